@@ -1,0 +1,78 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target of ours is held to the same rules: Swift 6 language mode, explicit `any`, imports that do not leak,
+/// every unsafe expression marked, and no warning left standing.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
+func pure(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func library(_ name: String, pkgConfig: String?, apt: String) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "drover",
+    products: [.executable(name: "drover", targets: ["drover"])],
+    targets: [
+        // C libraries, one importer each.
+        library("CRdkafka", pkgConfig: "rdkafka", apt: "librdkafka-dev"),
+        library("CLibpq", pkgConfig: "libpq", apt: "libpq-dev"),
+        library("CMicrohttpd", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
+        library("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
+        library("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+        library("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
+        library("CXlsxwriter", pkgConfig: "xlsxwriter", apt: "libxlsxwriter-dev"),
+        library("CYaml", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
+        .target(
+            name: "CSimdjson",
+            cxxSettings: [.unsafeFlags(["-O2", "-Wno-deprecated-declarations"])],
+            linkerSettings: [.linkedLibrary("simdjson")]),
+
+        // Pure: no clock, file, socket, environment or global chance.
+        // libm: rounding of floating values on platforms where the compiler calls it.
+        .target(name: "Fleet", swiftSettings: strict, linkerSettings: [.linkedLibrary("m")]),
+        pure("Wire", ["Fleet", "CSimdjson"]),
+        pure("Trips", ["Fleet"]),
+        pure("Alerts", ["Fleet"]),
+        pure("Pipeline", ["Fleet", "Wire", "Trips", "Alerts"]),
+
+        // I/O: decide nothing about fleets.
+        pure("Observe", ["Fleet"]),
+        pure("Kafka", ["CRdkafka"]),
+        pure("Postgres", ["CLibpq"]),
+        pure("HTTP", ["CMicrohttpd"]),
+        pure("Gateways", ["Fleet", "Wire", "Kafka", "Observe"]),
+        pure("Worker", ["Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Kafka", "Postgres", "Observe"]),
+        pure("Reports", ["Fleet", "Wire", "Trips", "Postgres"]),
+        pure("Web", ["Fleet", "HTTP", "Postgres", "Reports", "Observe"]),
+        pure("Embedded", ["Observe", "Postgres", "Kafka"]),
+
+        .executableTarget(
+            name: "drover",
+            dependencies: [
+                "Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Observe", "Kafka", "Postgres", "HTTP", "Gateways",
+                "Worker", "Reports", "Web", "Embedded", "CYaml",
+            ],
+            swiftSettings: strict),
+
+        tests("FleetTests", ["Fleet"]),
+        tests("WireTests", ["Wire", "Fleet"]),
+        tests("TripsTests", ["Trips", "Fleet"]),
+        tests("AlertsTests", ["Alerts", "Fleet"]),
+    ],
+    cxxLanguageStandard: .cxx17
+)

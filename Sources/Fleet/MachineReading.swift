@@ -1,0 +1,70 @@
+/// What one machine's terminal (MTG) said at one time. Fields are absent when the box did not give them.
+public struct MachineReading: Equatable, Sendable {
+    public var vehicle: VehicleID
+    /// The reading's own time, epoch milliseconds UTC.
+    public var ts: Int64
+    /// The submission id: of two different readings of one time the larger id counts.
+    public var id: String
+    /// The model exactly as in `tractors.xml`, e.g. `S690 Combine`.
+    public var model: String
+    public var serial: String?
+    public var firmware: String?
+    public var values: [MachineParameter: Int64] = [:]
+    public var connectedDevices: [String]?
+    public var latitude: Int32?
+    public var longitude: Int32?
+
+    public init(vehicle: VehicleID, ts: Int64, id: String, model: String) {
+        (self.vehicle, self.ts, self.id, self.model) = (vehicle, ts, id, model)
+    }
+}
+
+/// Parameters of a machine that can be judged or shown as one number. Times are epoch milliseconds, flags 0 or 1,
+/// everything else thousandths of its unit. The raw value is stored: rows are only ever added at the end.
+public enum MachineParameter: UInt8, CaseIterable, Sendable, Hashable {
+    case engineHours, engineTurnOnCount, keyTurnOnCount, fuelLevel, coolantTemperature, hydraulicOilTemperature
+    case tirePressure, gpsAvailable, gpsFixTime, rdaLicense, wdtLicense, machineSync, connectedDevices
+    case lastCellCallIn, lastReprogrammingStatus, lastReprogrammingTime
+
+    public enum Kind: Sendable { case number, flag, time, count }
+
+    public var row: MachineParameterRow { MachineParameterRow.table[Int(rawValue)] }
+}
+
+/// One row a parameter: key on the wire, name as shown to people, unit, kind and range (in the unit).
+public struct MachineParameterRow: Sendable {
+    public let parameter: MachineParameter
+    public let key: String
+    public let name: String
+    public let unit: String
+    public let kind: MachineParameter.Kind
+    public let least: Int64
+    public let most: Int64
+
+    static let table: [MachineParameterRow] = [
+        .init(.engineHours, "engine_hours_h", "Engine Hours", "h", .number, 0, 1_000_000),
+        .init(.engineTurnOnCount, "engine_turn_on_count", "Engine Turn On Count", "", .count, 0, 100_000_000),
+        .init(.keyTurnOnCount, "key_turn_on_count", "Key Turn On Count", "", .count, 0, 100_000_000),
+        .init(.fuelLevel, "fuel_level_gal", "Fuel Level", "US gal", .number, 0, 2_000),
+        .init(.coolantTemperature, "coolant_c", "Coolant Temperature", "°C", .number, -60, 250),
+        .init(.hydraulicOilTemperature, "hydraulic_oil_c", "Hydraulic Oil Temperature", "°C", .number, -60, 250),
+        .init(.tirePressure, "tire_pressure_kpa", "Tire Pressure", "kPa", .number, 0, 2_000),
+        .init(.gpsAvailable, "gps_available", "GPS Available", "", .flag, 0, 1),
+        .init(.gpsFixTime, "gps_fix_ts", "GPS Fix Time", "", .time, 0, 0),
+        .init(.rdaLicense, "rda_license", "RDA License Available", "", .flag, 0, 1),
+        .init(.wdtLicense, "wdt_license", "WDT License Available", "", .flag, 0, 1),
+        .init(.machineSync, "machine_sync", "Machine Sync Available", "", .flag, 0, 1),
+        .init(.connectedDevices, "connected_devices", "Connected Devices", "", .count, 0, 1_000),
+        .init(.lastCellCallIn, "last_cell_call_in_ts", "Last Cell Call In", "", .time, 0, 0),
+        .init(.lastReprogrammingStatus, "last_reprogramming_ok", "Last Reprogramming Status", "", .flag, 0, 1),
+        .init(.lastReprogrammingTime, "last_reprogramming_ts", "Last Reprogramming Time", "", .time, 0, 0),
+    ]
+
+    init(
+        _ parameter: MachineParameter, _ key: String, _ name: String, _ unit: String, _ kind: MachineParameter.Kind,
+        _ least: Int64, _ most: Int64
+    ) {
+        (self.parameter, self.key, self.name, self.unit) = (parameter, key, name, unit)
+        (self.kind, self.least, self.most) = (kind, least, most)
+    }
+}

@@ -1,0 +1,58 @@
+/// What a car's reading can hold. The raw value is the signal's place in a reading and in packed samples:
+/// it is stored, so rows are only ever added at the end.
+public enum Signal: UInt8, CaseIterable, Sendable {
+    case speed, rpm, maf, mafCalculated, fuelRate, coolant, voltage, manifoldPressure
+    case intakeAir, engineLoad, throttle, fuelLevel, ambientAir, latitude, longitude
+
+    /// How many slots a reading reserves; a 32-bit mask tells which are filled.
+    public static let slots = 16
+
+    public var row: SignalRow { SignalRow.table[Int(rawValue)] }
+}
+
+/// One row a signal: the key on the wire, its unit, the integer scale and what is physically possible.
+public struct SignalRow: Sendable {
+    public let signal: Signal
+    /// The key in topic records and canonical CSV files.
+    public let key: String
+    public let unit: String
+    /// Stored integer = value × 10^decimals.
+    public let decimals: Int
+    /// Smallest and largest possible value, in the unit. Anything outside drops the field (never clamped).
+    public let least: Int32
+    public let most: Int32
+
+    /// Ranges are those of SAE J1979 mode 01 where a PID exists (FACTS §1), widened to what loggers derive from
+    /// them; voltage is the range of a 12 V or 24 V system with margin.
+    static let table: [SignalRow] = [
+        SignalRow(.speed, "speed_kmh", "km/h", 3, 0, 400),
+        SignalRow(.rpm, "rpm", "1/min", 3, 0, 16_384),
+        SignalRow(.maf, "maf_gps", "g/s", 3, 0, 656),
+        SignalRow(.mafCalculated, "maf_calculated_gps", "g/s", 3, 0, 656),
+        SignalRow(.fuelRate, "fuel_rate_lph", "L/h", 3, 0, 3_213),
+        SignalRow(.coolant, "coolant_c", "°C", 3, -40, 215),
+        SignalRow(.voltage, "voltage_v", "V", 3, 0, 66),
+        SignalRow(.manifoldPressure, "map_kpa", "kPa", 3, 0, 655),
+        SignalRow(.intakeAir, "intake_air_c", "°C", 3, -40, 215),
+        SignalRow(.engineLoad, "load_pct", "%", 3, 0, 100),
+        SignalRow(.throttle, "throttle_pct", "%", 3, 0, 100),
+        SignalRow(.fuelLevel, "fuel_level_pct", "%", 3, 0, 100),
+        SignalRow(.ambientAir, "ambient_c", "°C", 3, -40, 215),
+        SignalRow(.latitude, "latitude_deg", "°", 7, -90, 90),
+        SignalRow(.longitude, "longitude_deg", "°", 7, -180, 180),
+    ]
+
+    init(_ signal: Signal, _ key: String, _ unit: String, _ decimals: Int, _ least: Int32, _ most: Int32) {
+        (self.signal, self.key, self.unit) = (signal, key, unit)
+        (self.decimals, self.least, self.most) = (decimals, least, most)
+    }
+
+    /// The integer scale: 1000 for thousandths, 10 000 000 for positions.
+    public var scale: Int64 { decimals == 7 ? 10_000_000 : 1_000 }
+
+    /// The stored integer, or nil when the value is impossible for this signal.
+    public func stored(_ scaled: Int64) -> Int32? {
+        guard scaled >= Int64(least) * scale, scaled <= Int64(most) * scale else { return nil }
+        return Int32(scaled)
+    }
+}
