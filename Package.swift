@@ -50,6 +50,8 @@ let package = Package(
         pure("Alerts", ["Fleet"]),
         pure("Pipeline", ["Fleet", "Wire", "Trips", "Alerts"]),
 
+        pure("Settings", ["Fleet", "CYaml"]),
+
         // I/O: decide nothing about fleets.
         pure("Observe", ["Fleet"]),
         pure("Kafka", ["CRdkafka"]),
@@ -65,7 +67,7 @@ let package = Package(
             name: "drover",
             dependencies: [
                 "Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Observe", "Kafka", "Postgres", "HTTP", "Gateways",
-                "Worker", "Reports", "Web", "Embedded", "CYaml",
+                "Worker", "Reports", "Web", "Embedded", "Settings",
             ],
             swiftSettings: strict),
 

@@ -34,7 +34,7 @@ public enum Decimal {
         return Int64(scaled)
     }
 
-    static func powerOfTen(_ exponent: Int) -> Int64 {
+    public static func powerOfTen(_ exponent: Int) -> Int64 {
         var power: Int64 = 1
         for _ in 0..<exponent { power *= 10 }
         return power

@@ -20,7 +20,7 @@ public struct MachineReading: Equatable, Sendable {
 }
 
 /// Parameters of a machine that can be judged or shown as one number. Times are epoch milliseconds, flags 0 or 1,
-/// everything else thousandths of its unit. The raw value is stored: rows are only ever added at the end.
+/// counts plain, everything else thousandths of its unit. The raw value is stored: rows are only ever added at the end.
 public enum MachineParameter: UInt8, CaseIterable, Sendable, Hashable {
     case engineHours, engineTurnOnCount, keyTurnOnCount, fuelLevel, coolantTemperature, hydraulicOilTemperature
     case tirePressure, gpsAvailable, gpsFixTime, rdaLicense, wdtLicense, machineSync, connectedDevices
@@ -66,5 +66,16 @@ public struct MachineParameterRow: Sendable {
     ) {
         (self.parameter, self.key, self.name, self.unit) = (parameter, key, name, unit)
         (self.kind, self.least, self.most) = (kind, least, most)
+    }
+}
+
+extension MachineParameterRow {
+    /// Whether a stored value (thousandths, a count, a flag or epoch milliseconds) can be true of this parameter.
+    public func isPossible(_ value: Int64) -> Bool {
+        switch kind {
+        case .time: UTC.plausible.contains(value)
+        case .number: value >= least * 1_000 && value <= most * 1_000
+        case .flag, .count: value >= least && value <= most
+        }
     }
 }

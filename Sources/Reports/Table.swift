@@ -1,0 +1,43 @@
+/// Plain text columns and CSV from the same cells.
+public struct Table: Sendable {
+    public let headers: [String]
+    public var rows: [[String?]] = []
+
+    public init(_ headers: [String]) { self.headers = headers }
+
+    /// Numbers to the right, unknown as `–`.
+    public func text() -> String {
+        let cells = [headers] + rows.map { $0.map { $0 ?? "–" } }
+        let widths = headers.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
+        let numeric = headers.indices.map { column in
+            !rows.isEmpty && rows.allSatisfy { $0[column] == nil || Double($0[column]!) != nil }
+        }
+        return cells.map { row in
+            row.indices.map { column in
+                let pad = String(repeating: " ", count: widths[column] - row[column].count)
+                return numeric[column] ? pad + row[column] : row[column] + pad
+            }.joined(separator: "  ").trimmingTrailingBlanks()
+        }.joined(separator: "\n")
+    }
+
+    /// RFC 4180; unknown is empty. A text that a spreadsheet would run as a formula gets a quote in front.
+    public func csv() -> String {
+        let lines = [headers.map { Optional($0) }] + rows
+        return lines.map { $0.map { Table.field($0 ?? "") }.joined(separator: ",") }.joined(separator: "\r\n") + "\r\n"
+    }
+
+    private static func field(_ text: String) -> String {
+        var text = text
+        if let first = text.first, "=+-@\t".contains(first), Double(text) == nil { text = "'" + text }
+        guard text.contains(where: { ",\"\r\n".contains($0) }) else { return text }
+        return "\"" + text.replacing("\"", with: "\"\"") + "\""
+    }
+}
+
+extension String {
+    func trimmingTrailingBlanks() -> String {
+        var slice = self[...]
+        while slice.last == " " { slice = slice.dropLast() }
+        return String(slice)
+    }
+}

@@ -1,0 +1,77 @@
+internal import Fleet
+public import Trips
+internal import Wire
+
+/// The rows of trips in the three formats. Keys and units are those that programs rely on.
+public struct TripsOutput: Sendable {
+    public static let formats: [String: @Sendable (TripsOutput) -> String] = [
+        "json": { JSONValue.list($0.trips.map(\.json)).rendered(indent: true) },
+        "csv": { $0.table(TripsOutput.columns).csv() },
+        "table": { $0.table(TripsOutput.shortColumns).text() },
+    ]
+
+    public struct Row: Sendable {
+        let file: String
+        let figures: TripFigures
+        var json: JSONValue {
+            .object(TripsOutput.columns.map { column in
+                let value = column.value(self)
+                return (column.key, column.isText ? .optional(value) : .number(value))
+            })
+        }
+    }
+
+    struct Column: Sendable {
+        let key: String
+        var isText = false
+        let value: @Sendable (Row) -> String?
+    }
+
+    public private(set) var trips: [Row] = []
+
+    public init() {}
+
+    public mutating func add(file: String, _ figures: TripFigures) { trips.append(Row(file: file, figures: figures)) }
+
+    static let columns: [Column] = [
+        Column(key: "file", isText: true) { $0.file },
+        Column(key: "start", isText: true) { UTC.text($0.figures.trip.startMs) },
+        Column(key: "end", isText: true) { UTC.text($0.figures.trip.endMs) },
+    ] + figureColumns
+
+    /// The figures alone: the report and the page show the same ones.
+    static let figureColumns: [Column] = [
+        Column(key: "duration_s") { $0.figures.durationS },
+        Column(key: "readings") { String($0.figures.trip.totals.readings) },
+        Column(key: "segments") { String($0.figures.trip.segments) },
+        Column(key: "integrated_s") { $0.figures.integratedS },
+        Column(key: "holes") { String($0.figures.trip.totals.holes) },
+        Column(key: "distance_km") { $0.figures.distanceKm },
+        Column(key: "average_speed_kmh") { $0.figures.averageSpeedKmh },
+        Column(key: "max_speed_kmh") { $0.figures.maxSpeedKmh },
+        Column(key: "average_rpm") { $0.figures.averageRpm },
+        Column(key: "max_rpm") { $0.figures.maxRpm },
+        Column(key: "idle_s") { $0.figures.idleS },
+        Column(key: "sharp_accelerations") { String($0.figures.trip.totals.sharpAccelerations) },
+        Column(key: "sharp_brakings") { String($0.figures.trip.totals.sharpBrakings) },
+        Column(key: "fuel_us_gal") { $0.figures.fuelUSGal },
+        Column(key: "average_mpg") { $0.figures.averageMpg },
+        Column(key: "max_coolant_c") { $0.figures.maxCoolantC },
+        Column(key: "min_voltage_v") { $0.figures.minVoltageV },
+        Column(key: "max_voltage_v") { $0.figures.maxVoltageV },
+        Column(key: "fuel_method", isText: true) { $0.figures.fuelMethod?.rawValue },
+        Column(key: "fuel_cost") { $0.figures.fuelCost },
+        Column(key: "currency", isText: true) { $0.figures.fuelCost == nil ? nil : $0.figures.price?.currency },
+    ]
+
+    private static let shortColumns = columns.filter {
+        ["file", "start", "duration_s", "distance_km", "average_speed_kmh", "max_speed_kmh", "idle_s",
+         "sharp_accelerations", "sharp_brakings", "fuel_us_gal", "average_mpg", "holes"].contains($0.key)
+    }
+
+    func table(_ columns: [Column]) -> Table {
+        var table = Table(columns.map(\.key))
+        for trip in trips { table.rows.append(columns.map { $0.value(trip) }) }
+        return table
+    }
+}

@@ -1,0 +1,60 @@
+/// What a stretch of driving adds up to, in integers, so that the sum of a trip's minutes is the trip to the last
+/// digit. Unknown is nil, never 0.
+public struct DriveTotals: Equatable, Sendable {
+    public var readings: Int64 = 0
+    /// Readings of which two versions with different values arrived.
+    public var disputedReadings: Int64 = 0
+    public var speedReadings: Int64 = 0
+    /// Time between speed readings, holes left out.
+    public var integratedMs: Int64 = 0
+    public var distanceMm: Int64 = 0
+    /// Of `integratedMs`, the time at speed 0 with the engine turning.
+    public var idleMs: Int64 = 0
+    public var holes: Int64 = 0
+    public var sharpAccelerations: Int64 = 0
+    public var sharpBrakings: Int64 = 0
+    public var maxSpeedMetresPerHour: Int32?
+    /// Time between rpm readings, holes left out.
+    public var rpmMs: Int64 = 0
+    /// Turns of the crankshaft in `rpmMs`, in thousandths.
+    public var milliTurns: Int64 = 0
+    public var maxRpmMilli: Int32?
+    /// Air that the mass-flow sensor measured.
+    public var airMg: Int64?
+    /// Air that the logger calculated from manifold pressure.
+    public var airCalculatedMg: Int64?
+    public var maxCoolantMilliC: Int32?
+    public var minVoltageMv: Int32?
+    public var maxVoltageMv: Int32?
+
+    public init() {}
+
+    public static func + (a: DriveTotals, b: DriveTotals) -> DriveTotals {
+        var sum = a
+        sum.readings += b.readings
+        sum.disputedReadings += b.disputedReadings
+        sum.speedReadings += b.speedReadings
+        sum.integratedMs += b.integratedMs
+        sum.distanceMm += b.distanceMm
+        sum.idleMs += b.idleMs
+        sum.holes += b.holes
+        sum.sharpAccelerations += b.sharpAccelerations
+        sum.sharpBrakings += b.sharpBrakings
+        sum.rpmMs += b.rpmMs
+        sum.milliTurns += b.milliTurns
+        sum.maxSpeedMetresPerHour = either(a.maxSpeedMetresPerHour, b.maxSpeedMetresPerHour, max)
+        sum.maxRpmMilli = either(a.maxRpmMilli, b.maxRpmMilli, max)
+        sum.airMg = either(a.airMg, b.airMg, +)
+        sum.airCalculatedMg = either(a.airCalculatedMg, b.airCalculatedMg, +)
+        sum.maxCoolantMilliC = either(a.maxCoolantMilliC, b.maxCoolantMilliC, max)
+        sum.minVoltageMv = either(a.minVoltageMv, b.minVoltageMv, min)
+        sum.maxVoltageMv = either(a.maxVoltageMv, b.maxVoltageMv, max)
+        return sum
+    }
+
+    private static func either<T>(_ a: T?, _ b: T?, _ join: (T, T) -> T) -> T? {
+        guard let a else { return b }
+        guard let b else { return a }
+        return join(a, b)
+    }
+}

@@ -1,0 +1,27 @@
+/// The limits that trips are computed with. Defaults are those of the specification for cars.
+public struct TripRules: Equatable, Sendable {
+    /// Readings of a signal further apart than this are not bridged: the interval is a hole.
+    public var gapMs: Int64 = 10_000
+    /// A silence longer than this ends a trip.
+    public var tripGapMs: Int64 = 300_000
+    /// A change of speed over one second beyond this is sharp, in mm/s².
+    public var sharpMmPerS2: Int64 = 3_000
+    /// Sharp stretches at most this far apart are one event.
+    public var sharpMergeMs: Int64 = 1_000
+
+    public init() {}
+
+    /// What is wrong with these limits, or nil. A trip never starts inside a minute, because two readings of one
+    /// minute are less than `tripGapMs` apart; the minute rows rest on that.
+    public var fault: String? {
+        if gapMs < 1_000 || gapMs > 600_000 { return "the hole limit is \(gapMs) ms, must be 1 s to 600 s" }
+        if tripGapMs < 60_000 || tripGapMs > 6_000_000_000 {
+            return "the trip gap is \(tripGapMs) ms, must be 1 min to 100000 min"
+        }
+        if gapMs > tripGapMs { return "the hole limit (\(gapMs) ms) is longer than the trip gap (\(tripGapMs) ms)" }
+        return nil
+    }
+
+    /// The sharp limit as a change of speed over one second, in metres per hour.
+    var sharpMetresPerHour: Int64 { sharpMmPerS2 * 3_600 / 1_000 }
+}

@@ -1,0 +1,28 @@
+/// Why bytes from outside are not what they should be. The text names no value of a person or a position.
+public enum DecodeError: Error, Equatable, Sendable, CustomStringConvertible {
+    case notJSON(String)
+    case tooLarge(bytes: Int, most: Int)
+    case schemaUnknown(Int64)
+    case kindUnknown
+    case keyMissing(String)
+    case vehicleInvalid
+    case timeImpossible(Int64)
+    case keyDiffers
+    case tombstone
+    case packed(String)
+
+    public var description: String {
+        switch self {
+        case .notJSON(let why): "not a JSON object: \(why)"
+        case .tooLarge(let bytes, let most): "\(bytes) bytes, at most \(most) are read"
+        case .schemaUnknown(let schema): "schema \(schema) is not known, 1 is"
+        case .kindUnknown: "`kind` is not one of reading, tick"
+        case .keyMissing(let key): "`\(key)` is missing or of the wrong type"
+        case .vehicleInvalid: "`vehicle` is not 1 to 64 letters, digits, -, _ or ."
+        case .timeImpossible(let ts): "`ts` \(ts) is not epoch milliseconds between 1990 and 2100"
+        case .keyDiffers: "the record's key is not its `vehicle`"
+        case .tombstone: "no value (a tombstone)"
+        case .packed(let why): "packed samples: \(why)"
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+
+/// Reading and writing whole files with messages that say which file, what happened and what to do.
+enum Files {
+    static let bytesMax = 1_000_000_000
+
+    static func read(_ path: String) throws -> [UInt8] {
+        guard let handle = FileHandle(forReadingAtPath: path) else {
+            throw Failure("\(path): \(unsafe String(cString: strerror(errno))). Check the name and the permissions")
+        }
+        defer { try? handle.close() }  // Read only: nothing can be lost by a failing close.
+        var isDirectory: ObjCBool = false
+        if unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
+            throw Failure("\(path): is a folder, not a file")
+        }
+        do {
+            let data = try handle.read(upToCount: bytesMax + 1) ?? Data()
+            guard data.count <= bytesMax else { throw Failure("\(path): is larger than \(bytesMax) bytes. Split it") }
+            return [UInt8](data)
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure("\(path): cannot be read: \(error.localizedDescription)")
+        }
+    }
+
+    static func name(_ path: String) -> String { (path as NSString).lastPathComponent }
+
+    static func list(_ directory: String) throws -> [String] {
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
+        } catch {
+            throw Failure("\(directory): this folder cannot be read: \(error.localizedDescription)")
+        }
+    }
+}
+
+/// Results go to standard output, everything else to standard error.
+enum Out {
+    static func result(_ text: String) { write(text.hasSuffix("\n") ? text : text + "\n", to: FileHandle.standardOutput) }
+    static func note(_ text: String) { write(text + "\n", to: FileHandle.standardError) }
+
+    private static func write(_ text: String, to handle: FileHandle) {
+        do { try handle.write(contentsOf: Data(text.utf8)) } catch { exit(1) }  // The reader is gone (`| head`).
+    }
+}
