@@ -2,7 +2,6 @@
 -- Times are timestamptz and end in _at; every other column ends in its unit. Sums are integers, so that a trip is
 -- exactly the sum of its minutes.
 
-CREATE SCHEMA drover;
 
 -- The fence: a worker moves next_offset by compare-and-set in the transaction that writes the results, so a
 -- partition has one writer whatever the consumer group believes.
