@@ -71,10 +71,12 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        .target(name: "SimKit", dependencies: ["Fleet", "Pipeline", "Trips"], path: "Tests/SimKit", swiftSettings: strict),
         tests("FleetTests", ["Fleet"]),
-        tests("WireTests", ["Wire", "Fleet"]),
-        tests("TripsTests", ["Trips", "Fleet"]),
+        tests("WireTests", ["Wire", "Fleet", "SimKit"]),
+        tests("TripsTests", ["Trips", "Fleet", "Wire", "SimKit"]),
         tests("AlertsTests", ["Alerts", "Fleet"]),
+        tests("PipelineTests", ["Pipeline", "Trips", "Fleet", "SimKit"]),
     ],
     cxxLanguageStandard: .cxx17
 )

@@ -29,6 +29,8 @@ public struct CarChange: Equatable, Sendable {
     public struct TripRow: Equatable, Sendable {
         public var trip: Trip
         public var isOpen: Bool
+
+        public init(trip: Trip, isOpen: Bool) { (self.trip, self.isOpen) = (trip, isOpen) }
     }
     public let vehicle: VehicleID
     public var minutes: [VehicleMinute] = []

@@ -55,7 +55,9 @@ struct MinuteFold: Equatable, Sendable {
             }
         }
         speed = Last(ts: ts, value: Int64(value))
-        engineOn = rpm.map { $0.value > 0 && ts - $0.ts <= rules.gapMs } ?? false
+        // The last rpm of the trip counts however old it is, as in the reference answers: it matters only where a
+        // run begins before the next rpm comes.
+        engineOn = rpm.map { $0.value > 0 } ?? false
         let events = sharp.observe(ts: ts, metresPerHour: value, rules: rules)
         if events.acceleration { totals.sharpAccelerations += 1 }
         if events.braking { totals.sharpBrakings += 1 }

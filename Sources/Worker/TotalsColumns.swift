@@ -41,15 +41,15 @@ enum TotalsColumns {
     static let sums = all.map { "\($0.sum.rawValue)(\($0.name))::bigint AS \($0.name)" }.joined(separator: ", ")
 
     private static func required(
-        _ name: String, _ width: Width, _ path: WritableKeyPath<DriveTotals, Int64> & Sendable
+        _ name: String, _ width: Width, _ path: any WritableKeyPath<DriveTotals, Int64> & Sendable
     ) -> Column {
         Column(name: name, width: width, sum: .sum, get: { $0[keyPath: path] }, set: { $0[keyPath: path] = $1 ?? 0 })
     }
-    private static func optional(_ name: String, _ path: WritableKeyPath<DriveTotals, Int64?> & Sendable) -> Column {
+    private static func optional(_ name: String, _ path: any WritableKeyPath<DriveTotals, Int64?> & Sendable) -> Column {
         Column(name: name, width: .int8, sum: .sum, get: { $0[keyPath: path] }, set: { $0[keyPath: path] = $1 })
     }
     private static func peak(
-        _ name: String, _ sum: Sum, _ path: WritableKeyPath<DriveTotals, Int32?> & Sendable
+        _ name: String, _ sum: Sum, _ path: any WritableKeyPath<DriveTotals, Int32?> & Sendable
     ) -> Column {
         Column(
             name: name, width: .int4, sum: sum, get: { $0[keyPath: path].map { Int64($0) } },

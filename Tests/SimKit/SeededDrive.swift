@@ -1,0 +1,43 @@
+public import Fleet
+
+/// Seeded readings of one car: several trips over two days, midnight included, with holes, silences, several rates,
+/// missing signals and readings that dispute each other.
+public enum SeededDrive {
+    public static func readings(seed: UInt64, count: Int) -> [CarReading] {
+        var chance = SeededChance(seed: seed)
+        var ts: Int64 = 1_767_225_600_000 - chance.below(7_200_000)
+        var (speed, readings): (Int64, [CarReading]) = (0, [])
+        for _ in 0..<count {
+            ts += step(&chance)
+            speed = min(130_000, max(0, speed + chance.below(40_001) - 20_000))
+            readings.append(reading(ts, speed, &chance))
+            if chance.once(in: 12) { readings.append(reading(ts, speed + 1_000, &chance)) }
+        }
+        return readings
+    }
+
+    private static func step(_ chance: inout SeededChance) -> Int64 {
+        switch chance.below(60) {
+        case 0: 300_001 + chance.below(3_600_000)
+        case 1, 2: 10_001 + chance.below(200_000)
+        case 3: 300_000
+        case 4: 10_000
+        case 5...25: 100 + chance.below(900)
+        default: 1_000 + chance.below(4_000)
+        }
+    }
+
+    private static func reading(_ ts: Int64, _ speed: Int64, _ chance: inout SeededChance) -> CarReading {
+        var reading = CarReading(ts: ts)
+        if !chance.once(in: 5) { reading[.speed] = Int32(speed) }
+        if !chance.once(in: 4) { reading[.rpm] = Int32(chance.below(5_000_000)) }
+        if !chance.once(in: 3) { reading[.maf] = Int32(chance.below(90_000)) }
+        if chance.once(in: 6) { reading[.coolant] = Int32(60_000 + chance.below(50_000)) }
+        if chance.once(in: 6) { reading[.voltage] = Int32(11_000 + chance.below(4_000)) }
+        if chance.once(in: 9) {
+            reading[.latitude] = Int32(chance.below(900_000_000))
+            reading[.longitude] = Int32(chance.below(900_000_000))
+        }
+        return reading
+    }
+}
