@@ -47,7 +47,7 @@ let package = Package(
         .target(name: "Fleet", swiftSettings: strict, linkerSettings: [.linkedLibrary("m")]),
         pure("Wire", ["Fleet", "CSimdjson"]),
         pure("Trips", ["Fleet"]),
-        pure("Alerts", ["Fleet"]),
+        pure("Alerts", ["Fleet", "Wire"]),
         pure("Pipeline", ["Fleet", "Wire", "Trips", "Alerts"]),
 
         pure("Settings", ["Fleet", "CYaml"]),
@@ -58,16 +58,17 @@ let package = Package(
         pure("Postgres", ["CLibpq"]),
         pure("HTTP", ["CMicrohttpd"]),
         pure("Gateways", ["Fleet", "Wire", "Kafka", "Observe"]),
-        pure("Worker", ["Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Kafka", "Postgres", "Observe"]),
-        pure("Reports", ["Fleet", "Wire", "Trips", "Postgres"]),
-        pure("Web", ["Fleet", "HTTP", "Postgres", "Reports", "Observe"]),
+        pure("Storage", ["Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Kafka", "Postgres"]),
+        pure("Worker", ["Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Kafka", "Storage", "Postgres", "Observe"]),
+        pure("Reports", ["Fleet", "Wire", "Trips", "Alerts", "Storage", "Postgres"]),
+        pure("Web", ["Fleet", "Trips", "HTTP", "Postgres", "Reports", "Observe"]),
         pure("Embedded", ["Observe", "Postgres", "Kafka"]),
 
         .executableTarget(
             name: "drover",
             dependencies: [
                 "Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Observe", "Kafka", "Postgres", "HTTP", "Gateways",
-                "Worker", "Reports", "Web", "Embedded", "Settings",
+                "Worker", "Storage", "Reports", "Web", "Embedded", "Settings",
             ],
             swiftSettings: strict),
 
@@ -75,7 +76,7 @@ let package = Package(
         tests("FleetTests", ["Fleet"]),
         tests("WireTests", ["Wire", "Fleet", "SimKit"]),
         tests("TripsTests", ["Trips", "Fleet", "Wire", "SimKit"]),
-        tests("AlertsTests", ["Alerts", "Fleet"]),
+        tests("AlertsTests", ["Alerts", "Fleet", "Wire", "SimKit"]),
         tests("PipelineTests", ["Pipeline", "Trips", "Fleet", "SimKit"]),
     ],
     cxxLanguageStandard: .cxx17

@@ -14,13 +14,13 @@ CREATE TABLE drover.partition_progress (
 );
 
 CREATE TABLE drover.vehicle (
-    vehicle         text PRIMARY KEY,
     kind            text NOT NULL CHECK (kind IN ('car', 'machine')),
+    vehicle         text NOT NULL,
     model           text,
     topic_partition int  NOT NULL,
-    last_reading_at timestamptz NOT NULL
+    last_reading_at timestamptz NOT NULL,
+    PRIMARY KEY (kind, vehicle)
 );
-CREATE INDEX vehicle_by_partition ON drover.vehicle (kind, topic_partition);
 
 -- One row a vehicle and minute that holds readings: what the minute adds up to, and its samples, packed
 -- (docs/packed-samples.md). An interval between two samples belongs to the minute of the later one.
@@ -111,17 +111,17 @@ CREATE TABLE drover.machine_reading (
     model                   text        NOT NULL,
     serial                  text,
     firmware                text,
-    engine_hours_h          numeric(12, 3),
+    engine_hours_h          double precision,
     engine_turn_on_count    bigint,
     key_turn_on_count       bigint,
-    fuel_level_gal          numeric(12, 3),
-    coolant_c               numeric(12, 3),
-    hydraulic_oil_c         numeric(12, 3),
-    tire_pressure_kpa       numeric(12, 3),
+    fuel_level_gal          double precision,
+    coolant_c               double precision,
+    hydraulic_oil_c         double precision,
+    tire_pressure_kpa       double precision,
     gps_available           boolean,
     gps_fix_at              timestamptz,
-    latitude_deg            numeric(10, 7),
-    longitude_deg           numeric(10, 7),
+    latitude_deg            double precision,
+    longitude_deg           double precision,
     rda_license             boolean,
     wdt_license             boolean,
     machine_sync            boolean,
@@ -143,15 +143,15 @@ CREATE TABLE drover.alert (
     severity       text NOT NULL CHECK (severity IN ('warning', 'critical')),
     state          text NOT NULL CHECK (state IN ('open', 'resolved', 'withdrawn')),
     test           text NOT NULL CHECK (test IN ('above', 'below', 'absent')),
-    threshold      numeric(18, 3),
+    threshold      double precision,
     since_at       timestamptz NOT NULL,         -- when the condition began
     opened_at      timestamptz NOT NULL,         -- when it had held long enough
-    opening_value  numeric(18, 3),
-    worst_value    numeric(18, 3),
+    opening_value  double precision,
+    worst_value    double precision,
     worst_at       timestamptz NOT NULL,
     resolved_at    timestamptz,
     audience       text NOT NULL CHECK (audience IN ('farmer', 'dealer', 'developer')),
-    recommended    numeric(18, 3),
+    recommended    double precision,
     advice         text,
     rules_version  text NOT NULL
 );
@@ -162,10 +162,10 @@ CREATE INDEX alert_open ON drover.alert (opened_at) WHERE state = 'open';
 CREATE TABLE drover.rejected (
     topic       text   NOT NULL,
     partition   int    NOT NULL,
-    "offset"    bigint NOT NULL,
+    record_offset bigint NOT NULL,
     reason      text   NOT NULL,
     first_bytes bytea  NOT NULL,
-    PRIMARY KEY (topic, partition, "offset")
+    PRIMARY KEY (topic, partition, record_offset)
 );
 
 -- Least privilege. The group roles hold the rights; logins are members. Roles belong to the whole cluster,

@@ -5,20 +5,15 @@ internal import Wire
 /// The rows of trips in the three formats. Keys and units are those that programs rely on.
 public struct TripsOutput: Sendable {
     public static let formats: [String: @Sendable (TripsOutput) -> String] = [
-        "json": { JSONValue.list($0.trips.map(\.json)).rendered(indent: true) },
-        "csv": { $0.table(TripsOutput.columns).csv() },
-        "table": { $0.table(TripsOutput.shortColumns).text() },
+        "json": { output in JSONValue.list(output.trips.map(output.json)).rendered(indent: true) },
+        "csv": { $0.table().csv() },
+        "table": { $0.shortTable().text() },
     ]
 
     public struct Row: Sendable {
-        let file: String
+        /// The file or the vehicle.
+        let name: String
         let figures: TripFigures
-        var json: JSONValue {
-            .object(TripsOutput.columns.map { column in
-                let value = column.value(self)
-                return (column.key, column.isText ? .optional(value) : .number(value))
-            })
-        }
     }
 
     struct Column: Sendable {
@@ -29,18 +24,25 @@ public struct TripsOutput: Sendable {
 
     public private(set) var trips: [Row] = []
 
-    public init() {}
+    private let nameKey: String
 
-    public mutating func add(file: String, _ figures: TripFigures) { trips.append(Row(file: file, figures: figures)) }
+    /// `nameKey` says what a trip is named by: `file` offline, `vehicle` in reports.
+    public init(nameKey: String) { self.nameKey = nameKey }
 
-    static let columns: [Column] = [
-        Column(key: "file", isText: true) { $0.file },
+    public mutating func add(_ name: String, _ figures: TripFigures) { trips.append(Row(name: name, figures: figures)) }
+
+    func json(_ row: Row) -> JSONValue {
+        .object(columns.map { column in
+            let value = column.value(row)
+            return (column.key, column.isText ? .optional(value) : .number(value))
+        })
+    }
+
+    private var columns: [Column] { [Column(key: nameKey, isText: true) { $0.name }] + TripsOutput.figureColumns }
+
+    private static let figureColumns: [Column] = [
         Column(key: "start", isText: true) { UTC.text($0.figures.trip.startMs) },
         Column(key: "end", isText: true) { UTC.text($0.figures.trip.endMs) },
-    ] + figureColumns
-
-    /// The figures alone: the report and the page show the same ones.
-    static let figureColumns: [Column] = [
         Column(key: "duration_s") { $0.figures.durationS },
         Column(key: "readings") { String($0.figures.trip.totals.readings) },
         Column(key: "segments") { String($0.figures.trip.segments) },
@@ -64,12 +66,16 @@ public struct TripsOutput: Sendable {
         Column(key: "currency", isText: true) { $0.figures.fuelCost == nil ? nil : $0.figures.price?.currency },
     ]
 
-    private static let shortColumns = columns.filter {
-        ["file", "start", "duration_s", "distance_km", "average_speed_kmh", "max_speed_kmh", "idle_s",
-         "sharp_accelerations", "sharp_brakings", "fuel_us_gal", "average_mpg", "holes"].contains($0.key)
-    }
+    /// What fits on a terminal.
+    private static let short: Set = [
+        "start", "duration_s", "distance_km", "average_speed_kmh", "max_speed_kmh", "idle_s", "sharp_accelerations",
+        "sharp_brakings", "fuel_us_gal", "average_mpg", "holes",
+    ]
 
-    func table(_ columns: [Column]) -> Table {
+    func table() -> Table { table(columns) }
+    public func shortTable() -> Table { table(columns.filter { $0.key == nameKey || TripsOutput.short.contains($0.key) }) }
+
+    private func table(_ columns: [Column]) -> Table {
         var table = Table(columns.map(\.key))
         for trip in trips { table.rows.append(columns.map { $0.value(trip) }) }
         return table

@@ -29,6 +29,9 @@ public struct DriveTotals: Equatable, Sendable {
 
     public init() {}
 
+    /// The air that the fuel figure is made from: measured where the car measures it, else calculated.
+    public var fuelAirMg: Int64? { airMg ?? airCalculatedMg }
+
     public static func + (a: DriveTotals, b: DriveTotals) -> DriveTotals {
         var sum = a
         sum.readings += b.readings

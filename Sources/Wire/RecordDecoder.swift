@@ -18,8 +18,9 @@ public final class RecordDecoder {
     public init() {}
 
     /// `key` is the record's Kafka key; a reading's must be its vehicle, or it would be in a stranger's partition.
+    /// Nil: there is no key to compare with.
     public func decode(
-        _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, isMachine: Bool
+        _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer?, isMachine: Bool
     ) throws(DecodeError) -> Record {
         try unsafe scanner.scan(value)
         guard let schema = scanner.integer(.schema) else { throw .keyMissing("schema") }
@@ -33,7 +34,7 @@ public final class RecordDecoder {
         default: throw .kindUnknown
         }
         let vehicle = try vehicle()
-        guard unsafe vehicle.text.utf8.elementsEqual(key) else { throw .keyDiffers }
+        if let key = unsafe key, unsafe !vehicle.text.utf8.elementsEqual(key) { throw .keyDiffers }
         return isMachine ? try machine(vehicle, ts) : car(vehicle, ts)
     }
 
@@ -88,5 +89,15 @@ public final class RecordDecoder {
         }
         dropped += 1
         return nil
+    }
+}
+
+extension RecordDecoder {
+    /// One line of a file, whose key is whatever vehicle it names.
+    public func decode(line: [UInt8], isMachine: Bool) throws(DecodeError) -> Record {
+        let result = unsafe line.withUnsafeBytes { bytes in
+            Result { () throws(DecodeError) in try unsafe decode(bytes, key: nil, isMachine: isMachine) }
+        }
+        return try result.get()
     }
 }

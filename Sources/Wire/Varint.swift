@@ -1,6 +1,6 @@
 /// LEB128 varints and zigzag integers: small numbers in few bytes.
 extension Array where Element == UInt8 {
-    mutating func appendVarint(_ value: UInt64) {
+    package mutating func appendVarint(_ value: UInt64) {
         var rest = value
         while rest >= 0x80 {
             append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -9,26 +9,26 @@ extension Array where Element == UInt8 {
         append(UInt8(rest))
     }
 
-    mutating func appendZigzag(_ value: Int64) {
+    package mutating func appendZigzag(_ value: Int64) {
         appendVarint(UInt64(bitPattern: (value << 1) ^ (value >> 63)))
     }
 }
 
-struct VarintReader {
+package struct VarintReader {
     private let bytes: [UInt8]
     private var at = 0
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    var atEnd: Bool { at == bytes.count }
+    package var atEnd: Bool { at == bytes.count }
 
-    mutating func byte() throws(DecodeError) -> UInt8 {
+    package mutating func byte() throws(DecodeError) -> UInt8 {
         guard at < bytes.count else { throw .packed("cut off") }
         defer { at += 1 }
         return bytes[at]
     }
 
-    mutating func varint() throws(DecodeError) -> UInt64 {
+    package mutating func varint() throws(DecodeError) -> UInt64 {
         var value: UInt64 = 0
         for shift in stride(from: UInt64(0), through: 63, by: 7) {
             let next = try byte()
@@ -39,8 +39,16 @@ struct VarintReader {
         throw .packed("a number over 64 bits")
     }
 
-    mutating func zigzag() throws(DecodeError) -> Int64 {
+    package mutating func zigzag() throws(DecodeError) -> Int64 {
         let raw = try varint()
         return Int64(bitPattern: raw >> 1) ^ -Int64(bitPattern: raw & 1)
+    }
+
+    /// A length and as many bytes.
+    package mutating func bytes(most: Int) throws(DecodeError) -> [UInt8] {
+        let length = try varint()
+        guard length <= UInt64(min(most, bytes.count - at)) else { throw .packed("cut off") }
+        defer { at += Int(length) }
+        return Array(bytes[at..<at + Int(length)])
     }
 }

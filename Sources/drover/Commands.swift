@@ -1,5 +1,7 @@
 enum Commands {
-    static let all: [Command] = [.trips]
+    static let all: [Command] = [
+        .trips, .alerts, .importCars, .importMachines, .migrate, .work, .serve, .report,
+    ]
 
     static func overview() -> String {
         let width = all.map(\.name.count).max() ?? 0

@@ -24,14 +24,14 @@ extension Command {
         let format = try arguments.one("--format", of: TripsOutput.formats, standard: "table")
         let rules = try tripRules(arguments)
         let price = try fuelPrice(arguments)
-        var (output, failed) = (TripsOutput(), false)
+        var (output, failed) = (TripsOutput(nameKey: "file"), false)
         for path in try arguments.files() {
             do {
                 let recording = try CarFile.read(path, arguments, startNeeded: false)
                 let readings = recording.readings.unioned()
                 guard !readings.isEmpty else { throw Failure("holds no reading that can be used") }
                 for trip in Drive.whole(readings, rules: rules).trips {
-                    output.add(file: path, TripFigures(trip, price: price))
+                    output.add(path, TripFigures(trip, price: price))
                 }
             } catch let error as UsageError {
                 throw error

@@ -1,9 +1,9 @@
-internal import Postgres
-internal import Trips
+package import Postgres
+package import Trips
 
 /// The columns that minutes, trips and days share, in the order of the tables. One list makes the COPY rows, the
 /// upserts, the sums and the reading back, so they cannot drift apart.
-enum TotalsColumns {
+package enum TotalsColumns {
     enum Width { case int4, int8 }
     enum Sum: String { case sum, max, min }
 
@@ -36,9 +36,15 @@ enum TotalsColumns {
         peak("max_voltage_mv", .max, \.maxVoltageMv),
     ]
 
-    static let names = all.map(\.name)
+    package static let names = all.map(\.name)
     /// `sum(x)::bigint AS x, max(y)::bigint AS y, …`
-    static let sums = all.map { "\($0.sum.rawValue)(\($0.name))::bigint AS \($0.name)" }.joined(separator: ", ")
+    package static let sums = all.map { "\($0.sum.rawValue)(\($0.name))::bigint AS \($0.name)" }.joined(separator: ", ")
+
+    package static func totals(_ row: Row) throws -> DriveTotals {
+        var totals = DriveTotals()
+        for column in all { column.set(&totals, try row.int(column.name).map { Int64($0) }) }
+        return totals
+    }
 
     private static func required(
         _ name: String, _ width: Width, _ path: any WritableKeyPath<DriveTotals, Int64> & Sendable

@@ -1,0 +1,7 @@
+-- Question: which vehicles are there, and when were they last heard of?
+-- Parameters: $1 how many.
+SELECT v.vehicle, v.kind, v.model, v.last_reading_at,
+       (SELECT count(*) FROM drover.alert a WHERE a.vehicle = v.vehicle AND a.state = 'open' AND v.kind = 'machine') AS open_alerts
+FROM drover.vehicle v
+ORDER BY v.kind, v.vehicle
+LIMIT $1

@@ -1,0 +1,129 @@
+public import Fleet
+
+/// The alerts of one machine, as its readings come in the order of their times.
+///
+/// Judged by the times of the readings alone: a reading that comes two hours late has lasted no longer for it. A
+/// condition with `<for>` opens at the first reading at which it has held longer than that since the reading it began
+/// with. A missing value says nothing, unless the rule has `<absent>`: then it counts from the last reading that had
+/// it, and the alert opens at that deadline. An open alert of a parameter that has no rule any more (the model or the
+/// rules changed) resolves at the next reading.
+public struct AlertFold: Equatable, Sendable {
+    /// What one parameter is in.
+    enum Watch: Equatable, Sendable {
+        case normal
+        case pending(sinceMs: Int64, isMissing: Bool)
+        case open(Episode)
+    }
+
+    var watches: [MachineParameter: Watch] = [:]
+    /// When parameters with an absence rule were last there.
+    var lastPresentMs: [MachineParameter: Int64] = [:]
+
+    public init() {}
+
+    public var open: [Episode] {
+        watches.values.compactMap { if case .open(let episode) = $0 { episode } else { nil } }.sorted { $0.id < $1.id }
+    }
+
+    /// Episodes that this reading opened, made worse or resolved, as they now stand.
+    /// Precondition: `reading` is later than every reading before it.
+    public mutating func observe(_ reading: MachineReading, rules: RuleSet) -> [Episode] {
+        let judged = rules.judged(reading.model)
+        var changes: [Episode] = []
+        for (code, threshold) in judged {
+            let parameter = MachineParameter.allCases[code]
+            let judgement = Judgement(threshold, parameter, reading)
+            changes += step(parameter, threshold, judgement, reading, rules.version)
+        }
+        let ruled = Set(judged.map { MachineParameter.allCases[$0.parameter] })
+        for parameter in watches.keys.filter({ !ruled.contains($0) }).sorted(by: { $0.rawValue < $1.rawValue }) {
+            if case .open(let episode)? = watches[parameter] { changes.append(resolved(episode, reading.ts)) }
+            watches[parameter] = nil
+            lastPresentMs[parameter] = nil
+        }
+        return changes
+    }
+
+    private mutating func step(
+        _ parameter: MachineParameter, _ threshold: Threshold, _ judgement: Judgement, _ reading: MachineReading,
+        _ version: String
+    ) -> [Episode] {
+        let bad = badness(parameter, threshold, judgement, reading.ts)
+        let watch = watches[parameter] ?? .normal
+        let (next, change) = AlertFold.next(watch, bad, judgement, threshold, reading) { sinceMs, isMissing in
+            let openedMs = isMissing ? sinceMs + (threshold.absentMs ?? 0) : reading.ts
+            return Episode(
+                id: Episode.id(reading.vehicle, parameter, openedMs: openedMs), vehicle: reading.vehicle, model: reading.model,
+                parameter: parameter, name: threshold.name, unit: threshold.unit,
+                severity: judgement.isCritical ? .critical : .warning, state: .open,
+                test: isMissing ? .absent : threshold.test == .below ? .below : .above,
+                threshold: isMissing ? threshold.absentMs : threshold.every ?? threshold.threshold, sinceMs: sinceMs, openedMs: openedMs,
+                openingValue: judgement.value, worstValue: judgement.value, worstMs: openedMs, resolvedMs: nil,
+                audience: threshold.audience, recommended: threshold.recommended, advice: judgement.advice ?? threshold.advice,
+                rulesVersion: version)
+        }
+        watches[parameter] = next == .normal ? nil : next
+        return change.map { [$0] } ?? []
+    }
+
+    /// Since when the parameter is bad, or nil. A missing value is bad only where absence is judged.
+    private mutating func badness(
+        _ parameter: MachineParameter, _ threshold: Threshold, _ judgement: Judgement, _ ts: Int64
+    ) -> (sinceMs: Int64, isMissing: Bool)? {
+        guard judgement.isPresent else {
+            guard threshold.absentMs != nil else { return nil }
+            // Never seen at all: counted from the first reading that lacks it.
+            let since = lastPresentMs[parameter] ?? ts
+            lastPresentMs[parameter] = since
+            return (since, true)
+        }
+        if threshold.absentMs != nil { lastPresentMs[parameter] = ts }
+        return judgement.isFailing ? (ts, false) : nil
+    }
+
+    /// One step of one parameter: every state against every fact.
+    private static func next(
+        _ watch: Watch, _ bad: (sinceMs: Int64, isMissing: Bool)?, _ judgement: Judgement, _ threshold: Threshold,
+        _ reading: MachineReading, opened: (_ sinceMs: Int64, _ isMissing: Bool) -> Episode
+    ) -> (Watch, Episode?) {
+        switch (watch, bad) {
+        case (.normal, nil): return (.normal, nil)
+        case (.normal, let bad?): return begin(bad.sinceMs, bad.isMissing, threshold, reading, opened)
+        case (.pending, nil):
+            // A missing value without an absence rule says nothing: the condition neither goes on nor ends.
+            return judgement.isPresent ? (.normal, nil) : (watch, nil)
+        case (.pending(let sinceMs, let isMissing), let bad?):
+            // Wrong and then missing, or the other way round, is one stretch without good information.
+            return begin(sinceMs, isMissing && bad.isMissing, threshold, reading, opened)
+        case (.open(let episode), _):
+            return go(on: episode, judgement, reading)
+        }
+    }
+
+    private static func begin(
+        _ sinceMs: Int64, _ isMissing: Bool, _ threshold: Threshold, _ reading: MachineReading,
+        _ opened: (Int64, Bool) -> Episode
+    ) -> (Watch, Episode?) {
+        let holdMs = isMissing ? threshold.absentMs ?? 0 : threshold.holdMs
+        guard holdMs == 0 || reading.ts - sinceMs > holdMs else { return (.pending(sinceMs: sinceMs, isMissing: isMissing), nil) }
+        let episode = opened(sinceMs, isMissing)
+        return (.open(episode), episode)
+    }
+
+    private static func go(on before: Episode, _ judgement: Judgement, _ reading: MachineReading) -> (Watch, Episode?) {
+        if judgement.isPresent && judgement.isCleared { return (.normal, resolvedCopy(before, reading.ts)) }
+        var episode = before
+        if let value = judgement.value, judgement.isWorse(value, than: episode.worstValue) {
+            (episode.worstValue, episode.worstMs) = (value, reading.ts)
+        }
+        if judgement.isCritical { episode.severity = .critical }
+        return (.open(episode), episode == before ? nil : episode)
+    }
+
+    private func resolved(_ episode: Episode, _ ts: Int64) -> Episode { AlertFold.resolvedCopy(episode, ts) }
+    private static func resolvedCopy(_ episode: Episode, _ ts: Int64) -> Episode {
+        var episode = episode
+        (episode.state, episode.resolvedMs) = (.resolved, ts)
+        return episode
+    }
+}

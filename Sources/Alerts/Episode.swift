@@ -1,0 +1,43 @@
+public import Fleet
+
+/// One alert: from the reading that opened it to the one that resolved it. Values are thousandths.
+public struct Episode: Equatable, Sendable {
+    public enum Severity: String, Sendable { case warning, critical }
+    public enum State: String, Sendable { case open, resolved }
+    public enum Test: String, Sendable { case above, below, absent }
+
+    /// Made from vehicle, parameter and opening time, so that a replay finds the same alert.
+    public let id: String
+    public let vehicle: VehicleID
+    public let model: String
+    public let parameter: MachineParameter
+    /// The parameter's name as shown to people.
+    public let name: String
+    public let unit: String
+    public internal(set) var severity: Severity
+    public internal(set) var state: State
+    public let test: Test
+    public let threshold: Int64?
+    /// When the condition began, and when it had lasted long enough; epoch milliseconds.
+    public let sinceMs: Int64
+    public let openedMs: Int64
+    public let openingValue: Int64?
+    public internal(set) var worstValue: Int64?
+    public internal(set) var worstMs: Int64
+    public internal(set) var resolvedMs: Int64?
+    public let audience: Audience
+    public let recommended: Int64?
+    public let advice: String?
+    public let rulesVersion: String
+
+    /// At most 64 bytes of letters, digits, `-`, `_` and `.`: a long vehicle id is shortened and told apart by a hash.
+    static func id(_ vehicle: VehicleID, _ parameter: MachineParameter, openedMs: Int64) -> String {
+        var name = vehicle.text
+        if name.utf8.count > 40 {
+            var hash = StableHash()
+            hash.add(field: name)
+            name = "\(name.prefix(23))-\(hash.hex64)"
+        }
+        return "\(name)-\(parameter.rawValue)-\(String(openedMs, radix: 36))"
+    }
+}

@@ -1,0 +1,80 @@
+internal import Foundation
+internal import FoundationXML
+
+/// One element of a small configuration file: its own text (comments and children left out) and its children.
+struct XMLElement: Equatable, Sendable {
+    var name: String
+    /// The line on which the element opens, counted from 1.
+    var line: Int
+    var text = ""
+    var children: [XMLElement] = []
+}
+
+/// Where and why a file is not the XML that we read.
+struct XMLFault: Error, Equatable {
+    var line: Int
+    var reason: String
+}
+
+/// Files into elements by libxml2 (FoundationXML). Small, flat files only: what is larger or deeper is refused, and so
+/// is a document type, which leaves no entities to expand and nothing outside to open.
+enum XMLReader {
+    static let bytesMax = 262_144
+    static let depthMax = 8
+
+    static func root(of file: [UInt8]) throws(XMLFault) -> XMLElement {
+        guard file.count <= bytesMax else {
+            throw XMLFault(line: 1, reason: "the file has \(file.count) bytes, at most \(bytesMax) are accepted")
+        }
+        if let at = file.firstRange(of: Array("<!DOCTYPE".utf8)) {
+            throw XMLFault(line: 1 + file[..<at.lowerBound].count { $0 == 0x0A }, reason: "a document type is not accepted")
+        }
+        if file.contains(0) { throw XMLFault(line: 1, reason: "the file holds NUL bytes: save it as UTF-8 text") }
+        let (parser, builder) = (XMLParser(data: Data(file)), ElementBuilder())
+        parser.shouldResolveExternalEntities = false
+        parser.delegate = builder
+        let ok = parser.parse()
+        if let fault = builder.fault { throw fault }
+        guard ok, let root = builder.root else {
+            throw XMLFault(line: max(1, parser.lineNumber), reason: "it is not well-formed XML, or cut off")
+        }
+        return root
+    }
+
+    /// Collects elements as the parser reports them.
+    private final class ElementBuilder: NSObject, XMLParserDelegate {
+        var root: XMLElement?
+        var fault: XMLFault?
+        private var open: [XMLElement] = []
+
+        func parser(
+            _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
+            attributes: [String: String]
+        ) {
+            if open.count >= depthMax {
+                fault = XMLFault(line: parser.lineNumber, reason: "elements are nested deeper than \(depthMax)")
+                return parser.abortParsing()
+            }
+            open.append(XMLElement(name: name, line: parser.lineNumber))
+        }
+
+        func parser(_ parser: XMLParser, foundCharacters text: String) {
+            guard !open.isEmpty else { return }
+            open[open.count - 1].text += text
+        }
+
+        func parser(_ parser: XMLParser, foundCDATA block: Data) {
+            self.parser(parser, foundCharacters: String(decoding: block, as: UTF8.self))
+        }
+
+        func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
+            guard let element = open.popLast() else { return }
+            if open.isEmpty { root = element } else { open[open.count - 1].children.append(element) }
+        }
+
+        func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
+            guard fault == nil else { return }
+            fault = XMLFault(line: max(1, parser.lineNumber), reason: "it is not well-formed XML, or cut off")
+        }
+    }
+}

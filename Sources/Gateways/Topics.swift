@@ -1,0 +1,20 @@
+internal import Fleet
+public import Kafka
+
+/// Makes the topics that are missing and tells how many partitions they have. The number is fixed when a topic is
+/// made: a vehicle's partition follows from it.
+public enum Topics {
+    public static let all = [Topic.cars, Topic.machines]
+
+    /// Topics keep everything: a replay reaches back as far as they do.
+    private static let config = ["retention.ms": "-1", "retention.bytes": "-1"]
+
+    public static func ensure(_ settings: KafkaSettings, partitions: Int32) throws -> [String: Int32] {
+        let admin = try Admin(settings)
+        let known = try admin.topics(timeoutMs: 10_000)
+        let missing = all.filter { known[$0] == nil }
+        try admin.createTopics(
+            missing.map { NewTopic(name: $0, partitions: partitions, replication: 1, config: config) }, timeoutMs: 15_000)
+        return try admin.topics(timeoutMs: 10_000).filter { all.contains($0.key) }
+    }
+}

@@ -1,0 +1,46 @@
+internal import CRdkafka
+
+/// A partition of a topic.
+public struct TopicPartition: Hashable, Sendable, CustomStringConvertible {
+    public let topic: String
+    public let partition: Int32
+    public init(topic: String, partition: Int32) { (self.topic, self.partition) = (topic, partition) }
+    public var description: String { "\(topic)[\(partition)]" }
+}
+
+/// The text that a C call wrote into a buffer of ours.
+func text(_ buffer: [CChar]) -> String {
+    String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}
+
+/// What went wrong at or on the way to a broker.
+public struct KafkaError: Error, Sendable, CustomStringConvertible {
+    /// librdkafka's error code; negative codes are its own, positive ones the broker's.
+    public let code: Int32
+    /// What was being done, to which thing.
+    public let doing: String
+    public let message: String
+
+    init(_ code: rd_kafka_resp_err_t, _ doing: String, detail: String? = nil) {
+        self.code = code.rawValue
+        self.doing = doing
+        if let detail { message = detail } else { message = unsafe String(cString: rd_kafka_err2str(code)) }
+    }
+
+    init(doing: String, message: String) { (code, self.doing, self.message) = (-1, doing, message) }
+
+    public var description: String { "\(doing): \(message)" + (advice.map { ". \($0)" } ?? "") }
+
+    private var advice: String? {
+        switch code {
+        case RD_KAFKA_RESP_ERR__TRANSPORT.rawValue, RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN.rawValue,
+            RD_KAFKA_RESP_ERR__TIMED_OUT.rawValue, RD_KAFKA_RESP_ERR__RESOLVE.rawValue,
+            RD_KAFKA_RESP_ERR__MSG_TIMED_OUT.rawValue:
+            "Is the broker up, and kafka.brokers right?"
+        case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART.rawValue, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC.rawValue:
+            "The topic is not there: `drover import` and `drover work` make it"
+        case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE.rawValue: "The record is larger than the broker takes"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,155 @@
+internal import CLibpq
+
+/// What went wrong between us and PostgreSQL, and what to do about it. Holds no values: the server quotes them in some
+/// of its texts, and those parts are taken out here.
+public struct PostgresError: Error, Sendable, CustomStringConvertible {
+    /// Five characters, SQL standard and PostgreSQL's appendix A. Empty when the failure has none: no server answered.
+    public let sqlState: String
+    public let message: String
+    /// Which key, row or limit, without its value.
+    public let detail: String?
+    /// Where: function, COPY line and column.
+    public let context: String?
+    /// Names from the server, for callers that branch on them.
+    public let table: String?
+    public let constraint: String?
+    /// The connection is of no more use; make a new one.
+    public let isConnectionLost: Bool
+    /// A COMMIT went out and no answer came back. Whether it happened must be read back, never guessed.
+    public internal(set) var isOutcomeUnknown = false
+
+    public var description: String {
+        var text = "PostgreSQL: \(message)"
+        if !sqlState.isEmpty { text += " (\(sqlState))" }
+        if let detail { text += "; \(detail)" }
+        if let context { text += "; \(context)" }
+        return text + (advice.map { ". \($0)" } ?? "")
+    }
+
+    /// Errors that the same statements may not meet again: the whole transaction can be tried once more.
+    public var isRetriable: Bool {
+        isConnectionLost || ["40001", "40P01", "55P03", "57014"].contains(sqlState) || sqlState.hasPrefix("53")
+    }
+
+    /// One sentence on what to do, for the usual causes.
+    public var advice: String? {
+        if let known = Advice.bySQLState[sqlState] { return known }
+        if sqlState.isEmpty, isConnectionLost { return Advice.forText(message) }
+        return nil
+    }
+
+    init(
+        sqlState: String, message: String, detail: String? = nil, context: String? = nil, table: String? = nil,
+        constraint: String? = nil, isConnectionLost: Bool = false
+    ) {
+        self.sqlState = sqlState
+        self.message = message
+        self.detail = detail
+        self.context = context
+        self.table = table
+        self.constraint = constraint
+        self.isConnectionLost = isConnectionLost
+    }
+
+    /// A mistake on our side of the wire.
+    static func usage(_ message: String) -> PostgresError { PostgresError(sqlState: "", message: message) }
+}
+
+/// Takes values out of the server's texts. See PostgreSQL's errdetail calls: values come in quotes after a colon, after
+/// `)=(`, or as a whole row.
+enum Withheld {
+    /// Classes 22 (bad data) and 23 (constraint): the classes whose texts repeat what was sent.
+    static func isAboutData(_ sqlState: String) -> Bool { sqlState.hasPrefix("22") || sqlState.hasPrefix("23") }
+
+    static func message(_ text: String, _ sqlState: String) -> String {
+        // Class 22 quotes the value itself, before or after the rule: keep what stands outside the quotes. Class 23
+        // quotes names only.
+        sqlState.hasPrefix("22") ? withoutQuoted(text) : text
+    }
+
+    static func detail(_ text: String, _ sqlState: String) -> String? {
+        guard isAboutData(sqlState) else { return text }
+        // "Key (account, name)=(7, x) already exists." keeps its columns.
+        guard text.hasPrefix("Key ("), let cut = text.firstRange(of: ")=(") else { return nil }
+        return String(text[..<cut.lowerBound]) + ")"
+    }
+
+    /// "COPY t, line 3, column x: "value"" and "unnamed portal parameter $1 = 'value'" lose what follows.
+    static func context(_ text: String) -> String {
+        let cuts = [text.firstRange(of: ": \""), text.firstRange(of: " = '")].compactMap { $0?.lowerBound }
+        return String(text[..<(cuts.min() ?? text.endIndex)])
+    }
+
+    static func withoutQuoted(_ text: String) -> String {
+        guard let first = text.firstIndex(of: "\""), let last = text.lastIndex(of: "\"") else { return text }
+        return text[..<first] + "(value withheld)" + text[text.index(after: last)...]
+    }
+}
+
+enum Advice {
+    static let bySQLState: [String: String] = [
+        "28P01": "The password is wrong: check the connection settings or ~/.pgpass",
+        "28000": "The server refuses this user from this address: check the user name and pg_hba.conf",
+        "3D000": "Create the database first (createdb NAME) or correct its name in the connection settings",
+        "42501": "The role lacks a right: run the migrations as the owner, then grant as the deployment guide shows",
+        "42P01": "A table or view is missing: run the migrations",
+        "3F000": "The schema is missing: run the migrations",
+        "53100": "The server's disk is full: free space or run retention; nothing is lost, writing goes on afterwards",
+        "53200": "The server ran out of memory: lower its work_mem or the number of connections",
+        "53300": "All connection slots are taken: raise max_connections or run fewer lanes",
+        "57P01": "The server is shutting down; it is tried again",
+        "57P02": "The server crashed and restarts; it is tried again",
+        "57P03": "The server is starting up; it is tried again",
+        "25006": "The server is a standby or read-only: connect to the primary",
+        "57014": "The statement took longer than allowed or was cancelled",
+        "40001": "Another transaction was faster; the whole transaction can be run again",
+        "40P01": "Deadlock; the whole transaction can be run again",
+        "08P01": "Server and client do not understand each other: is this port really PostgreSQL's?",
+    ]
+
+    /// libpq gives no code for what happens before a session exists. Its own texts are English as long as nobody calls
+    /// setlocale; a server set to another language gets the general advice.
+    static func forText(_ text: String) -> String {
+        let table = [
+            ("Connection refused", "Start the server or correct host and port in the connection settings"),
+            ("No such file or directory", "Start the server or correct the socket directory (host) in the settings"),
+            ("could not translate host name", "Correct the host name in the connection settings"),
+            ("timeout expired", "The host does not answer: check address, route and firewall"),
+            ("password authentication failed", bySQLState["28P01"]!),
+            ("no password supplied", "Give a password in the connection settings or ~/.pgpass"),
+            ("no pg_hba.conf entry", bySQLState["28000"]!),
+            ("too many clients", bySQLState["53300"]!),
+            ("starting up", bySQLState["57P03"]!),
+            ("shutting down", bySQLState["57P01"]!),
+        ]
+        if let row = table.first(where: { text.contains($0.0) }) { return row.1 }
+        if text.contains("database"), text.contains("does not exist") { return bySQLState["3D000"]! }
+        return "Check that the server runs and can be reached"
+    }
+}
+
+extension PostgresError {
+    /// From a result; `result` nil means libpq itself gave up and the reason is the connection's.
+    static func of(_ result: OpaquePointer?, on connection: OpaquePointer) -> PostgresError {
+        let lost = unsafe PQstatus(connection) != CONNECTION_OK
+        // Field codes are characters in libpq's interface (postgres_ext.h).
+        func field(_ code: Unicode.Scalar) -> String? {
+            guard let result = unsafe result, let text = unsafe PQresultErrorField(result, Int32(code.value)) else { return nil }
+            return unsafe String(cString: text)
+        }
+        let sqlState = field("C") ?? ""
+        let said = unsafe field("M") ?? text(PQerrorMessage(connection))
+        return PostgresError(
+            sqlState: sqlState, message: Withheld.message(said, sqlState),
+            detail: field("D").flatMap { Withheld.detail($0, sqlState) },
+            context: field("W").map(Withheld.context), table: field("t"), constraint: field("n"),
+            isConnectionLost: lost || sqlState.hasPrefix("08"))
+    }
+
+    /// libpq's texts end in a newline and may have several lines.
+    static func text(_ message: UnsafePointer<CChar>?) -> String {
+        guard let message = unsafe message else { return "unknown error" }
+        let lines = unsafe String(cString: message).split(separator: "\n").map { $0.drop { $0 == " " || $0 == "\t" } }
+        return lines.isEmpty ? "no reason given" : lines.joined(separator: "; ")
+    }
+}

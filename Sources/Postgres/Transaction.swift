@@ -1,0 +1,44 @@
+internal import CLibpq
+
+extension Connection {
+    /// Runs `body` between BEGIN and COMMIT, or rolls back and throws on.
+    ///
+    /// A lost connection during COMMIT throws with `isOutcomeUnknown`: the caller reads back whether it happened.
+    /// - Parameter begin: for another isolation level or read-only, e.g. `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`.
+    public func transaction<R>(_ begin: String = "BEGIN", _ body: () throws -> R) throws -> R {
+        precondition(!isInTransaction, "a transaction within a transaction")
+        try execute(begin)
+        let value: R
+        do {
+            value = try body()
+        } catch {
+            rollBack()
+            throw error
+        }
+        try commit()
+        return value
+    }
+
+    private func commit() throws {
+        let result = unsafe PQexec(handle, "COMMIT")
+        defer { unsafe PQclear(result) }
+
+        guard unsafe PQresultStatus(result) == PGRES_COMMAND_OK else {
+            var error = unsafe PostgresError.of(result, on: handle)
+            // With a SQLSTATE of its own (deferred constraint, serialization) the server has said that it did not.
+            error.isOutcomeUnknown = error.isConnectionLost
+            rollBack()
+            throw error
+        }
+        // The server answers COMMIT of a failed transaction with a friendly ROLLBACK. It is no success.
+        guard unsafe String(cString: PQcmdStatus(result)) == "COMMIT" else {
+            throw PostgresError(sqlState: "25P02", message: "the transaction was rolled back because a statement in it failed")
+        }
+    }
+
+    /// The error that led here matters more than one of ROLLBACK; a connection that cannot roll back is lost, and the
+    /// server rolls back by itself.
+    private func rollBack() {
+        if isOpen, isInTransaction { _ = try? execute("ROLLBACK") }
+    }
+}

@@ -1,0 +1,84 @@
+/// HTML as text, everything from outside escaped.
+package enum HTMLText {
+    package static func escaped(_ text: String) -> String {
+        var out = ""
+        for character in text.unicodeScalars {
+            switch character {
+            case "&": out += "&amp;"
+            case "<": out += "&lt;"
+            case ">": out += "&gt;"
+            case "\"": out += "&quot;"
+            case "'": out += "&#39;"
+            default: out.unicodeScalars.append(character)
+            }
+        }
+        return out
+    }
+
+    /// A whole page: works without script, on a phone and in print. The style is inline, so a report is one file.
+    package static func page(title: String, body: String) -> String {
+        """
+        <!doctype html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <title>\(escaped(title))</title>
+        <link rel="icon" href="data:,">
+        <style>\(style)</style>
+        </head>
+        <body>
+        \(body)
+        </body>
+        </html>
+
+        """
+    }
+
+    /// A table in a box that scrolls sideways on narrow screens; reachable by keyboard.
+    package static func table(caption: String, headers: [Header], rows: [[String?]], empty: String) -> String {
+        guard !rows.isEmpty else { return "<h2>\(escaped(caption))</h2>\n<p class=\"empty\">\(escaped(empty))</p>" }
+        let id = caption.lowercased().map { $0.isLetter ? String($0) : "-" }.joined()
+        var html = "<h2 id=\"\(id)\">\(escaped(caption))</h2>\n<div class=\"scroll\" role=\"region\" aria-labelledby=\"\(id)\" tabindex=\"0\">\n<table>\n<thead><tr>"
+        for header in headers { html += "<th scope=\"col\"\(header.isNumber ? " class=\"n\"" : "")>\(escaped(header.text))</th>" }
+        html += "</tr></thead>\n<tbody>\n"
+        for row in rows {
+            html += "<tr>"
+            for (header, cell) in zip(headers, row) {
+                html += "<td\(header.isNumber ? " class=\"n\"" : "")>\(header.isHTML ? cell ?? "–" : escaped(cell ?? "–"))</td>"
+            }
+            html += "</tr>\n"
+        }
+        return html + "</tbody>\n</table>\n</div>"
+    }
+
+    package struct Header {
+        let text: String
+        let isNumber: Bool
+        /// The cells are HTML already.
+        let isHTML: Bool
+        package static func text(_ text: String) -> Header { Header(text: text, isNumber: false, isHTML: false) }
+        package static func number(_ text: String) -> Header { Header(text: text, isNumber: true, isHTML: false) }
+        package static func html(_ text: String) -> Header { Header(text: text, isNumber: false, isHTML: true) }
+    }
+
+    /// Colours keep a contrast of at least 4.5 to 1 in light and dark.
+    private static let style = """
+        :root{color-scheme:light dark;--ink:#1b1f23;--soft:#57606a;--line:#d0d7de;--back:#fff;--band:#f6f8fa;--accent:#0b5c8a;--warn:#8a4b00;--crit:#b3141d}
+        @media (prefers-color-scheme:dark){:root{--ink:#e6edf3;--soft:#a0a9b3;--line:#3d444d;--back:#0d1117;--band:#161b22;--accent:#79c0ff;--warn:#e3b341;--crit:#ff8f87}}
+        *{box-sizing:border-box}
+        body{margin:0 auto;max-width:75rem;padding:1rem;font:1rem/1.5 system-ui,sans-serif;color:var(--ink);background:var(--back)}
+        h1{font-size:1.5rem;margin:.25rem 0}h2{font-size:1.15rem;margin:1.75rem 0 .5rem}h3{font-size:1rem;margin:1.25rem 0 .25rem}
+        a{color:var(--accent)}p{margin:.25rem 0}.soft,.empty{color:var(--soft)}
+        .scroll{overflow-x:auto;border:1px solid var(--line);border-radius:.4rem}
+        .scroll:focus-visible,a:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
+        table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
+        th,td{padding:.4rem .7rem;text-align:left;white-space:nowrap;border-bottom:1px solid var(--line)}
+        th{background:var(--band);font-weight:600}tbody tr:last-child td{border-bottom:0}.n{text-align:right}
+        .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.75rem;margin:1rem 0;padding:0;list-style:none}
+        .tiles li{border:1px solid var(--line);border-radius:.4rem;padding:.6rem .8rem}.tiles b{display:block;font-size:1.35rem}
+        .warning{color:var(--warn);font-weight:600}.critical{color:var(--crit);font-weight:700}
+        svg{width:100%;height:auto;display:block}svg .axis{stroke:var(--line)}svg text{fill:var(--soft);font-size:11px}svg .speed{fill:none;stroke:var(--accent);stroke-width:1.5}
+        @media print{.scroll{overflow:visible;border:0}body{max-width:none}}
+        """
+}

@@ -1,0 +1,37 @@
+package import Fleet
+package import Postgres
+
+/// The vehicles that have reported. A vehicle comes into being with its first reading.
+package enum VehicleStore {
+    package struct Row {
+        let vehicle: VehicleID
+        let kind: String
+        let model: String?
+        let partition: Int32
+        let lastMs: Int64
+
+        package init(vehicle: VehicleID, kind: String, model: String?, partition: Int32, lastMs: Int64) {
+            (self.vehicle, self.kind, self.model) = (vehicle, kind, model)
+            (self.partition, self.lastMs) = (partition, lastMs)
+        }
+    }
+
+    package static func write(_ rows: [Row], on connection: Connection) throws {
+        guard !rows.isEmpty else { return }
+        try connection.query(
+            """
+            INSERT INTO drover.vehicle (vehicle, kind, model, topic_partition, last_reading_at)
+            SELECT vehicle, kind, nullif(model, ''), topic_partition, last_reading_at
+            FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::timestamptz[])
+                AS row(vehicle, kind, model, topic_partition, last_reading_at)
+            ON CONFLICT (kind, vehicle) DO UPDATE SET
+                model = CASE WHEN EXCLUDED.last_reading_at >= vehicle.last_reading_at THEN EXCLUDED.model ELSE vehicle.model END,
+                topic_partition = EXCLUDED.topic_partition,
+                last_reading_at = greatest(vehicle.last_reading_at, EXCLUDED.last_reading_at)
+            """,
+            [
+                .textArray(rows.map(\.vehicle.text)), .textArray(rows.map(\.kind)), .textArray(rows.map { $0.model ?? "" }),
+                .int4Array(rows.map(\.partition)), .timestampArray(rows.map(\.lastMs)),
+            ])
+    }
+}

@@ -1,0 +1,105 @@
+import Alerts
+import Fleet
+import Foundation
+import Gateways
+import HTTP
+import Kafka
+import Observe
+import Postgres
+import Settings
+import Trips
+import Web
+import Worker
+
+/// The roles that run until they are stopped, wired from settings.
+enum Roles {
+    static func worker(_ settings: Settings, instanceID: String?, log: Log) throws -> Worker {
+        var kafka = settings.kafka(clientID: "drover-work")
+        let brokerLines = OncePer(periodMs: 30_000)
+        kafka.log = { level, line in
+            guard level <= 4, let more = brokerLines.pass(String(line.prefix(40))) else { return }
+            log.warning("kafka client", ["line": "\(line)", "repeated": "\(more)"])
+        }
+        _ = try Topics.ensure(kafka, partitions: Int32(settings.integer("kafka.partitions")))
+        return try Worker(
+            WorkerSettings(
+                kafka: kafka, group: settings.text("kafka.group"), instanceID: instanceID, conninfo: settings.text("postgres.url"),
+                batchMax: Int(settings.integer("kafka.batch_messages_max")),
+                commitIntervalMs: settings.integer("work.commit_interval_ms"), tripRules: settings.tripRules(),
+                alertRules: Rules.load(Home.path(settings.text("alerts.thresholds_dir"))), topics: Topics.all),
+            metrics: Metrics(), log: log)
+    }
+
+    static func page(_ settings: Settings, port: UInt16, log: Log) throws -> Server {
+        let site = Site(
+            conninfo: settings.text("postgres.reader_url", or: "postgres.url"), rules: try settings.tripRules(),
+            price: settings.fuelPrice, queries: try Home.reportQueries(), log: log)
+        return try Server(host: settings.text("web.host"), port: port, threads: 2) { site.answer($0) }
+    }
+
+    static let log = Log(level: ProcessInfo.processInfo.environment["DROVER_LOG"].flatMap(Log.Level.init) ?? .info)
+}
+
+/// The rules of all models from a folder: tractors.xml and one file a model.
+enum Rules {
+    static func load(_ directory: String) throws -> RuleSet {
+        var (models, faults): ([String: [Threshold]], [String]) = ([:], [])
+        var listed: [String] = []
+        for name in try Files.list(directory) where name.hasSuffix(".xml") {
+            do throws(ThresholdError) {
+                let bytes: [UInt8]
+                do { bytes = try Files.read(directory + "/" + name) } catch {
+                    faults.append("\(error)")
+                    continue
+                }
+                if name == "tractors.xml" {
+                    listed = try ModelList.parse(fileName: name, bytes: bytes)
+                } else if let model = ThresholdFile.model(of: name) {
+                    models[model] = try ThresholdFile.parse(fileName: name, bytes: bytes)
+                }
+            } catch {
+                faults.append(error.description)
+            }
+        }
+        guard faults.isEmpty else { throw Failure("thresholds in \(directory) do not load:\n" + faults.joined(separator: "\n")) }
+        guard !models.isEmpty else {
+            throw Failure("\(directory): holds no `<model>-thresholds.xml`. Name another folder with --thresholds or alerts.thresholds_dir")
+        }
+        for model in listed where models[model] == nil {
+            Out.note("\(directory): model `\(model)` has no thresholds: its machines are shown and raise no alert")
+        }
+        return RuleSet(models)
+    }
+}
+
+extension Command {
+    static let work = Command(
+        name: "work", operands: "[options]",
+        summary: "Runs a worker: topics in, results to PostgreSQL, exactly once. Stops on SIGTERM.",
+        options: SettingsSource.options,
+        example: "drover work --set kafka.instance_id=worker-1",
+        run: { arguments in
+            let settings = try SettingsSource.load(arguments)
+            Signals.install()
+            let instance = settings.text("kafka.instance_id")
+            let worker = try Roles.worker(settings, instanceID: instance.isEmpty ? nil : instance, log: Roles.log)
+            worker.run { StopFlag.isSet }
+            return .done
+        })
+
+    static let serve = Command(
+        name: "serve", operands: "[options]",
+        summary: "Serves the page: vehicles, last trips, open alerts. Stops on SIGTERM.",
+        options: [.init("--port", "N", "port of the page (default 8080; 0: any free one)")] + SettingsSource.options,
+        example: "drover serve --port 8080",
+        run: { arguments in
+            let port = try arguments.integer("--port", in: 0...65_535)
+            let settings = try SettingsSource.load(arguments, overrides: port.map { ["web.port": String($0)] } ?? [:])
+            Signals.install()
+            let server = try Roles.page(settings, port: UInt16(settings.integer("web.port")), log: Roles.log)
+            Out.note("the page is at http://\(settings.text("web.host")):\(server.port)/")
+            while !StopFlag.wait(timeoutMs: 60_000) {}
+            server.stop()
+            return .done
+        })
+}

@@ -1,0 +1,53 @@
+import Fleet
+import Foundation
+import Kafka
+import Settings
+import Trips
+
+/// Where settings come from: `--settings FILE` (or ./drover.yaml), `DROVER_…` variables, `--set key=value`.
+enum SettingsSource {
+    static let options = [
+        Command.Option("--settings", "FILE", "YAML file with settings (default: drover.yaml if it is there)"),
+        Command.Option("--set", "KEY=VALUE", "one setting; may stand several times"),
+    ]
+
+    static func load(_ arguments: Arguments, overrides: [String: String] = [:]) throws -> Settings {
+        var sources: [(name: String, values: [String: String])] = []
+        let standard = "drover.yaml"
+        if let path = arguments.text("--settings") ?? (FileManager.default.fileExists(atPath: standard) ? standard : nil) {
+            sources.append((path, try YAML.flatten(Files.read(path), name: path)))
+        }
+        let environment = ProcessInfo.processInfo.environment
+        var variables: [String: String] = [:]
+        for row in SettingRow.table { if let value = environment[row.variable] { variables[row.key] = value } }
+        sources.append(("environment", variables))
+        var typed: [String: String] = [:]
+        for text in arguments.texts("--set") {
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 2 else { throw UsageError("--set \(text): must be KEY=VALUE") }
+            typed[parts[0]] = parts[1]
+        }
+        sources.append(("--set", typed))
+        sources.append(("options", overrides))
+        return try Settings(sources: sources)
+    }
+}
+
+extension Settings {
+    func kafka(clientID: String) -> KafkaSettings {
+        KafkaSettings(brokers: text("kafka.brokers"), clientID: clientID, extra: [:])
+    }
+
+    func tripRules() throws -> TripRules {
+        var rules = TripRules()
+        rules.gapMs = integer("trips.gap_s") * 1_000
+        rules.tripGapMs = integer("trips.trip_gap_min") * 60_000
+        rules.sharpMmPerS2 = thousandths("trips.sharp_mps2")
+        if let fault = rules.fault { throw Failure("trips.gap_s, trips.trip_gap_min: \(fault)") }
+        return rules
+    }
+
+    var fuelPrice: FuelPrice {
+        FuelPrice(perUSGallon: Double(thousandths("fuel.price_per_us_gal")) / 1_000, currency: text("fuel.currency"))
+    }
+}
