@@ -44,7 +44,7 @@ struct Judgement {
         case .number: return value
         case .flag, .count: return value * 1_000
         // An age in days at the reading's time: thousandths of a day are 86 400 ms.
-        case .time: return (reading.ts - value) / 86_400
+        case .time: return Decimal.divided(reading.ts - value, by: 86_400)
         }
     }
 }

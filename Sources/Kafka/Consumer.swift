@@ -30,9 +30,12 @@ public final class Consumer {
         ]
         if let instanceID { properties.append(("group.instance.id", instanceID)) }
         handle = try unsafe Handle(RD_KAFKA_CONSUMER, settings, properties) { conf in
-            unsafe rd_kafka_conf_set_rebalance_cb(conf) { _, code, list, opaque in
+            unsafe rd_kafka_conf_set_rebalance_cb(conf) { client, code, list, opaque in
                 let partitions = unsafe PartitionList.read(list)
                 let isAssigned = code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS
+                // A revocation is answered at once, here: closing waits for the answer, too. What was read and not
+                // written is the new owner's to read again.
+                if !isAssigned { unsafe rd_kafka_assign(client, nil) }
                 unsafe CallbackContext.of(opaque).changes.append(isAssigned ? .assigned(partitions) : .revoked(partitions))
             }
         }
@@ -60,9 +63,6 @@ public final class Consumer {
 
         try check(unsafe rd_kafka_assign(handle.client, list), "starting to read")
     }
-
-    /// Must answer a revocation, so that the group can go on.
-    public func stop() throws { try check(unsafe rd_kafka_assign(handle.client, nil), "giving partitions up") }
 
     /// Messages as they come: waits for the first, then takes what is there without waiting.
     ///

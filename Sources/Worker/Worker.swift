@@ -104,7 +104,6 @@ public final class Worker {
             log.info("partitions revoked", ["count": "\(partitions.count)"])
             assigned = [:]
             lane = nil
-            try consumer.stop()
         }
     }
 
