@@ -77,6 +77,7 @@ let package = Package(
         tests("TripsTests", ["Trips", "Fleet", "Wire", "SimKit"]),
         tests("AlertsTests", ["Alerts", "Fleet"]),
         tests("PipelineTests", ["Pipeline", "Trips", "Fleet", "SimKit"]),
+        tests("EmbeddedTests", ["Embedded"]),
     ],
     cxxLanguageStandard: .cxx17
 )
