@@ -8,6 +8,7 @@ import Testing
 struct EmbeddedServersTests {
     @Test func `serves every login, and keeps its data over a restart`() throws {
         let folder = try TemporaryFolder("plain")
+        defer { folder.remove() }
         let first = try EmbeddedServers.start(folder.settings)
         #expect(Loopback.speaksKafka(try #require(port(first.brokers))))
         #expect(try query("SHOW data_checksums", first, as: "postgres") == "on")
@@ -37,6 +38,10 @@ struct EmbeddedServersTests {
 
     @Test func `one run a folder, and two folders side by side`() throws {
         let (here, there) = (try TemporaryFolder("here"), try TemporaryFolder("there"))
+        defer {
+            here.remove()
+            there.remove()
+        }
         let one = try EmbeddedServers.start(here.settings)
         defer { one.stop() }
         let refusal = #expect(throws: EmbeddedError.self) { try EmbeddedServers.start(here.settings) }
@@ -50,6 +55,7 @@ struct EmbeddedServersTests {
 
     @Test func `a killed run leaves nothing that the next start cannot clean up`() async throws {
         let folder = try TemporaryFolder("killed")
+        defer { folder.remove() }
         let path = folder.path
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             let servers = try EmbeddedServers.start(EmbeddedSettings(dataDirectory: path))
@@ -67,7 +73,9 @@ struct EmbeddedServersTests {
     }
 
     @Test func `children that outlived their run are ended, strangers with their number are not`() throws {
-        let folder = try DataFolder(try TemporaryFolder("orphans").path)
+        let place = try TemporaryFolder("orphans")
+        defer { place.remove() }
+        let folder = try DataFolder(place.path)
         let orphan = try Child("broker", ["sleep", "60"], user: nil, directory: "/", output: "/dev/null")
         let stranger = try Child("stranger", ["sleep", "60"], user: nil, directory: "/", output: "/dev/null")
         let mine = try #require(RecordedChild(orphan))
@@ -84,6 +92,7 @@ struct EmbeddedServersTests {
 
     @Test func `a server that dies is reported`() throws {
         let folder = try TemporaryFolder("dies")
+        defer { folder.remove() }
         let servers = try EmbeddedServers.start(folder.settings)
         defer { servers.stop() }
         let line = try #require(try? String(contentsOfFile: folder.path + "/children", encoding: .utf8))
@@ -97,6 +106,7 @@ struct EmbeddedServersTests {
     @Test(arguments: ["a folder with spaces", "quote's \"both\"", "comma,in,it", String(repeating: "long-", count: 40)])
     func `any folder name works`(_ name: String) throws {
         let folder = try TemporaryFolder(name)
+        defer { folder.remove() }
         let servers = try EmbeddedServers.start(folder.settings)
         #expect(try query("SELECT 1", servers) == "1")
         servers.stop()
@@ -120,7 +130,7 @@ enum Binaries {
     static let present = (try? findBroker(nil)) != nil && (try? findPostgres(nil, clusterVersion: nil)) != nil
 }
 
-/// A folder that the database's system user can reach, removed with this value.
+/// A folder that the database's system user can reach, to be removed at the end of the test.
 final class TemporaryFolder: Sendable {
     private let root: String
     let path: String
@@ -131,7 +141,8 @@ final class TemporaryFolder: Sendable {
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: root) }
+    /// Not left to deinit, which may come before the servers stop. Ignored: /tmp is nobody's archive.
+    func remove() { try? FileManager.default.removeItem(atPath: root) }
 
     var settings: EmbeddedSettings { EmbeddedSettings(dataDirectory: path) }
 }

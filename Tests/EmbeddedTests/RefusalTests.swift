@@ -7,6 +7,7 @@ import Testing
 @Suite struct RefusalTests {
     @Test func `a file where the folder should be`() throws {
         let folder = try TemporaryFolder("file")
+        defer { folder.remove() }
         try Data().write(to: URL(fileURLWithPath: folder.path))
         for path in [folder.path, folder.path + "/below"] {
             let error = #expect(throws: EmbeddedError.self) { _ = try DataFolder(path) }
