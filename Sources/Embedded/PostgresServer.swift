@@ -114,22 +114,24 @@ final class PostgresServer: Sendable {
         }
     }
 
-    /// A server that still holds the cluster although nobody wrote it down is ended; a stale postmaster.pid is removed,
-    /// for its number may by now belong to a stranger and would keep the server from starting.
+    /// A server that still holds the cluster although nobody wrote it down is ended; the lock files of a dead one are
+    /// removed, for its number may by now belong to a stranger and would keep the server from starting.
     private static func endStrayServer(_ places: PostgresPlaces, log: (String) -> Void) throws {
-        guard let first = postmasterLines(places.cluster).first, let pid = pid_t(first), pid > 1 else { return }
-        let deadline = Monotonic.now + 20
-        while serves(pid, places.cluster) {
-            if Monotonic.now > deadline {
-                throw EmbeddedError(
-                    "\(places.cluster): PostgreSQL process \(pid) from an earlier run does not end. End it: kill -QUIT \(pid)"
-                )
+        if let first = postmasterLines(places.cluster).first, let pid = pid_t(first), pid > 1 {
+            let deadline = Monotonic.now + 20
+            while serves(pid, places.cluster) {
+                if Monotonic.now > deadline {
+                    throw EmbeddedError(
+                        "\(places.cluster): PostgreSQL process \(pid) from an earlier run does not end. "
+                            + "End it: kill -QUIT \(pid)")
+                }
+                log("ending the PostgreSQL server \(pid) left by an earlier run")
+                kill(pid, SIGINT)
+                usleep(300_000)
             }
-            log("ending the PostgreSQL server \(pid) left by an earlier run")
-            kill(pid, SIGINT)
-            usleep(300_000)
         }
-        unsafe unlink(places.cluster + "/postmaster.pid")
+        let socket = "\(places.sockets)/.s.PGSQL.\(PostgresPlaces.portNumber)"
+        for file in [places.cluster + "/postmaster.pid", socket, socket + ".lock"] { unsafe unlink(file) }
     }
 
     private static func serves(_ pid: pid_t, _ cluster: String) -> Bool {

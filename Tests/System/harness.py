@@ -5,7 +5,7 @@ import signal
 import subprocess
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -165,12 +165,12 @@ class Watch:
         return parts.scheme in ("data", "blob", "about") or parts.hostname in LOOPBACK
 
     def problems(self):
-        return {name: found for name, found in vars(self).items() if found}
+        return {name: found for name, found in asdict(self).items() if found}
 
     def forgive(self):
         """For a test that provokes errors: forget those so far, after it has looked at them."""
-        for found in vars(self).values():
-            found.clear()
+        for each in fields(self):
+            getattr(self, each.name).clear()
 
 
 def axe_violations(page):
