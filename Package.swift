@@ -78,6 +78,7 @@ let package = Package(
         tests("TripsTests", ["Trips", "Fleet", "Wire", "SimKit"]),
         tests("AlertsTests", ["Alerts", "Fleet", "Wire", "SimKit"]),
         tests("PipelineTests", ["Pipeline", "Trips", "Fleet", "SimKit"]),
+        tests("EmbeddedTests", ["Embedded"]),
     ],
     cxxLanguageStandard: .cxx17
 )

@@ -1,0 +1,24 @@
+# What CI runs is `make integration`; the others are its parts, for working on one thing.
+.PHONY: build test lint bench integration long
+
+build:
+	swift build --build-tests
+
+test:
+	swift test
+
+lint:
+	swift format lint --strict --recursive Package.swift Sources Tests
+	@if command -v shellcheck >/dev/null; then shellcheck -x -P SCRIPTDIR Deploy/install Deploy/packages Deploy/try \
+		Deploy/test Deploy/bare-root Deploy/steps.sh .ci/run; else echo "shellcheck is not installed: scripts not checked"; fi
+
+bench:
+	swift build -c release --product drover
+	.build/release/drover bench all --format json
+
+integration:
+	bash Deploy/test
+
+# The long forms of the proofs; each test decides by DROVER_LONG how long it is.
+long:
+	DROVER_LONG=1 bash Deploy/test

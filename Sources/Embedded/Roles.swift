@@ -1,0 +1,22 @@
+/// The cluster's own statements: they make the database and the logins that the migrations (Queries/migrations) and
+/// the roles of a production installation presuppose. Each may run again.
+enum Roles {
+    static let database = "drover"
+
+    /// drover_owner owns the database and may make roles, which the first migration does; the others get their rights
+    /// from the group roles that it makes.
+    static let create = """
+        SELECT 'CREATE ROLE drover_owner LOGIN CREATEROLE'
+            WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_owner') \\gexec
+        SELECT 'CREATE ROLE drover_worker LOGIN'
+            WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_worker') \\gexec
+        SELECT 'CREATE ROLE drover_web LOGIN'
+            WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_web') \\gexec
+        SELECT 'CREATE DATABASE drover OWNER drover_owner'
+            WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = 'drover') \\gexec
+        REVOKE ALL ON DATABASE drover FROM PUBLIC;
+        GRANT CONNECT ON DATABASE drover TO drover_worker, drover_web;
+        """
+
+    static let grant = "GRANT drover_writer TO drover_worker;\nGRANT drover_reader TO drover_web;"
+}

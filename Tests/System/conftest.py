@@ -1,0 +1,114 @@
+"""Fixtures of the system tests. Deploy/test runs them; by hand:
+
+DROVER_BIN=.build/debug/drover .drover/venv-test/bin/python -m pytest Tests/System
+"""
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from harness import ROOT, Drover, Watch
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: the long form of a proof; runs only with DROVER_LONG set")
+    config.addinivalue_line("markers", "needs_shared: uses recordings that are for tests only, in ../shared")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.get_closest_marker("long") and not os.environ.get("DROVER_LONG"):
+            item.add_marker(pytest.mark.skip(reason="long proof: set DROVER_LONG=1 or run make long"))
+        if item.get_closest_marker("needs_shared") and not shared_folder():
+            item.add_marker(pytest.mark.skip(reason="../shared is not here"))
+
+
+def shared_folder():
+    """Beside the checkout, or beside the main one when this is a work tree of it."""
+    candidate = ROOT.parent / "shared"
+    return candidate if candidate.is_dir() else None
+
+
+@pytest.fixture(scope="session")
+def shared():
+    return shared_folder()
+
+
+@pytest.fixture(scope="session")
+def fixtures():
+    return ROOT / "Tests" / "Fixtures"
+
+
+@pytest.fixture(scope="session")
+def program():
+    path = Path(os.environ.get("DROVER_BIN", ROOT / ".build" / "debug" / "drover"))
+    if not os.access(path, os.X_OK):
+        pytest.fail(f"{path}: not built. Run swift build, or name the command in DROVER_BIN")
+    return path.resolve()
+
+
+@pytest.fixture
+def drover(program):
+    command = Drover(program)
+    yield command
+    command.close()
+
+
+@pytest.fixture
+def data():
+    """A data folder's name, below a folder that the database's system user may enter (pytest's own are closed)."""
+    folder = Path(tempfile.mkdtemp(prefix="drover-system-", dir="/tmp"))
+    folder.chmod(0o711)
+    yield folder / "data"
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def environment():
+    """The servers that Deploy/test started: DROVER_TEST_POSTGRES and DROVER_TEST_BROKERS."""
+    found = {name: value for name, value in os.environ.items() if name.startswith("DROVER_TEST_")}
+    if "DROVER_TEST_BROKERS" not in found:
+        pytest.skip("no servers: run Deploy/test, or `drover servers` and set the variables that it prints")
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Debian's Chromium; no browser is downloaded."""
+    from playwright.sync_api import sync_playwright
+
+    chromium = os.environ.get("DROVER_CHROMIUM", "/usr/bin/chromium")
+    if not os.access(chromium, os.X_OK):
+        pytest.fail(f"{chromium}: missing. apt-get install chromium, or name another in DROVER_CHROMIUM")
+    # Chromium's sandbox refuses root; the pages are our own. A small /dev/shm (containers) would crash it.
+    arguments = ["--disable-dev-shm-usage"] + (["--no-sandbox"] if os.geteuid() == 0 else [])
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, args=arguments)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def watch():
+    return Watch()
+
+
+@pytest.fixture
+def page(browser, watch):
+    """A fresh page. The test fails when it raised an error, warned, or asked for anything outside the loopback."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-GB", timezone_id="Europe/Berlin")
+    context.set_default_timeout(15_000)
+    watch.attach(context)
+    page = context.new_page()
+    yield page
+    context.close()
+    assert watch.problems() == {}, "the page misbehaved"
+
+
+@pytest.fixture
+def screenshots(request):
+    """Where pictures for people to look at go: .drover/screenshots/TEST."""
+    folder = ROOT / ".drover" / "screenshots" / request.node.name.replace("/", "_")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
