@@ -174,6 +174,8 @@ DO $$ BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_writer') THEN CREATE ROLE drover_writer NOLOGIN; END IF;
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_reader') THEN CREATE ROLE drover_reader NOLOGIN; END IF;
 END $$;
+-- Workers copy into temporary staging tables.
+DO $$ BEGIN EXECUTE format('GRANT TEMPORARY ON DATABASE %I TO drover_writer', current_database()); END $$;
 GRANT USAGE ON SCHEMA drover TO drover_writer, drover_reader;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA drover TO drover_writer;
 GRANT SELECT ON drover.vehicle, drover.vehicle_minute, drover.trip, drover.vehicle_day, drover.machine_reading,

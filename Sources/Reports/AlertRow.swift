@@ -51,3 +51,17 @@ package struct AlertRow: Sendable {
         return isNumber ? .number(cell) : .optional(cell)
     }
 }
+
+extension AlertRow {
+    /// What fits on a terminal.
+    package static func shortTable(_ rows: [AlertRow]) -> Table {
+        var table = Table(["vehicle", "model", "parameter", "severity", "state", "alert when", "opened", "resolved", "worst"])
+        for row in rows {
+            table.rows.append([
+                row.vehicle, row.model, row.parameter, row.severity, row.state, row.rule, UTC.text(row.openedMs),
+                row.resolvedMs.map(UTC.text), row.worstValue,
+            ])
+        }
+        return table
+    }
+}

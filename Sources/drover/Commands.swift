@@ -1,6 +1,6 @@
 enum Commands {
     static let all: [Command] = [
-        .trips, .alerts, .importCars, .importMachines, .migrate, .work, .serve, .report,
+        .up, .trips, .alerts, .importCars, .importMachines, .report, .work, .serve, .migrate, .offsets, .servers,
     ]
 
     static func overview() -> String {

@@ -1,0 +1,105 @@
+import Embedded
+import Fleet
+import Foundation
+import HTTP
+import Kafka
+import Observe
+import Postgres
+import Reports
+import Settings
+import Storage
+import Worker
+
+extension Command {
+    static let up = Command(
+        name: "up", operands: "[options]",
+        summary: "Everything on this machine: servers of its own, a worker and the page, until Ctrl-C.",
+        options: [
+            .init("--data", "DIR", "where the embedded servers keep their data (default .drover/data)"),
+            .init("--port", "N", "port of the page on the loopback (default: any free one)"),
+            .init("--sample", nil, "bring the recordings that ship with Drover in and print what came of them"),
+            .init("--once", nil, "end when that is printed"),
+        ] + SettingsSource.options,
+        example: "drover up --sample",
+        run: runUp)
+
+    static let servers = Command(
+        name: "servers", operands: "--data DIR",
+        summary: "Only the embedded servers, for tests: prints how to reach them and stays up until SIGTERM.",
+        options: [.init("--data", "DIR", "where the servers keep their data")],
+        example: "drover servers --data /tmp/drover-servers",
+        run: { arguments in
+            guard let data = arguments.text("--data") else { throw UsageError("--data is missing") }
+            try EmbeddedServers.serve(EmbeddedSettings(dataDirectory: data, log: { Out.note($0) })) { lines in
+                Out.result(lines.joined(separator: "\n"))
+            }
+            return .done
+        })
+
+    private static func runUp(_ arguments: Arguments) throws -> ExitCode {
+        let port = try arguments.integer("--port", in: 0...65_535) ?? 0
+        Signals.install()
+        let data = arguments.text("--data") ?? ".drover/data"
+        let embedded = try EmbeddedServers.start(EmbeddedSettings(dataDirectory: data, log: { Out.note($0) }))
+        defer { embedded.stop() }
+        let settings = try SettingsSource.load(
+            arguments,
+            overrides: [
+                "kafka.brokers": embedded.brokers, "postgres.url": embedded.conninfo(user: "drover_worker"),
+                "postgres.reader_url": embedded.conninfo(user: "drover_web"),
+                "postgres.owner_url": embedded.conninfo(user: "drover_owner"), "web.port": String(port),
+            ])
+        _ = try migrate(settings.text("postgres.owner_url"))
+        try embedded.grantRoles()
+        let log = Log(level: ProcessInfo.processInfo.environment["DROVER_LOG"].flatMap(Log.Level.init) ?? .warning)
+        let page = try Roles.page(settings, port: UInt16(port), log: log)
+        defer { page.stop() }
+        let lost = try Offsets(settings).resetLost()
+        if lost > 0 { Out.note("the embedded broker lost \(lost) partitions when it was killed; they are read anew") }
+        // Static membership: a restart takes its partitions back at once, and the embedded broker expires nobody.
+        let worker = RunningWorker(try Roles.worker(settings, instanceID: "drover-up", log: log))
+        defer { worker.stop() }
+
+        if arguments.has("--sample") {
+            try Sample(settings, data: data, again: lost > 0).run(failure: embedded.failure)
+        }
+        Out.note("the page is at http://\(settings.text("web.host")):\(page.port)/")
+        if arguments.has("--once") { return .done }
+        Out.note("Ctrl-C stops everything. What the embedded broker holds survives a stop; a kill -9 of it may lose its last second.")
+        while !StopFlag.wait(timeoutMs: 1_000) {
+            if let failure = embedded.failure() { throw Failure(failure) }
+        }
+        Out.note("stopping")
+        return .done
+    }
+}
+
+/// A worker on a thread of its own: librdkafka and libpq block.
+final class RunningWorker {
+    private final class Shared: @unchecked Sendable {
+        // The worker is handed to its thread once and used by no other; the flag and the semaphore are thread-safe.
+        let worker: Worker
+        let flag = AtomicFlag()
+        let ended = DispatchSemaphore(value: 0)
+        init(_ worker: Worker) { self.worker = worker }
+    }
+
+    private let shared: Shared
+
+    init(_ worker: Worker) {
+        let shared = Shared(worker)
+        self.shared = shared
+        let thread = Thread {
+            shared.worker.run { shared.flag.isSet || StopFlag.isSet }
+            shared.ended.signal()
+        }
+        thread.name = "worker"
+        thread.stackSize = 8 << 20
+        thread.start()
+    }
+
+    func stop() {
+        shared.flag.set()
+        shared.ended.wait()
+    }
+}
