@@ -95,7 +95,10 @@ public struct FleetDay: Sendable {
     private var alertTable: String {
         HTMLText.table(
             caption: "Alerts",
-            headers: [.text("Vehicle"), .text("Model"), .text("Parameter"), .html("Severity"), .text("State"), .text("Alert when"), .text("Opened"), .text("Resolved"), .number("Worst"), .text("What to do")],
+            headers: [
+                .text("Vehicle"), .text("Model"), .text("Parameter"), .html("Severity"), .text("State"), .text("Alert when"),
+                .text("Opened"), .text("Resolved"), .number("Worst"), .prose("What to do"),
+            ],
             rows: alerts.map { alert in
                 [
                     alert.vehicle, alert.model, alert.parameter, "<span class=\"\(alert.severity)\">\(alert.severity)</span>", alert.state, alert.rule,
@@ -111,8 +114,11 @@ public struct FleetDay: Sendable {
     }
 }
 
-/// A figure with fewer decimals, for readers.
+/// A figure with a fixed number of decimals, for readers: columns of numbers line up.
 package func short(_ figure: String?, _ decimals: Int) -> String? {
     guard let figure, let scaled = Decimal.scaled(figure.utf8, decimals: decimals) else { return nil }
-    return Decimal.text(scaled, decimals: decimals)
+    let text = Decimal.text(scaled, decimals: decimals)
+    guard decimals > 0 else { return text }
+    let given = text.firstIndex(of: ".").map { text.distance(from: $0, to: text.endIndex) - 1 } ?? 0
+    return text + (given == 0 ? "." : "") + String(repeating: "0", count: decimals - given)
 }

@@ -40,12 +40,12 @@ package enum HTMLText {
         guard !rows.isEmpty else { return "<h2>\(escaped(caption))</h2>\n<p class=\"empty\">\(escaped(empty))</p>" }
         let id = caption.lowercased().map { $0.isLetter ? String($0) : "-" }.joined()
         var html = "<h2 id=\"\(id)\">\(escaped(caption))</h2>\n<div class=\"scroll\" role=\"region\" aria-labelledby=\"\(id)\" tabindex=\"0\">\n<table>\n<thead><tr>"
-        for header in headers { html += "<th scope=\"col\"\(header.isNumber ? " class=\"n\"" : "")>\(escaped(header.text))</th>" }
+        for header in headers { html += "<th scope=\"col\"\(header.style)>\(escaped(header.text))</th>" }
         html += "</tr></thead>\n<tbody>\n"
         for row in rows {
             html += "<tr>"
             for (header, cell) in zip(headers, row) {
-                html += "<td\(header.isNumber ? " class=\"n\"" : "")>\(header.isHTML ? cell ?? "–" : escaped(cell ?? "–"))</td>"
+                html += "<td\(header.style)>\(header.isHTML ? cell ?? "–" : escaped(cell ?? "–"))</td>"
             }
             html += "</tr>\n"
         }
@@ -54,12 +54,15 @@ package enum HTMLText {
 
     package struct Header {
         let text: String
-        let isNumber: Bool
+        /// The class attribute of the column's cells.
+        var style = ""
         /// The cells are HTML already.
-        let isHTML: Bool
-        package static func text(_ text: String) -> Header { Header(text: text, isNumber: false, isHTML: false) }
-        package static func number(_ text: String) -> Header { Header(text: text, isNumber: true, isHTML: false) }
-        package static func html(_ text: String) -> Header { Header(text: text, isNumber: false, isHTML: true) }
+        var isHTML = false
+        package static func text(_ text: String) -> Header { Header(text: text) }
+        package static func number(_ text: String) -> Header { Header(text: text, style: " class=\"n\"") }
+        /// Sentences: they wrap.
+        package static func prose(_ text: String) -> Header { Header(text: text, style: " class=\"prose\"") }
+        package static func html(_ text: String) -> Header { Header(text: text, isHTML: true) }
     }
 
     /// Colours keep a contrast of at least 4.5 to 1 in light and dark.
@@ -74,7 +77,7 @@ package enum HTMLText {
         .scroll:focus-visible,a:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
         table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
         th,td{padding:.4rem .7rem;text-align:left;white-space:nowrap;border-bottom:1px solid var(--line)}
-        th{background:var(--band);font-weight:600}tbody tr:last-child td{border-bottom:0}.n{text-align:right}
+        th{background:var(--band);font-weight:600}tbody tr:last-child td{border-bottom:0}.n{text-align:right}td.prose{white-space:normal;min-width:16rem}th{white-space:normal}
         .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.75rem;margin:1rem 0;padding:0;list-style:none}
         .tiles li{border:1px solid var(--line);border-radius:.4rem;padding:.6rem .8rem}.tiles b{display:block;font-size:1.35rem}
         .warning{color:var(--warn);font-weight:600}.critical{color:var(--crit);font-weight:700}

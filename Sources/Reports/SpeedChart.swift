@@ -49,7 +49,10 @@ enum SpeedChart {
         let total = Double(to - from) / 60_000
         let step = [1.0, 2, 5, 10, 15, 30, 60, 120, 240, 480].first { total / $0 <= 10 } ?? 1_440
         return stride(from: 0, through: total, by: step).map { minute in
-            "<text x=\"\(text(x(from + Int64(minute * 60_000))))\" y=\"\(text(height - 6))\" text-anchor=\"middle\">\(Int(minute)) min</text>"
+            let at = x(from + Int64(minute * 60_000))
+            // A label at the edge would be cut in half.
+            let anchor = at > width - right - 24 ? "end" : "middle"
+            return "<text x=\"\(text(at))\" y=\"\(text(height - 6))\" text-anchor=\"\(anchor)\">\(Int(minute)) min</text>"
         }.joined()
     }
 

@@ -36,13 +36,13 @@ struct FirstPage {
         HTMLText.table(
             caption: "Open alerts",
             headers: [
-                .html("Severity"), .text("Vehicle"), .text("Model"), .text("Parameter"), .text("Alert when"), .number("Worst"),
-                .number("Recommended"), .text("Open since"), .text("What to do"),
+                .html("Severity"), .text("Vehicle"), .text("Parameter"), .number("Worst"), .text("Alert when"),
+                .number("Recommended"), .text("Open since"), .text("Model"), .prose("What to do"),
             ],
             rows: alerts.map { alert in
                 [
-                    "<span class=\"\(alert.severity)\">\(alert.severity)</span>", alert.vehicle, alert.model, alert.parameter,
-                    alert.rule, alert.worstValue, alert.recommended, shown(alert.openedMs), alert.advice,
+                    "<span class=\"\(alert.severity)\">\(alert.severity)</span>", alert.vehicle, alert.parameter,
+                    alert.worstValue, alert.rule, alert.recommended, shown(alert.openedMs), alert.model, alert.advice,
                 ]
             }, empty: "No alert is open.")
     }
@@ -50,8 +50,8 @@ struct FirstPage {
     private func vehicleTable(_ vehicles: [VehicleRow]) -> String {
         HTMLText.table(
             caption: "Vehicles",
-            headers: [.text("Vehicle"), .text("Kind"), .text("Model"), .text("Last reading"), .number("Open alerts")],
-            rows: vehicles.map { [$0.vehicle, $0.kind, $0.model, shown($0.lastMs), String($0.openAlerts)] },
+            headers: [.text("Vehicle"), .text("Last reading"), .number("Open alerts"), .text("Kind"), .text("Model")],
+            rows: vehicles.map { [$0.vehicle, shown($0.lastMs), String($0.openAlerts), $0.kind, $0.model] },
             empty: "No vehicle has reported yet. `drover import cars FILE` brings recordings in.")
     }
 
