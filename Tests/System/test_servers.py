@@ -10,12 +10,6 @@ from confluent_kafka import Consumer, Producer
 from harness import processes_of
 
 
-@pytest.fixture(autouse=True)
-def needs_the_command(drover):
-    if drover.run("servers", "--help").code != 0:
-        pytest.skip("this drover has no `servers` command")
-
-
 def database(running):
     return psycopg.connect(running.environment["DROVER_TEST_POSTGRES"], autocommit=True)
 
