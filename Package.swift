@@ -77,6 +77,13 @@ let package = Package(
         tests("WireTests", ["Wire", "Fleet", "SimKit"]),
         tests("TripsTests", ["Trips", "Fleet", "Wire", "SimKit"]),
         tests("AlertsTests", ["Alerts", "Fleet", "Wire", "SimKit"]),
+        tests("SettingsTests", ["Settings"]),
+        tests("ObserveTests", ["Observe"]),
+        tests("PostgresTests", ["Postgres"]),
+        tests("KafkaTests", ["Kafka"]),
+        tests(
+            "LibrariesTests",
+            ["CRdkafka", "CLibpq", "CMicrohttpd", "CSQLite", "CCurl", "CSodium", "CXlsxwriter", "CYaml"]),
         tests("PipelineTests", ["Pipeline", "Trips", "Fleet", "SimKit"]),
         tests("EmbeddedTests", ["Embedded"]),
     ],

@@ -5,6 +5,7 @@ extension Connection {
     ///
     /// A lost connection during COMMIT throws with `isOutcomeUnknown`: the caller reads back whether it happened.
     /// - Parameter begin: for another isolation level or read-only, e.g. `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`.
+    @discardableResult
     public func transaction<R>(_ begin: String = "BEGIN", _ body: () throws -> R) throws -> R {
         precondition(!isInTransaction, "a transaction within a transaction")
         try execute(begin)

@@ -1,6 +1,6 @@
 enum Commands {
     static let all: [Command] = [
-        .up, .trips, .alerts, .importCars, .importMachines, .report, .work, .serve, .migrate, .offsets, .servers, .bench,
+        .up, .trips, .alerts, .importCars, .importMachines, .report, .work, .serve, .migrate, .check, .offsets, .servers, .bench,
     ]
 
     static func overview() -> String {

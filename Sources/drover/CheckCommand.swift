@@ -1,0 +1,71 @@
+import Alerts
+import Kafka
+import Observe
+import Postgres
+import Reports
+import Settings
+import Trips
+
+extension Command {
+    static let check = Command(
+        name: "check", operands: "[options]",
+        summary: "Checks settings, thresholds, PostgreSQL and the broker, and says what is wrong with each.",
+        options: [.init("--settings-help", nil, "list all settings instead")] + SettingsSource.options,
+        example: "drover check --settings drover.yaml",
+        run: { arguments in
+            if arguments.has("--settings-help") {
+                Out.result(settingsTable().text())
+                return .done
+            }
+            let settings = try SettingsSource.load(arguments)
+            var faults = 0
+            for (name, look) in looks {
+                do {
+                    Out.result("\(name): ok, \(try look(settings))")
+                } catch {
+                    Out.result("\(name): \(error)")
+                    faults += 1
+                }
+            }
+            return faults == 0 ? .done : .failed
+        })
+
+    /// What is looked at, in the order of what needs what.
+    private static let looks: [(name: String, look: @Sendable (Settings) throws -> String)] = [
+        (
+            "trip rules",
+            { settings in
+                let rules = try settings.tripRules()
+                return "holes beyond \(rules.gapMs / 1_000) s, trips end after \(rules.tripGapMs / 60_000) min"
+            }
+        ),
+        (
+            "thresholds",
+            { settings in
+                let rules = try Rules.load(Home.path(settings.text("alerts.thresholds_dir")))
+                return "version \(rules.version), models \(rules.modelNames.joined(separator: ", "))"
+            }
+        ),
+        (
+            "PostgreSQL",
+            { settings in
+                let connection = try Connection(conninfo: settings.text("postgres.url"))
+                let last = try connection.query("SELECT max(number) AS last FROM drover.migration")[0].int("last")
+                return "server \(connection.serverVersion / 10_000), migration \(last ?? 0)"
+            }
+        ),
+        (
+            "broker",
+            { settings in
+                let topics = try Admin(settings.kafka(clientID: "drover-check")).topics(timeoutMs: 5_000)
+                return "\(topics.count) topics"
+            }
+        ),
+    ]
+
+    private static func settingsTable() -> Table {
+        var table = Table(["setting", "default", "what"])
+        for row in SettingRow.table { table.rows.append([row.key, row.standard.isEmpty ? nil : row.standard, row.help]) }
+        return table
+    }
+}

@@ -1,0 +1,23 @@
+import CCurl
+import CLibpq
+import CMicrohttpd
+import CRdkafka
+import CSQLite
+import CSodium
+import CXlsxwriter
+import CYaml
+import Testing
+
+/// Every C library that the package names links and answers: an install step that forgets one fails here.
+struct LibrariesTests {
+    private static func text(_ version: UnsafePointer<CChar>?) -> String { unsafe version.map { unsafe String(cString: $0) } ?? "nothing" }
+
+    @Test func librdkafka() { #expect(unsafe Self.text(rd_kafka_version_str()).hasPrefix("2.")) }
+    @Test func libpq() { #expect(PQlibVersion() >= 150_000) }
+    @Test func libmicrohttpd() { #expect(unsafe Self.text(MHD_get_version()).contains(".")) }
+    @Test func sqlite() { #expect(sqlite3_libversion_number() >= 3_040_000) }
+    @Test func libcurl() { #expect(unsafe Self.text(curl_version()).hasPrefix("libcurl/")) }
+    @Test func libsodium() { #expect(sodium_init() >= 0) }
+    @Test func libxlsxwriter() { #expect(unsafe Self.text(lxw_version()).hasPrefix("1.")) }
+    @Test func libyaml() { #expect(unsafe Self.text(yaml_get_version_string()).hasPrefix("0.2")) }
+}
