@@ -13,6 +13,9 @@ struct Batch {
     /// A tick further ahead of the broker's own time stamp than this is somebody's wrong clock.
     static let tickAheadMsMax: Int64 = 60_000
 
+    /// A reading further ahead of that is a device's wrong clock, and would hold its trip open until then.
+    static let readingAheadMsMax: Int64 = 86_400_000
+
     private(set) var records = 0
     private(set) var droppedFields = 0
     private(set) var droppedTicks = 0
@@ -36,9 +39,11 @@ struct Batch {
             switch try unsafe decoder.decode(value, key: key, isMachine: partition.topic == Topic.machines) {
             case .tick(let ts): take(tick: ts, pushedMs: pushedMs, partition)
             case .car(let vehicle, let reading, let dropped):
+                try check(reading.ts, pushedMs)
                 droppedFields += dropped
                 cars[vehicle, default: Held(partition: partition, readings: [])].readings.append(reading)
             case .machine(let reading, let dropped):
+                try check(reading.ts, pushedMs)
                 droppedFields += dropped
                 machines[reading.vehicle, default: Held(partition: partition, readings: [])].readings.append(reading)
             }
@@ -47,6 +52,12 @@ struct Batch {
             rejected.append(
                 RejectedRecord(partition: partition, offset: offset, reason: error.description, firstBytes: first))
         }
+    }
+
+    /// The broker's stamp is part of the log, so a replay decides alike; a log without stamps (-1) cannot tell.
+    private func check(_ ts: Int64, _ pushedMs: Int64) throws(DecodeError) {
+        guard pushedMs >= 0, ts - pushedMs > Batch.readingAheadMsMax else { return }
+        throw .timeAhead(ms: ts - pushedMs)
     }
 
     private mutating func take(tick ts: Int64, pushedMs: Int64, _ partition: TopicPartition) {

@@ -82,8 +82,16 @@ extension Command {
             let settings = try SettingsSource.load(arguments)
             Signals.install()
             let instance = settings.text("kafka.instance_id")
-            let worker = try Roles.worker(settings, instanceID: instance.isEmpty ? nil : instance, log: Roles.log)
-            worker.run { StopFlag.isSet }
+            while !StopFlag.isSet {
+                do {
+                    let worker = try Roles.worker(settings, instanceID: instance.isEmpty ? nil : instance, log: Roles.log)
+                    worker.run { StopFlag.isSet }
+                } catch let error as KafkaError {
+                    // A worker that is started before its broker waits for it, as it would later on.
+                    Roles.log.error("the worker cannot start yet", ["error": "\(error)", "retry_in_ms": "3000"])
+                    _ = StopFlag.wait(timeoutMs: 3_000)
+                }
+            }
             return .done
         })
 
