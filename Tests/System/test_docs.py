@@ -1,0 +1,48 @@
+"""What the documentation shows is run, and what it lists is what the program has."""
+import re
+import shlex
+
+import pytest
+from harness import ROOT
+
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("**/*.md")])
+
+
+def offline_commands():
+    for page in PAGES:
+        for block in re.findall(r"```sh\n(.*?)```", page.read_text(), re.S):
+            for line in block.splitlines():
+                if re.match(r"drover (trips|alerts) ", line):
+                    yield pytest.param(line, id=f"{page.name}: {line[:40]}")
+
+
+@pytest.mark.parametrize("line", list(offline_commands()))
+def test_offline_commands_in_the_docs_work_as_shown(drover, line, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    run = drover.run(*shlex.split(line)[1:])
+    assert run.code == 0, run.err
+    assert len(run.out.splitlines()) > 1
+
+
+def test_every_command_explains_itself_with_an_example(drover):
+    names = re.findall(r"^  (\w[\w ]*?)  +\w", drover.run("--help").out, re.M)
+    assert {"up", "trips", "work", "import cars"} <= set(names)
+    for name in names:
+        run = drover.run(*name.split(), "--help")
+        assert run.code == 0 and "Example:\n  drover " in run.out, name
+
+
+def test_the_operators_page_lists_every_setting_with_its_default(drover):
+    page = (ROOT / "docs" / "operator.md").read_text()
+    shown = dict(re.findall(r"^\| `([a-z0-9_.]+)` \| (?:`([^`]*)`|–) \|", page, re.M))
+    listed = {}
+    for line in drover.run("check", "--settings-help").out.splitlines()[1:]:
+        key, default = re.split(r"  +", line)[:2]
+        listed[key] = "" if default == "–" else default
+    assert shown == listed
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
