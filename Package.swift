@@ -72,7 +72,8 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        .target(name: "SimKit", dependencies: ["Fleet", "Pipeline", "Trips"], path: "Tests/SimKit", swiftSettings: strict),
+        .target(
+            name: "SimKit", dependencies: ["Fleet", "Pipeline", "Trips"], path: "Tests/SimKit", swiftSettings: strict),
         tests("FleetTests", ["Fleet"]),
         tests("WireTests", ["Wire", "Fleet", "SimKit"]),
         tests("TripsTests", ["Trips", "Fleet", "Wire", "SimKit"]),

@@ -12,7 +12,9 @@ public enum Decimal {
     /// The shortest plain text of a scaled integer: 12300 with three decimals is "12.3", 0 is "0".
     public static func text(_ scaled: Int64, decimals: Int) -> String {
         var digits = String(scaled.magnitude)
-        if digits.utf8.count <= decimals { digits = String(repeating: "0", count: decimals + 1 - digits.utf8.count) + digits }
+        if digits.utf8.count <= decimals {
+            digits = String(repeating: "0", count: decimals + 1 - digits.utf8.count) + digits
+        }
         let cut = digits.index(digits.endIndex, offsetBy: -decimals)
         var fraction = digits[cut...]
         while fraction.last == "0" { fraction = fraction.dropLast() }

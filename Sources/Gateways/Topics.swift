@@ -14,7 +14,8 @@ public enum Topics {
         let known = try admin.topics(timeoutMs: 10_000)
         let missing = all.filter { known[$0] == nil }
         try admin.createTopics(
-            missing.map { NewTopic(name: $0, partitions: partitions, replication: 1, config: config) }, timeoutMs: 15_000)
+            missing.map { NewTopic(name: $0, partitions: partitions, replication: 1, config: config) },
+            timeoutMs: 15_000)
         return try admin.topics(timeoutMs: 10_000).filter { all.contains($0.key) }
     }
 }

@@ -17,17 +17,22 @@ public final class Admin {
     public init(_ settings: KafkaSettings) throws { handle = try unsafe Handle(RD_KAFKA_PRODUCER, settings, []) }
 
     /// Partitions by topic.
-    public func topics(timeoutMs: Int32) throws -> [String: Int32] { try handle.partitions(of: nil, timeoutMs: timeoutMs) }
+    public func topics(timeoutMs: Int32) throws -> [String: Int32] {
+        try handle.partitions(of: nil, timeoutMs: timeoutMs)
+    }
 
     /// A topic that is there already is left as it is.
     public func createTopics(_ topics: [NewTopic], timeoutMs: Int32) throws {
         guard !topics.isEmpty else { return }
         var made: [OpaquePointer?] = unsafe []
-        defer { for unsafe topic in unsafe made { unsafe rd_kafka_NewTopic_destroy(topic) } }
+        defer { for unsafetopic in unsafe made { unsafe rd_kafka_NewTopic_destroy(topic) } }
 
         for topic in topics {
             var problem = [CChar](repeating: 0, count: 512)
-            guard let new = unsafe rd_kafka_NewTopic_new(topic.name, topic.partitions, topic.replication, &problem, problem.count) else {
+            guard
+                let new = unsafe rd_kafka_NewTopic_new(
+                    topic.name, topic.partitions, topic.replication, &problem, problem.count)
+            else {
                 throw KafkaError(doing: "topic \(topic.name)", message: text(problem))
             }
             unsafe made.append(new)
@@ -38,7 +43,8 @@ public final class Admin {
 
         unsafe rd_kafka_CreateTopics(handle.client, &made, made.count, nil, queue)
         guard let event = unsafe rd_kafka_queue_poll(queue, timeoutMs) else {
-            throw KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT, "making topics \(topics.map(\.name).joined(separator: ", "))")
+            throw KafkaError(
+                RD_KAFKA_RESP_ERR__TIMED_OUT, "making topics \(topics.map(\.name).joined(separator: ", "))")
         }
         defer { unsafe rd_kafka_event_destroy(event) }
 
@@ -56,7 +62,8 @@ public final class Admin {
             let code = unsafe rd_kafka_topic_result_error(row)
             if code == RD_KAFKA_RESP_ERR_NO_ERROR || code == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS { continue }
             let detail = unsafe rd_kafka_topic_result_error_string(row).map { unsafe String(cString: $0) }
-            throw KafkaError(code, "making topic \(unsafe String(cString: rd_kafka_topic_result_name(row)))", detail: detail)
+            throw KafkaError(
+                code, "making topic \(unsafe String(cString: rd_kafka_topic_result_name(row)))", detail: detail)
         }
     }
 }

@@ -36,7 +36,8 @@ public final class Consumer {
                 // A revocation is answered at once, here: closing waits for the answer, too. What was read and not
                 // written is the new owner's to read again.
                 if !isAssigned { unsafe rd_kafka_assign(client, nil) }
-                unsafe CallbackContext.of(opaque).changes.append(isAssigned ? .assigned(partitions) : .revoked(partitions))
+                unsafe CallbackContext.of(opaque).changes.append(
+                    isAssigned ? .assigned(partitions) : .revoked(partitions))
             }
         }
         unsafe rd_kafka_poll_set_consumer(handle.client)
@@ -101,7 +102,8 @@ public final class Consumer {
             RD_KAFKA_RESP_ERR__TIMED_OUT, RD_KAFKA_RESP_ERR__RESOLVE:
             return nil
         case let code:
-            let topic = unsafe message.pointee.rkt.map { unsafe String(cString: rd_kafka_topic_name($0)) } ?? "the topics"
+            let topic =
+                unsafe message.pointee.rkt.map { unsafe String(cString: rd_kafka_topic_name($0)) } ?? "the topics"
             let detail = unsafe rd_kafka_message_errstr(message).map { unsafe String(cString: $0) }
             return unsafe KafkaError(code, "reading \(topic)[\(message.pointee.partition)]", detail: detail)
         }
@@ -111,7 +113,8 @@ public final class Consumer {
     public func watermarks(of partition: TopicPartition, timeoutMs: Int32) throws -> (low: Int64, high: Int64) {
         var (low, high): (Int64, Int64) = (0, 0)
         try check(
-            unsafe rd_kafka_query_watermark_offsets(handle.client, partition.topic, partition.partition, &low, &high, timeoutMs),
+            unsafe rd_kafka_query_watermark_offsets(
+                handle.client, partition.topic, partition.partition, &low, &high, timeoutMs),
             "asking for the ends of \(partition)")
         return (low, high)
     }

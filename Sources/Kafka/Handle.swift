@@ -45,7 +45,9 @@ final class Handle {
         let conf = unsafe rd_kafka_conf_new()!
         let all = [("bootstrap.servers", settings.brokers), ("client.id", settings.clientID)] + properties
         do {
-            for (name, value) in all + settings.extra.sorted(by: { $0.key < $1.key }) { try unsafe Handle.set(conf, name, value) }
+            for (name, value) in all + settings.extra.sorted(by: { $0.key < $1.key }) {
+                try unsafe Handle.set(conf, name, value)
+            }
         } catch {
             unsafe rd_kafka_conf_destroy(conf)
             unsafe retained.release()

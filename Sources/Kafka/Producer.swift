@@ -13,7 +13,8 @@ public final class Producer {
             RD_KAFKA_PRODUCER, settings,
             [
                 ("enable.idempotence", "true"), ("acks", "all"), ("linger.ms", "10"), ("partitioner", "murmur2_random"),
-                ("queue.buffering.max.messages", "100000"), ("message.timeout.ms", "30000"), ("compression.type", "lz4"),
+                ("queue.buffering.max.messages", "100000"), ("message.timeout.ms", "30000"),
+                ("compression.type", "lz4"),
             ]
         ) { conf in
             unsafe rd_kafka_conf_set_dr_msg_cb(conf) { _, message, opaque in
@@ -88,7 +89,9 @@ public final class Producer {
     public func flush(timeoutMs: Int32) throws {
         let code = unsafe rd_kafka_flush(handle.client, timeoutMs)
         try checkFailures()
-        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code, "waiting for the broker's acknowledgement") }
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
+            throw KafkaError(code, "waiting for the broker's acknowledgement")
+        }
     }
 
     private func checkFailures() throws { if let failure = handle.context.firstFailure { throw failure } }

@@ -134,7 +134,9 @@ public enum StandardError {
         lock.withLock { _ in
             var done = 0
             while done < bytes.count {
-                let wrote = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(2, $0.baseAddress! + done, $0.count - done) }
+                let wrote = unsafe bytes.withUnsafeBytes {
+                    unsafe Glibc.write(2, $0.baseAddress! + done, $0.count - done)
+                }
                 if wrote > 0 {
                     done += wrote
                 } else if errno == EAGAIN {

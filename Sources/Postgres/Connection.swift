@@ -31,7 +31,8 @@ public final class Connection {
         guard unsafe PQstatus(connection) == CONNECTION_OK else {
             let message = unsafe PostgresError.text(PQerrorMessage(connection))
             unsafe PQfinish(connection)
-            throw PostgresError(sqlState: "", message: Connection.withoutSettings(message, conninfo), isConnectionLost: true)
+            throw PostgresError(
+                sqlState: "", message: Connection.withoutSettings(message, conninfo), isConnectionLost: true)
         }
         unsafe handle = connection
         self.notices = Notices(notices)
@@ -113,8 +114,10 @@ public final class Connection {
 
     /// libpq quotes a malformed conninfo, password and all.
     private static func withoutSettings(_ message: String, _ conninfo: String) -> String {
-        let isMalformed = ["missing \"=\"", "invalid connection option", "unterminated quoted", "invalid URI", "URI query"]
-            .contains { message.contains($0) }
+        let isMalformed = [
+            "missing \"=\"", "invalid connection option", "unterminated quoted", "invalid URI", "URI query",
+        ]
+        .contains { message.contains($0) }
         if isMalformed || (!conninfo.isEmpty && message.contains(conninfo)) {
             return "the connection settings cannot be read (they are not repeated here: they may hold a password)"
         }
@@ -148,12 +151,15 @@ private final class Notices {
 }
 
 private let receiveNotice: @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?) -> Void = { context, result in
-    guard let context = unsafe context, let text = unsafe PQresultErrorField(result, Int32(UInt8(ascii: "M"))) else { return }
+    guard let context = unsafe context, let text = unsafe PQresultErrorField(result, Int32(UInt8(ascii: "M"))) else {
+        return
+    }
     unsafe Unmanaged<Notices>.fromOpaque(context).takeUnretainedValue().take(String(cString: text))
 }
 
 /// Lends the texts as a NULL-terminated array of C strings.
-private func withCStrings<R>(_ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) throws -> R) throws -> R {
+private func withCStrings<R>(_ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) throws -> R) throws -> R
+{
     for text in texts where text.utf8.contains(0) { throw PostgresError.usage("connection settings hold a NUL") }
     return try unsafe withPointers(to: texts.map { Array($0.utf8) + [0] } + [nil]) { try unsafe body($0) }
 }
@@ -169,7 +175,8 @@ func withPointers<R>(to values: [[UInt8]?], _ body: (UnsafePointer<UnsafePointer
     }
     return try unsafe all.withUnsafeBytes { bytes in
         let base = unsafe bytes.baseAddress!.assumingMemoryBound(to: CChar.self)
-        let pointers: [UnsafePointer<CChar>?] = unsafe starts.map { start in unsafe start.map { unsafe base + $0 } } + [nil]
+        let pointers: [UnsafePointer<CChar>?] =
+            unsafe starts.map { start in unsafe start.map { unsafe base + $0 } } + [nil]
         return try unsafe pointers.withUnsafeBufferPointer { try unsafe body($0.baseAddress!) }
     }
 }

@@ -85,7 +85,9 @@ enum Decode {
                 values.append(nil)
                 continue
             }
-            guard at + length <= bytes.count, let value = read(element, Array(bytes[at..<at + length])) else { return nil }
+            guard at + length <= bytes.count, let value = read(element, Array(bytes[at..<at + length])) else {
+                return nil
+            }
             values.append(value)
             at += length
         }
@@ -97,7 +99,9 @@ enum Decode {
         TypeID.date, TypeID.timestamp, TypeID.timestamptz, TypeID.numeric, TypeID.uuid, TypeID.jsonb,
     ]
 
-    private static func int32(_ bytes: [UInt8], _ at: Int) -> Int32 { Int32(truncatingIfNeeded: big(bytes[at..<at + 4])) }
+    private static func int32(_ bytes: [UInt8], _ at: Int) -> Int32 {
+        Int32(truncatingIfNeeded: big(bytes[at..<at + 4]))
+    }
 
     private static func big(_ bytes: ArraySlice<UInt8>) -> Int64 {
         bytes.reduce(0) { $0 << 8 | Int64($1) }

@@ -53,7 +53,8 @@ public enum Parameter: Sendable, Hashable {
         case .text(let value):
             var bytes = Array(value.utf8)
             if bytes.contains(0) {
-                throw PostgresError.usage("parameter $\(position) holds a NUL, which text in PostgreSQL cannot: remove it")
+                throw PostgresError.usage(
+                    "parameter $\(position) holds a NUL, which text in PostgreSQL cannot: remove it")
             }
             bytes.append(0)
             return bytes

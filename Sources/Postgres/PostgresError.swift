@@ -134,7 +134,9 @@ extension PostgresError {
         let lost = unsafe PQstatus(connection) != CONNECTION_OK
         // Field codes are characters in libpq's interface (postgres_ext.h).
         func field(_ code: Unicode.Scalar) -> String? {
-            guard let result = unsafe result, let text = unsafe PQresultErrorField(result, Int32(code.value)) else { return nil }
+            guard let result = unsafe result, let text = unsafe PQresultErrorField(result, Int32(code.value)) else {
+                return nil
+            }
             return unsafe String(cString: text)
         }
         let sqlState = field("C") ?? ""

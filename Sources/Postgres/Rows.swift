@@ -90,7 +90,9 @@ public struct Row {
     public func numericText(_ column: Int) throws -> String? { try decode(column, "a numeric", Decode.numericText) }
     public func textArray(_ column: Int) throws -> [String?]? { try array(column, "text[]", Decode.text) }
     public func intArray(_ column: Int) throws -> [Int?]? { try array(column, "an array of integers", Decode.int) }
-    public func doubleArray(_ column: Int) throws -> [Double?]? { try array(column, "an array of numbers", Decode.double) }
+    public func doubleArray(_ column: Int) throws -> [Double?]? {
+        try array(column, "an array of numbers", Decode.double)
+    }
     public func timestampMsArray(_ column: Int) throws -> [Int64?]? {
         try array(column, "an array of timestamps", Decode.timestampMs)
     }

@@ -33,7 +33,8 @@ extension Connection {
         }
         // The server answers COMMIT of a failed transaction with a friendly ROLLBACK. It is no success.
         guard unsafe String(cString: PQcmdStatus(result)) == "COMMIT" else {
-            throw PostgresError(sqlState: "25P02", message: "the transaction was rolled back because a statement in it failed")
+            throw PostgresError(
+                sqlState: "25P02", message: "the transaction was rolled back because a statement in it failed")
         }
     }
 

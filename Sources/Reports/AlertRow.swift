@@ -33,7 +33,8 @@ package struct AlertRow: Sendable {
     }
 
     static let columns = [
-        "vehicle", "model", "parameter", "severity", "state", "test", "threshold", "unit", "since", "opened", "resolved",
+        "vehicle", "model", "parameter", "severity", "state", "test", "threshold", "unit", "since", "opened",
+        "resolved",
         "opening_value", "worst_value", "worst_at", "recommended", "advice",
     ]
 
@@ -55,7 +56,9 @@ package struct AlertRow: Sendable {
 extension AlertRow {
     /// What fits on a terminal.
     package static func shortTable(_ rows: [AlertRow]) -> Table {
-        var table = Table(["vehicle", "model", "parameter", "severity", "state", "alert when", "opened", "resolved", "worst"])
+        var table = Table([
+            "vehicle", "model", "parameter", "severity", "state", "alert when", "opened", "resolved", "worst",
+        ])
         for row in rows {
             table.rows.append([
                 row.vehicle, row.model, row.parameter, row.severity, row.state, row.rule, UTC.text(row.openedMs),

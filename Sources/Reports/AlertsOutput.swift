@@ -14,7 +14,10 @@ public struct AlertsOutput: Sendable {
         "json": { output in JSONValue.list(output.episodes.map(json)).rendered(indent: true) },
         "csv": { table($0.episodes, AlertRow.columns).csv() },
         "table": { output in
-            table(output.episodes, AlertRow.columns.filter { !["since", "worst_at", "recommended", "advice"].contains($0) }).text()
+            table(
+                output.episodes,
+                AlertRow.columns.filter { !["since", "worst_at", "recommended", "advice"].contains($0) }
+            ).text()
         },
     ]
 

@@ -25,7 +25,9 @@ public struct FleetDay: Sendable {
         }
     }
 
-    private static func samples(_ trip: TripRead, _ queries: ReportQueries, _ connection: Connection) throws -> [CarReading] {
+    private static func samples(_ trip: TripRead, _ queries: ReportQueries, _ connection: Connection) throws
+        -> [CarReading]
+    {
         let key: [Parameter] = [.text(trip.vehicle), .timestampMs(trip.trip.startMs)]
         return try connection.query(queries["trip_samples"], key).flatMap { row in
             try PackedSamples.decode(row.bytes("samples")!, minuteMs: row.timestampMs("minute_at")!)
@@ -38,7 +40,9 @@ public struct FleetDay: Sendable {
         return output
     }
 
-    private var totals: FleetTotals { FleetTotals(trips.map(\.trip), vehicles: Set(trips.map(\.vehicle)).count, price: price) }
+    private var totals: FleetTotals {
+        FleetTotals(trips.map(\.trip), vehicles: Set(trips.map(\.vehicle)).count, price: price)
+    }
 
     // MARK: Formats
 
@@ -77,7 +81,8 @@ public struct FleetDay: Sendable {
             caption: "Trips",
             headers: [
                 .text("Vehicle"), .text("Start"), .text("End"), .number("Distance km"), .number("Average km/h"),
-                .number("Max km/h"), .number("Idle min"), .number("Sharp acc."), .number("Sharp brk."), .number("Fuel US gal"),
+                .number("Max km/h"), .number("Idle min"), .number("Sharp acc."), .number("Sharp brk."),
+                .number("Fuel US gal"),
                 .number("MPG"), .number("Holes"),
             ],
             rows: trips.map { read in
@@ -96,21 +101,25 @@ public struct FleetDay: Sendable {
         HTMLText.table(
             caption: "Alerts",
             headers: [
-                .text("Vehicle"), .text("Model"), .text("Parameter"), .html("Severity"), .text("State"), .text("Alert when"),
+                .text("Vehicle"), .text("Model"), .text("Parameter"), .html("Severity"), .text("State"),
+                .text("Alert when"),
                 .text("Opened"), .text("Resolved"), .number("Worst"), .prose("What to do"),
             ],
             rows: alerts.map { alert in
                 [
-                    alert.vehicle, alert.model, alert.parameter, "<span class=\"\(alert.severity)\">\(alert.severity)</span>", alert.state, alert.rule,
+                    alert.vehicle, alert.model, alert.parameter,
+                    "<span class=\"\(alert.severity)\">\(alert.severity)</span>", alert.state, alert.rule,
                     day.minute(alert.openedMs), alert.resolvedMs.map(day.minute), alert.worstValue, alert.advice,
                 ]
             }, empty: "No alert on this day.")
     }
 
     private func chart(_ trip: TripRead, _ readings: [CarReading]) -> String {
-        let title = "\(trip.vehicle), \(day.clock(trip.trip.startMs)) to \(day.clock(trip.trip.endMs)): speed in km/h over minutes"
+        let title =
+            "\(trip.vehicle), \(day.clock(trip.trip.startMs)) to \(day.clock(trip.trip.endMs)): speed in km/h over minutes"
         let svg = SpeedChart.svg(readings, gapMs: rules.gapMs, label: title)
-        return "<h3>\(HTMLText.escaped(title))</h3>\n" + (svg ?? "<p class=\"empty\">No speed was read on this trip.</p>") + "\n"
+        return "<h3>\(HTMLText.escaped(title))</h3>\n"
+            + (svg ?? "<p class=\"empty\">No speed was read on this trip.</p>") + "\n"
     }
 }
 

@@ -33,18 +33,21 @@ struct FleetTotals {
 
     var json: JSONValue {
         .object([
-            ("trips", .integer(Int64(trips))), ("vehicles", .integer(Int64(vehicles))), ("distance_km", .number(distanceKm)),
+            ("trips", .integer(Int64(trips))), ("vehicles", .integer(Int64(vehicles))),
+            ("distance_km", .number(distanceKm)),
             ("integrated_s", .number(Decimal.text(sum.integratedMs, decimals: 3))),
             ("idle_s", .number(Decimal.text(sum.idleMs, decimals: 3))), ("holes", .integer(sum.holes)),
             ("sharp_accelerations", .integer(sum.sharpAccelerations)), ("sharp_brakings", .integer(sum.sharpBrakings)),
-            ("fuel_trips", .integer(Int64(fuelTrips))), ("fuel_us_gal", .number(fuelUSGal)), ("average_mpg", .number(mpg)),
+            ("fuel_trips", .integer(Int64(fuelTrips))), ("fuel_us_gal", .number(fuelUSGal)),
+            ("average_mpg", .number(mpg)),
             ("fuel_cost", .number(cost)), ("currency", .optional(cost == nil ? nil : price?.currency)),
         ])
     }
 
     var tiles: [(name: String, text: String)] {
         [
-            ("Trips", String(trips)), ("Vehicles", String(vehicles)), ("Distance", (short(distanceKm, 1) ?? "–") + " km"),
+            ("Trips", String(trips)), ("Vehicles", String(vehicles)),
+            ("Distance", (short(distanceKm, 1) ?? "–") + " km"),
             ("Driving time", (short(Decimal.text(sum.integratedMs / 36, decimals: 5), 1) ?? "–") + " h"),
             ("Fuel", short(fuelUSGal, 2).map { $0 + " US gal" } ?? "–"), ("MPG", short(mpg, 1) ?? "–"),
             ("Fuel cost", short(cost, 2).map { $0 + " " + (price?.currency ?? "") } ?? "–"),

@@ -8,7 +8,8 @@ enum SpeedChart {
     private static let pointsMax = 700
 
     static func svg(_ readings: [CarReading], gapMs: Int64, label: String) -> String? {
-        let speeds = readings.compactMap { reading in reading[.speed].map { (ts: reading.ts, kmh: Double($0) / 1_000) } }
+        let speeds = readings.compactMap { reading in reading[.speed].map { (ts: reading.ts, kmh: Double($0) / 1_000) }
+        }
         guard let first = speeds.first, let last = speeds.last, last.ts > first.ts else { return nil }
         let peak = max(10, (speeds.map(\.kmh).max()! / 20).rounded(.up) * 20)
         func x(_ ts: Int64) -> Double {
@@ -19,7 +20,8 @@ enum SpeedChart {
         var before: Int64?
         for point in thinned(speeds) {
             // A hole stays a hole: the line is broken where readings are missing.
-            let isBroken = before.map { point.ts - $0 > max(gapMs, (last.ts - first.ts) / Int64(pointsMax) * 3) } ?? true
+            let isBroken =
+                before.map { point.ts - $0 > max(gapMs, (last.ts - first.ts) / Int64(pointsMax) * 3) } ?? true
             path += "\(isBroken ? "M" : "L")\(text(x(point.ts))) \(text(y(point.kmh)))"
             before = point.ts
         }
@@ -52,7 +54,8 @@ enum SpeedChart {
             let at = x(from + Int64(minute * 60_000))
             // A label at the edge would be cut in half.
             let anchor = at > width - right - 24 ? "end" : "middle"
-            return "<text x=\"\(text(at))\" y=\"\(text(height - 6))\" text-anchor=\"\(anchor)\">\(Int(minute)) min</text>"
+            return
+                "<text x=\"\(text(at))\" y=\"\(text(height - 6))\" text-anchor=\"\(anchor)\">\(Int(minute)) min</text>"
         }.joined()
     }
 

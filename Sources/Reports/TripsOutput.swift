@@ -32,10 +32,11 @@ public struct TripsOutput: Sendable {
     public mutating func add(_ name: String, _ figures: TripFigures) { trips.append(Row(name: name, figures: figures)) }
 
     func json(_ row: Row) -> JSONValue {
-        .object(columns.map { column in
-            let value = column.value(row)
-            return (column.key, column.isText ? .optional(value) : .number(value))
-        })
+        .object(
+            columns.map { column in
+                let value = column.value(row)
+                return (column.key, column.isText ? .optional(value) : .number(value))
+            })
     }
 
     private var columns: [Column] { [Column(key: nameKey, isText: true) { $0.name }] + TripsOutput.figureColumns }
@@ -73,7 +74,9 @@ public struct TripsOutput: Sendable {
     ]
 
     func table() -> Table { table(columns) }
-    public func shortTable() -> Table { table(columns.filter { $0.key == nameKey || TripsOutput.short.contains($0.key) }) }
+    public func shortTable() -> Table {
+        table(columns.filter { $0.key == nameKey || TripsOutput.short.contains($0.key) })
+    }
 
     private func table(_ columns: [Column]) -> Table {
         var table = Table(columns.map(\.key))

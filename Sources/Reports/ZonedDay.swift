@@ -12,12 +12,14 @@ public struct ZonedDay: Sendable {
     /// Nil when the zone is not in the time zone database or the date is not `2026-11-21`.
     public init?(date: String, zone: String) {
         // Only names of the database: "GMT+5" and the like mean different things to different libraries.
-        guard let timeZone = TimeZone(identifier: zone), TimeZone.knownTimeZoneIdentifiers.contains(zone) || zone == "UTC"
+        guard let timeZone = TimeZone(identifier: zone),
+            TimeZone.knownTimeZoneIdentifiers.contains(zone) || zone == "UTC"
         else { return nil }
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = timeZone
         let parts = date.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
-        guard date.utf8.count == 10, parts.count == 3, let year = parts[0], let month = parts[1], let day = parts[2] else { return nil }
+        guard date.utf8.count == 10, parts.count == 3, let year = parts[0], let month = parts[1], let day = parts[2]
+        else { return nil }
         let wanted = DateComponents(year: year, month: month, day: day)
         guard let noon = calendar.date(from: DateComponents(year: year, month: month, day: day, hour: 12)),
             calendar.dateComponents([.year, .month, .day], from: noon) == wanted
@@ -32,13 +34,16 @@ public struct ZonedDay: Sendable {
 
     /// `19:23:27` in the day's zone.
     public func clock(_ ms: Int64) -> String {
-        let parts = calendar.dateComponents([.hour, .minute, .second], from: Date(timeIntervalSince1970: Double(ms) / 1_000))
-        return [parts.hour ?? 0, parts.minute ?? 0, parts.second ?? 0].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
+        let parts = calendar.dateComponents(
+            [.hour, .minute, .second], from: Date(timeIntervalSince1970: Double(ms) / 1_000))
+        return [parts.hour ?? 0, parts.minute ?? 0, parts.second ?? 0].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(
+            separator: ":")
     }
 
     /// `2018-02-20 19:23` in the day's zone.
     public func minute(_ ms: Int64) -> String {
-        let parts = calendar.dateComponents([.year, .month, .day], from: Date(timeIntervalSince1970: Double(ms) / 1_000))
+        let parts = calendar.dateComponents(
+            [.year, .month, .day], from: Date(timeIntervalSince1970: Double(ms) / 1_000))
         func two(_ value: Int?) -> String { (value ?? 0) < 10 ? "0\(value ?? 0)" : "\(value ?? 0)" }
         return "\(parts.year ?? 0)-\(two(parts.month))-\(two(parts.day)) \(clock(ms).prefix(5))"
     }

@@ -40,7 +40,9 @@ public struct Settings: Sendable {
             return range.contains(value) ? nil : "is \(value), must be \(range.lowerBound) to \(range.upperBound)"
         case .thousandths(let range):
             guard let value = Decimal.scaled(text.utf8, decimals: 3) else { return "is `\(text)`, must be a number" }
-            let (least, most) = (Decimal.text(range.lowerBound, decimals: 3), Decimal.text(range.upperBound, decimals: 3))
+            let (least, most) = (
+                Decimal.text(range.lowerBound, decimals: 3), Decimal.text(range.upperBound, decimals: 3)
+            )
             return range.contains(value) ? nil : "is \(text), must be \(least) to \(most)"
         }
     }

@@ -25,16 +25,22 @@ public struct SettingRow: Sendable {
             "kafka.instance_id", .text, "",
             "static member id of this worker; empty: dynamic membership. Give each worker its own"),
         SettingRow("kafka.partitions", .integer(1...1_024), "8", "partitions of a topic when it is made"),
-        SettingRow("kafka.batch_messages_max", .integer(1...100_000), "20000", "records a worker takes into one transaction"),
-        SettingRow("postgres.url", .text, "dbname=drover", "libpq connection string of the worker (role in drover_writer)"),
         SettingRow(
-            "postgres.reader_url", .text, "", "connection string of pages and reports (role in drover_reader); empty: postgres.url"),
+            "kafka.batch_messages_max", .integer(1...100_000), "20000", "records a worker takes into one transaction"),
+        SettingRow(
+            "postgres.url", .text, "dbname=drover", "libpq connection string of the worker (role in drover_writer)"),
+        SettingRow(
+            "postgres.reader_url", .text, "",
+            "connection string of pages and reports (role in drover_reader); empty: postgres.url"),
         SettingRow("postgres.owner_url", .text, "", "connection string of `drover migrate`; empty: postgres.url"),
-        SettingRow("work.commit_interval_ms", .integer(1...60_000), "200", "longest time between two commits of a worker"),
+        SettingRow(
+            "work.commit_interval_ms", .integer(1...60_000), "200", "longest time between two commits of a worker"),
         SettingRow("trips.gap_s", .integer(1...600), "10", "hole limit: readings further apart are not bridged"),
         SettingRow("trips.trip_gap_min", .integer(1...100_000), "5", "a longer silence ends a trip"),
-        SettingRow("trips.sharp_mps2", .thousandths(500...20_000), "3.0", "limit of sharp acceleration and braking, m/s²"),
-        SettingRow("alerts.thresholds_dir", .text, "Deploy/thresholds", "folder with tractors.xml and one XML file a model"),
+        SettingRow(
+            "trips.sharp_mps2", .thousandths(500...20_000), "3.0", "limit of sharp acceleration and braking, m/s²"),
+        SettingRow(
+            "alerts.thresholds_dir", .text, "Deploy/thresholds", "folder with tractors.xml and one XML file a model"),
         SettingRow("fuel.price_per_us_gal", .thousandths(0...1_000_000), "2.39", "price of fuel per US gallon"),
         SettingRow("fuel.currency", .text, "USD", "currency of the price"),
         SettingRow("web.host", .text, "127.0.0.1", "address that the page listens on"),

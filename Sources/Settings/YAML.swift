@@ -7,7 +7,9 @@ public enum YAML {
 
     public static func flatten(_ bytes: [UInt8], name: String) throws(SettingsError) -> [String: String] {
         var parser = unsafe yaml_parser_t()
-        guard unsafe yaml_parser_initialize(&parser) == 1 else { throw SettingsError(faults: ["\(name): out of memory"]) }
+        guard unsafe yaml_parser_initialize(&parser) == 1 else {
+            throw SettingsError(faults: ["\(name): out of memory"])
+        }
         defer { unsafe yaml_parser_delete(&parser) }
 
         return try unsafe read(&parser, bytes, name)

@@ -34,7 +34,8 @@ package struct CarStore {
         )
         """
 
-    package static func history(_ queries: [HistoryQuery], on connection: Connection) throws -> [VehicleID: CarHistory] {
+    package static func history(_ queries: [HistoryQuery], on connection: Connection) throws -> [VehicleID: CarHistory]
+    {
         var histories = Dictionary(uniqueKeysWithValues: queries.map { ($0.vehicle, CarHistory.none) })
         guard !queries.isEmpty else { return histories }
         let parameters: [Parameter] = [
@@ -58,7 +59,8 @@ package struct CarStore {
         {
             let start = try row.timestampMs("minute_at")!
             let minute = VehicleMinute(
-                startMs: start, tripStartMs: try row.timestampMs("trip_start_at")!, totals: try TotalsColumns.totals(row),
+                startMs: start, tripStartMs: try row.timestampMs("trip_start_at")!,
+                totals: try TotalsColumns.totals(row),
                 readings: try PackedSamples.decode(try row.bytes("samples")!, minuteMs: start))
             histories[VehicleID(try row.text("vehicle")!)!]?.minutes.append(minute)
         }
@@ -99,7 +101,9 @@ package struct CarStore {
             copy.bool(row.1.isOpen)
             fill(row.1.trip.totals, &copy)
         }
-        try day.write(changes.flatMap { change in change.days.map { (change.vehicle, $0.key, $0.value) } }, on: connection) {
+        try day.write(
+            changes.flatMap { change in change.days.map { (change.vehicle, $0.key, $0.value) } }, on: connection
+        ) {
             (row: (VehicleID, Int64, DriveTotals), copy: inout BinaryCopy) in
             copy.text(row.0.text)
             copy.timestampMs(row.1)

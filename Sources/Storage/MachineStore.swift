@@ -7,8 +7,10 @@ package import Postgres
 package enum MachineStore {
     /// One row a parameter, in the order of the COPY: the column and how its stored integer looks there.
     private static let parameters: [(parameter: MachineParameter, column: String)] = [
-        (.engineHours, "engine_hours_h"), (.engineTurnOnCount, "engine_turn_on_count"), (.keyTurnOnCount, "key_turn_on_count"),
-        (.fuelLevel, "fuel_level_gal"), (.coolantTemperature, "coolant_c"), (.hydraulicOilTemperature, "hydraulic_oil_c"),
+        (.engineHours, "engine_hours_h"), (.engineTurnOnCount, "engine_turn_on_count"),
+        (.keyTurnOnCount, "key_turn_on_count"),
+        (.fuelLevel, "fuel_level_gal"), (.coolantTemperature, "coolant_c"),
+        (.hydraulicOilTemperature, "hydraulic_oil_c"),
         (.tirePressure, "tire_pressure_kpa"), (.gpsAvailable, "gps_available"), (.gpsFixTime, "gps_fix_at"),
         (.rdaLicense, "rda_license"), (.wdtLicense, "wdt_license"), (.machineSync, "machine_sync"),
         (.connectedDevices, "connected_devices"), (.lastCellCallIn, "last_cell_call_in_at"),
@@ -33,7 +35,9 @@ package enum MachineStore {
 
     // MARK: Reading back
 
-    package static func history(_ queries: [HistoryQuery], on connection: Connection) throws -> [VehicleID: MachineHistory] {
+    package static func history(_ queries: [HistoryQuery], on connection: Connection) throws -> [VehicleID:
+        MachineHistory]
+    {
         var histories = Dictionary(uniqueKeysWithValues: queries.map { ($0.vehicle, MachineHistory.none) })
         guard !queries.isEmpty else { return histories }
         let asked: [Parameter] = [.textArray(queries.map(\.vehicle.text)), .timestampArray(queries.map(\.fromMs))]
@@ -46,7 +50,8 @@ package enum MachineStore {
                 WHERE r.vehicle = asked.vehicle AND r.read_at < asked.from_at ORDER BY r.read_at DESC LIMIT 1) AS before
             """, asked)
         {
-            histories[VehicleID(try row.text("vehicle")!)!]?.stateBefore = try AlertFold(packed: row.bytes("alert_state")!)
+            histories[VehicleID(try row.text("vehicle")!)!]?.stateBefore = try AlertFold(
+                packed: row.bytes("alert_state")!)
         }
         let names = reading.columns.map { "r.\($0)" }.joined(separator: ", ")
         for row in try connection.query(
@@ -86,7 +91,9 @@ package enum MachineStore {
             }
         }
         reading.latitude = try row.double("latitude_deg").flatMap { Decimal.scaled($0, decimals: 7) }.map { Int32($0) }
-        reading.longitude = try row.double("longitude_deg").flatMap { Decimal.scaled($0, decimals: 7) }.map { Int32($0) }
+        reading.longitude = try row.double("longitude_deg").flatMap { Decimal.scaled($0, decimals: 7) }.map {
+            Int32($0)
+        }
         reading.connectedDevices = try row.textArray("connected_device_names").map { $0.compactMap { $0 } }
         return reading
     }
@@ -96,9 +103,12 @@ package enum MachineStore {
     /// Precondition: within the transaction that moves the offsets; one change a machine.
     package static func write(_ changes: [MachineChange], on connection: Connection) throws {
         try reading.write(changes.flatMap(\.readings), on: connection) {
-            (row: (reading: MachineReading, state: AlertFold), copy: inout BinaryCopy) in fill(row.reading, row.state, &copy)
+            (row: (reading: MachineReading, state: AlertFold), copy: inout BinaryCopy) in
+            fill(row.reading, row.state, &copy)
         }
-        try alert.write(changes.flatMap(\.episodes), on: connection) { (episode, copy: inout BinaryCopy) in fill(episode, &copy) }
+        try alert.write(changes.flatMap(\.episodes), on: connection) { (episode, copy: inout BinaryCopy) in
+            fill(episode, &copy)
+        }
         let withdrawn = changes.flatMap(\.withdrawnIDs)
         guard !withdrawn.isEmpty else { return }
         try connection.query(

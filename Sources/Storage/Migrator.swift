@@ -37,7 +37,8 @@ public struct Migrator {
         }
         if let last = applied.keys.max(), !files.contains(where: { $0.number == last }) {
             throw Fault(
-                description: "the database is at migration \(last), which this program does not have. Run a newer drover")
+                description:
+                    "the database is at migration \(last), which this program does not have. Run a newer drover")
         }
         var now: [File] = []
         for file in files.sorted(by: { $0.number < $1.number }) where try isNew(file, applied, connection) {

@@ -51,7 +51,8 @@ package enum TotalsColumns {
     ) -> Column {
         Column(name: name, width: width, sum: .sum, get: { $0[keyPath: path] }, set: { $0[keyPath: path] = $1 ?? 0 })
     }
-    private static func optional(_ name: String, _ path: any WritableKeyPath<DriveTotals, Int64?> & Sendable) -> Column {
+    private static func optional(_ name: String, _ path: any WritableKeyPath<DriveTotals, Int64?> & Sendable) -> Column
+    {
         Column(name: name, width: .int8, sum: .sum, get: { $0[keyPath: path] }, set: { $0[keyPath: path] = $1 })
     }
     private static func peak(

@@ -30,7 +30,8 @@ package enum VehicleStore {
                 last_reading_at = greatest(vehicle.last_reading_at, EXCLUDED.last_reading_at)
             """,
             [
-                .textArray(rows.map(\.vehicle.text)), .textArray(rows.map(\.kind)), .textArray(rows.map { $0.model ?? "" }),
+                .textArray(rows.map(\.vehicle.text)), .textArray(rows.map(\.kind)),
+                .textArray(rows.map { $0.model ?? "" }),
                 .int4Array(rows.map(\.partition)), .timestampArray(rows.map(\.lastMs)),
             ])
     }

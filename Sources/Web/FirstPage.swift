@@ -59,14 +59,16 @@ struct FirstPage {
         HTMLText.table(
             caption: "Last trips",
             headers: [
-                .text("Vehicle"), .html("Start"), .number("Duration min"), .number("Distance km"), .number("Average km/h"),
+                .text("Vehicle"), .html("Start"), .number("Duration min"), .number("Distance km"),
+                .number("Average km/h"),
                 .number("Max km/h"), .number("Sharp"), .number("Fuel US gal"), .number("MPG"), .text("State"),
             ],
             rows: trips.map { read in
                 let (figures, totals) = (TripFigures(read.trip, price: price), read.trip.totals)
                 let day = UTC.dateText(read.trip.startMs)
                 return [
-                    read.vehicle, "<a href=\"/reports/fleet-day?date=\(day)&amp;zone=UTC\">\(shown(read.trip.startMs))</a>",
+                    read.vehicle,
+                    "<a href=\"/reports/fleet-day?date=\(day)&amp;zone=UTC\">\(shown(read.trip.startMs))</a>",
                     short(Decimal.text((read.trip.endMs - read.trip.startMs) / 60, decimals: 3), 1),
                     short(figures.distanceKm, 1), short(figures.averageSpeedKmh, 1), short(figures.maxSpeedKmh, 0),
                     String(totals.sharpAccelerations + totals.sharpBrakings), short(figures.fuelUSGal, 2),

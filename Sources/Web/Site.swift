@@ -28,17 +28,24 @@ public final class Site: Sendable {
     public func answer(_ request: Request) -> Response {
         do {
             switch request.path {
-            case "/": return .html(try withConnection { try FirstPage(queries: queries, price: price).html($0, nowMs: Clock.nowMs()) })
+            case "/":
+                return .html(
+                    try withConnection { try FirstPage(queries: queries, price: price).html($0, nowMs: Clock.nowMs()) })
             case "/reports/fleet-day": return try fleetDay(request)
-            case "/healthz": return Response(contentType: "text/plain; charset=utf-8", body: try withConnection { _ in "ok\n" })
+            case "/healthz":
+                return Response(contentType: "text/plain; charset=utf-8", body: try withConnection { _ in "ok\n" })
             default:
-                return .problem(404, type: "not-found", title: "Not found", detail: "there is no page at this address; / is the first page")
+                return .problem(
+                    404, type: "not-found", title: "Not found",
+                    detail: "there is no page at this address; / is the first page")
             }
         } catch {
             log.error("a page could not be made", ["path": "\(request.path)", "error": "\(error)"])
             var response = Response.problem(
                 503, type: "database", title: "The database does not answer",
-                detail: "this page is read from PostgreSQL, which cannot be reached or refused. The log says why; try again shortly")
+                detail:
+                    "this page is read from PostgreSQL, which cannot be reached or refused. The log says why; try again shortly"
+            )
             response.headers.append(("Retry-After", "5"))
             return response
         }
@@ -47,14 +54,16 @@ public final class Site: Sendable {
     private func fleetDay(_ request: Request) throws -> Response {
         guard let day = ZonedDay(date: request.query["date"] ?? "", zone: request.query["zone"] ?? "UTC") else {
             return .problem(
-                400, type: "day", title: "Which day?", detail: "date must be like 2026-11-21, and zone a name such as Europe/Berlin")
+                400, type: "day", title: "Which day?",
+                detail: "date must be like 2026-11-21, and zone a name such as Europe/Berlin")
         }
         let report = try withConnection { try FleetDay.read(day, rules: rules, price: price, queries: queries, on: $0) }
         switch request.query["format"] ?? "html" {
         case "html": return .html(report.html())
         case "json": return Response(contentType: "application/json", body: report.json())
         case "csv": return Response(contentType: "text/csv; charset=utf-8", body: report.csv())
-        default: return .problem(400, type: "format", title: "Which format?", detail: "format must be html, json or csv")
+        default:
+            return .problem(400, type: "format", title: "Which format?", detail: "format must be html, json or csv")
         }
     }
 

@@ -21,7 +21,8 @@ public enum DecodeError: Error, Equatable, Sendable, CustomStringConvertible {
         case .keyMissing(let key): "`\(key)` is missing or of the wrong type"
         case .vehicleInvalid: "`vehicle` is not 1 to 64 letters, digits, -, _ or ."
         case .timeImpossible(let ts): "`ts` \(ts) is not epoch milliseconds between 1990 and 2100"
-        case .timeAhead(let ms): "`ts` is \(ms / 3_600_000) hours ahead of the time it was pushed, at most 24 are believed"
+        case .timeAhead(let ms):
+            "`ts` is \(ms / 3_600_000) hours ahead of the time it was pushed, at most 24 are believed"
         case .keyDiffers: "the record's key is not its `vehicle`"
         case .tombstone: "no value (a tombstone)"
         case .packed(let why): "packed samples: \(why)"

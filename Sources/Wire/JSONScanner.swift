@@ -6,7 +6,9 @@ internal import Fleet
 @safe
 final class JSONScanner {
     /// The keys that every record has; then the cars' signals, then the machines' parameters and texts.
-    static let commonKeys = ["schema", "kind", "id", "vehicle", "ts", "model", "serial", "firmware", "connected_device_names"]
+    static let commonKeys = [
+        "schema", "kind", "id", "vehicle", "ts", "model", "serial", "firmware", "connected_device_names",
+    ]
     enum Common: Int { case schema, kind, id, vehicle, ts, model, serial, firmware, connectedDeviceNames }
 
     static let recordBytesMax = 1_000_000
@@ -31,7 +33,7 @@ final class JSONScanner {
 
         // The C side copies the keys, so these live for the call only.
         let texts = unsafe keys.map { unsafe strdup($0) }
-        defer { for unsafe text in unsafe texts { unsafe free(text) } }
+        defer { for unsafetext in unsafe texts { unsafe free(text) } }
         let pointers = unsafe texts.map { unsafe UnsafePointer<CChar>($0) }
 
         guard let made = unsafe drover_json_new(pointers, keys.count, slots) else {
@@ -79,13 +81,16 @@ final class JSONScanner {
         return unsafe (slot.first..<slot.first + slot.length).map { index in
             var length = 0
             let text = unsafe drover_json_string(scanner, index, &length)
-            return unsafe String(decoding: UnsafeBufferPointer(start: text, count: min(length, bytesMax)), as: UTF8.self)
+            return unsafe String(
+                decoding: UnsafeBufferPointer(start: text, count: min(length, bytesMax)), as: UTF8.self)
         }
     }
 
     enum Number { case absent, scaled(Int64), wrong }
 
-    func number(_ signal: Signal) -> Number { number(slot: signalSlot[Int(signal.rawValue)], decimals: signal.row.decimals) }
+    func number(_ signal: Signal) -> Number {
+        number(slot: signalSlot[Int(signal.rawValue)], decimals: signal.row.decimals)
+    }
     func number(_ parameter: MachineParameter, decimals: Int) -> Number {
         number(slot: parameterSlot[Int(parameter.rawValue)], decimals: decimals)
     }

@@ -26,7 +26,9 @@ public enum JSONValue: Sendable {
         case .number(let text): out += text ?? "null"
         case .text(let text): JSONValue.quote(text, into: &out)
         case .list(let items):
-            JSONValue.wrap("[", "]", items.count, depth, indent, &out) { items[$0].render(into: &$1, depth: depth + 1, indent: indent) }
+            JSONValue.wrap("[", "]", items.count, depth, indent, &out) {
+                items[$0].render(into: &$1, depth: depth + 1, indent: indent)
+            }
         case .object(let fields):
             JSONValue.wrap("{", "}", fields.count, depth, indent, &out) {
                 JSONValue.quote(fields[$0].0, into: &$1)

@@ -45,8 +45,12 @@ public struct LoggerUnit: Equatable, Sendable {
         case (.maf, "g/s"), (.mafCalculated, "g/s"), (.voltage, "v"), (.fuelRate, "l/h"): .own
         case (.manifoldPressure, "kpa"): .own
         case (.manifoldPressure, "psi"): .poundsPerSquareInch
-        case (.coolant, "°c"), (.coolant, "c"), (.intakeAir, "°c"), (.intakeAir, "c"), (.ambientAir, "°c"), (.ambientAir, "c"): .own
-        case (.coolant, "°f"), (.coolant, "f"), (.intakeAir, "°f"), (.intakeAir, "f"), (.ambientAir, "°f"), (.ambientAir, "f"): .fahrenheit
+        case (.coolant, "°c"), (.coolant, "c"), (.intakeAir, "°c"), (.intakeAir, "c"), (.ambientAir, "°c"),
+            (.ambientAir, "c"):
+            .own
+        case (.coolant, "°f"), (.coolant, "f"), (.intakeAir, "°f"), (.intakeAir, "f"), (.ambientAir, "°f"),
+            (.ambientAir, "f"):
+            .fahrenheit
         case (.engineLoad, "%"), (.throttle, "%"), (.fuelLevel, "%"): .own
         case (.latitude, "deg"), (.latitude, "°"), (.longitude, "deg"), (.longitude, "°"): .own
         default: nil
@@ -83,10 +87,12 @@ public enum LoggerColumns {
         ("control_module_voltage", .voltage), ("voltage", .voltage),
         ("map", .manifoldPressure), ("intake_manifold_pressure", .manifoldPressure),
         ("intake_manifold_absolute_pressure", .manifoldPressure),
-        ("iat", .intakeAir), ("iat_c", .intakeAir), ("intake_air_temp", .intakeAir), ("intake_air_temperature", .intakeAir),
+        ("iat", .intakeAir), ("iat_c", .intakeAir), ("intake_air_temp", .intakeAir),
+        ("intake_air_temperature", .intakeAir),
         ("engine_load", .engineLoad), ("throttle", .throttle), ("absolute_throttle_position", .throttle),
         ("fuel_tank", .fuelLevel), ("fuel_level", .fuelLevel), ("ambient_air_temperature", .ambientAir),
-        ("lat", .latitude), ("latitude", .latitude), ("lon", .longitude), ("lng", .longitude), ("longitude", .longitude),
+        ("lat", .latitude), ("latitude", .latitude), ("lon", .longitude), ("lng", .longitude),
+        ("longitude", .longitude),
     ]
 
     /// `Vehicle Speed Sensor [km/h]` → (`vehicle_speed_sensor`, `km/h`).
@@ -118,7 +124,8 @@ public enum LoggerColumns {
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             let fields = line.split(separator: ",").map { String($0).trimmingBlanks() }
             guard let first = fields.first, !first.isEmpty, !first.hasPrefix("#") else { continue }
-            guard fields.count >= 2, let column = target(fields[1], unit: fields.count > 2 ? fields[2].lowercased() : "")
+            guard fields.count >= 2,
+                let column = target(fields[1], unit: fields.count > 2 ? fields[2].lowercased() : "")
             else { throw .mappingLine(index + 1) }
             columns[split(first).name] = column
         }

@@ -65,7 +65,8 @@ public struct LoggerFile {
         guard !bytes.prefix(4096).contains(0) else { throw .notText }
         var lines = CSVLines(bytes)
         guard let header = lines.next(), !header.fields.allSatisfy(\.isEmpty) else { throw .empty }
-        let layout = try layout(header.fields.map { String(decoding: $0, as: UTF8.self) }, commaIsPoint: lines.delimiter == 0x3B)
+        let layout = try layout(
+            header.fields.map { String(decoding: $0, as: UTF8.self) }, commaIsPoint: lines.delimiter == 0x3B)
         var clock = LoggerClock(layout.timeKind, startMs: startMs, dateMs: dateMs)
         var recording = LoggerRecording()
         while let row = lines.next() {
@@ -96,7 +97,9 @@ public struct LoggerFile {
 
     private func layout(_ headers: [String], commaIsPoint: Bool) throws(LoggerError) -> LoggerLayout {
         let columns = headers.map { LoggerColumns.column($0, extra: extraColumns) }
-        let shown = headers.prefix(12).map { String($0.unicodeScalars.filter { $0.value >= 32 }.prefix(40).map(Character.init)) }
+        let shown = headers.prefix(12).map {
+            String($0.unicodeScalars.filter { $0.value >= 32 }.prefix(40).map(Character.init))
+        }
         let times = columns.indices.filter { if case .time = columns[$0] { true } else { false } }
         // The engine's own counter is the last resort: it counts whole seconds and stops with the engine.
         guard let time = times.first(where: { columns[$0] != .time(.engineRunSeconds) }) ?? times.first,

@@ -36,7 +36,8 @@ struct LoggerLayout {
     ) {
         guard field.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { return }
         let text = commaIsPoint ? ArraySlice(field.map { $0 == 0x2C ? 0x2E : $0 }) : field
-        guard let scaled = Decimal.scaled(text, decimals: signal.row.decimals), scaled.magnitude < 1_000_000_000_000 else {
+        guard let scaled = Decimal.scaled(text, decimals: signal.row.decimals), scaled.magnitude < 1_000_000_000_000
+        else {
             return recording.skip(.valueUnreadable)
         }
         guard let stored = signal.row.stored(unit.applied(to: scaled)) else { return recording.skip(.valueImpossible) }

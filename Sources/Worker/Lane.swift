@@ -55,7 +55,9 @@ final class Lane {
         value: UnsafeRawBufferPointer?
     ) {
         // A record of a partition just given up, or one that comes again after a rewind.
-        guard let progress = owned[partition], offset >= batch.nextOffsets[partition] ?? progress.nextOffset else { return }
+        guard let progress = owned[partition], offset >= batch.nextOffsets[partition] ?? progress.nextOffset else {
+            return
+        }
         unsafe batch.take(partition, offset: offset, pushedMs: pushedMs, key: key, value: value, decoder: decoder)
     }
 
@@ -117,17 +119,24 @@ final class Lane {
         let carChanges = carChanges.filter { kept.contains($0.0) }
         let machineChanges = machineChanges.filter { kept.contains($0.0) }
         try VehicleStore.write(
-            carChanges.map { VehicleStore.Row(vehicle: $1.vehicle, kind: "car", model: nil, partition: $0.partition, lastMs: $1.lastMs) }
+            carChanges.map {
+                VehicleStore.Row(
+                    vehicle: $1.vehicle, kind: "car", model: nil, partition: $0.partition, lastMs: $1.lastMs)
+            }
                 + machineChanges.map {
-                    VehicleStore.Row(vehicle: $1.vehicle, kind: "machine", model: $1.model, partition: $0.partition, lastMs: $1.lastMs)
+                    VehicleStore.Row(
+                        vehicle: $1.vehicle, kind: "machine", model: $1.model, partition: $0.partition,
+                        lastMs: $1.lastMs)
                 }, on: connection)
         try CarStore.write(carChanges.map(\.1), on: connection)
         let clocks = batch.clocks.filter { kept.contains($0.key) && $0.key.topic == Topic.cars }
         try CarStore.closeTrips(
-            clocks: clocks.map { (partition: $0.key.partition, clockMs: clock($0.key)!) }, rules: tripRules, on: connection)
+            clocks: clocks.map { (partition: $0.key.partition, clockMs: clock($0.key)!) }, rules: tripRules,
+            on: connection)
         try MachineStore.write(machineChanges.map(\.1), on: connection)
         try RejectedStore.write(batch.rejected.filter { kept.contains($0.partition) }, on: connection)
-        counts.rows = carChanges.reduce(0) { $0 + $1.1.minutes.count + $1.1.trips.count }
+        counts.rows =
+            carChanges.reduce(0) { $0 + $1.1.minutes.count + $1.1.trips.count }
             + machineChanges.reduce(0) { $0 + $1.1.readings.count + $1.1.episodes.count }
     }
 }

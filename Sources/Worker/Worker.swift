@@ -20,7 +20,8 @@ public struct WorkerSettings: Sendable {
     public var topics: [String]
 
     public init(
-        kafka: KafkaSettings, group: String, instanceID: String?, conninfo: String, batchMax: Int, commitIntervalMs: Int64,
+        kafka: KafkaSettings, group: String, instanceID: String?, conninfo: String, batchMax: Int,
+        commitIntervalMs: Int64,
         tripRules: TripRules, alertRules: RuleSet, topics: [String]
     ) {
         (self.kafka, self.group, self.instanceID, self.conninfo) = (kafka, group, instanceID, conninfo)
@@ -56,7 +57,8 @@ public final class Worker {
 
     /// Returns when `shouldStop` says so. What is not committed then is read again by the next worker.
     public func run(shouldStop: () -> Bool) {
-        log.info("worker started", ["topics": "\(settings.topics.joined(separator: ","))", "group": "\(settings.group)"])
+        log.info(
+            "worker started", ["topics": "\(settings.topics.joined(separator: ","))", "group": "\(settings.group)"])
         var lastCommitMs = Clock.steadyMs()
         while !shouldStop() {
             do {
@@ -82,7 +84,8 @@ public final class Worker {
         for index in 0..<batch.count {
             unsafe batch.withBytes(index) { key, value in
                 unsafe lane.take(
-                    batch.partition(index), offset: batch.offset(index), pushedMs: batch.timestampMs(index), key: key, value: value)
+                    batch.partition(index), offset: batch.offset(index), pushedMs: batch.timestampMs(index), key: key,
+                    value: value)
             }
         }
     }
@@ -118,7 +121,10 @@ public final class Worker {
             // The log was lost or cut. Skipping by ourselves would hide that; a person decides.
             log.error(
                 "the log does not reach our offset; this partition is left alone. See `drover offsets`",
-                ["topic": "\(partition.topic)", "partition": "\(partition.partition)", "stored": "\(offset)", "first": "\(ends.low)", "next": "\(ends.high)"])
+                [
+                    "topic": "\(partition.topic)", "partition": "\(partition.partition)", "stored": "\(offset)",
+                    "first": "\(ends.low)", "next": "\(ends.high)",
+                ])
             abandoned.insert(partition)
             lane.release([partition])
             offsets[partition] = nil
@@ -135,7 +141,8 @@ public final class Worker {
         metrics.publish(counts, durationMs: Double(Clock.steadyMs() - startMs))
         consumer.commitForLagTools(counts.nextOffsets)
         if counts.rejected > 0 || counts.droppedTicks > 0 {
-            log.warning("records not taken", ["rejected": "\(counts.rejected)", "ticks_ahead": "\(counts.droppedTicks)"])
+            log.warning(
+                "records not taken", ["rejected": "\(counts.rejected)", "ticks_ahead": "\(counts.droppedTicks)"])
         }
         log.debug(
             "committed",
@@ -154,7 +161,9 @@ public final class Worker {
     /// commit whose answer was lost is settled by just that: the offset that is read back says whether it happened.
     private func recover(from error: any Error) {
         metrics.failures.add()
-        log.error("the worker has to start again from the stored offsets", ["error": "\(error)", "retry_in_ms": "\(backOffMs)"])
+        log.error(
+            "the worker has to start again from the stored offsets",
+            ["error": "\(error)", "retry_in_ms": "\(backOffMs)"])
         lane = nil
         // Abandoned partitions of a database fault get another chance: the fence decides anew.
         abandoned = []
@@ -177,7 +186,8 @@ struct WorkerMetrics {
         rejected = metrics.counter("drover_records_rejected_total", "Records that could not be decoded.")
         droppedFields = metrics.counter("drover_fields_dropped_total", "Fields whose value was impossible.")
         droppedTicks = metrics.counter("drover_ticks_dropped_total", "Ticks ahead of the broker's clock.")
-        failures = metrics.counter("drover_worker_failures_total", "Times the worker started again from the stored offsets.")
+        failures = metrics.counter(
+            "drover_worker_failures_total", "Times the worker started again from the stored offsets.")
         commits = metrics.durations("drover_commit_seconds", "Time of a commit.")
     }
 

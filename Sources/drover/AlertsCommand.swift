@@ -9,7 +9,8 @@ extension Command {
         name: "alerts", operands: "FILE.jsonl… --thresholds DIR [options]",
         summary: "Alerts that machines' readings raise, judged by the same code as the worker's. Needs no server.",
         options: [
-            .init("--thresholds", "DIR", "folder with tractors.xml and one XML file a model (default Deploy/thresholds)"),
+            .init(
+                "--thresholds", "DIR", "folder with tractors.xml and one XML file a model (default Deploy/thresholds)"),
             .init("--format", "F", "table, csv or json (default table)"),
         ],
         example: "drover alerts Tests/Fixtures/machines/readings.jsonl --thresholds Deploy/thresholds",

@@ -5,7 +5,9 @@ struct Command: Sendable {
         /// The placeholder of its value; nil for a switch.
         let value: String?
         let help: String
-        init(_ name: String, _ value: String? = nil, _ help: String) { (self.name, self.value, self.help) = (name, value, help) }
+        init(_ name: String, _ value: String? = nil, _ help: String) {
+            (self.name, self.value, self.help) = (name, value, help)
+        }
     }
 
     let name: String
@@ -17,7 +19,9 @@ struct Command: Sendable {
 
     var help: String {
         var text = "drover \(name) \(operands)\n\(summary)\n\n"
-        let rows = (options + [Option("--help", nil, "show this")]).map { (($0.name + ($0.value.map { " " + $0 } ?? "")), $0.help) }
+        let rows = (options + [Option("--help", nil, "show this")]).map {
+            (($0.name + ($0.value.map { " " + $0 } ?? "")), $0.help)
+        }
         let width = rows.map(\.0.count).max() ?? 0
         for row in rows { text += "  " + row.0 + String(repeating: " ", count: width - row.0.count + 2) + row.1 + "\n" }
         return text + "\nExample:\n  \(example)\n"

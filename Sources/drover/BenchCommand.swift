@@ -18,15 +18,19 @@ extension Command {
         name: "bench", operands: "worker|all [options]",
         summary: "Measures on servers of its own in a temporary folder. Build in release first.",
         options: [
-            .init("--records", "N", "how many records (default 400000)"), .init("--format", "F", "table or json (default table)"),
+            .init("--records", "N", "how many records (default 400000)"),
+            .init("--format", "F", "table or json (default table)"),
         ] + SettingsSource.options,
         example: "drover bench worker --format json",
         run: { arguments in
-            guard arguments.operands == ["worker"] || arguments.operands == ["all"] else { throw UsageError("name one bench: worker") }
+            guard arguments.operands == ["worker"] || arguments.operands == ["all"] else {
+                throw UsageError("name one bench: worker")
+            }
             let records = Int(try arguments.integer("--records", in: 1_000...5_000_000) ?? 400_000)
             let format = try arguments.one("--format", of: ["table": false, "json": true], standard: "table")
             let figures = try WorkerBench(records: records).run(arguments)
-            Out.result(format ? JSONValue.list(figures.map(\.json)).rendered(indent: true) : Figure.table(figures).text())
+            Out.result(
+                format ? JSONValue.list(figures.map(\.json)).rendered(indent: true) : Figure.table(figures).text())
             return .done
         })
 }
@@ -40,7 +44,8 @@ struct Figure {
 
     var json: JSONValue {
         .object([
-            ("name", .text(name)), ("value", .number(text(value))), ("unit", .text(unit)), ("baseline", .number(baseline.map(text))),
+            ("name", .text(name)), ("value", .number(text(value))), ("unit", .text(unit)),
+            ("baseline", .number(baseline.map(text))),
             ("ratio", .number(baseline.map { text(value / $0) })),
         ])
     }
@@ -50,7 +55,10 @@ struct Figure {
     static func table(_ figures: [Figure]) -> Table {
         var table = Table(["name", "value", "unit", "baseline", "ratio"])
         table.rows = figures.map {
-            [$0.name, $0.text($0.value), $0.unit, $0.baseline.map($0.text), $0.baseline.map { [f = $0] in f.text(f.value / $0) }]
+            [
+                $0.name, $0.text($0.value), $0.unit, $0.baseline.map($0.text),
+                $0.baseline.map { [f = $0] in f.text(f.value / $0) },
+            ]
         }
         return table
     }
@@ -79,13 +87,15 @@ struct WorkerBench {
             Figure(name: "produce", value: produced, unit: "records/s", baseline: nil),
             Figure(name: "bare_consumer", value: bare.perSecond, unit: "records/s", baseline: nil),
             Figure(name: "worker", value: worker.perSecond, unit: "records/s", baseline: bare.perSecond),
-            Figure(name: "worker_cpu", value: worker.cpuMicroseconds, unit: "us/record", baseline: bare.cpuMicroseconds),
+            Figure(
+                name: "worker_cpu", value: worker.cpuMicroseconds, unit: "us/record", baseline: bare.cpuMicroseconds),
         ]
     }
 
     /// A walk of speeds, seeded by the vehicle's number: the same records in every run.
     private func produce(_ settings: Settings) throws -> Double {
-        _ = try Topics.ensure(settings.kafka(clientID: "drover-bench"), partitions: Int32(settings.integer("kafka.partitions")))
+        _ = try Topics.ensure(
+            settings.kafka(clientID: "drover-bench"), partitions: Int32(settings.integer("kafka.partitions")))
         let importer = try Importer(settings.kafka(clientID: "drover-bench"), topic: Topic.cars)
         let cars = (0..<WorkerBench.vehicles).map { VehicleID("car-\($0)")! }
         var speeds = cars.indices.map { Int32($0 % 90) * 1_000 }
@@ -118,11 +128,13 @@ struct WorkerBench {
     }
 
     private func consumeBare(_ settings: Settings) throws -> Rate {
-        let consumer = try Consumer(settings.kafka(clientID: "drover-bench"), group: "bare", instanceID: nil, batchMax: 20_000)
+        let consumer = try Consumer(
+            settings.kafka(clientID: "drover-bench"), group: "bare", instanceID: nil, batchMax: 20_000)
         let count = try consumer.partitions(of: Topic.cars, timeoutMs: 10_000) ?? 0
         let watch = Stopwatch()
         try consumer.start(
-            Dictionary(uniqueKeysWithValues: (0..<count).map { (TopicPartition(topic: Topic.cars, partition: $0), Int64(0)) }))
+            Dictionary(
+                uniqueKeysWithValues: (0..<count).map { (TopicPartition(topic: Topic.cars, partition: $0), Int64(0)) }))
         var seen = 0
         while seen < records, watch.seconds < 120 { seen += try consumer.poll(timeoutMs: 100).count }
         guard seen >= records else { throw Failure("the bare consumer saw \(seen) of \(records) records in 2 minutes") }

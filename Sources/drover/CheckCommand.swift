@@ -65,7 +65,9 @@ extension Command {
 
     private static func settingsTable() -> Table {
         var table = Table(["setting", "default", "what"])
-        for row in SettingRow.table { table.rows.append([row.key, row.standard.isEmpty ? nil : row.standard, row.help]) }
+        for row in SettingRow.table {
+            table.rows.append([row.key, row.standard.isEmpty ? nil : row.standard, row.help])
+        }
         return table
     }
 }

@@ -1,12 +1,14 @@
 enum Commands {
     static let all: [Command] = [
-        .up, .trips, .alerts, .importCars, .importMachines, .report, .work, .serve, .migrate, .check, .offsets, .servers, .bench,
+        .up, .trips, .alerts, .importCars, .importMachines, .report, .work, .serve, .migrate, .check, .offsets,
+        .servers, .bench,
     ]
 
     static func overview() -> String {
         let width = all.map(\.name.count).max() ?? 0
         let rows = all.map { "  " + $0.name + String(repeating: " ", count: width - $0.name.count + 2) + $0.summary }
-        return "drover COMMAND [options]\nTurns what moves in the field into answers.\n\n" + rows.joined(separator: "\n")
+        return "drover COMMAND [options]\nTurns what moves in the field into answers.\n\n"
+            + rows.joined(separator: "\n")
             + "\n\n`drover COMMAND --help` shows a command's options and an example.\n"
     }
 

@@ -37,7 +37,9 @@ enum Files {
 
 /// Results go to standard output, everything else to standard error.
 enum Out {
-    static func result(_ text: String) { write(text.hasSuffix("\n") ? text : text + "\n", to: FileHandle.standardOutput) }
+    static func result(_ text: String) {
+        write(text.hasSuffix("\n") ? text : text + "\n", to: FileHandle.standardOutput)
+    }
     static func note(_ text: String) { write(text + "\n", to: FileHandle.standardError) }
 
     private static func write(_ text: String, to handle: FileHandle) {

@@ -17,28 +17,35 @@ enum Home {
             if isHome(folder.path) { return folder.path }
             folder.deleteLastPathComponent()
         }
-        throw Failure("Queries/migrations is not found above \(executable). Set DROVER_HOME to the folder that holds it")
+        throw Failure(
+            "Queries/migrations is not found above \(executable). Set DROVER_HOME to the folder that holds it")
     }
 
-    private static func isHome(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path + "/Queries/migrations") }
+    private static func isHome(_ path: String) -> Bool {
+        FileManager.default.fileExists(atPath: path + "/Queries/migrations")
+    }
 
     /// A path of a setting: relative ones are meant from the home.
     static func path(_ setting: String) throws -> String {
-        setting.hasPrefix("/") || FileManager.default.fileExists(atPath: setting) ? setting : try directory() + "/" + setting
+        setting.hasPrefix("/") || FileManager.default.fileExists(atPath: setting)
+            ? setting : try directory() + "/" + setting
     }
 
     static func migrations() throws -> [Migrator.File] {
         let folder = try directory() + "/Queries/migrations"
         return try Files.list(folder).compactMap { name in
             guard let number = Migrator.File.number(of: name) else { return nil }
-            return Migrator.File(number: number, name: name, sql: String(decoding: try Files.read(folder + "/" + name), as: UTF8.self))
+            return Migrator.File(
+                number: number, name: name, sql: String(decoding: try Files.read(folder + "/" + name), as: UTF8.self))
         }
     }
 
     static func reportQueries() throws -> ReportQueries {
         let folder = try directory() + "/Queries/reports/"
         var texts: [String: String] = [:]
-        for name in ReportQueries.names { texts[name] = String(decoding: try Files.read(folder + name + ".sql"), as: UTF8.self) }
+        for name in ReportQueries.names {
+            texts[name] = String(decoding: try Files.read(folder + name + ".sql"), as: UTF8.self)
+        }
         return ReportQueries(texts)
     }
 }

@@ -113,7 +113,8 @@ struct ImportJob {
         }
         guard importer.counts.readings > 0 else { return false }
         try importer.finish(tickMs: Clock.nowMs())
-        Out.note("\(importer.counts.readings) readings on \(topic), acknowledged; \(importer.counts.ticks) ticks close them")
+        Out.note(
+            "\(importer.counts.readings) readings on \(topic), acknowledged; \(importer.counts.ticks) ticks close them")
         return ok
     }
 }

@@ -11,7 +11,9 @@ extension Command {
         run: { arguments in
             let settings = try SettingsSource.load(arguments)
             let applied = try migrate(settings.text("postgres.owner_url", or: "postgres.url"))
-            Out.note(applied.isEmpty ? "the database is up to date" : "applied " + applied.map(\.name).joined(separator: ", "))
+            Out.note(
+                applied.isEmpty
+                    ? "the database is up to date" : "applied " + applied.map(\.name).joined(separator: ", "))
             return .done
         })
 

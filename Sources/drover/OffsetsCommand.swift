@@ -15,7 +15,8 @@ extension Command {
             let offsets = try Offsets(SettingsSource.load(arguments))
             switch arguments.operands {
             case ["show"]: Out.result(try offsets.table().text())
-            case ["reset"]: Out.note("\(try offsets.resetLost()) partitions are read anew from the first record that is there")
+            case ["reset"]:
+                Out.note("\(try offsets.resetLost()) partitions are read anew from the first record that is there")
             default: throw UsageError("say `show` or `reset`")
             }
             return .done
@@ -38,7 +39,8 @@ struct Offsets {
 
     init(_ settings: Settings) throws {
         connection = try Connection(conninfo: settings.text("postgres.url"))
-        consumer = try Consumer(settings.kafka(clientID: "drover-offsets"), group: "drover-offsets", instanceID: nil, batchMax: 1)
+        consumer = try Consumer(
+            settings.kafka(clientID: "drover-offsets"), group: "drover-offsets", instanceID: nil, batchMax: 1)
     }
 
     private func places() throws -> [Place] {
@@ -69,7 +71,8 @@ struct Offsets {
         for place in try places() {
             let lag = max(0, place.high - max(place.stored ?? 0, place.low))
             table.rows.append([
-                place.partition.topic, String(place.partition.partition), place.stored.map { String($0) }, String(place.low),
+                place.partition.topic, String(place.partition.partition), place.stored.map { String($0) },
+                String(place.low),
                 String(place.high), String(lag), place.isLost ? "lost: drover offsets reset" : "ok",
             ])
         }
@@ -86,7 +89,10 @@ struct Offsets {
             FROM unnest($1::text[], $2::int[], $3::bigint[]) AS lost(topic, partition, low)
             WHERE p.topic = lost.topic AND p.partition = lost.partition
             """,
-            [.textArray(lost.map(\.partition.topic)), .int4Array(lost.map(\.partition.partition)), .int8Array(lost.map(\.low))])
+            [
+                .textArray(lost.map(\.partition.topic)), .int4Array(lost.map(\.partition.partition)),
+                .int8Array(lost.map(\.low)),
+            ])
         return lost.count
     }
 }

@@ -21,7 +21,8 @@ extension Command {
             guard let date = arguments.text("--date") else { throw UsageError("--date is missing") }
             let zone = arguments.text("--zone") ?? "UTC"
             guard let day = ZonedDay(date: date, zone: zone) else {
-                throw UsageError("--date \(date) --zone \(zone): must be a day like 2018-02-20 and a zone like Europe/Berlin")
+                throw UsageError(
+                    "--date \(date) --zone \(zone): must be a day like 2018-02-20 and a zone like Europe/Berlin")
             }
             let render = try arguments.one("--format", of: formats, standard: "html")
             let settings = try SettingsSource.load(arguments)

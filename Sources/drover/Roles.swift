@@ -23,7 +23,8 @@ enum Roles {
         _ = try Topics.ensure(kafka, partitions: Int32(settings.integer("kafka.partitions")))
         return try Worker(
             WorkerSettings(
-                kafka: kafka, group: settings.text("kafka.group"), instanceID: instanceID, conninfo: settings.text("postgres.url"),
+                kafka: kafka, group: settings.text("kafka.group"), instanceID: instanceID,
+                conninfo: settings.text("postgres.url"),
                 batchMax: Int(settings.integer("kafka.batch_messages_max")),
                 commitIntervalMs: settings.integer("work.commit_interval_ms"), tripRules: settings.tripRules(),
                 alertRules: Rules.load(Home.path(settings.text("alerts.thresholds_dir"))), topics: Topics.all),
@@ -61,9 +62,13 @@ enum Rules {
                 faults.append(error.description)
             }
         }
-        guard faults.isEmpty else { throw Failure("thresholds in \(directory) do not load:\n" + faults.joined(separator: "\n")) }
+        guard faults.isEmpty else {
+            throw Failure("thresholds in \(directory) do not load:\n" + faults.joined(separator: "\n"))
+        }
         guard !models.isEmpty else {
-            throw Failure("\(directory): holds no `<model>-thresholds.xml`. Name another folder with --thresholds or alerts.thresholds_dir")
+            throw Failure(
+                "\(directory): holds no `<model>-thresholds.xml`. Name another folder with --thresholds or alerts.thresholds_dir"
+            )
         }
         for model in listed where models[model] == nil {
             Out.note("\(directory): model `\(model)` has no thresholds: its machines are shown and raise no alert")
@@ -84,7 +89,8 @@ extension Command {
             let instance = settings.text("kafka.instance_id")
             while !StopFlag.isSet {
                 do {
-                    let worker = try Roles.worker(settings, instanceID: instance.isEmpty ? nil : instance, log: Roles.log)
+                    let worker = try Roles.worker(
+                        settings, instanceID: instance.isEmpty ? nil : instance, log: Roles.log)
                     worker.run { StopFlag.isSet }
                 } catch let error as KafkaError {
                     // A worker that is started before its broker waits for it, as it would later on.

@@ -15,11 +15,13 @@ struct Sample {
         (
             "seat-leon",
             [
-                "2017-07-10_Seat_Leon_KA_KA_Stau", "2018-02-20_Seat_Leon_KA_KA_Frei", "2018-02-23_Seat_Leon_RT_RT_Frei_Beschleunigung",
+                "2017-07-10_Seat_Leon_KA_KA_Stau", "2018-02-20_Seat_Leon_KA_KA_Frei",
+                "2018-02-23_Seat_Leon_RT_RT_Frei_Beschleunigung",
                 "2018-02-23_Seat_Leon_S_RT_Normal", "2018-02-26_Seat_Leon_RT_RT_Frei", "2018-03-26_Seat_Leon_S_RT_Stau",
             ].map { "kit-seat-leon/\($0).1hz.csv" }
         ),
-        ("dodge-caliber", ["envirocar/dodge-caliber-2007-a.csv"]), ("car-51ee5e9c", ["envirocar/sensor-51ee5e9c-long.csv"]),
+        ("dodge-caliber", ["envirocar/dodge-caliber-2007-a.csv"]),
+        ("car-51ee5e9c", ["envirocar/sensor-51ee5e9c-long.csv"]),
         ("car-52430807", ["envirocar/sensor-52430807-track10.csv"]),
     ]
 
@@ -54,12 +56,14 @@ struct Sample {
     private func bringIn() throws {
         let plain = try Arguments([], for: .importCars)
         for car in Sample.cars {
-            let ok = try ImportJob(settings, topic: Topic.cars).run(car.files.map { folder + "cars/" + $0 }) { path, importer in
+            let ok = try ImportJob(settings, topic: Topic.cars).run(car.files.map { folder + "cars/" + $0 }) {
+                path, importer in
                 try Command.importCar(path, VehicleID(car.vehicle), plain, importer)
             }
             guard ok else { throw Failure("a recording that ships with Drover could not be imported; see above") }
         }
-        let ok = try ImportJob(settings, topic: Topic.machines).run([folder + "machines/readings.jsonl"], Command.importMachines)
+        let ok = try ImportJob(settings, topic: Topic.machines).run(
+            [folder + "machines/readings.jsonl"], Command.importMachines)
         guard ok else { throw Failure("the machine readings that ship with Drover could not be imported; see above") }
     }
 
@@ -69,7 +73,9 @@ struct Sample {
         let deadlineMs = Clock.steadyMs() + 120_000
         while !StopFlag.isSet, try offsets.lag() > 0 {
             if let failure = failure() { throw Failure(failure) }
-            guard Clock.steadyMs() < deadlineMs else { throw Failure("the worker has not written everything after 2 minutes; its log says why") }
+            guard Clock.steadyMs() < deadlineMs else {
+                throw Failure("the worker has not written everything after 2 minutes; its log says why")
+            }
             _ = StopFlag.wait(timeoutMs: 50)
         }
     }
@@ -82,7 +88,8 @@ struct Sample {
             trips.add(read.vehicle, TripFigures(read.trip, price: settings.fuelPrice))
         }
         Out.result("\nTrips (times UTC)\n" + trips.shortTable().text())
-        let alerts = try connection.query(queries["fleet_day_alerts"], [.timestampMs(0), .timestampMs(UTC.plausible.upperBound)])
+        let alerts = try connection.query(
+            queries["fleet_day_alerts"], [.timestampMs(0), .timestampMs(UTC.plausible.upperBound)])
         Out.result("\nAlerts (times UTC)\n" + AlertRow.shortTable(try alerts.map(AlertRow.init)).text() + "\n")
     }
 }

@@ -14,7 +14,9 @@ enum SettingsSource {
     static func load(_ arguments: Arguments, overrides: [String: String] = [:]) throws -> Settings {
         var sources: [(name: String, values: [String: String])] = []
         let standard = "drover.yaml"
-        if let path = arguments.text("--settings") ?? (FileManager.default.fileExists(atPath: standard) ? standard : nil) {
+        if let path = arguments.text("--settings")
+            ?? (FileManager.default.fileExists(atPath: standard) ? standard : nil)
+        {
             sources.append((path, try YAML.flatten(Files.read(path), name: path)))
         }
         let environment = ProcessInfo.processInfo.environment

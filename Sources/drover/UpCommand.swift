@@ -65,7 +65,9 @@ extension Command {
         }
         Out.note("the page is at http://\(settings.text("web.host")):\(page.port)/")
         if arguments.has("--once") { return .done }
-        Out.note("Ctrl-C stops everything. What the embedded broker holds survives a stop; a kill -9 of it may lose its last second.")
+        Out.note(
+            "Ctrl-C stops everything. What the embedded broker holds survives a stop; a kill -9 of it may lose its last second."
+        )
         while !StopFlag.wait(timeoutMs: 1_000) {
             if let failure = embedded.failure() { throw Failure(failure) }
         }

@@ -18,14 +18,21 @@ struct CarReadingTests {
 
     @Test func unionDoesNotAskWhichCameFirst() {
         let values: [[Signal: Int32]] = [
-            [.speed: 1], [.speed: 2, .latitude: 5, .longitude: 9], [.latitude: 5, .longitude: 8, .rpm: 1], [.rpm: 1, .latitude: 7],
+            [.speed: 1], [.speed: 2, .latitude: 5, .longitude: 9], [.latitude: 5, .longitude: 8, .rpm: 1],
+            [.rpm: 1, .latitude: 7],
         ]
         let set = values.map { reading(1, $0) }
         let wanted = set.unioned()
-        for a in set.indices { for b in set.indices { for c in set.indices { for d in set.indices {
-            guard Set([a, b, c, d]).count == 4 else { continue }
-            #expect([set[a], set[b], set[c], set[d], set[a]].unioned() == wanted)
-        } } } }
+        for a in set.indices {
+            for b in set.indices {
+                for c in set.indices {
+                    for d in set.indices {
+                        guard Set([a, b, c, d]).count == 4 else { continue }
+                        #expect([set[a], set[b], set[c], set[d], set[a]].unioned() == wanted)
+                    }
+                }
+            }
+        }
     }
 
     @Test func positionStaysAPair() {

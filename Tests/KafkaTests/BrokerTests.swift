@@ -11,7 +11,8 @@ struct BrokerTests {
 
     private func topic(partitions: Int32) throws -> String {
         let name = "kafka-tests-\(UUID().uuidString)"
-        try Admin(settings).createTopics([NewTopic(name: name, partitions: partitions, replication: 1, config: [:])], timeoutMs: 15_000)
+        try Admin(settings).createTopics(
+            [NewTopic(name: name, partitions: partitions, replication: 1, config: [:])], timeoutMs: 15_000)
         return name
     }
 
@@ -35,12 +36,15 @@ struct BrokerTests {
         let name = try topic(partitions: 3)
         let producer = try Producer(settings)
         for index in 0..<500 {
-            try producer.produce(topic: name, partition: nil, key: Array("k\(index % 7)".utf8), value: Array("v\(index)".utf8), timestampMs: nil)
+            try producer.produce(
+                topic: name, partition: nil, key: Array("k\(index % 7)".utf8), value: Array("v\(index)".utf8),
+                timestampMs: nil)
         }
         try producer.flush(timeoutMs: 15_000)
         #expect(producer.delivered == 500)
         let consumer = try Consumer(settings, group: name, instanceID: nil, batchMax: 100)
-        try consumer.start(Dictionary(uniqueKeysWithValues: (0..<3).map { (TopicPartition(topic: name, partition: $0), Int64(0)) }))
+        try consumer.start(
+            Dictionary(uniqueKeysWithValues: (0..<3).map { (TopicPartition(topic: name, partition: $0), Int64(0)) }))
         let seen = try values(consumer, until: 500)
         #expect(seen.count == 500 && seen.values.allSatisfy { $0.count == 1 })
     }
@@ -48,7 +52,9 @@ struct BrokerTests {
     @Test func startAlsoRewinds() throws {
         let name = try topic(partitions: 1)
         let producer = try Producer(settings)
-        for index in 0..<10 { try producer.produce(topic: name, partition: 0, key: [], value: Array("v\(index)".utf8), timestampMs: nil) }
+        for index in 0..<10 {
+            try producer.produce(topic: name, partition: 0, key: [], value: Array("v\(index)".utf8), timestampMs: nil)
+        }
         try producer.flush(timeoutMs: 15_000)
         let partition = TopicPartition(topic: name, partition: 0)
         let consumer = try Consumer(settings, group: name, instanceID: nil, batchMax: 4)
@@ -75,7 +81,8 @@ struct BrokerTests {
 
     @Test func aTopicThatIsThereStaysAsItIs() throws {
         let name = try topic(partitions: 2)
-        try Admin(settings).createTopics([NewTopic(name: name, partitions: 5, replication: 1, config: [:])], timeoutMs: 15_000)
+        try Admin(settings).createTopics(
+            [NewTopic(name: name, partitions: 5, replication: 1, config: [:])], timeoutMs: 15_000)
         #expect(try Admin(settings).topics(timeoutMs: 10_000)[name] == 2)
     }
 }

@@ -11,7 +11,9 @@ import Testing
 
 /// Every C library that the package names links and answers: an install step that forgets one fails here.
 struct LibrariesTests {
-    private static func text(_ version: UnsafePointer<CChar>?) -> String { unsafe version.map { unsafe String(cString: $0) } ?? "nothing" }
+    private static func text(_ version: UnsafePointer<CChar>?) -> String {
+        unsafe version.map { unsafe String(cString: $0) } ?? "nothing"
+    }
 
     /// Deploy/test runs this twice: with Debian's library, and with the newest in front of it on the library path.
     @Test func librdkafka() {

@@ -16,7 +16,8 @@ final class Lines: Sendable {
         let lines = Lines()
         lines.log().info("copy finished", ["rows": 4812, "duration_ms": LogValue(37), "late": true, "ratio": 0.5])
         #expect(
-            lines.all == "2026-11-21T06:52:00.123Z info \"copy finished\" rows=4812 duration_ms=37 late=true ratio=0.5\n")
+            lines.all
+                == "2026-11-21T06:52:00.123Z info \"copy finished\" rows=4812 duration_ms=37 late=true ratio=0.5\n")
     }
 
     @Test func wholeSecondsKeepTheirMilliseconds() {
@@ -58,7 +59,10 @@ final class Lines: Sendable {
     @Test func lowerLevelsAreDroppedUnmade() {
         let lines = Lines()
         let log = lines.log(.warning)
-        log.info({ Issue.record("made for nothing"); return "x" }())
+        log.info(
+            {
+                Issue.record("made for nothing"); return "x"
+            }())
         log.warning("kept")
         #expect(lines.all.contains("kept"))
         #expect(Log.Level("warning") == .warning)

@@ -30,13 +30,20 @@ import Testing
         #expect(Timestamp.epochMs(microseconds: -1) == 946_684_799_999)
         #expect(Timestamp.epochMs(microseconds: 1999) == 946_684_800_001)
         #expect(Timestamp.epochMs(microseconds: .max) == .max)
-        #expect(Timestamp.epochMs(microseconds: Timestamp.microseconds(epochMs: 1_795_243_920_123)) == 1_795_243_920_123)
+        #expect(
+            Timestamp.epochMs(microseconds: Timestamp.microseconds(epochMs: 1_795_243_920_123)) == 1_795_243_920_123)
     }
 
     @Test(arguments: [
-        ("22P02", "invalid input syntax for type integer: \"secret\"", "invalid input syntax for type integer: (value withheld)"),
+        (
+            "22P02", "invalid input syntax for type integer: \"secret\"",
+            "invalid input syntax for type integer: (value withheld)"
+        ),
         ("22P02", "\"secret\" is out of range for type real", "(value withheld) is out of range for type real"),
-        ("23505", "duplicate key value violates unique constraint \"pk\"", "duplicate key value violates unique constraint \"pk\""),
+        (
+            "23505", "duplicate key value violates unique constraint \"pk\"",
+            "duplicate key value violates unique constraint \"pk\""
+        ),
         ("42P01", "relation \"x\" does not exist", "relation \"x\" does not exist"),
     ])
     func messagesLoseValues(_ state: String, _ text: String, _ expect: String) {

@@ -20,8 +20,10 @@ struct ServerTests {
                     $11::text AS n, $12::uuid AS u, $13::jsonb AS j, $14 AS fa
                 """,
                 [
-                    .text("x' ; DROP \"é"), .int8(.min), .int4(-5), .bool(true), .float8(-1.5e300), .bytes([0, 255, 1]),
-                    .timestampMs(-1), .textArray(["a", "", "ü,\"{}"]), .int8Array([1, -2]), .timestampArray([0, 1]), .null,
+                    .text("x' ; DROP \"é"), .int8(.min), .int4(-5), .bool(true), .float8(-1.5e300),
+                    .bytes([0, 255, 1]),
+                    .timestampMs(-1), .textArray(["a", "", "ü,\"{}"]), .int8Array([1, -2]), .timestampArray([0, 1]),
+                    .null,
                     .text("0123ABCD-4567-89ab-cdef-0123456789ab"), .text("{\"a\": 1}"), .float8Array([]),
                 ]
             ).first)
@@ -49,7 +51,8 @@ struct ServerTests {
         "NaN", "1000000000000000000000000", "-0.00000000012", "Infinity",
     ])
     func numericsReadLikeTheServerWritesThem(_ text: String) throws {
-        let row = try #require(try db.query("SELECT v AS n, v::text AS t FROM (SELECT $1::numeric AS v) x", [.text(text)]).first)
+        let row = try #require(
+            try db.query("SELECT v AS n, v::text AS t FROM (SELECT $1::numeric AS v) x", [.text(text)]).first)
         #expect(try row.numericText("n") == row.text("t"))
     }
 
@@ -100,8 +103,10 @@ struct ServerTests {
             }
         }
         #expect(rows == 2)
-        let found = try db.query("SELECT every::text AS line FROM every, LATERAL (SELECT set_config('TimeZone', 'UTC', false)) z")
-            .map { try $0.text("line") ?? "" }
+        let found = try db.query(
+            "SELECT every::text AS line FROM every, LATERAL (SELECT set_config('TimeZone', 'UTC', false)) z"
+        )
+        .map { try $0.text("line") ?? "" }
         #expect(
             found == [
                 #"(300,70000,5000000000,1.5,-2.25,t,grün,"\\x0001ff","2026-11-21 06:52:00.123+00",1970-01-02,"{""k"": [1]}","{a,""b c""}",{},"{1,2,3}",)"#,
@@ -162,7 +167,10 @@ struct ServerTests {
     @Test func errorsHoldNoValues() throws {
         try db.execute("CREATE TEMP TABLE t(a text PRIMARY KEY, b int4 NOT NULL)")
         _ = try db.query("INSERT INTO t VALUES ($1, 1)", [.text("secret")])
-        for sql in ["INSERT INTO t VALUES ($1, 1)", "INSERT INTO t VALUES ($1, NULL)", "SELECT $1::int4", "SELECT 1/0, $1::text"] {
+        for sql in [
+            "INSERT INTO t VALUES ($1, 1)", "INSERT INTO t VALUES ($1, NULL)", "SELECT $1::int4",
+            "SELECT 1/0, $1::text",
+        ] {
             let error = #expect(throws: PostgresError.self) { try db.query(sql, [.text("secret")]) }
             #expect(error?.description.contains("secret") == false)
             #expect(error?.sqlState.hasPrefix("2") == true)
@@ -227,7 +235,9 @@ struct ServerTests {
         #expect(try db.execute("UPDATE t SET a = 3") == 2)
         #expect(try db.query("DELETE FROM t WHERE a = $1", [.int4(3)]).rowsChanged == 2)
         #expect(db.serverVersion > 120_000)
-        let error = #expect(throws: PostgresError.self) { try Connection(conninfo: (testDatabase ?? "") + " dbname=no_such_db") }
+        let error = #expect(throws: PostgresError.self) {
+            try Connection(conninfo: (testDatabase ?? "") + " dbname=no_such_db")
+        }
         #expect(error?.description.contains("createdb") == true)
     }
 }

@@ -3,7 +3,8 @@ import Testing
 
 struct SettingsTests {
     @Test func laterSourcesWin() throws {
-        let yaml = try YAML.flatten(Array("kafka:\n  brokers: a:1\n  partitions: 3\nweb:\n  port: \"0\"\n".utf8), name: "drover.yaml")
+        let yaml = try YAML.flatten(
+            Array("kafka:\n  brokers: a:1\n  partitions: 3\nweb:\n  port: \"0\"\n".utf8), name: "drover.yaml")
         let settings = try Settings(sources: [("drover.yaml", yaml), ("environment", ["kafka.partitions": "4"])])
         #expect(settings.text("kafka.brokers") == "a:1" && settings.integer("kafka.partitions") == 4)
         #expect(settings.integer("web.port") == 0 && settings.integer("trips.gap_s") == 10)
@@ -20,10 +21,13 @@ struct SettingsTests {
         #expect(error?.description.contains("drover.yaml: kafka.batch_messages_max: is 0, must be 1 to 100000") == true)
     }
 
-    @Test("What is not a settings file says where", arguments: [
-        "- a\n- b\n", "kafka: [1, 2]\n", "kafka:\n  brokers: a\n  brokers: b\n", "kafka: {brokers: {a: {b: {c: {d: {e: {f: {g: 1}}}}}}}}\n", "\tkafka: 1\n", "just text\n",
-        "a: &x 1\nb: *x\n",
-    ])
+    @Test(
+        "What is not a settings file says where",
+        arguments: [
+            "- a\n- b\n", "kafka: [1, 2]\n", "kafka:\n  brokers: a\n  brokers: b\n",
+            "kafka: {brokers: {a: {b: {c: {d: {e: {f: {g: 1}}}}}}}}\n", "\tkafka: 1\n", "just text\n",
+            "a: &x 1\nb: *x\n",
+        ])
     func refuses(_ text: String) {
         let error = #expect(throws: SettingsError.self) { try YAML.flatten(Array(text.utf8), name: "drover.yaml") }
         #expect(error?.description.hasPrefix("drover.yaml: ") == true)

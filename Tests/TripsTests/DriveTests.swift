@@ -32,17 +32,22 @@ struct DriveTests {
         #expect(Drive.whole([reading(0, speed: 1), reading(300_001, speed: 1)], rules: TripRules()).trips.count == 2)
     }
 
-    @Test("Idle needs speed 0 and a turning engine", arguments: [
-        (0.0, 800_000 as Int32?, 1_000 as Int64), (0, 0, 0), (0, nil, 0), (1, 800_000, 0),
-    ] as [(Double, Int32?, Int64)])
+    @Test(
+        "Idle needs speed 0 and a turning engine",
+        arguments: [
+            (0.0, 800_000 as Int32?, 1_000 as Int64), (0, 0, 0), (0, nil, 0), (1, 800_000, 0),
+        ] as [(Double, Int32?, Int64)])
     func idle(_ speed: Double, _ rpm: Int32?, _ idleMs: Int64) {
         #expect(trip([reading(0, speed: speed, rpm: rpm), reading(1_000, speed: 0, rpm: rpm)]).idleMs == idleMs)
     }
 
-    @Test("The sharp limit is strict and needs a whole second", arguments: [
-        ([0, 10.8], 0), ([0, 10.81], 1), ([0, 5.5, 11], 0), ([0, 11, 22, 33], 1), ([0, 11, 11, 22], 2), ([0, 11, 22, 22, 22, 33], 2),
-        ([33, 22, 11, 0], 0),
-    ] as [([Double], Int64)])
+    @Test(
+        "The sharp limit is strict and needs a whole second",
+        arguments: [
+            ([0, 10.8], 0), ([0, 10.81], 1), ([0, 5.5, 11], 0), ([0, 11, 22, 33], 1), ([0, 11, 11, 22], 2),
+            ([0, 11, 22, 22, 22, 33], 2),
+            ([33, 22, 11, 0], 0),
+        ] as [([Double], Int64)])
     func sharp(_ speeds: [Double], _ events: Int64) {
         let readings = speeds.enumerated().map { reading(Int64($0) * 1_000, speed: $1) }
         #expect(trip(readings).sharpAccelerations == events)
@@ -98,7 +103,11 @@ struct DriveTests {
         for (index, now) in speeds.enumerated() {
             if index > 0 {
                 let last = speeds[index - 1]
-                if now.t - last.t > 10.0005 { (holes, runStart) = (holes + 1, now.t) } else { distance += (now.v + last.v) / 2 * (now.t - last.t) }
+                if now.t - last.t > 10.0005 {
+                    (holes, runStart) = (holes + 1, now.t)
+                } else {
+                    distance += (now.v + last.v) / 2 * (now.t - last.t)
+                }
             }
             var change = 0.0
             if now.t - 1 >= runStart - 1e-6 {

@@ -23,9 +23,15 @@ enum Reference {
 
     static func cases(_ folders: [URL]) -> [Case] {
         folders.flatMap { folder -> [Case] in
-            guard let text = try? String(contentsOf: folder.appending(path: "expected.csv"), encoding: .utf8) else { return [] }
-            let lines = text.split(separator: "\n").map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
-            return lines.dropFirst().map { Case(folder: folder, columns: Dictionary(uniqueKeysWithValues: zip(lines[0], $0))) }
+            guard let text = try? String(contentsOf: folder.appending(path: "expected.csv"), encoding: .utf8) else {
+                return []
+            }
+            let lines = text.split(separator: "\n").map {
+                $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+            }
+            return lines.dropFirst().map {
+                Case(folder: folder, columns: Dictionary(uniqueKeysWithValues: zip(lines[0], $0)))
+            }
         }
     }
 }
@@ -33,12 +39,18 @@ enum Reference {
 /// Recorded drives against reference answers that were computed independently (the README beside each recording).
 /// The shipped recordings are always judged; those marked for tests only where `../shared` is.
 struct ReferenceTests {
-    @Test("The shipped recordings are there") func shippedRecordings() { #expect(Reference.cases(Reference.shipped).count == 12) }
+    @Test("The shipped recordings are there") func shippedRecordings() {
+        #expect(Reference.cases(Reference.shipped).count == 12)
+    }
 
-    @Test("Shipped recordings", arguments: Reference.cases(Reference.shipped)) func shipped(_ reference: Reference.Case) throws { try judge(reference) }
+    @Test("Shipped recordings", arguments: Reference.cases(Reference.shipped)) func shipped(_ reference: Reference.Case)
+        throws
+    { try judge(reference) }
 
-    @Test("All recordings", 
-        .enabled(if: Reference.hasShared, "put the project's ../shared beside the checkout"), arguments: Reference.cases(Reference.shared))
+    @Test(
+        "All recordings",
+        .enabled(if: Reference.hasShared, "put the project's ../shared beside the checkout"),
+        arguments: Reference.cases(Reference.shared))
     func all(_ reference: Reference.Case) throws { try judge(reference) }
 
     private func judge(_ reference: Reference.Case) throws {
@@ -77,11 +89,15 @@ struct ReferenceTests {
         }
     }
 
-    private func equal(_ figure: String?, _ wanted: Double?, within limit: Double, line: SourceLocation = #_sourceLocation) {
+    private func equal(
+        _ figure: String?, _ wanted: Double?, within limit: Double, line: SourceLocation = #_sourceLocation
+    ) {
         guard let wanted else {
             #expect(figure == nil, sourceLocation: line)
             return
         }
-        #expect(abs(Double(figure ?? "nan")! - wanted) <= limit, "\(figure ?? "nil") is not \(wanted)", sourceLocation: line)
+        #expect(
+            abs(Double(figure ?? "nan")! - wanted) <= limit, "\(figure ?? "nil") is not \(wanted)", sourceLocation: line
+        )
     }
 }

@@ -37,6 +37,9 @@ struct PackedSamplesTests {
         }
     }
 
-    @Test(arguments: [[], [0], [2, 0], [1], [1, 1], [1, 1, 0], [1, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F], [1, 0, 9]] as [[UInt8]])
-    func refuses(_ bytes: [UInt8]) { #expect(throws: DecodeError.self) { try PackedSamples.decode(bytes, minuteMs: 0) } }
+    @Test(
+        arguments: [[], [0], [2, 0], [1], [1, 1], [1, 1, 0], [1, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F], [1, 0, 9]] as [[UInt8]])
+    func refuses(_ bytes: [UInt8]) {
+        #expect(throws: DecodeError.self) { try PackedSamples.decode(bytes, minuteMs: 0) }
+    }
 }
