@@ -82,6 +82,7 @@ let package = Package(
         tests("ObserveTests", ["Observe"]),
         tests("PostgresTests", ["Postgres"]),
         tests("KafkaTests", ["Kafka"]),
+        tests("HTTPTests", ["HTTP"]),
         tests(
             "LibrariesTests",
             ["CRdkafka", "CLibpq", "CMicrohttpd", "CSQLite", "CCurl", "CSodium", "CXlsxwriter", "CYaml"]),

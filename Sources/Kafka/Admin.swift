@@ -25,7 +25,7 @@ public final class Admin {
     public func createTopics(_ topics: [NewTopic], timeoutMs: Int32) throws {
         guard !topics.isEmpty else { return }
         var made: [OpaquePointer?] = unsafe []
-        defer { for unsafetopic in unsafe made { unsafe rd_kafka_NewTopic_destroy(topic) } }
+        defer { unsafe made.forEach { unsafe rd_kafka_NewTopic_destroy($0) } }
 
         for topic in topics {
             var problem = [CChar](repeating: 0, count: 512)

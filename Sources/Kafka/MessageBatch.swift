@@ -10,14 +10,14 @@ public struct MessageBatch: ~Copyable {
     init(_ messages: [UnsafeMutablePointer<rd_kafka_message_t>]) {
         unsafe self.messages = unsafe messages
         var topics: [OpaquePointer: String] = unsafe [:]
-        for unsafemessage in unsafe messages {
-            guard let topic = unsafe message.pointee.rkt, unsafe topics[topic] == nil else { continue }
+        unsafe messages.forEach { message in
+            guard let topic = unsafe message.pointee.rkt, unsafe topics[topic] == nil else { return }
             unsafe topics[topic] = unsafe String(cString: rd_kafka_topic_name(topic))
         }
         unsafe self.topics = unsafe topics
     }
 
-    deinit { for unsafemessage in unsafe messages { unsafe rd_kafka_message_destroy(message) } }
+    deinit { unsafe messages.forEach { unsafe rd_kafka_message_destroy($0) } }
 
     public var count: Int { unsafe messages.count }
 

@@ -25,45 +25,44 @@ public final class Site: Sendable {
         (self.queries, self.log) = (queries, log)
     }
 
-    public func answer(_ request: Request) -> Response {
+    /// What answers which address.
+    public func router() -> Router {
+        var router = Router()
+        router.add("GET", "/") { [self] _ in
+            answer("/") { .html(try FirstPage(queries: queries, price: price).html($0, nowMs: Clock.nowMs())) }
+        }
+        router.add("GET", "/reports/fleet-day") { [self] request in fleetDay(request) }
+        router.add("GET", "/healthz") { [self] _ in answer("/healthz") { _ in .text("ok\n") } }
+        return router
+    }
+
+    private func answer(_ path: String, _ make: (Connection) throws -> Response) -> Response {
         do {
-            switch request.path {
-            case "/":
-                return .html(
-                    try withConnection { try FirstPage(queries: queries, price: price).html($0, nowMs: Clock.nowMs()) })
-            case "/reports/fleet-day": return try fleetDay(request)
-            case "/healthz":
-                return Response(contentType: "text/plain; charset=utf-8", body: try withConnection { _ in "ok\n" })
-            default:
-                return .problem(
-                    404, type: "not-found", title: "Not found",
-                    detail: "there is no page at this address; / is the first page")
-            }
+            return try withConnection(make).with("Cache-Control", "no-store")
         } catch {
-            log.error("a page could not be made", ["path": "\(request.path)", "error": "\(error)"])
-            var response = Response.problem(
-                503, type: "database", title: "The database does not answer",
-                detail:
-                    "this page is read from PostgreSQL, which cannot be reached or refused. The log says why; try again shortly"
-            )
-            response.headers.append(("Retry-After", "5"))
-            return response
+            log.error("a page could not be made", ["path": "\(path)", "error": "\(error)"])
+            return .problem(
+                503, type: "database",
+                detail: "this page is read from PostgreSQL, which cannot be reached or refused; the log says why. Try again shortly"
+            ).with("Retry-After", "5")
         }
     }
 
-    private func fleetDay(_ request: Request) throws -> Response {
+    private func fleetDay(_ request: Request) -> Response {
         guard let day = ZonedDay(date: request.query["date"] ?? "", zone: request.query["zone"] ?? "UTC") else {
-            return .problem(
-                400, type: "day", title: "Which day?",
-                detail: "date must be like 2026-11-21, and zone a name such as Europe/Berlin")
+            return .problem(400, type: "day", detail: "date must be like 2026-11-21, and zone a name such as Europe/Berlin")
         }
-        let report = try withConnection { try FleetDay.read(day, rules: rules, price: price, queries: queries, on: $0) }
-        switch request.query["format"] ?? "html" {
-        case "html": return .html(report.html())
-        case "json": return Response(contentType: "application/json", body: report.json())
-        case "csv": return Response(contentType: "text/csv; charset=utf-8", body: report.csv())
-        default:
-            return .problem(400, type: "format", title: "Which format?", detail: "format must be html, json or csv")
+        let format = request.query["format"] ?? "html"
+        guard ["html", "json", "csv"].contains(format) else {
+            return .problem(400, type: "format", detail: "format must be html, json or csv")
+        }
+        return answer(request.path) { connection in
+            let report = try FleetDay.read(day, rules: rules, price: price, queries: queries, on: connection)
+            return switch format {
+            case "json": .json(report.json())
+            case "csv": .text(report.csv(), type: "text/csv; charset=utf-8")
+            default: .html(report.html())
+            }
         }
     }
 

@@ -33,7 +33,7 @@ final class JSONScanner {
 
         // The C side copies the keys, so these live for the call only.
         let texts = unsafe keys.map { unsafe strdup($0) }
-        defer { for unsafetext in unsafe texts { unsafe free(text) } }
+        defer { unsafe texts.forEach { unsafe free($0) } }
         let pointers = unsafe texts.map { unsafe UnsafePointer<CChar>($0) }
 
         guard let made = unsafe drover_json_new(pointers, keys.count, slots) else {

@@ -35,7 +35,8 @@ enum Roles {
         let site = Site(
             conninfo: settings.text("postgres.reader_url", or: "postgres.url"), rules: try settings.tripRules(),
             price: settings.fuelPrice, queries: try Home.reportQueries(), log: log)
-        return try Server(host: settings.text("web.host"), port: port, threads: 2) { site.answer($0) }
+        let router = site.router()
+        return try Server(host: settings.text("web.host"), port: port, threads: 4) { router.route($0) }
     }
 
     static let log = Log(level: ProcessInfo.processInfo.environment["DROVER_LOG"].flatMap(Log.Level.init) ?? .info)

@@ -1,0 +1,77 @@
+internal import Glibc
+internal import Synchronization
+
+/// Every open connection's phase and deadline. The C library only notices silence; a client that sends or reads one byte
+/// now and then would stay for ever, so we cut what takes too long in all.
+final class Connections: Sendable {
+    enum Phase { case resting, receiving, handling, sending }
+
+    private struct Entry {
+        let descriptor: Int32
+        let address: String
+        var phase: Phase
+        var deadlineMs: Int64
+    }
+
+    /// Address of the library's connection object: one for each as long as it is open.
+    typealias ID = UInt
+
+    private let entries = Mutex<[ID: Entry]>([:])
+    private let limits: Limits
+
+    init(_ limits: Limits) { self.limits = limits }
+
+    func opened(_ id: ID, descriptor: Int32, address: String) {
+        let deadline = deadlineMs(.resting)
+        entries.withLock {
+            $0[id] = Entry(descriptor: descriptor, address: address, phase: .resting, deadlineMs: deadline)
+        }
+    }
+
+    /// Called before the library closes the descriptor, so that `cutLate` never meets a number in its second life.
+    func closed(_ id: ID) {
+        entries.withLock { _ = $0.removeValue(forKey: id) }
+    }
+
+    func entered(_ phase: Phase, _ id: ID) {
+        let deadline = deadlineMs(phase)
+        entries.withLock {
+            $0[id]?.phase = phase
+            $0[id]?.deadlineMs = deadline
+        }
+    }
+
+    func address(_ id: ID) -> String { entries.withLock { $0[id]?.address } ?? "?" }
+
+    /// Requests being received, handled or answered.
+    var inFlight: Int { entries.withLock { $0.values.count { $0.phase != .resting } } }
+    var count: Int { entries.withLock { $0.count } }
+
+    func cutLate() {
+        let now = Connections.nowMs()
+        entries.withLock { entries in
+            for (id, entry) in entries where entry.deadlineMs <= now {
+                // The library sees the end of the stream and closes in its own time.
+                _ = shutdown(entry.descriptor, Int32(SHUT_RDWR))
+                entries[id]?.deadlineMs = .max
+            }
+        }
+    }
+
+    private func deadlineMs(_ phase: Phase) -> Int64 {
+        let now = Connections.nowMs()
+        return switch phase {
+        // A request line may trickle in before the library tells us of it: resting is bounded as well.
+        case .resting: now + Int64(limits.idleMs + limits.receiveMs)
+        case .receiving: now + Int64(limits.receiveMs)
+        case .handling: .max
+        case .sending: now + Int64(limits.sendMs)
+        }
+    }
+
+    static func nowMs() -> Int64 {
+        var time = timespec()
+        _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+}

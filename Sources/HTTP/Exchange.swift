@@ -1,0 +1,167 @@
+internal import CMicrohttpd
+internal import Glibc
+internal import Synchronization
+
+/// One request on its way in and its answer on the way out. Belongs to the server thread of its connection.
+final class Exchange {
+    let target: [UInt8]
+    /// The checked request, once its headers are here.
+    var request: Request?
+    /// Set: the body is read and dropped, then this is the answer.
+    var refusal: Response?
+    var dropped = 0
+
+    init(target: [UInt8]) { self.target = target }
+
+    /// A client that has begun to send too much rarely reads before it is done: hear it out, within reason.
+    static func dropMax(_ limits: Limits) -> Int { limits.bodyBytesMax * 4 + (1 << 20) }
+
+    /// Returns an answer that must go out before the body is read, and end the connection.
+    func headersArrived(
+        method: String, version: String, headers: [(name: String, value: String)], remote: String, limits: Limits
+    ) -> Response? {
+        guard let target = Target(target) else { return Refusal.bad("The address is malformed.") }
+        if let refusal = Refusal.check(version: version, headers: headers, limits: limits) {
+            let length = headers.first { $0.name == "content-length" }.flatMap { Int($0.value) } ?? 0
+            let waits = headers.contains { $0.name == "expect" }
+            guard refusal.status == 413, length <= Exchange.dropMax(limits), !waits else { return refusal }
+            self.refusal = refusal
+        }
+        request = Request(
+            method: method, path: target.path, segments: target.segments, queryItems: target.queryItems,
+            headers: Dictionary(headers.map { ($0.name, $0.value) }) { $0 + ", " + $1 }, remote: remote)
+        return nil
+    }
+
+    /// False: enough, close.
+    func bodyArrived(_ bytes: UnsafeRawBufferPointer, limits: Limits) -> Bool {
+        if refusal == nil, request!.body.count + bytes.count <= limits.bodyBytesMax {
+            unsafe request!.body.append(contentsOf: bytes)
+            return true
+        }
+        refusal = refusal ?? Refusal.tooLarge(limits)
+        request!.body = []
+        dropped += bytes.count
+        return dropped <= Exchange.dropMax(limits)
+    }
+}
+
+/// The request line is here. What is returned becomes the `con_cls` of the calls that follow.
+let requestBegan:
+    @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) -> UnsafeMutableRawPointer? = {
+        context, target, connection in
+        unsafe ServerContext.of(context!).connections.entered(.receiving, id(connection))
+        let bytes = unsafe target.map { unsafe Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) } ?? []
+        // Released in requestEnded, which the library calls for every request that it told us of.
+        return unsafe Unmanaged.passRetained(Exchange(target: bytes)).toOpaque()
+    }
+
+let requestEnded:
+    @convention(c) (
+        UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+        MHD_RequestTerminationCode
+    ) -> Void = { context, connection, exchange, _ in
+        unsafe ServerContext.of(context!).connections.entered(.resting, id(connection))
+        if let pointer = unsafe exchange?.pointee {
+            unsafe Unmanaged<Exchange>.fromOpaque(pointer).release()
+            unsafe exchange?.pointee = nil
+        }
+    }
+
+let connectionChanged:
+    @convention(c) (
+        UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+        MHD_ConnectionNotificationCode
+    ) -> Void = { context, connection, _, what in
+        let connections = unsafe ServerContext.of(context!).connections
+        switch what {
+        case .CONNECTION_NOTIFY_STARTED:
+            let descriptor = unsafe connection.map { unsafe drover_connection_descriptor($0) } ?? -1
+            unsafe connections.opened(id(connection), descriptor: descriptor, address: Listener.peer(descriptor))
+        case .CONNECTION_NOTIFY_CLOSED: unsafe connections.closed(id(connection))
+        @unknown default: break
+        }
+    }
+
+/// The library calls this once with the headers, then for each piece of the body, then once more at its end.
+let requestArrived:
+    @convention(c) (
+        UnsafeMutableRawPointer?, OpaquePointer?, UnsafePointer<CChar>?, UnsafePointer<CChar>?, UnsafePointer<CChar>?,
+        UnsafePointer<CChar>?, UnsafeMutablePointer<Int>?, UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+    ) -> MHD_Result = { context, connection, _, method, version, data, size, slot in
+        let context = unsafe ServerContext.of(context!)
+        guard let pointer = unsafe slot?.pointee else { return .NO }
+        let exchange = unsafe Unmanaged<Exchange>.fromOpaque(pointer).takeUnretainedValue()
+        guard let request = exchange.request else {
+            let refusal = unsafe exchange.headersArrived(
+                method: String(cString: method!), version: String(cString: version!), headers: headers(of: connection),
+                remote: context.connections.address(id(connection)), limits: context.limits)
+            guard let refusal else { return .YES }
+            return unsafe answer(connection, refusal.with("Connection", "close"), context)
+        }
+        if let count = unsafe size?.pointee, count > 0 {
+            let bytes = unsafe UnsafeRawBufferPointer(start: data, count: count)
+            guard unsafe exchange.bodyArrived(bytes, limits: context.limits) else { return .NO }
+            unsafe size?.pointee = 0
+            return .YES
+        }
+        unsafe context.connections.entered(.handling, id(connection))
+        var response = exchange.refusal?.with("Connection", "close") ?? context.handler(request)
+        if context.isStopping.load(ordering: .acquiring), exchange.refusal == nil {
+            response = response.with("Connection", "close")
+        }
+        return unsafe answer(connection, response, context)
+    }
+
+private func answer(_ connection: OpaquePointer?, _ response: Response, _ context: ServerContext) -> MHD_Result {
+    var status = (200...599).contains(response.status) ? response.status : 500
+    var made = unsafe make(response)
+    if unsafe made == nil {
+        status = 500
+        unsafe made = make(.problem(500, type: "bad-answer", detail: "The answer could not be sent."))
+    }
+    guard let made = unsafe made else { return .NO }
+    // The connection keeps its own reference.
+    defer { unsafe MHD_destroy_response(made) }
+
+    unsafe context.connections.entered(.sending, id(connection))
+    return unsafe MHD_queue_response(connection, UInt32(status), made)
+}
+
+/// Nil: a header holds what no header may, such as a line end.
+private func make(_ response: Response) -> OpaquePointer? {
+    // 204 and 304 have no body (RFC 9110, 6.4.1).
+    let body = response.status == 204 || response.status == 304 ? [] : response.body
+    let made = unsafe body.withUnsafeBytes { bytes in
+        unsafe MHD_create_response_from_buffer(
+            bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
+    }
+    guard let made = unsafe made else { return nil }
+    for (name, value) in response.headers + SecurityHeaders.missing(from: response) {
+        let isClean =
+            !name.utf8.contains { $0 <= 0x20 || $0 == 0x3A } && !value.utf8.contains { $0 < 0x20 || $0 == 0x7F }
+        guard isClean, unsafe MHD_add_response_header(made, name, value) == .YES else {
+            unsafe MHD_destroy_response(made)
+            return nil
+        }
+    }
+    return unsafe made
+}
+
+/// In the order of their arrival, names in lower case.
+private func headers(of connection: OpaquePointer?) -> [(name: String, value: String)] {
+    var headers: [(name: String, value: String)] = []
+    unsafe withUnsafeMutablePointer(to: &headers) { pointer in
+        _ = unsafe MHD_get_connection_values(
+            connection, .HEADER_KIND,
+            { into, _, name, value in
+                let name = unsafe name.map { unsafe String(cString: $0).lowercased() } ?? ""
+                let value = unsafe value.map { unsafe String(cString: $0) } ?? ""
+                unsafe into!.assumingMemoryBound(to: [(name: String, value: String)].self).pointee.append((name, value))
+                return .YES
+            }, pointer)
+    }
+    return headers
+}
+
+private func id(_ connection: OpaquePointer?) -> Connections.ID { UInt(bitPattern: connection) }

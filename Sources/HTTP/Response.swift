@@ -1,0 +1,108 @@
+/// What goes back. `Server` adds Date, Content-Length and the security headers that are not set here.
+public struct Response: Sendable {
+    public var status: Int
+    public var headers: [(name: String, value: String)]
+    public var body: [UInt8]
+
+    public init(_ status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    public static func html(_ text: String, status: Int = 200) -> Response {
+        Response(status, headers: [("Content-Type", "text/html; charset=utf-8")], body: Array(text.utf8))
+    }
+
+    public static func text(_ text: String, status: Int = 200, type: String = "text/plain; charset=utf-8") -> Response {
+        Response(status, headers: [("Content-Type", type)], body: Array(text.utf8))
+    }
+
+    /// - Parameter json: already JSON.
+    public static func json(_ json: String, status: Int = 200) -> Response {
+        Response(status, headers: [("Content-Type", "application/json")], body: Array(json.utf8))
+    }
+
+    /// To another page of ours after a form was taken. Precondition: `path` begins with one `/`.
+    public static func seeOther(_ path: String) -> Response {
+        precondition(path.hasPrefix("/") && !path.hasPrefix("//"), "redirects stay on this server")
+        return Response(303, headers: [("Location", path)])
+    }
+
+    /// Problem details, RFC 9457.
+    /// - Parameters:
+    ///   - type: stable name of the problem for programs, kebab case; becomes `urn:drover:problem:TYPE`.
+    ///   - detail: what happened to this request and what to do.
+    ///   - more: further members, values already JSON.
+    public static func problem(
+        _ status: Int, type: String, detail: String, more: KeyValuePairs<String, String> = [:]
+    ) -> Response {
+        var json = "{\"type\":\(jsonString("urn:drover:problem:" + type)),\"title\":\(jsonString(reason(status))),"
+        json += "\"status\":\(status),\"detail\":\(jsonString(detail))"
+        for (name, value) in more { json += ",\(jsonString(name)):\(value)" }
+        return Response(
+            status, headers: [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")],
+            body: Array((json + "}").utf8))
+    }
+
+    /// The same with one more header.
+    public func with(_ name: String, _ value: String) -> Response {
+        var response = self
+        response.headers.append((name, value))
+        return response
+    }
+
+    /// The first value of a header.
+    public func header(_ name: String) -> String? {
+        headers.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+
+    static func jsonString(_ text: String) -> String {
+        var json = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": json += "\\\""
+            case "\\": json += "\\\\"
+            case "\n": json += "\\n"
+            default:
+                if scalar.value < 0x20 {
+                    let digits = String(scalar.value, radix: 16)
+                    json += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                } else {
+                    json.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        return json + "\""
+    }
+
+    /// RFC 9110, 15.
+    private static func reason(_ status: Int) -> String {
+        let reasons = [
+            400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
+            409: "Conflict", 410: "Gone", 411: "Length Required", 412: "Precondition Failed", 413: "Content Too Large",
+            415: "Unsupported Media Type", 421: "Misdirected Request", 422: "Unprocessable Content",
+            428: "Precondition Required",
+            429: "Too Many Requests", 500: "Internal Server Error", 501: "Not Implemented", 503: "Service Unavailable",
+            504: "Gateway Timeout",
+        ]
+        return reasons[status] ?? "Status \(status)"
+    }
+}
+
+/// Headers that every answer gets unless the handler set them.
+enum SecurityHeaders {
+    static func missing(from response: Response) -> [(name: String, value: String)] {
+        var wanted = [("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin")]
+        if response.header("Content-Type")?.lowercased().hasPrefix("text/html") == true {
+            wanted += [
+                (
+                    "Content-Security-Policy",
+                    "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; form-action 'self'; "
+                        + "base-uri 'none'; frame-ancestors 'none'"
+                ), ("X-Frame-Options", "DENY"),
+            ]
+        }
+        return wanted.filter { response.header($0.0) == nil }.map { (name: $0.0, value: $0.1) }
+    }
+}
