@@ -1,0 +1,183 @@
+"""The whole path: recordings in through Kafka, rows out of PostgreSQL, whatever is killed on the way."""
+import json
+import re
+import signal
+import subprocess
+from decimal import Decimal
+
+import pytest
+from harness import Drover
+from world import World, connect, dump, recordings
+
+
+@pytest.fixture(scope="module")
+def world(program, tmp_path_factory):
+    """A broker with all shipped recordings on it, and a database that one undisturbed worker filled."""
+    import shutil
+    import tempfile
+    from pathlib import Path
+
+    folder = Path(tempfile.mkdtemp(prefix="drover-path-", dir="/tmp"))
+    folder.chmod(0o711)
+    drover = Drover(program)
+    world = World(drover, drover.servers(folder / "data"))
+    yield world
+    drover.close()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def import_all(world, env, fixtures):
+    for path, car in recordings(fixtures):
+        run = world.drover.run("import", "cars", path, "--vehicle", car, env=env)
+        assert run.code == 0, run.err
+    run = world.drover.run("import", "machines", fixtures / "machines" / "readings.jsonl", env=env)
+    assert run.code == 0, run.err
+
+
+@pytest.fixture(scope="module")
+def filled(world, fixtures):
+    """What one undisturbed worker makes of everything."""
+    env = world.database()
+    import_all(world, env, fixtures)
+    worker = world.worker(env, "undisturbed")
+    world.work_off(env)
+    assert worker.stop() == 0
+    return env
+
+
+def test_the_database_has_the_trips_that_the_offline_command_prints(world, filled, fixtures):
+    compared = 0
+    for path, car in recordings(fixtures):
+        for trip in json.loads(world.drover.run("trips", path, "--format", "json").out, parse_float=Decimal):
+            report = world.drover.run(
+                "report", "fleet-day", "--date", trip["start"][:10], "--zone", "UTC", "--format", "json", env=filled)
+            trips = json.loads(report.out, parse_float=Decimal)["trips"]
+            [ours] = [each for each in trips if each["vehicle"] == car and each["start"] == trip["start"]]
+            trip.pop("file"), ours.pop("vehicle")
+            assert ours == trip
+            compared += 1
+    assert compared >= 9
+
+
+def test_printed_figures_are_the_stored_integers(world, filled, fixtures):
+    with connect(filled) as connection:
+        for path, car in recordings(fixtures):
+            for trip in json.loads(world.drover.run("trips", path, "--format", "json").out, parse_float=Decimal):
+                row = connection.execute(
+                    "SELECT distance_mm, integrated_ms, idle_ms, readings, sharp_brakings FROM drover.trip WHERE vehicle = %s AND start_at = %s",
+                    (car, trip["start"])).fetchone()
+                assert row[0] == trip["distance_km"] * 1_000_000
+                assert row[1:] == (trip["integrated_s"] * 1000, trip["idle_s"] * 1000, trip["readings"], trip["sharp_brakings"])
+
+
+ADDITIVE = "readings disputed_readings speed_readings integrated_ms distance_mm idle_ms holes sharp_accelerations sharp_brakings rpm_ms milli_turns air_mg air_calculated_mg".split()
+
+
+def test_a_trip_and_a_day_are_the_sums_of_their_minutes(filled):
+    sums = ", ".join(f"sum({name}) AS {name}" for name in ADDITIVE)
+    with connect(filled) as connection:
+        names = ", ".join(ADDITIVE)
+        by_trip = connection.execute(
+            f"SELECT vehicle, trip_start_at, {sums} FROM drover.vehicle_minute GROUP BY 1, 2 ORDER BY 1, 2").fetchall()
+        assert by_trip == connection.execute(f"SELECT vehicle, start_at, {names} FROM drover.trip ORDER BY 1, 2").fetchall()
+        by_day = connection.execute(
+            f"SELECT vehicle, date_trunc('day', minute_at, 'UTC'), {sums} FROM drover.vehicle_minute GROUP BY 1, 2 ORDER BY 1, 2").fetchall()
+        assert by_day == connection.execute(f"SELECT vehicle, day_at, {names} FROM drover.vehicle_day ORDER BY 1, 2").fetchall()
+        assert len(by_trip) >= 9
+
+
+def test_alerts_are_those_of_the_independent_reference(filled, fixtures):
+    expected = json.loads((fixtures / "machines" / "expected.json").read_text())
+    with connect(filled) as connection:
+        rows = connection.execute(
+            """SELECT vehicle, parameter, severity, extract(epoch FROM opened_at) * 1000, extract(epoch FROM resolved_at) * 1000,
+                      worst_value FROM drover.alert WHERE state <> 'withdrawn' ORDER BY vehicle, parameter, opened_at""").fetchall()
+    ours = [
+        dict(vehicle=v, parameter=p, severity=s, opened_ts=int(o), resolved_ts=None if r is None else int(r), worst_value=w)
+        for v, p, s, o, r, w in rows
+    ]
+    assert ours == [{**row, "worst_value": pytest.approx(row["worst_value"], abs=0.0006)} for row in expected]
+    assert len(ours) == 12
+
+
+def test_importing_everything_again_changes_no_row(world, filled, fixtures):
+    before = dump(filled)
+    import_all(world, filled, fixtures)
+    # The same member: the embedded broker expires no static member that went away.
+    worker = world.worker(filled, "undisturbed")
+    world.work_off(filled)
+    assert worker.stop() == 0
+    assert dump(filled) == before
+
+
+def test_ten_kills_of_the_worker_change_no_row(world, filled, fixtures):
+    env = world.database()
+    settings = {"kafka.batch_messages_max": 400, "work.commit_interval_ms": 20}
+    imports = [
+        subprocess.Popen([world.drover.program, "import", "cars", str(path), "--vehicle", car], env={**__import__("os").environ, **env},
+                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for path, car in recordings(fixtures)
+    ]
+    last = 0
+    for kill in range(10):
+        worker = world.worker(env, "killed", **settings)
+        worker.wait_for("worker started", 30)
+        # Each life ends some commits after it has begun to write.
+        while world.written(env) <= last + 150 * kill and world.lag(env) > 0:
+            pass
+        worker.signal(signal.SIGKILL)
+        worker.wait(10)
+        last = world.written(env)
+    assert [each.wait(60) for each in imports] == [0] * len(imports)
+    worker = world.worker(env, "killed")
+    world.work_off(env)
+    assert worker.stop() == 0
+    undisturbed = world.worker(filled, "undisturbed")
+    world.work_off(filled)
+    assert undisturbed.stop() == 0
+    assert dump(env) == dump(filled)
+
+
+def test_two_workers_that_both_believe_they_own_everything_write_each_row_once(world, filled):
+    env = world.database()
+    # Groups of their own: each is given all partitions, as after a partition of the network.
+    settings = {"kafka.batch_messages_max": 300, "work.commit_interval_ms": 10}
+    one = world.worker(env, "one", **settings, **{"kafka.group": "fence-one"})
+    two = world.worker(env, "two", **settings, **{"kafka.group": "fence-two"})
+    world.work_off(env)
+    assert (one.stop(), two.stop()) == (0, 0)
+    assert "another worker owns this partition" in one.output() + two.output()
+    assert dump(env) == dump(filled)
+
+
+def test_another_client_reads_the_topics(world, filled):
+    run = subprocess.run(
+        ["kcat", "-C", "-b", world.brokers, "-t", "drover.cars", "-o", "beginning", "-e", "-q", "-f", "%k\t%s\n"],
+        capture_output=True, text=True, timeout=60)
+    records = [line.split("\t") for line in run.stdout.splitlines()]
+    kinds = {"reading": 0, "tick": 0}
+    for key, value in records:
+        record = json.loads(value)
+        assert record["schema"] == 1 and isinstance(record["ts"], int)
+        assert record["kind"] == "tick" or record["vehicle"] == key
+        kinds[record["kind"]] += 1
+    assert kinds["reading"] > 9_000 and kinds["tick"] > 0, run.stderr
+
+
+def test_the_reader_role_reads_and_nothing_else(world, filled):
+    with connect(filled) as connection:
+        connection.execute("SET ROLE drover_reader")
+        assert connection.execute("SELECT count(*) FROM drover.trip").fetchone()[0] >= 9
+        for statement in ("DELETE FROM drover.trip", "UPDATE drover.partition_progress SET next_offset = 0", "CREATE TABLE drover.mine (a int)",
+                          "SELECT * FROM drover.rejected"):
+            with pytest.raises(Exception, match="permission denied"):
+                connection.execute(statement)
+
+
+def test_migrating_from_two_processes_at_once(world):
+    env = world.database()
+    with connect(env) as connection:
+        connection.execute("DROP SCHEMA drover CASCADE")
+    running = [world.drover.start("migrate", env=env) for _ in range(4)]
+    assert [each.wait(30) for each in running] == [0, 0, 0, 0]
+    assert sum(bool(re.search("applied 0001", each.output())) for each in running) == 1

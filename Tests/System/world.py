@@ -1,0 +1,78 @@
+"""Servers of a module's own, a database for each story, and what comparing them needs."""
+import re
+import time
+from decimal import Decimal
+
+import psycopg
+
+TABLES = {
+    "vehicle": "kind, vehicle", "vehicle_minute": "vehicle, minute_at", "trip": "vehicle, start_at",
+    "vehicle_day": "vehicle, day_at", "machine_reading": "vehicle, read_at", "alert": "alert_id",
+    "rejected": "topic, partition, record_offset",
+}
+
+
+class World:
+    """One broker, and databases that are filled from it."""
+
+    def __init__(self, drover, servers):
+        self.drover = drover
+        self.brokers = servers.environment["DROVER_TEST_BROKERS"]
+        self.superuser = servers.environment["DROVER_TEST_POSTGRES"]
+        self.count = 0
+
+    def database(self):
+        """A fresh, migrated database; returns the environment that points the command at it."""
+        self.count += 1
+        name = f"story_{self.count}_{time.monotonic_ns()}"
+        with psycopg.connect(self.superuser, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        conninfo = re.sub(r"dbname='?\w+'?", f"dbname='{name}'", self.superuser)
+        env = {"DROVER_POSTGRES_URL": conninfo, "DROVER_KAFKA_BROKERS": self.brokers}
+        assert self.drover.run("migrate", env=env).code == 0
+        return env
+
+    def worker(self, env, name, **settings):
+        """A worker whose group is its database's own, so that stories do not share progress."""
+        arguments = ["work", "--set", f"kafka.instance_id={name}"]
+        for key, value in {"kafka.group": re.search(r"story_\w+", env["DROVER_POSTGRES_URL"]).group(0), **settings}.items():
+            arguments += ["--set", f"{key}={value}"]
+        return self.drover.start(*arguments, env=env)
+
+    def written(self, env):
+        """Records that the database has the results of."""
+        with connect(env) as connection:
+            return int(connection.execute("SELECT coalesce(sum(next_offset), 0) FROM drover.partition_progress").fetchone()[0])
+
+    def lag(self, env):
+        run = self.drover.run("offsets", "show", env=env)
+        assert run.code == 0, run.err
+        return sum(int(line.split()[5]) for line in run.out.splitlines()[1:])
+
+    def work_off(self, env, seconds=60):
+        deadline = time.monotonic() + seconds
+        while (left := self.lag(env)) > 0:
+            assert time.monotonic() < deadline, f"{left} records are not written after {seconds} s"
+            time.sleep(0.05)
+
+
+def connect(env):
+    return psycopg.connect(env["DROVER_POSTGRES_URL"], autocommit=True)
+
+
+def dump(env):
+    """All rows of all tables, in order."""
+    with connect(env) as connection:
+        return {
+            table: connection.execute(f"SELECT * FROM drover.{table} ORDER BY {key}").fetchall() for table, key in TABLES.items()
+        }
+
+
+def recordings(fixtures):
+    """The shipped car recordings, each with a car of its own."""
+    files = [path for path in sorted(fixtures.glob("cars/*/*.csv")) if path.name != "expected.csv"]
+    return [(path, re.sub(r"[^A-Za-z0-9_.-]", "-", path.stem)) for path in files]
+
+
+def thousand(value):
+    return Decimal(value) / 1000
