@@ -121,7 +121,7 @@ public enum LoggerColumns {
     /// `seconds`; `#` starts a comment.
     public static func mapping(_ text: String) throws(LoggerError) -> [String: LoggerColumn] {
         var columns: [String: LoggerColumn] = [:]
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             let fields = line.split(separator: ",").map { String($0).trimmingBlanks() }
             guard let first = fields.first, !first.isEmpty, !first.hasPrefix("#") else { continue }
             guard fields.count >= 2,

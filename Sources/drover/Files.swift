@@ -37,8 +37,9 @@ enum Files {
 
 /// Results go to standard output, everything else to standard error.
 enum Out {
+    /// A line end is added where there is none. Bytes decide: to Swift a CRLF is one character that does not end in LF.
     static func result(_ text: String) {
-        write(text.hasSuffix("\n") ? text : text + "\n", to: FileHandle.standardOutput)
+        write(text.utf8.last == 0x0A ? text : text + "\n", to: FileHandle.standardOutput)
     }
     static func note(_ text: String) { write(text + "\n", to: FileHandle.standardError) }
 

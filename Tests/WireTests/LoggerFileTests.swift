@@ -68,7 +68,7 @@ struct LoggerFileTests {
 
     @Test func namesOfTheUsersOwn() throws {
         var file = LoggerFile(fileName: "a.csv")
-        file.extraColumns = try LoggerColumns.mapping("# ours\nTempo,time\nVelocidade,speed_kmh,mph\n")
+        file.extraColumns = try LoggerColumns.mapping("# ours\r\nTempo,time\r\nVelocidade,speed_kmh,mph\n")
         #expect(try file.read(Array("Tempo,Velocidade\n2026-01-01T00:00:00Z,10\n".utf8)).readings[0][.speed] == 16_093)
         #expect(throws: LoggerError.mappingLine(1)) { try LoggerColumns.mapping("a,b") }
     }

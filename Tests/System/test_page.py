@@ -1,0 +1,115 @@
+"""The page and the report in a real browser, on `drover up` with the sample recordings."""
+import re
+import signal
+import shutil
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from harness import Drover, axe_violations, processes_of
+
+
+@pytest.fixture(scope="module")
+def running(program):
+    folder = Path(tempfile.mkdtemp(prefix="drover-page-", dir="/tmp"))
+    folder.chmod(0o711)
+    drover = Drover(program)
+    running = drover.up(folder / "data", "--sample")
+    yield running
+    drover.close()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def get(address, method="GET"):
+    try:
+        with urllib.request.urlopen(urllib.request.Request(address, method=method), timeout=10) as response:
+            return response.status, response.headers, response.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers, error.read().decode()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_first_page(running, page, screenshots, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(running.page)
+    assert page.title() == "Drover: fleet"
+    assert page.locator("h2").all_inner_texts() == ["Open alerts", "Vehicles", "Last trips"]
+    trips = page.locator("table").nth(2)
+    assert trips.locator("tr", has_text="seat-leon").count() == 5
+    assert re.search(r"42\.4\s+82\.8\s+135", trips.locator("tr", has_text="dodge-caliber").inner_text())
+    assert page.locator("table").nth(0).locator("tr", has_text="No service recorded").count() == 5
+    # Wide tables scroll in their box; the page itself never scrolls sideways.
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert axe_violations(page) == []
+    page.screenshot(path=screenshots / f"first-{width}.png", full_page=True)
+
+
+def test_by_keyboard_to_the_day_of_a_trip(running, page, screenshots):
+    page.goto(running.page)
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent") == "2018-02-23 17:27":
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/reports/fleet-day?date=2018-02-23&zone=UTC")
+    assert page.locator("h1").inner_text() == "Fleet day 2018-02-23"
+    assert page.locator("svg[role=img]").count() == 1
+    label = page.locator("svg[role=img]").get_attribute("aria-label")
+    assert label == "seat-leon, 17:27:02 to 18:12:24: speed in km/h over minutes"
+    assert page.locator("svg path").get_attribute("d").count("L") > 300
+    assert axe_violations(page) == []
+    page.screenshot(path=screenshots / "fleet-day.png", full_page=True)
+
+
+def test_a_day_with_alerts_in_the_readers_zone(running, page, screenshots):
+    page.goto(running.page + "reports/fleet-day?date=2026-09-14&zone=America/New_York")
+    assert page.locator(".critical").inner_text() == "critical"
+    # 14:00 UTC is 10:00 in New York, in September.
+    assert "2026-09-14 10:00" in page.locator("tr", has_text="Coolant Temperature").inner_text()
+    assert axe_violations(page) == []
+    page.screenshot(path=screenshots / "alerts.png", full_page=True)
+
+
+def test_addresses_that_are_not_there_and_methods_that_are_not_taken(running):
+    for address, method, status in [
+        ("nothing", "GET", 404), ("", "POST", 405), ("reports/fleet-day?date=tomorrow", "GET", 400),
+        ("reports/fleet-day?date=2026-09-14&zone=Mars", "GET", 400), ("reports/fleet-day?date=2026-09-14&format=exe", "GET", 400),
+        ("%2e%2e/etc/passwd", "GET", 400),
+    ]:
+        code, headers, body = get(running.page + address, method)
+        assert (code, headers["Content-Type"]) == (status, "application/problem+json"), body
+    assert get(running.page + "healthz")[0] == 200
+    assert "script" not in get(running.page)[2]
+    assert "default-src 'none'" in get(running.page)[1]["Content-Security-Policy"]
+
+
+def test_ctrl_c_stops_every_child(drover, data):
+    running = drover.up(data)
+    assert len(processes_of(data)) > 2
+    running.signal(signal.SIGINT)
+    assert running.wait(60) == 0, running.output()
+    assert processes_of(data) == []
+
+
+def test_a_killed_up_is_cleaned_up_by_the_next_start(drover, data):
+    first = drover.run("up", "--data", data, "--sample", "--once", seconds=120)
+    assert first.code == 0, first.err
+    killed = drover.up(data)
+    killed.signal(signal.SIGKILL)
+    killed.wait(10)
+    again = drover.run("up", "--data", data, "--sample", "--once", seconds=120)
+    assert again.code == 0, again.err
+    assert again.out == first.out
+    deadline = time.monotonic() + 25
+    while processes_of(data) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert processes_of(data) == []
+
+
+def test_a_second_copy_beside_it_does_not_collide(running, drover, data):
+    other = drover.up(data)
+    assert other.page != running.page
+    assert get(other.page)[0] == get(running.page)[0] == 200
