@@ -72,12 +72,13 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        .target(name: "SimKit", dependencies: ["Fleet", "Pipeline", "Trips"], path: "Tests/SimKit", swiftSettings: strict),
+        .target(name: "SimKit", dependencies: ["Fleet", "Pipeline", "Trips", "Alerts"], path: "Tests/SimKit", swiftSettings: strict),
         tests("FleetTests", ["Fleet"]),
         tests("WireTests", ["Wire", "Fleet", "SimKit"]),
         tests("TripsTests", ["Trips", "Fleet", "Wire", "SimKit"]),
         tests("AlertsTests", ["Alerts", "Fleet", "Wire", "SimKit"]),
-        tests("PipelineTests", ["Pipeline", "Trips", "Fleet", "SimKit"]),
+        tests("PipelineTests", ["Pipeline", "Alerts", "Trips", "Fleet", "SimKit"]),
+        tests("HTTPTests", ["HTTP"]),
         tests("EmbeddedTests", ["Embedded"]),
     ],
     cxxLanguageStandard: .cxx17

@@ -13,6 +13,7 @@ public final class Server {
     private let daemon: OpaquePointer
     private let context: Unmanaged<HandlerContext>
     public let port: UInt16
+    private var isRunning = true
 
     /// `port` 0 takes any free one. `host` is an IPv4 address.
     public init(host: String, port: UInt16, threads: UInt32, handler: @escaping Handler) throws {
@@ -38,10 +39,18 @@ public final class Server {
         unsafe self.context = unsafe context
     }
 
-    /// Waits for requests under way and closes the listener.
-    public func stop() { unsafe MHD_stop_daemon(daemon) }
+    /// Waits for requests under way and closes the listener. Stopping again does nothing.
+    public func stop() {
+        guard isRunning else { return }
+        isRunning = false
+        unsafe MHD_stop_daemon(daemon)
+    }
 
-    deinit { unsafe context.release() }
+    deinit {
+        // The library's threads must be gone before what they call.
+        stop()
+        unsafe context.release()
+    }
 
     private static func options(_ socket: Int32, _ threads: UInt32) -> [MHD_OptionItem] {
         func option(_ option: MHD_OPTION, _ value: Int) -> MHD_OptionItem {
