@@ -73,7 +73,8 @@ let package = Package(
             swiftSettings: strict),
 
         .target(
-            name: "SimKit", dependencies: ["Fleet", "Pipeline", "Trips"], path: "Tests/SimKit", swiftSettings: strict),
+            name: "SimKit", dependencies: ["Fleet", "Pipeline", "Trips", "Alerts"], path: "Tests/SimKit",
+            swiftSettings: strict),
         tests("FleetTests", ["Fleet"]),
         tests("WireTests", ["Wire", "Fleet", "SimKit"]),
         tests("TripsTests", ["Trips", "Fleet", "Wire", "SimKit"]),
@@ -86,7 +87,7 @@ let package = Package(
         tests(
             "LibrariesTests",
             ["CRdkafka", "CLibpq", "CMicrohttpd", "CSQLite", "CCurl", "CSodium", "CXlsxwriter", "CYaml"]),
-        tests("PipelineTests", ["Pipeline", "Trips", "Fleet", "SimKit"]),
+        tests("PipelineTests", ["Pipeline", "Alerts", "Trips", "Fleet", "SimKit"]),
         tests("EmbeddedTests", ["Embedded"]),
     ],
     cxxLanguageStandard: .cxx17

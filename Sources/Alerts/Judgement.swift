@@ -26,7 +26,7 @@ struct Judgement {
         if threshold.every != nil {
             // Services are recorded by a person; until the first is, the interval cannot be known and stays open.
             (isFailing, isCritical, isCleared) = (true, false, false)
-            advice = "No service recorded. " + (threshold.advice ?? "")
+            advice = "No service recorded." + (threshold.advice.map { " \($0)" } ?? "")
             return
         }
         advice = nil

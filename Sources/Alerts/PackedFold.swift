@@ -51,14 +51,14 @@ extension AlertFold {
         self.init()
         for _ in 0..<(try AlertFold.count(&reader)) {
             let parameter = try AlertFold.parameter(&reader)
-            lastPresentMs[parameter] = try reader.zigzag()
+            lastPresentMs[parameter] = try AlertFold.time(&reader)
         }
         for _ in 0..<(try AlertFold.count(&reader)) {
             let parameter = try AlertFold.parameter(&reader)
             switch try reader.byte() {
             case 0: watches[parameter] = .normal
-            case 1: watches[parameter] = .pending(sinceMs: try reader.zigzag(), isMissing: false)
-            case 2: watches[parameter] = .pending(sinceMs: try reader.zigzag(), isMissing: true)
+            case 1: watches[parameter] = .pending(sinceMs: try AlertFold.time(&reader), isMissing: false)
+            case 2: watches[parameter] = .pending(sinceMs: try AlertFold.time(&reader), isMissing: true)
             case 3: watches[parameter] = .open(try AlertFold.episode(&reader, parameter))
             default: throw .packed("unknown state of an alert")
             }
@@ -70,6 +70,13 @@ extension AlertFold {
         let count = try reader.varint()
         guard count <= UInt64(MachineParameter.allCases.count) else { throw .packed("too many parameters") }
         return Int(count)
+    }
+
+    /// A reading's time: durations are counted from it and must not overflow.
+    private static func time(_ reader: inout VarintReader) throws(DecodeError) -> Int64 {
+        let ts = try reader.zigzag()
+        guard UTC.plausible.contains(ts) else { throw .packed("an impossible time") }
+        return ts
     }
 
     private static func parameter(_ reader: inout VarintReader) throws(DecodeError) -> MachineParameter {

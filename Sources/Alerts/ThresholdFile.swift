@@ -62,16 +62,19 @@ public enum ThresholdFile {
                     note(child, .unknownElement(accepted: required + optional))
                     continue
                 }
+                for inner in child.children { note(inner, .contradicts("<\(child.name)> holds text only")) }
                 if let first = parts[child.name] { note(child, .repeated(firstLine: first.line)) }
                 parts[child.name] = child
             }
             for name in required where parts[name] == nil { note(element, .missing(accepted: "<\(name)>")) }
-            guard let name = parts["name"], let field = field(name),
-                let test = choice(parts["test"], Threshold.Test.self), let type = choice(parts["type"], Threshold.ValueType.self),
-                let user = choice(parts["user"], Audience.self)
-            else { return nil }
+            // Each is read before any is missed, so that every mistake is told.
+            let found = (
+                field: parts["name"].flatMap { field($0) }, test: choice(parts["test"], Threshold.Test.self),
+                type: choice(parts["type"], Threshold.ValueType.self), user: choice(parts["user"], Audience.self)
+            )
+            guard let field = found.field, let test = found.test, let type = found.type, let user = found.user else { return nil }
             var threshold = Threshold(
-                field: field, test: test, unit: trimmed(parts["unit"]?.text ?? ""), type: type, audience: user, threshold: nil)
+                field: field, test: test, unit: text(parts["unit"]) ?? "", type: type, audience: user, threshold: nil)
             if test != .shown { threshold.threshold = number(parts["threshold"], isFlag: type == .bool) }
             threshold.critical = number(parts["critical"])
             threshold.clear = number(parts["clear"])
@@ -81,7 +84,7 @@ public enum ThresholdFile {
             // Seconds come as thousandths, which are milliseconds.
             threshold.holdMs = number(parts["for"]) ?? 0
             threshold.absentMs = number(parts["absent"])
-            threshold.advice = advice(parts["advice"])
+            threshold.advice = text(parts["advice"])
             check(threshold, element, parts)
             return threshold
         }
@@ -139,7 +142,7 @@ public enum ThresholdFile {
             return value
         }
 
-        private mutating func advice(_ element: XMLElement?) -> String? {
+        private mutating func text(_ element: XMLElement?) -> String? {
             guard let element else { return nil }
             let text = trimmed(element.text)
             if text.utf8.count > textBytesMax { note(element, .tooLong(bytesMax: textBytesMax)) }

@@ -30,6 +30,7 @@ enum XMLReader {
             throw XMLFault(line: 1 + file[..<at.lowerBound].count { $0 == 0x0A }, reason: "a document type is not accepted")
         }
         if file.contains(0) { throw XMLFault(line: 1, reason: "the file holds NUL bytes: save it as UTF-8 text") }
+        try checkEncoding(file)
         let (parser, builder) = (XMLParser(data: Data(file)), ElementBuilder())
         parser.shouldResolveExternalEntities = false
         parser.delegate = builder
@@ -39,6 +40,22 @@ enum XMLReader {
             throw XMLFault(line: max(1, parser.lineNumber), reason: "it is not well-formed XML, or cut off")
         }
         return root
+    }
+
+    /// Only encodings in which a document type has the bytes that were looked for.
+    private static let encodings = ["utf-8", "us-ascii", "iso-8859-1", "windows-1252"]
+
+    private static func checkEncoding(_ file: [UInt8]) throws(XMLFault) {
+        let declaration = file.firstRange(of: Array("?>".utf8)).map { String(decoding: file[..<$0.lowerBound], as: UTF8.self) } ?? ""
+        guard let named = declaration.ranges(of: "encoding").last else {
+            guard String(validating: file, as: UTF8.self) != nil else { throw XMLFault(line: 1, reason: "the file is not UTF-8 text") }
+            return
+        }
+        let parts = declaration[named.upperBound...].split(omittingEmptySubsequences: false) { $0 == "\"" || $0 == "'" }
+        let encoding = parts.count > 1 ? parts[1].lowercased() : ""
+        guard encodings.contains(encoding), encoding != "utf-8" || String(validating: file, as: UTF8.self) != nil else {
+            throw XMLFault(line: 1, reason: "the file is not UTF-8 text, or names another encoding")
+        }
     }
 
     /// Collects elements as the parser reports them.

@@ -57,7 +57,7 @@ public struct CarBook: Sendable {
 
     private let rules: TripRules
     private var cars: [VehicleID: Car] = [:]
-    /// Cars kept in memory; beyond it those of the batch are dropped again after it.
+    /// Cars kept in memory; those beyond it are read back each time.
     private let carsMax: Int
 
     public init(rules: TripRules, carsMax: Int = 200_000) {
@@ -83,7 +83,6 @@ public struct CarBook: Sendable {
     public mutating func apply(
         _ readings: [CarReading], of vehicle: VehicleID, history: CarHistory?, clockMs: Int64?
     ) -> CarChange? {
-        if cars.count > carsMax { cars.removeAll(keepingCapacity: true) }
         guard let history else { return applyLive(readings, of: vehicle, clockMs: clockMs) }
         return applyLate(readings, of: vehicle, history, clockMs: clockMs)
     }
@@ -129,7 +128,8 @@ public struct CarBook: Sendable {
         let (minutes, trips, drive) = Drive.whole(united, rules: rules)
         let isLatest = history.lastMs.map { $0 <= drive.lastMs } ?? true
         let days = days(of: minutes, history)
-        if isLatest {
+        // Beyond the limit none is added; none is dropped either, for `query` may have counted on it.
+        if isLatest, cars[vehicle] != nil || cars.count < carsMax {
             let last = minutes[minutes.count - 1]
             cars[vehicle] = Car(drive: drive, dayEnded: dayWithout(last, minutes, history))
         } else {

@@ -36,12 +36,26 @@ public struct MachineChange: Equatable, Sendable {
     }
 }
 
+extension MachineReading {
+    /// What it says, in a fixed order.
+    fileprivate var text: String {
+        let numbers = values.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key.rawValue)=\($0.value)" }
+        return "\(model)|\(serial ?? "")|\(firmware ?? "")|\(numbers)|\(connectedDevices ?? [])|\(latitude ?? .min)|\(longitude ?? .min)"
+    }
+}
+
 extension Array where Element == MachineReading {
-    /// Sorted by time, one reading a time: of two different readings the one with the larger submission id counts.
+    /// Sorted by time, one reading a time: of two different readings the one with the larger submission id counts,
+    /// and of two with one id the one whose content sorts last.
     public func unioned() -> [MachineReading] {
         var result: [MachineReading] = []
         for reading in sorted(by: { ($0.ts, $0.id) < ($1.ts, $1.id) }) {
-            if result.last?.ts == reading.ts { result[result.count - 1] = reading } else { result.append(reading) }
+            guard let last = result.last, last.ts == reading.ts else {
+                result.append(reading)
+                continue
+            }
+            // The same id with another content: which one counts must not depend on who came first.
+            if last.id < reading.id || last.text < reading.text { result[result.count - 1] = reading }
         }
         return result
     }
@@ -72,7 +86,6 @@ public struct MachineBook: Sendable {
     public mutating func apply(
         _ readings: [MachineReading], of vehicle: VehicleID, history: MachineHistory?
     ) -> MachineChange? {
-        if machines.count > machinesMax { machines.removeAll(keepingCapacity: true) }
         let start = history.map { $0.stateBefore ?? AlertFold() } ?? machines[vehicle]?.fold
         guard var fold = start else { preconditionFailure("a machine without history is read back first") }
         let stored = history?.readings ?? []
@@ -84,7 +97,10 @@ public struct MachineBook: Sendable {
             for episode in fold.observe(reading, rules: rules) { episodes[episode.id] = episode }
             rows.append((reading, fold))
         }
-        machines[vehicle] = Machine(fold: fold, lastMs: united[united.count - 1].ts)
+        // Beyond the limit none is added; none is dropped either, for `query` may have counted on it.
+        if machines[vehicle] != nil || machines.count < machinesMax {
+            machines[vehicle] = Machine(fold: fold, lastMs: united[united.count - 1].ts)
+        }
         if history != nil, united == stored { return nil }
         return MachineChange(
             vehicle: vehicle, model: united[united.count - 1].model, lastMs: united[united.count - 1].ts, readings: rows,

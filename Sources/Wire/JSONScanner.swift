@@ -71,18 +71,19 @@ final class JSONScanner {
         return unsafe body(UnsafeBufferPointer(start: slot.text, count: slot.length))
     }
 
+    /// Nil when there is none, when it is too long, and when it holds a NUL: no database takes one in a text.
     func text(_ key: Common, bytesMax: Int) -> String? {
-        unsafe withText(key) { unsafe $0.count <= bytesMax ? String(decoding: $0, as: UTF8.self) : nil } ?? nil
+        unsafe withText(key) { unsafe $0.count <= bytesMax && !$0.contains(0) ? String(decoding: $0, as: UTF8.self) : nil } ?? nil
     }
 
     func strings(_ key: Common, bytesMax: Int) -> [String]? {
         let slot = unsafe slots[key.rawValue]
         guard unsafe slot.kind == Int32(DROVER_JSON_STRINGS) else { return nil }
-        return unsafe (slot.first..<slot.first + slot.length).map { index in
+        return unsafe (slot.first..<slot.first + slot.length).compactMap { index in
             var length = 0
             let text = unsafe drover_json_string(scanner, index, &length)
-            return unsafe String(
-                decoding: UnsafeBufferPointer(start: text, count: min(length, bytesMax)), as: UTF8.self)
+            let bytes = unsafe UnsafeBufferPointer(start: text, count: min(length, bytesMax))
+            return unsafe bytes.contains(0) ? nil : String(decoding: bytes, as: UTF8.self)
         }
     }
 

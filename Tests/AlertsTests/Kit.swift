@@ -1,0 +1,36 @@
+import Alerts
+import Fleet
+import Foundation
+
+let tractor = "8R Tractor"
+let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+/// 2026-09-14T00:00:00Z.
+let start: Int64 = 1_789_344_000_000
+
+/// One parameter's rule; numbers are in the unit, times in seconds.
+func rule(
+    _ parameter: MachineParameter, _ test: Threshold.Test, _ limit: Int64? = nil, critical: Int64? = nil, clear: Int64? = nil,
+    hold: Int64 = 0, absent: Int64? = nil, every: Int64? = nil, advice: String? = nil
+) -> Threshold {
+    var rule = Threshold(field: .parameter(parameter), test: test, unit: "u", type: .int, audience: .farmer, threshold: limit.map { $0 * 1_000 })
+    (rule.critical, rule.clear) = (critical.map { $0 * 1_000 }, clear.map { $0 * 1_000 })
+    (rule.holdMs, rule.absentMs) = (hold * 1_000, absent.map { $0 * 1_000 })
+    (rule.every, rule.advice) = (every.map { $0 * 1_000 }, advice)
+    return rule
+}
+
+/// A reading `seconds` after the start; values are stored integers.
+func reading(_ seconds: Int64, _ values: [MachineParameter: Int64] = [:], model: String = tractor) -> MachineReading {
+    var reading = MachineReading(vehicle: VehicleID("m-1")!, ts: start + seconds * 1_000, id: "r-\(seconds)", model: model)
+    reading.values = values
+    return reading
+}
+
+/// Every episode that the readings make, as it stands at the end, by id.
+func episodes(_ readings: [MachineReading], _ rules: RuleSet) -> [Episode] {
+    var (fold, all): (AlertFold, [String: Episode]) = (AlertFold(), [:])
+    for reading in readings {
+        for episode in fold.observe(reading, rules: rules) { all[episode.id] = episode }
+    }
+    return all.values.sorted { ($0.openedMs, $0.id) < ($1.openedMs, $1.id) }
+}
