@@ -105,7 +105,7 @@ private final class HandlerContext: Sendable {
     init(_ handler: @escaping Server.Handler) { self.handler = handler }
 }
 
-/// Called by libmicrohttpd with the whole header of a request, on one of its threads.
+/// Called by libmicrohttpd with the whole header of a request and again at its end, on one of its threads.
 private func answer(
     _ opaque: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ url: UnsafePointer<CChar>?,
     _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ body: UnsafePointer<CChar>?,
@@ -121,6 +121,11 @@ private func answer(
         response = .problem(405, type: "method", title: "Method not allowed", detail: "only GET and HEAD are answered here")
         response.headers.append(("Allow", "GET, HEAD"))
         mustClose = true
+    } else if let state = unsafe state, unsafe state.pointee == nil {
+        // An answer to the head alone makes the library close the connection: good requests are answered at their
+        // end, when it calls again.
+        unsafe state.pointee = opaque
+        return .YES
     } else if let path = unsafe String(validatingCString: url), path.hasPrefix("/") {
         let request = unsafe Request(method: name, path: path, query: Framing.query(connection))
         response = unsafe Unmanaged<HandlerContext>.fromOpaque(opaque!).takeUnretainedValue().handler(request)

@@ -27,7 +27,7 @@ enum RawClient {
     static func send(_ bytes: [UInt8], to descriptor: Int32) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let sent = unsafe rest.withUnsafeBytes { unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue)) }
+            let sent = unsafe rest.withUnsafeBytes { unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             guard sent > 0 else { return }
             rest = rest.dropFirst(sent)
         }
@@ -42,6 +42,13 @@ enum RawClient {
             guard count > 0 else { return all }
             all += buffer[..<count]
         }
+    }
+
+    /// What comes next; empty when the other side has closed or stays silent.
+    static func some(_ descriptor: Int32) -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = unsafe buffer.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
+        return Array(buffer[..<max(0, count)])
     }
 
     /// One request; the connection is closed after it. Nil: no connection.
