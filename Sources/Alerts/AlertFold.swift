@@ -36,7 +36,9 @@ public struct AlertFold: Equatable, Sendable {
             changes += step(parameter, threshold, judgement, reading, rules.version)
         }
         let ruled = Set(judged.map { MachineParameter.allCases[$0.parameter] })
-        for parameter in watches.keys.filter({ !ruled.contains($0) }).sorted(by: { $0.rawValue < $1.rawValue }) {
+        // Also those that are only remembered: absence does not count from before a time without a rule.
+        let known = Set(watches.keys).union(lastPresentMs.keys)
+        for parameter in known.subtracting(ruled).sorted(by: { $0.rawValue < $1.rawValue }) {
             if case .open(let episode)? = watches[parameter] { changes.append(resolved(episode, reading.ts)) }
             watches[parameter] = nil
             lastPresentMs[parameter] = nil

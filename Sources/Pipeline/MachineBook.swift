@@ -7,7 +7,8 @@ public struct MachineHistory: Equatable, Sendable {
     public var stateBefore: AlertFold?
     /// The stored readings from that time on.
     public var readings: [MachineReading]
-    /// Alerts that were opened after the reading before: those that judging again may move or remove.
+    /// Alerts that were not over by the reading before: those that judging again may move or remove. When they opened
+    /// says less: an absence opens at its deadline, which may lie before that reading.
     public var alertIDs: Set<String>
 
     public init(stateBefore: AlertFold?, readings: [MachineReading], alertIDs: Set<String>) {

@@ -67,9 +67,10 @@ package enum MachineStore {
         for row in try connection.query(
             """
             SELECT a.vehicle, a.alert_id FROM unnest($1::text[], $2::timestamptz[]) AS asked(vehicle, from_at)
-            JOIN drover.alert a ON a.vehicle = asked.vehicle AND a.state <> 'withdrawn' AND a.opened_at > coalesce(
-                (SELECT max(r.read_at) FROM drover.machine_reading r WHERE r.vehicle = asked.vehicle AND r.read_at < asked.from_at),
-                '-infinity')
+            JOIN drover.alert a ON a.vehicle = asked.vehicle AND a.state <> 'withdrawn'
+                AND (a.resolved_at IS NULL OR a.resolved_at > coalesce(
+                    (SELECT max(r.read_at) FROM drover.machine_reading r
+                     WHERE r.vehicle = asked.vehicle AND r.read_at < asked.from_at), '-infinity'))
             """, asked)
         {
             histories[VehicleID(try row.text("vehicle")!)!]?.alertIDs.insert(try row.text("alert_id")!)

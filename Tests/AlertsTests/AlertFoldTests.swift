@@ -118,6 +118,15 @@ struct AlertFoldTests {
         #expect(found.map(\.model) == [tractor])
     }
 
+    @Test("Absence does not count from before a time without a rule", arguments: [(400, 0), (700, 0), (701, 1)] as [(Int64, Int)])
+    func absenceAcrossModels(lastSeconds: Int64, alerts: Int) {
+        let readings = [
+            reading(0, [.gpsAvailable: 1]), reading(300, [.gpsAvailable: 1], model: "544K Loader"), reading(400), reading(lastSeconds),
+        ]
+        let found = episodes(lastSeconds == 400 ? Array(readings.dropLast()) : readings, RuleSet([tractor: [AlertFoldTests.gps]]))
+        #expect(found.map(\.sinceMs) == Array(repeating: start + 400_000, count: alerts))
+    }
+
     @Test("The model's name matches exactly", arguments: ["8r Tractor", "8R  Tractor", " 8R Tractor", "8R Tractor ", "", "8R"])
     func unknownModel(_ model: String) {
         let rules = RuleSet([tractor: [AlertFoldTests.fuel]])

@@ -155,8 +155,8 @@ struct ThresholdFileTests {
         Bad(file(parameter(["name": "Coolant Temperature", "test": "above"], more: "<clear>70</clear>\n")), 9, "clear", "good side"),
         Bad(file(parameter(more: "<advice>\(String(repeating: "a", count: 1_001))</advice>\n")), 9, "advice", "1000 bytes"),
         Bad(file(parameter(["unit": String(repeating: "u", count: 5_000)])), 5, "unit", "bytes"),
-        Bad(file(parameter(), parameter()), 9, "parameter", "\"Fuel Level\"", "second time", "line 2"),
-        Bad(file(parameter(["name": "Engine Hours"]), parameter(["name": "Machine Hours"])), 9, "parameter", "second time"),
+        Bad(file(parameter(), parameter()), 10, "parameter", "\"Fuel Level\"", "second time", "line 2"),
+        Bad(file(parameter(["name": "Engine Hours"]), parameter(["name": "Machine Hours"])), 10, "parameter", "second time"),
         Bad(file("<param/>\n", parameter()), 2, "param", "parameter"),
         Bad(file(parameter(["threshold": "6<b/>5"])), 8, "b", "text only"),
         Bad("<root/>", 1, "root", "<parameter>"),
@@ -179,7 +179,7 @@ struct ThresholdFileTests {
             ThresholdFileTests.parameter(["threshold": "x"], more: "<clear>y</clear>\n"), ThresholdFileTests.parameter(["name": "GPS Available"]))
         let error = try #require(throws: ThresholdError.self) { try ThresholdFileTests.parse(text) }
         #expect(error.problems.map(\.element) == ["name", "test", "type", "user", "threshold", "clear", "type"])
-        #expect(error.problems.map(\.line) == [3, 4, 6, 7, 15, 16, 22])
+        #expect(error.problems.map(\.line) == [3, 4, 6, 7, 16, 17, 23])
         #expect(error.description.split(separator: "\n").count == 7)
     }
 
@@ -205,7 +205,7 @@ struct ThresholdFileTests {
         init(_ name: String, _ bytes: [UInt8], _ line: Int, _ says: String) { (testDescription, self.bytes, self.line, self.says) = (name, bytes, line, says) }
     }
     static let unread = [
-        Unread("empty", "", 1, "XML"), Unread("blanks", "  \n \n", 1, "XML"), Unread("text", "Fuel Level: 65", 1, "XML"),
+        Unread("empty", "", 1, "XML"), Unread("blanks", "  \n \n", 3, "XML"), Unread("text", "Fuel Level: 65", 1, "XML"),
         Unread("JSON", "{\"root\": []}", 1, "XML"), Unread("random bytes", (0..<200).map { UInt8(($0 &* 73 &+ 131) & 0xFF) | 0x80 }, 1, "UTF-8"),
         Unread("truncated", String(file(parameter()).dropLast(12)), 9, "XML"), Unread("truncated in a tag", "<root>\n<param", 2, "XML"),
         Unread("a tag left open", "<root><parameter></root>", 1, "XML"), Unread("two roots", "<root/>\n<root/>", 2, "XML"),

@@ -31,12 +31,12 @@ public struct MachineTables: Equatable, Sendable {
         }
     }
 
-    /// The state of the reading before, the readings from there on, and the alerts opened from the reading before on:
-    /// an absence may open exactly at the time of a reading that did not open it, so that time counts, too.
+    /// The state of the reading before, the readings from there on, and the alerts that were not over by the reading
+    /// before: when they opened says less, for an absence opens at its deadline, which may be before that reading.
     public func history(_ query: HistoryQuery) -> MachineHistory {
         let rows = readings[query.vehicle, default: [:]].sorted { $0.key < $1.key }
         let before = rows.last { $0.key < query.fromMs }
-        let ids = alerts.values.filter { $0.vehicle == query.vehicle && $0.openedMs >= before?.key ?? .min }.map(\.id)
+        let ids = alerts.values.filter { $0.vehicle == query.vehicle && $0.resolvedMs ?? .max > before?.key ?? .min }.map(\.id)
         return MachineHistory(
             stateBefore: before.map { try! AlertFold(packed: $0.value.state) },
             readings: rows.filter { $0.key >= query.fromMs }.map(\.value.reading), alertIDs: Set(ids))
@@ -70,7 +70,9 @@ public enum SeededMachine {
         (gps.holdMs, gps.absentMs) = (300_000, 300_000)
         var sprayer = coolant
         sprayer.clear = nil
-        return RuleSet(["8R Tractor": [coolant, tire, gps], "R4038 Sprayer": [sprayer, gps]])
+        var shortGPS = gps
+        shortGPS.absentMs = 60_000
+        return RuleSet(["8R Tractor": [coolant, tire, gps], "R4038 Sprayer": [sprayer, shortGPS]])
     }()
 
     public static func readings(seed: UInt64, count: Int, vehicle: VehicleID) -> [MachineReading] {

@@ -71,6 +71,24 @@ struct RecordTests {
         }
     }
 
+    @Test("A NUL in a text never gets in: no database takes it", arguments: [
+        (#""model":"8R\u0000","serial":"S""#, false), (#""model":"\u0000""#, false), (#""model":"8R","serial":"S\u0000""#, true),
+        (#""model":"8R","firmware":"\u0000""#, true), (#""model":"8R","connected_device_names":["a\u0000","b"]"#, true),
+    ] as [(String, Bool)])
+    func nul(_ keys: String, isTaken: Bool) throws {
+        let json = #"{"schema":1,"kind":"reading","id":"a","vehicle":"m1","ts":1700000000000,"# + keys + "}"
+        guard isTaken else {
+            #expect(throws: DecodeError.self) { try decode(json, key: "m1", machine: true) }
+            return
+        }
+        guard case .machine(let reading, _) = try decode(json, key: "m1", machine: true) else {
+            Issue.record("no machine's reading")
+            return
+        }
+        #expect(reading.serial == nil && reading.firmware == nil)
+        #expect(reading.connectedDevices == (keys.contains("names") ? ["b"] : nil))
+    }
+
     @Test func machinesAreDecodedWhole() throws {
         let json =
             #"{"schema":1,"kind":"reading","id":"m1-7","vehicle":"m1","ts":1700000000000,"model":"8R Tractor","serial":"S1","coolant_c":90.5,"gps_available":true,"connected_devices":2,"connected_device_names":["a","b"],"last_cell_call_in_ts":1699999999999,"fuel_level_gal":-4,"latitude_deg":52.5}"#
