@@ -55,13 +55,16 @@ public struct AlertFold: Equatable, Sendable {
         let (next, change) = AlertFold.next(watch, bad, judgement, threshold, reading) { sinceMs, isMissing in
             let openedMs = isMissing ? sinceMs + (threshold.absentMs ?? 0) : reading.ts
             return Episode(
-                id: Episode.id(reading.vehicle, parameter, openedMs: openedMs), vehicle: reading.vehicle, model: reading.model,
+                id: Episode.id(reading.vehicle, parameter, openedMs: openedMs), vehicle: reading.vehicle,
+                model: reading.model,
                 parameter: parameter, name: threshold.name, unit: threshold.unit,
                 severity: judgement.isCritical ? .critical : .warning, state: .open,
                 test: isMissing ? .absent : threshold.test == .below ? .below : .above,
-                threshold: isMissing ? threshold.absentMs : threshold.every ?? threshold.threshold, sinceMs: sinceMs, openedMs: openedMs,
+                threshold: isMissing ? threshold.absentMs : threshold.every ?? threshold.threshold, sinceMs: sinceMs,
+                openedMs: openedMs,
                 openingValue: judgement.value, worstValue: judgement.value, worstMs: openedMs, resolvedMs: nil,
-                audience: threshold.audience, recommended: threshold.recommended, advice: judgement.advice ?? threshold.advice,
+                audience: threshold.audience, recommended: threshold.recommended,
+                advice: judgement.advice ?? threshold.advice,
                 rulesVersion: version)
         }
         watches[parameter] = next == .normal ? nil : next
@@ -107,7 +110,9 @@ public struct AlertFold: Equatable, Sendable {
         _ opened: (Int64, Bool) -> Episode
     ) -> (Watch, Episode?) {
         let holdMs = isMissing ? threshold.absentMs ?? 0 : threshold.holdMs
-        guard holdMs == 0 || reading.ts - sinceMs > holdMs else { return (.pending(sinceMs: sinceMs, isMissing: isMissing), nil) }
+        guard holdMs == 0 || reading.ts - sinceMs > holdMs else {
+            return (.pending(sinceMs: sinceMs, isMissing: isMissing), nil)
+        }
         let episode = opened(sinceMs, isMissing)
         return (.open(episode), episode)
     }

@@ -30,7 +30,9 @@ struct Judgement {
             return
         }
         advice = nil
-        func beyond(_ limit: Int64?) -> Bool { limit.map { threshold.test == .below ? value < $0 : value > $0 } ?? false }
+        func beyond(_ limit: Int64?) -> Bool {
+            limit.map { threshold.test == .below ? value < $0 : value > $0 } ?? false
+        }
         isFailing = beyond(threshold.threshold)
         isCritical = beyond(threshold.critical)
         isCleared = !beyond(threshold.clear ?? threshold.threshold)

@@ -33,13 +33,16 @@ extension AlertFold {
     private static func append(_ episode: Episode, to out: inout [UInt8]) {
         for text in [
             episode.id, episode.vehicle.text, episode.model, episode.name, episode.unit, episode.severity.rawValue,
-            episode.state.rawValue, episode.test.rawValue, episode.audience.rawValue, episode.advice ?? "", episode.rulesVersion,
+            episode.state.rawValue, episode.test.rawValue, episode.audience.rawValue, episode.advice ?? "",
+            episode.rulesVersion,
         ] {
             out.appendVarint(UInt64(text.utf8.count))
             out += text.utf8
         }
         for value in [episode.sinceMs, episode.openedMs, episode.worstMs] { out.appendZigzag(value) }
-        for value in [episode.threshold, episode.openingValue, episode.worstValue, episode.resolvedMs, episode.recommended] {
+        for value in [
+            episode.threshold, episode.openingValue, episode.worstValue, episode.resolvedMs, episode.recommended,
+        ] {
             out.append(value == nil ? 0 : 1)
             if let value { out.appendZigzag(value) }
         }
@@ -92,7 +95,9 @@ extension AlertFold {
         try reader.byte() == 0 ? nil : try reader.zigzag()
     }
 
-    private static func episode(_ reader: inout VarintReader, _ parameter: MachineParameter) throws(DecodeError) -> Episode {
+    private static func episode(_ reader: inout VarintReader, _ parameter: MachineParameter) throws(DecodeError)
+        -> Episode
+    {
         var texts: [String] = []
         for _ in 0..<11 { texts.append(try text(&reader)) }
         let (sinceMs, openedMs, worstMs) = (try reader.zigzag(), try reader.zigzag(), try reader.zigzag())

@@ -34,7 +34,8 @@ public struct ThresholdProblem: Equatable, Sendable, CustomStringConvertible {
 
     public var description: String {
         let found = value.map { "is \"\(ThresholdProblem.printable($0))\", " } ?? ""
-        return "\(ThresholdProblem.printable(file)):\(line): <\(ThresholdProblem.printable(element))>: \(found)\(reason.text)"
+        return
+            "\(ThresholdProblem.printable(file)):\(line): <\(ThresholdProblem.printable(element))>: \(found)\(reason.text)"
     }
 
     /// A value of a hostile file must not break the line of a log: short, and without control characters.
@@ -56,7 +57,8 @@ extension ThresholdProblem.Reason {
         case .outOfRange(let least, let most): "must be a number from \(least) to \(most)."
         case .tooLong(let bytesMax): "must not be longer than \(bytesMax) bytes."
         case .missing(let accepted): "is missing; accepted: \(accepted)."
-        case .unknownElement(let accepted): "is not an element of this file; accepted: \(accepted.joined(separator: ", "))."
+        case .unknownElement(let accepted):
+            "is not an element of this file; accepted: \(accepted.joined(separator: ", "))."
         case .repeated(let firstLine): "stands a second time, first in line \(firstLine). Keep one of them."
         case .tooMany(let max): "stands more than \(max) times."
         case .contradicts(let why): "\(why)."

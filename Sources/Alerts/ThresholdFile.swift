@@ -17,14 +17,7 @@ public enum ThresholdFile {
     }
 
     public static func parse(fileName: String, bytes: [UInt8]) throws(ThresholdError) -> [Threshold] {
-        let root: XMLElement
-        do throws(XMLFault) {
-            root = try XMLReader.root(of: bytes)
-        } catch {
-            throw ThresholdError(problems: [
-                ThresholdProblem(file: fileName, line: error.line, element: "root", value: nil, reason: .notXML(error.reason))
-            ])
-        }
+        let root = try XMLReader.root(of: bytes, fileName: fileName)
         var reader = ThresholdReader(file: fileName)
         let thresholds = reader.read(root)
         guard reader.problems.isEmpty else { throw ThresholdError(problems: reader.problems) }
@@ -47,7 +40,9 @@ public enum ThresholdFile {
                     continue
                 }
                 guard let threshold = parameter(element) else { continue }
-                if let first = lines[threshold.field] { note(element, value: threshold.name, .repeated(firstLine: first)) }
+                if let first = lines[threshold.field] {
+                    note(element, value: threshold.name, .repeated(firstLine: first))
+                }
                 lines[threshold.field] = element.line
                 thresholds.append(threshold)
             }
@@ -72,7 +67,9 @@ public enum ThresholdFile {
                 field: parts["name"].flatMap { field($0) }, test: choice(parts["test"], Threshold.Test.self),
                 type: choice(parts["type"], Threshold.ValueType.self), user: choice(parts["user"], Audience.self)
             )
-            guard let field = found.field, let test = found.test, let type = found.type, let user = found.user else { return nil }
+            guard let field = found.field, let test = found.test, let type = found.type, let user = found.user else {
+                return nil
+            }
             var threshold = Threshold(
                 field: field, test: test, unit: text(parts["unit"]) ?? "", type: type, audience: user, threshold: nil)
             if test != .shown { threshold.threshold = number(parts["threshold"], isFlag: type == .bool) }
@@ -93,18 +90,26 @@ public enum ThresholdFile {
         private mutating func check(_ threshold: Threshold, _ element: XMLElement, _ parts: [String: XMLElement]) {
             if let judged = threshold.field.judgedType {
                 if threshold.test != .shown, threshold.type != judged {
-                    note(parts["type"] ?? element, value: threshold.type.rawValue, .contradicts("\(threshold.name) is compared as \(judged.rawValue)"))
+                    note(
+                        parts["type"] ?? element, value: threshold.type.rawValue,
+                        .contradicts("\(threshold.name) is compared as \(judged.rawValue)"))
                 }
             } else if threshold.test != .shown {
-                note(parts["test"] ?? element, value: threshold.test.rawValue, .contradicts("\(threshold.name) is only shown: test must be none"))
+                note(
+                    parts["test"] ?? element, value: threshold.test.rawValue,
+                    .contradicts("\(threshold.name) is only shown: test must be none"))
             }
             let isAbove = threshold.test == .above
             if let limit = threshold.threshold {
                 if let critical = threshold.critical, isAbove ? critical < limit : critical > limit {
-                    note(parts["critical"] ?? element, value: parts["critical"]?.text, .contradicts("critical lies beyond the threshold"))
+                    note(
+                        parts["critical"] ?? element, value: parts["critical"]?.text,
+                        .contradicts("critical lies beyond the threshold"))
                 }
                 if let clear = threshold.clear, isAbove ? clear > limit : clear < limit {
-                    note(parts["clear"] ?? element, value: parts["clear"]?.text, .contradicts("clear lies on the good side of the threshold"))
+                    note(
+                        parts["clear"] ?? element, value: parts["clear"]?.text,
+                        .contradicts("clear lies on the good side of the threshold"))
                 }
             }
         }
@@ -150,7 +155,8 @@ public enum ThresholdFile {
         }
 
         private mutating func note(_ element: XMLElement, value: String? = nil, _ reason: ThresholdProblem.Reason) {
-            problems.append(ThresholdProblem(file: file, line: element.line, element: element.name, value: value, reason: reason))
+            problems.append(
+                ThresholdProblem(file: file, line: element.line, element: element.name, value: value, reason: reason))
         }
 
         private func trimmed(_ text: String) -> String {

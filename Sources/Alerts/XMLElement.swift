@@ -22,12 +22,25 @@ enum XMLReader {
     static let bytesMax = 262_144
     static let depthMax = 8
 
-    static func root(of file: [UInt8]) throws(XMLFault) -> XMLElement {
+    /// The root element, or what is wrong as the only problem of that file.
+    static func root(of bytes: [UInt8], fileName: String) throws(ThresholdError) -> XMLElement {
+        do throws(XMLFault) {
+            return try root(of: bytes)
+        } catch {
+            throw ThresholdError(problems: [
+                ThresholdProblem(
+                    file: fileName, line: error.line, element: "root", value: nil, reason: .notXML(error.reason))
+            ])
+        }
+    }
+
+    private static func root(of file: [UInt8]) throws(XMLFault) -> XMLElement {
         guard file.count <= bytesMax else {
             throw XMLFault(line: 1, reason: "the file has \(file.count) bytes, at most \(bytesMax) are accepted")
         }
         if let at = file.firstRange(of: Array("<!DOCTYPE".utf8)) {
-            throw XMLFault(line: 1 + file[..<at.lowerBound].count { $0 == 0x0A }, reason: "a document type is not accepted")
+            throw XMLFault(
+                line: 1 + file[..<at.lowerBound].count { $0 == 0x0A }, reason: "a document type is not accepted")
         }
         if file.contains(0) { throw XMLFault(line: 1, reason: "the file holds NUL bytes: save it as UTF-8 text") }
         try checkEncoding(file)
@@ -46,9 +59,12 @@ enum XMLReader {
     private static let encodings = ["utf-8", "us-ascii", "iso-8859-1", "windows-1252"]
 
     private static func checkEncoding(_ file: [UInt8]) throws(XMLFault) {
-        let declaration = file.firstRange(of: Array("?>".utf8)).map { String(decoding: file[..<$0.lowerBound], as: UTF8.self) } ?? ""
+        let declaration =
+            file.firstRange(of: Array("?>".utf8)).map { String(decoding: file[..<$0.lowerBound], as: UTF8.self) } ?? ""
         guard let named = declaration.ranges(of: "encoding").last else {
-            guard String(validating: file, as: UTF8.self) != nil else { throw XMLFault(line: 1, reason: "the file is not UTF-8 text") }
+            guard String(validating: file, as: UTF8.self) != nil else {
+                throw XMLFault(line: 1, reason: "the file is not UTF-8 text")
+            }
             return
         }
         let parts = declaration[named.upperBound...].split(omittingEmptySubsequences: false) { $0 == "\"" || $0 == "'" }

@@ -41,7 +41,8 @@ extension MachineReading {
     /// What it says, in a fixed order.
     fileprivate var text: String {
         let numbers = values.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key.rawValue)=\($0.value)" }
-        return "\(model)|\(serial ?? "")|\(firmware ?? "")|\(numbers)|\(connectedDevices ?? [])|\(latitude ?? .min)|\(longitude ?? .min)"
+        return
+            "\(model)|\(serial ?? "")|\(firmware ?? "")|\(numbers)|\(connectedDevices ?? [])|\(latitude ?? .min)|\(longitude ?? .min)"
     }
 }
 
@@ -104,7 +105,8 @@ public struct MachineBook: Sendable {
         }
         if history != nil, united == stored { return nil }
         return MachineChange(
-            vehicle: vehicle, model: united[united.count - 1].model, lastMs: united[united.count - 1].ts, readings: rows,
+            vehicle: vehicle, model: united[united.count - 1].model, lastMs: united[united.count - 1].ts,
+            readings: rows,
             episodes: episodes.values.sorted { $0.id < $1.id },
             withdrawnIDs: (history?.alertIDs ?? []).subtracting(episodes.keys).sorted())
     }

@@ -24,7 +24,8 @@ public struct Migrator {
     /// Returns the files that were applied now.
     public static func apply(_ files: [File], on connection: Connection) throws -> [File] {
         try connection.query("SELECT pg_advisory_lock($1)", [.int8(lock)])
-        defer { _ = try? connection.query("SELECT pg_advisory_unlock($1)", [.int8(lock)]) }  // Ends with the session anyway.
+        // Ends with the session anyway, so a failure here changes nothing.
+        defer { _ = try? connection.query("SELECT pg_advisory_unlock($1)", [.int8(lock)]) }
         try connection.execute(
             """
             CREATE SCHEMA IF NOT EXISTS drover;

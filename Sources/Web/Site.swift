@@ -43,14 +43,16 @@ public final class Site: Sendable {
             log.error("a page could not be made", ["path": "\(path)", "error": "\(error)"])
             return .problem(
                 503, type: "database",
-                detail: "this page is read from PostgreSQL, which cannot be reached or refused; the log says why. Try again shortly"
+                detail: "this page is read from PostgreSQL, which cannot be reached or refused; the log says why. "
+                    + "Try again shortly"
             ).with("Retry-After", "5")
         }
     }
 
     private func fleetDay(_ request: Request) -> Response {
         guard let day = ZonedDay(date: request.query["date"] ?? "", zone: request.query["zone"] ?? "UTC") else {
-            return .problem(400, type: "day", detail: "date must be like 2026-11-21, and zone a name such as Europe/Berlin")
+            return .problem(
+                400, type: "day", detail: "date must be like 2026-11-21, and zone a name such as Europe/Berlin")
         }
         let format = request.query["format"] ?? "html"
         guard ["html", "json", "csv"].contains(format) else {

@@ -73,7 +73,9 @@ final class JSONScanner {
 
     /// Nil when there is none, when it is too long, and when it holds a NUL: no database takes one in a text.
     func text(_ key: Common, bytesMax: Int) -> String? {
-        unsafe withText(key) { unsafe $0.count <= bytesMax && !$0.contains(0) ? String(decoding: $0, as: UTF8.self) : nil } ?? nil
+        unsafe withText(key) {
+            unsafe $0.count <= bytesMax && !$0.contains(0) ? String(decoding: $0, as: UTF8.self) : nil
+        } ?? nil
     }
 
     func strings(_ key: Common, bytesMax: Int) -> [String]? {

@@ -71,7 +71,8 @@ struct WorkerBench {
 
     func run(_ arguments: Arguments) throws -> [Figure] {
         let folder = FileManager.default.temporaryDirectory.appending(path: "drover-bench-\(getpid())").path
-        defer { try? FileManager.default.removeItem(atPath: folder) }  // A leftover in the temporary folder hurts nobody.
+        // A leftover in the temporary folder hurts nobody.
+        defer { try? FileManager.default.removeItem(atPath: folder) }
         let embedded = try EmbeddedServers.start(EmbeddedSettings(dataDirectory: folder, log: { Out.note($0) }))
         defer { embedded.stop() }
         let settings = try SettingsSource.load(

@@ -11,9 +11,13 @@ struct AlertFoldTests {
             (self.opened, self.resolved, self.worst, self.severity) = (opened, resolved, worst, severity)
         }
         init(_ episode: Episode) {
-            self.init((episode.openedMs - start) / 1_000, episode.resolvedMs.map { ($0 - start) / 1_000 }, episode.worstValue, episode.severity)
+            self.init(
+                (episode.openedMs - start) / 1_000, episode.resolvedMs.map { ($0 - start) / 1_000 }, episode.worstValue,
+                episode.severity)
         }
-        var description: String { "\(opened)..\(resolved.map(String.init) ?? "") worst \(worst.map(String.init) ?? "none") \(severity)" }
+        var description: String {
+            "\(opened)..\(resolved.map(String.init) ?? "") worst \(worst.map(String.init) ?? "none") \(severity)"
+        }
     }
 
     struct Case: CustomTestStringConvertible {
@@ -42,55 +46,82 @@ struct AlertFoldTests {
         Case("below: far above raises nothing", fuel, [(0, 190_000)], []),
         Case("an equal critical value is a warning", coolant, [(0, 95_000)], [Seen(0, nil, 95_000)]),
         Case("beyond the critical value at once", coolant, [(0, 95_001)], [Seen(0, nil, 95_001, .critical)]),
-        Case("critical does not go down again", coolant, [(0, 86_000), (1, 96_000), (2, 84_000), (3, 86_000)], [Seen(0, nil, 96_000, .critical)]),
+        Case(
+            "critical does not go down again", coolant, [(0, 86_000), (1, 96_000), (2, 84_000), (3, 86_000)],
+            [Seen(0, nil, 96_000, .critical)]),
         Case(
             "the next episode is a warning again", coolant, [(0, 96_000), (1, 80_000), (2, 86_000)],
             [Seen(0, 1, 96_000, .critical), Seen(2, nil, 86_000)]),
         Case("one alert, not one a reading", coolant, [(0, 90_000), (1, 91_000), (2, 90_000)], [Seen(0, nil, 91_000)]),
-        Case("between clear and limit it stays open", coolant, [(0, 90_000), (1, 82_001), (2, 84_000)], [Seen(0, nil, 90_000)]),
+        Case(
+            "between clear and limit it stays open", coolant, [(0, 90_000), (1, 82_001), (2, 84_000)],
+            [Seen(0, nil, 90_000)]),
         Case("between clear and limit nothing opens", coolant, [(0, 84_000)], []),
         Case("equal to clear resolves", coolant, [(0, 90_000), (1, 82_000)], [Seen(0, 1, 90_000)]),
         Case("below: just short of clear stays open", fuel, [(0, 40_000), (1, 53_999)], [Seen(0, nil, 40_000)]),
         Case("below: clear resolves", fuel, [(0, 40_000), (1, 54_000)], [Seen(0, 1, 40_000)]),
         Case("below: the worst is the least", fuel, [(0, 49_000), (1, 12_000), (2, 30_000)], [Seen(0, nil, 12_000)]),
-        Case("no clear: the limit itself resolves", rule(.fuelLevel, .below, 50), [(0, 49_000), (1, 50_000)], [Seen(0, 1, 49_000)]),
+        Case(
+            "no clear: the limit itself resolves", rule(.fuelLevel, .below, 50), [(0, 49_000), (1, 50_000)],
+            [Seen(0, 1, 49_000)]),
         Case("missing changes nothing while normal", coolant, [(0, nil), (99_999, nil)], []),
         Case("missing changes nothing while open", coolant, [(0, 90_000), (1, nil), (2, nil)], [Seen(0, nil, 90_000)]),
-        Case("missing does not split an episode", coolant, [(0, 90_000), (1, nil), (2, 91_000), (3, 80_000)], [Seen(0, 3, 91_000)]),
+        Case(
+            "missing does not split an episode", coolant, [(0, 90_000), (1, nil), (2, 91_000), (3, 80_000)],
+            [Seen(0, 3, 91_000)]),
         Case("hold: exactly as long opens nothing", held, [(0, 90_000), (300, 90_000)], []),
         Case("hold: longer opens where it is seen", held, [(0, 90_000), (301, 90_000)], [Seen(301, nil, 90_000)]),
         Case("hold: one reading, however late it comes, opens nothing", held, [(7_200, 99_000)], []),
-        Case("hold: a good value between begins anew", held, [(0, 90_000), (200, 80_000), (310, 90_000), (600, 90_000)], []),
-        Case("hold: a good value and then long enough", held, [(0, 90_000), (200, 80_000), (310, 90_000), (611, 91_000)], [Seen(611, nil, 91_000)]),
+        Case(
+            "hold: a good value between begins anew", held, [(0, 90_000), (200, 80_000), (310, 90_000), (600, 90_000)],
+            []),
+        Case(
+            "hold: a good value and then long enough", held,
+            [(0, 90_000), (200, 80_000), (310, 90_000), (611, 91_000)], [Seen(611, nil, 91_000)]),
         Case("hold: missing neither ends nor goes on", held, [(0, 90_000), (500, nil)], []),
-        Case("hold: missing between does not begin anew", held, [(0, 90_000), (200, nil), (301, 90_000)], [Seen(301, nil, 90_000)]),
+        Case(
+            "hold: missing between does not begin anew", held, [(0, 90_000), (200, nil), (301, 90_000)],
+            [Seen(301, nil, 90_000)]),
         Case("absent: exactly as long opens nothing", gps, [(0, 1), (300, nil)], []),
         Case("absent: opens at its deadline, not at the reading", gps, [(0, 1), (900, nil)], [Seen(300, nil, nil)]),
-        Case("absent: counts from the last reading that had it", gps, [(0, 1), (100, 1), (401, nil)], [Seen(400, nil, nil)]),
+        Case(
+            "absent: counts from the last reading that had it", gps, [(0, 1), (100, 1), (401, nil)],
+            [Seen(400, nil, nil)]),
         Case("absent: never there counts from the first reading", gps, [(50, nil), (351, nil)], [Seen(350, nil, nil)]),
         Case("absent: a single reading without it opens nothing", gps, [(7_200, nil)], []),
         Case("absent: the value resolves", gps, [(0, 1), (900, nil), (901, 1)], [Seen(300, 901, nil)]),
         Case("absent: a silence between good readings is none", gps, [(0, 1), (9_000, 1)], []),
         Case("flag: failing and held", gps, [(0, 0), (301, 0), (302, 1)], [Seen(301, 302, 0)]),
-        Case("flag: failing, then missing, is one stretch", gps, [(0, 0), (200, nil), (301, nil)], [Seen(301, nil, nil)]),
+        Case(
+            "flag: failing, then missing, is one stretch", gps, [(0, 0), (200, nil), (301, nil)], [Seen(301, nil, nil)]),
         Case("old file: GPS alerts at once", oldGPS, [(0, 1), (1, 0), (2, 1)], [Seen(1, 2, 0)]),
         Case("old file: missing GPS raises nothing", oldGPS, [(0, 1), (90_000, nil)], []),
-        Case("service: open from the first reading on", rule(.engineHours, .above, 50, every: 50), [(0, 10_000), (9, 40_000)], [Seen(0, nil, 40_000)]),
+        Case(
+            "service: open from the first reading on", rule(.engineHours, .above, 50, every: 50),
+            [(0, 10_000), (9, 40_000)], [Seen(0, nil, 40_000)]),
         Case("service: nothing without hours", rule(.engineHours, .above, 50, every: 50), [(0, nil)], []),
-        Case("hours as the old app: the value itself", rule(.engineHours, .above, 50), [(0, 50_000), (1, 50_001)], [Seen(1, nil, 50_001)]),
+        Case(
+            "hours as the old app: the value itself", rule(.engineHours, .above, 50), [(0, 50_000), (1, 50_001)],
+            [Seen(1, nil, 50_001)]),
         Case("shown only", rule(.fuelLevel, .shown), [(0, 0), (1, 2_000_000)], []),
-        Case("shown, but its absence is judged", rule(.fuelLevel, .shown, absent: 60), [(0, 1), (61, nil), (70, 5)], [Seen(60, 70, nil)]),
+        Case(
+            "shown, but its absence is judged", rule(.fuelLevel, .shown, absent: 60), [(0, 1), (61, nil), (70, 5)],
+            [Seen(60, 70, nil)]),
     ]
 
     @Test("One rule", arguments: cases) func rules(_ test: Case) {
-        guard case .parameter(let parameter) = test.rule.field else { return #expect(Bool(false), "a rule of a number") }
+        guard case .parameter(let parameter) = test.rule.field else {
+            return #expect(Bool(false), "a rule of a number")
+        }
         let readings = test.values.map { seconds, value in reading(seconds, value.map { [parameter: $0] } ?? [:]) }
         #expect(episodes(readings, RuleSet([tractor: [test.rule]])).map(Seen.init) == test.expected)
     }
 
-    @Test("The call-in's age is judged at the reading's own time", arguments: [
-        (432_000, false), (432_044, true), (518_400, true), (0, false), (-60, false),
-    ] as [(Int64, Bool)])
+    @Test(
+        "The call-in's age is judged at the reading's own time",
+        arguments: [
+            (432_000, false), (432_044, true), (518_400, true), (0, false), (-60, false),
+        ] as [(Int64, Bool)])
     func callIn(ageSeconds: Int64, isOpen: Bool) {
         let rules = RuleSet([tractor: [rule(.lastCellCallIn, .above, 5)]])
         let found = episodes([reading(0, [.lastCellCallIn: start - ageSeconds * 1_000])], rules)
@@ -104,13 +135,16 @@ struct AlertFoldTests {
         let found = try #require(episodes([reading(0, [.engineHours: 7_000])], rules).first)
         #expect(found.advice == "No service recorded. Change the oil.")
         #expect(found.threshold == 250_000)
-        let plain = episodes([reading(0, [.engineHours: 7_000])], RuleSet([tractor: [rule(.engineHours, .above, 50, every: 50)]]))
+        let plain = episodes(
+            [reading(0, [.engineHours: 7_000])], RuleSet([tractor: [rule(.engineHours, .above, 50, every: 50)]]))
         #expect(plain.first?.advice == "No service recorded.")
     }
 
-    @Test("Another model's rules resolve what they do not know", arguments: [
-        ("R4038 Sprayer", 60), ("544K Loader", 60), (tractor, nil),
-    ] as [(String, Int64?)])
+    @Test(
+        "Another model's rules resolve what they do not know",
+        arguments: [
+            ("R4038 Sprayer", 60), ("544K Loader", 60), (tractor, nil),
+        ] as [(String, Int64?)])
     func modelChange(to model: String, resolved: Int64?) {
         let rules = RuleSet([tractor: [AlertFoldTests.fuel], "R4038 Sprayer": [AlertFoldTests.coolant]])
         let found = episodes([reading(0, [.fuelLevel: 1_000]), reading(60, [.fuelLevel: 1_000], model: model)], rules)
@@ -118,16 +152,22 @@ struct AlertFoldTests {
         #expect(found.map(\.model) == [tractor])
     }
 
-    @Test("Absence does not count from before a time without a rule", arguments: [(400, 0), (700, 0), (701, 1)] as [(Int64, Int)])
+    @Test(
+        "Absence does not count from before a time without a rule",
+        arguments: [(400, 0), (700, 0), (701, 1)] as [(Int64, Int)])
     func absenceAcrossModels(lastSeconds: Int64, alerts: Int) {
         let readings = [
-            reading(0, [.gpsAvailable: 1]), reading(300, [.gpsAvailable: 1], model: "544K Loader"), reading(400), reading(lastSeconds),
+            reading(0, [.gpsAvailable: 1]), reading(300, [.gpsAvailable: 1], model: "544K Loader"), reading(400),
+            reading(lastSeconds),
         ]
-        let found = episodes(lastSeconds == 400 ? Array(readings.dropLast()) : readings, RuleSet([tractor: [AlertFoldTests.gps]]))
+        let found = episodes(
+            lastSeconds == 400 ? Array(readings.dropLast()) : readings, RuleSet([tractor: [AlertFoldTests.gps]]))
         #expect(found.map(\.sinceMs) == Array(repeating: start + 400_000, count: alerts))
     }
 
-    @Test("The model's name matches exactly", arguments: ["8r Tractor", "8R  Tractor", " 8R Tractor", "8R Tractor ", "", "8R"])
+    @Test(
+        "The model's name matches exactly",
+        arguments: ["8r Tractor", "8R  Tractor", " 8R Tractor", "8R Tractor ", "", "8R"])
     func unknownModel(_ model: String) {
         let rules = RuleSet([tractor: [AlertFoldTests.fuel]])
         #expect(episodes([reading(0, [.fuelLevel: 0], model: model)], rules).isEmpty)
@@ -139,17 +179,32 @@ struct AlertFoldTests {
         (rule.recommended, rule.advice, rule.audience, rule.unit) = (75_000, "Clean it.", .dealer, "°C")
         let rules = RuleSet([tractor: [rule]])
         let found = try #require(episodes([reading(7, [.coolantTemperature: 97_000])], rules).first)
-        #expect(found.vehicle == VehicleID("m-1") && found.parameter == .coolantTemperature && found.name == "Coolant Temperature")
-        #expect(found.test == .above && found.threshold == 85_000 && found.recommended == 75_000 && found.advice == "Clean it.")
-        #expect(found.audience == .dealer && found.unit == "°C" && found.rulesVersion == rules.version && found.state == .open)
-        #expect(found.sinceMs == start + 7_000 && found.openedMs == found.sinceMs && found.worstMs == found.sinceMs && found.resolvedMs == nil)
+        #expect(
+            found.vehicle == VehicleID("m-1") && found.parameter == .coolantTemperature
+                && found.name == "Coolant Temperature")
+        #expect(
+            found.test == .above && found.threshold == 85_000 && found.recommended == 75_000
+                && found.advice == "Clean it.")
+        #expect(
+            found.audience == .dealer && found.unit == "°C" && found.rulesVersion == rules.version
+                && found.state == .open)
+        #expect(
+            found.sinceMs == start + 7_000 && found.openedMs == found.sinceMs && found.worstMs == found.sinceMs
+                && found.resolvedMs == nil)
     }
 
     @Test("Since when and until when: hold and absence") func since() throws {
-        let held = try #require(episodes([reading(0, [.coolantTemperature: 90_000]), reading(400, [.coolantTemperature: 90_000])], RuleSet([tractor: [AlertFoldTests.held]])).first)
+        let held = try #require(
+            episodes(
+                [reading(0, [.coolantTemperature: 90_000]), reading(400, [.coolantTemperature: 90_000])],
+                RuleSet([tractor: [AlertFoldTests.held]])
+            ).first)
         #expect(held.sinceMs == start && held.openedMs == start + 400_000 && held.test == .above)
-        let absent = try #require(episodes([reading(0, [.gpsAvailable: 1]), reading(999)], RuleSet([tractor: [AlertFoldTests.gps]])).first)
-        #expect(absent.sinceMs == start && absent.openedMs == start + 300_000 && absent.test == .absent && absent.threshold == 300_000)
+        let absent = try #require(
+            episodes([reading(0, [.gpsAvailable: 1]), reading(999)], RuleSet([tractor: [AlertFoldTests.gps]])).first)
+        #expect(
+            absent.sinceMs == start && absent.openedMs == start + 300_000 && absent.test == .absent
+                && absent.threshold == 300_000)
     }
 
     @Test("Ids are at most 64 characters of the wire's alphabet and told apart", arguments: [1, 40, 41, 64])
@@ -169,12 +224,16 @@ struct AlertFoldTests {
         #expect(RuleSet([tractor: [a, b]]).version == RuleSet([tractor: [b, a]]).version)
         var changed = a
         changed.clear = 55_000
-        let others = [RuleSet([tractor: [a]]), RuleSet([tractor: [changed, b]]), RuleSet(["x": [a, b]]), RuleSet([:])]
+        let others = [
+            RuleSet([tractor: [a]]), RuleSet([tractor: [changed, b]]), RuleSet(["x": [a, b]]), RuleSet([:]),
+        ]
         #expect(Set(others.map(\.version) + [RuleSet([tractor: [a, b]]).version]).count == 5)
     }
 
     /// Plain rules with clear, written from the specification: strictly beyond opens, back past clear resolves.
-    private func reference(_ values: [(Int64, Int64?)], isAbove: Bool, limit: Int64, critical: Int64, clear: Int64) -> [Seen] {
+    private func reference(_ values: [(Int64, Int64?)], isAbove: Bool, limit: Int64, critical: Int64, clear: Int64)
+        -> [Seen]
+    {
         var all: [Seen] = []
         var isOpen = false
         for case (let seconds, let value?) in values {
@@ -194,7 +253,8 @@ struct AlertFoldTests {
         return all
     }
 
-    @Test("Seeded readings against the plain reference", arguments: 0..<200 as Range<UInt64>) func seeded(seed: UInt64) {
+    @Test("Seeded readings against the plain reference", arguments: 0..<200 as Range<UInt64>) func seeded(seed: UInt64)
+    {
         var chance = SeededChance(seed: seed)
         let isAbove = chance.once(in: 2)
         let sign: Int64 = isAbove ? 1 : -1
@@ -205,9 +265,17 @@ struct AlertFoldTests {
             // Whole units and halves, so that equal values are frequent.
             values.append((seconds, chance.once(in: 6) ? nil : (limit * 2 - 30 + chance.below(61)) * 500))
         }
-        let rules = RuleSet([tractor: [rule(.fuelLevel, isAbove ? .above : .below, limit, critical: limit + sign * more, clear: limit - sign * gap)]])
+        let rules = RuleSet([
+            tractor: [
+                rule(
+                    .fuelLevel, isAbove ? .above : .below, limit, critical: limit + sign * more,
+                    clear: limit - sign * gap)
+            ]
+        ])
         let found = episodes(values.map { reading($0, $1.map { [.fuelLevel: $0] } ?? [:]) }, rules).map(Seen.init)
-        let wanted = reference(values, isAbove: isAbove, limit: limit * 1_000, critical: (limit + sign * more) * 1_000, clear: (limit - sign * gap) * 1_000)
+        let wanted = reference(
+            values, isAbove: isAbove, limit: limit * 1_000, critical: (limit + sign * more) * 1_000,
+            clear: (limit - sign * gap) * 1_000)
         #expect(found == wanted, "seed \(seed)")
         #expect(wanted.count > 1, "seed \(seed) tests little")
     }

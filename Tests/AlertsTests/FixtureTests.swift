@@ -16,7 +16,11 @@ struct FixtureTests {
     static func shippedRules() throws -> RuleSet {
         let models = try ["S690 Combine", "R4038 Sprayer", tractor].map { model in
             let name = "\(model)-thresholds.xml"
-            return (model, try ThresholdFile.parse(fileName: name, bytes: [UInt8](Data(contentsOf: root.appending(path: "Deploy/thresholds/\(name)")))))
+            return (
+                model,
+                try ThresholdFile.parse(
+                    fileName: name, bytes: [UInt8](Data(contentsOf: root.appending(path: "Deploy/thresholds/\(name)"))))
+            )
         }
         return RuleSet(Dictionary(uniqueKeysWithValues: models))
     }
@@ -28,21 +32,26 @@ struct FixtureTests {
         var folds: [VehicleID: AlertFold] = [:]
         var (found, lines): ([String: Episode], Int) = ([:], 0)
         for line in try Data(contentsOf: folder.appending(path: "readings.jsonl")).split(separator: 0x0A) {
-            guard case .machine(let reading, let dropped) = try decoder.decode(line: [UInt8](line), isMachine: true) else {
+            guard case .machine(let reading, let dropped) = try decoder.decode(line: [UInt8](line), isMachine: true)
+            else {
                 Issue.record("line \(lines + 1) is no machine's reading")
                 continue
             }
             #expect(dropped == 0)
             lines += 1
-            for episode in folds[reading.vehicle, default: AlertFold()].observe(reading, rules: rules) { found[episode.id] = episode }
+            for episode in folds[reading.vehicle, default: AlertFold()].observe(reading, rules: rules) {
+                found[episode.id] = episode
+            }
         }
         #expect(lines == 6 * 288)
         let rows = found.values.map { episode in
             Row(
-                vehicle: episode.vehicle.text, parameter: episode.name, severity: episode.severity.rawValue, opened_ts: episode.openedMs,
+                vehicle: episode.vehicle.text, parameter: episode.name, severity: episode.severity.rawValue,
+                opened_ts: episode.openedMs,
                 resolved_ts: episode.resolvedMs, worst_value: episode.worstValue.map { Double($0) / 1_000 })
         }.sorted { ($0.vehicle, $0.parameter, $0.opened_ts) < ($1.vehicle, $1.parameter, $1.opened_ts) }
-        let expected = try JSONDecoder().decode([Row].self, from: Data(contentsOf: folder.appending(path: "expected.json")))
+        let expected = try JSONDecoder().decode(
+            [Row].self, from: Data(contentsOf: folder.appending(path: "expected.json")))
         #expect(rows == expected)
         #expect(expected.count > 10)
     }

@@ -3,16 +3,20 @@ import Fleet
 import Foundation
 
 let tractor = "8R Tractor"
-let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
 /// 2026-09-14T00:00:00Z.
 let start: Int64 = 1_789_344_000_000
 
 /// One parameter's rule; numbers are in the unit, times in seconds.
 func rule(
-    _ parameter: MachineParameter, _ test: Threshold.Test, _ limit: Int64? = nil, critical: Int64? = nil, clear: Int64? = nil,
+    _ parameter: MachineParameter, _ test: Threshold.Test, _ limit: Int64? = nil, critical: Int64? = nil,
+    clear: Int64? = nil,
     hold: Int64 = 0, absent: Int64? = nil, every: Int64? = nil, advice: String? = nil
 ) -> Threshold {
-    var rule = Threshold(field: .parameter(parameter), test: test, unit: "u", type: .int, audience: .farmer, threshold: limit.map { $0 * 1_000 })
+    var rule = Threshold(
+        field: .parameter(parameter), test: test, unit: "u", type: .int, audience: .farmer,
+        threshold: limit.map { $0 * 1_000 })
     (rule.critical, rule.clear) = (critical.map { $0 * 1_000 }, clear.map { $0 * 1_000 })
     (rule.holdMs, rule.absentMs) = (hold * 1_000, absent.map { $0 * 1_000 })
     (rule.every, rule.advice) = (every.map { $0 * 1_000 }, advice)
@@ -21,7 +25,8 @@ func rule(
 
 /// A reading `seconds` after the start; values are stored integers.
 func reading(_ seconds: Int64, _ values: [MachineParameter: Int64] = [:], model: String = tractor) -> MachineReading {
-    var reading = MachineReading(vehicle: VehicleID("m-1")!, ts: start + seconds * 1_000, id: "r-\(seconds)", model: model)
+    var reading = MachineReading(
+        vehicle: VehicleID("m-1")!, ts: start + seconds * 1_000, id: "r-\(seconds)", model: model)
     reading.values = values
     return reading
 }

@@ -7,7 +7,8 @@ import Wire
 struct PackedFoldTests {
     static let rules = RuleSet([
         tractor: [
-            AlertFoldTests.coolant, AlertFoldTests.fuel, AlertFoldTests.gps, rule(.tirePressure, .below, 70, hold: 600, advice: "Größe prüfen 🛞"),
+            AlertFoldTests.coolant, AlertFoldTests.fuel, AlertFoldTests.gps,
+            rule(.tirePressure, .below, 70, hold: 600, advice: "Größe prüfen 🛞"),
             rule(.engineHours, .above, 50, every: 50), rule(.lastCellCallIn, .above, 5),
         ], "R4038 Sprayer": [AlertFoldTests.held],
     ])
@@ -46,7 +47,9 @@ struct PackedFoldTests {
     private func rich() -> [UInt8] {
         var fold = AlertFold()
         var chance = SeededChance(seed: 7)
-        for reading in PackedFoldTests.readings(&chance, count: 40) { _ = fold.observe(reading, rules: PackedFoldTests.rules) }
+        for reading in PackedFoldTests.readings(&chance, count: 40) {
+            _ = fold.observe(reading, rules: PackedFoldTests.rules)
+        }
         return fold.packed
     }
 
@@ -59,14 +62,17 @@ struct PackedFoldTests {
         #expect(throws: DecodeError.self) { try AlertFold(packed: bytes + [0]) }
     }
 
-    @Test("Bytes that are no state", arguments: [
-        [], [0], [2, 0, 0], [255], [1], [1, 17], [1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01],
-        [1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F], [1, 1, 16, 0, 0], [1, 1, 200, 0, 0], [1, 0, 1, 0, 4],
-        [1, 0, 1, 0, 3, 0], [1, 0, 1, 0, 3, 0xFF, 0x7F], [1, 0, 1, 0, 3] + [UInt8](repeating: 0, count: 30),
-        // Times that no reading has: judging from them would overflow.
-        [1, 1, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0],
-        [1, 0, 1, 3, 1, 0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01],
-    ] as [[UInt8]])
+    @Test(
+        "Bytes that are no state",
+        arguments: [
+            [], [0], [2, 0, 0], [255], [1], [1, 17], [1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01],
+            [1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F], [1, 1, 16, 0, 0], [1, 1, 200, 0, 0],
+            [1, 0, 1, 0, 4],
+            [1, 0, 1, 0, 3, 0], [1, 0, 1, 0, 3, 0xFF, 0x7F], [1, 0, 1, 0, 3] + [UInt8](repeating: 0, count: 30),
+            // Times that no reading has: judging from them would overflow.
+            [1, 1, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0],
+            [1, 0, 1, 3, 1, 0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01],
+        ] as [[UInt8]])
     func rubbish(_ bytes: [UInt8]) { #expect(throws: DecodeError.self) { try AlertFold(packed: bytes) } }
 
     @Test("Changed bytes throw or give a state that can be judged on", arguments: 0..<8 as Range<UInt64>)

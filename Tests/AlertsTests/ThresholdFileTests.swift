@@ -14,19 +14,23 @@ struct ThresholdFileTests {
 
     static func shipped(_ model: String) throws -> [Threshold] {
         let name = "\(model)-thresholds.xml"
-        return try ThresholdFile.parse(fileName: name, bytes: [UInt8](Data(contentsOf: root.appending(path: "Deploy/thresholds/\(name)"))))
+        return try ThresholdFile.parse(
+            fileName: name, bytes: [UInt8](Data(contentsOf: root.appending(path: "Deploy/thresholds/\(name)"))))
     }
 
-    @Test("Shipped files say what the table says", arguments: [
-        Shipped(model: "S690 Combine", fuel: 65, capacity: 330, oil: 55, tire: 160, recommended: 193),
-        Shipped(model: "R4038 Sprayer", fuel: 40, capacity: 155, oil: 88, tire: 420, recommended: 441),
-        Shipped(model: "8R Tractor", fuel: 50, capacity: 190, oil: 55, tire: 70, recommended: 80),
-    ])
+    @Test(
+        "Shipped files say what the table says",
+        arguments: [
+            Shipped(model: "S690 Combine", fuel: 65, capacity: 330, oil: 55, tire: 160, recommended: 193),
+            Shipped(model: "R4038 Sprayer", fuel: 40, capacity: 155, oil: 88, tire: 420, recommended: 441),
+            Shipped(model: "8R Tractor", fuel: 50, capacity: 190, oil: 55, tire: 70, recommended: 80),
+        ])
     func shippedValues(_ table: Shipped) throws {
         let rows = Dictionary(uniqueKeysWithValues: try ThresholdFileTests.shipped(table.model).map { ($0.name, $0) })
         // Test, limit, critical, for, absent, every, recommended, capacity (in the unit) and who sees it.
         struct Limits: Equatable {
-            var test: Threshold.Test, limit: Int64? = nil, critical: Int64? = nil, hold: Int64 = 0, absent: Int64? = nil, every: Int64? = nil
+            var test: Threshold.Test, limit: Int64? = nil, critical: Int64? = nil, hold: Int64 = 0,
+                absent: Int64? = nil, every: Int64? = nil
             var recommended: Int64? = nil, capacity: Int64? = nil, audience: Audience = .farmer
         }
         let wanted: [String: Limits] = [
@@ -38,75 +42,116 @@ struct ThresholdFileTests {
             "GPS Available": Limits(test: .below, limit: 1, hold: 300, absent: 300),
             "RDA License Available": Limits(test: .shown), "WDT License Available": Limits(test: .shown),
             "Machine Sync Available": Limits(test: .shown), "Connected Devices": Limits(test: .shown),
-            "Terminal Serial Number": Limits(test: .shown, audience: .dealer), "MTG Firmware Version": Limits(test: .shown, audience: .dealer),
+            "Terminal Serial Number": Limits(test: .shown, audience: .dealer),
+            "MTG Firmware Version": Limits(test: .shown, audience: .dealer),
             "Last Cell Call In": Limits(test: .above, limit: 5, audience: .dealer),
             "Last Reprogramming Status": Limits(test: .below, limit: 1, audience: .dealer),
         ]
         func whole(_ value: Int64?) -> Int64? { value.map { $0 % 1_000 == 0 ? $0 / 1_000 : -1 } }
         let found = rows.mapValues { row in
             Limits(
-                test: row.test, limit: whole(row.threshold), critical: whole(row.critical), hold: row.holdMs / 1_000, absent: whole(row.absentMs),
-                every: whole(row.every), recommended: whole(row.recommended), capacity: whole(row.capacity), audience: row.audience)
+                test: row.test, limit: whole(row.threshold), critical: whole(row.critical), hold: row.holdMs / 1_000,
+                absent: whole(row.absentMs),
+                every: whole(row.every), recommended: whole(row.recommended), capacity: whole(row.capacity),
+                audience: row.audience)
         }
         #expect(found == wanted)
         for row in rows.values where row.test != .shown { #expect(row.advice != nil, "\(row.name)") }
-        for row in rows.values { if let clear = row.clear { #expect(row.test == .above ? clear < row.threshold! : clear > row.threshold!) } }
+        for row in rows.values {
+            if let clear = row.clear { #expect(row.test == .above ? clear < row.threshold! : clear > row.threshold!) }
+        }
     }
 
     @Test("The list of models is that of the files") func models() throws {
         let bytes = [UInt8](try Data(contentsOf: root.appending(path: "Deploy/thresholds/tractors.xml")))
-        #expect(try ModelList.parse(fileName: "tractors.xml", bytes: bytes) == ["S690 Combine", "R4038 Sprayer", "8R Tractor"])
+        #expect(
+            try ModelList.parse(fileName: "tractors.xml", bytes: bytes) == [
+                "S690 Combine", "R4038 Sprayer", "8R Tractor",
+            ])
     }
 
-    @Test("File names", arguments: [
-        ("8R Tractor-thresholds.xml", "8R Tractor"), ("a-thresholds.xml", "a"), ("-thresholds.xml", nil), ("8R Tractor.xml", nil),
-        ("8R Tractor-thresholds.xml~", nil), ("8R Tractor-Thresholds.xml", nil), ("tractors.xml", nil), ("", nil),
-    ] as [(String, String?)])
+    @Test(
+        "File names",
+        arguments: [
+            ("8R Tractor-thresholds.xml", "8R Tractor"), ("a-thresholds.xml", "a"), ("-thresholds.xml", nil),
+            ("8R Tractor.xml", nil),
+            ("8R Tractor-thresholds.xml~", nil), ("8R Tractor-Thresholds.xml", nil), ("tractors.xml", nil), ("", nil),
+        ] as [(String, String?)])
     func fileNames(name: String, model: String?) { #expect(ThresholdFile.model(of: name) == model) }
 
     // MARK: Good files
 
     /// A parameter as old files have it, with the named parts replaced; an empty part is left out.
     private static func parameter(_ parts: [String: String] = [:], more: String = "") -> String {
-        let usual = [("name", "Fuel Level"), ("test", "below"), ("unit", "gallons"), ("type", "int"), ("user", "farmer"), ("threshold", "65")]
-        return "<parameter>\n" + usual.compactMap { name, value in
-            parts[name] == "" ? nil : "<\(name)>\(parts[name] ?? value)</\(name)>\n"
-        }.joined() + more + "</parameter>\n"
+        let usual = [
+            ("name", "Fuel Level"), ("test", "below"), ("unit", "gallons"), ("type", "int"), ("user", "farmer"),
+            ("threshold", "65"),
+        ]
+        return "<parameter>\n"
+            + usual.compactMap { name, value in
+                parts[name] == "" ? nil : "<\(name)>\(parts[name] ?? value)</\(name)>\n"
+            }.joined() + more + "</parameter>\n"
     }
     private static func file(_ parameters: String...) -> String { "<root>\n\(parameters.joined())</root>\n" }
-    private static func parse(_ text: String) throws(ThresholdError) -> [Threshold] { try ThresholdFile.parse(fileName: "x-thresholds.xml", bytes: Array(text.utf8)) }
+    private static func parse(_ text: String) throws(ThresholdError) -> [Threshold] {
+        try ThresholdFile.parse(fileName: "x-thresholds.xml", bytes: Array(text.utf8))
+    }
 
     @Test("An old file without our elements") func old() throws {
-        let rows = try ThresholdFileTests.parse(ThresholdFileTests.file(
-            ThresholdFileTests.parameter(),
-            ThresholdFileTests.parameter(["name": "GPS Working", "unit": " ", "type": "bool", "threshold": "1"]),
-            ThresholdFileTests.parameter(["name": "MTG Serial Number", "test": "none", "type": "string", "user": "dealer", "threshold": "none"])))
+        let rows = try ThresholdFileTests.parse(
+            ThresholdFileTests.file(
+                ThresholdFileTests.parameter(),
+                ThresholdFileTests.parameter(["name": "GPS Working", "unit": " ", "type": "bool", "threshold": "1"]),
+                ThresholdFileTests.parameter([
+                    "name": "MTG Serial Number", "test": "none", "type": "string", "user": "dealer",
+                    "threshold": "none",
+                ])))
         #expect(rows.map(\.name) == ["Fuel Level", "GPS Available", "Terminal Serial Number"])
         #expect(rows.map(\.threshold) == [65_000, 1_000, nil])
         #expect(rows.map(\.unit) == ["gallons", "", "gallons"])
-        #expect(rows.allSatisfy { $0.critical == nil && $0.holdMs == 0 && $0.clear == nil && $0.absentMs == nil && $0.every == nil && $0.advice == nil })
+        #expect(
+            rows.allSatisfy {
+                $0.critical == nil && $0.holdMs == 0 && $0.clear == nil && $0.absentMs == nil && $0.every == nil
+                    && $0.advice == nil
+            })
         #expect(rows.map(\.judged) == [.fuelLevel, .gpsAvailable, nil])
     }
 
-    @Test("Names and their aliases", arguments: ThresholdField.table.flatMap { row in row.names.map { ($0, row.field) } })
+    @Test(
+        "Names and their aliases", arguments: ThresholdField.table.flatMap { row in row.names.map { ($0, row.field) } })
     func aliases(name: String, field: ThresholdField) throws {
-        let rows = try ThresholdFileTests.parse(ThresholdFileTests.file(ThresholdFileTests.parameter(["name": name, "test": "none", "type": "string"])))
+        let rows = try ThresholdFileTests.parse(
+            ThresholdFileTests.file(ThresholdFileTests.parameter(["name": name, "test": "none", "type": "string"])))
         #expect(rows.map(\.field) == [field])
     }
 
-    @Test("Blanks around a text do not matter", arguments: [" Fuel Level ", "\n\tFuel Level\r\n", "Fuel&#32;Level", "<![CDATA[Fuel Level]]>", "Fuel<!-- a remark --> Level"])
+    @Test(
+        "Blanks around a text do not matter",
+        arguments: [
+            " Fuel Level ", "\n\tFuel Level\r\n", "Fuel&#32;Level", "<![CDATA[Fuel Level]]>",
+            "Fuel<!-- a remark --> Level",
+        ])
     func blanks(name: String) throws {
-        let rows = try ThresholdFileTests.parse(ThresholdFileTests.file(ThresholdFileTests.parameter(["name": name, "test": "\tbelow ", "threshold": " 65 "])))
+        let rows = try ThresholdFileTests.parse(
+            ThresholdFileTests.file(
+                ThresholdFileTests.parameter(["name": name, "test": "\tbelow ", "threshold": " 65 "])))
         #expect(rows.map(\.field) == [.parameter(.fuelLevel)] && rows[0].test == .below && rows[0].threshold == 65_000)
     }
 
-    @Test("Numbers", arguments: [("65.5", 65_500), ("-4", -4_000), ("0", 0), ("+7", 7_000), ("1e2", 100_000), ("0.0004", 0)] as [(String, Int64)])
+    @Test(
+        "Numbers",
+        arguments: [("65.5", 65_500), ("-4", -4_000), ("0", 0), ("+7", 7_000), ("1e2", 100_000), ("0.0004", 0)]
+            as [(String, Int64)])
     func numbers(text: String, value: Int64) throws {
-        #expect(try ThresholdFileTests.parse(ThresholdFileTests.file(ThresholdFileTests.parameter(["threshold": text])))[0].threshold == value)
+        #expect(
+            try ThresholdFileTests.parse(ThresholdFileTests.file(ThresholdFileTests.parameter(["threshold": text])))[0]
+                .threshold == value)
     }
 
     @Test("A mark at the start and Windows line ends") func windows() throws {
-        let text = "\u{FEFF}<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + ThresholdFileTests.file(ThresholdFileTests.parameter())
+        let text =
+            "\u{FEFF}<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            + ThresholdFileTests.file(ThresholdFileTests.parameter())
         #expect(try ThresholdFileTests.parse(text.replacingOccurrences(of: "\n", with: "\r\n")).count == 1)
     }
 
@@ -114,7 +159,9 @@ struct ThresholdFileTests {
 
     struct Bad: CustomTestStringConvertible {
         let text: String, line: Int, element: String, says: [String]
-        init(_ text: String, _ line: Int, _ element: String, _ says: String...) { (self.text, self.line, self.element, self.says) = (text, line, element, says) }
+        init(_ text: String, _ line: Int, _ element: String, _ says: String...) {
+            (self.text, self.line, self.element, self.says) = (text, line, element, says)
+        }
         var testDescription: String { "\(element) \(says)" }
     }
     static let bad = [
@@ -151,12 +198,20 @@ struct ThresholdFileTests {
         Bad(file(parameter(more: "<every>soon</every>\n")), 9, "every", "number"),
         Bad(file(parameter(more: "<critical>70</critical>\n")), 9, "critical", "beyond the threshold"),
         Bad(file(parameter(more: "<clear>60</clear>\n")), 9, "clear", "good side"),
-        Bad(file(parameter(["name": "Coolant Temperature", "test": "above"], more: "<critical>60</critical>\n")), 9, "critical", "beyond the threshold"),
-        Bad(file(parameter(["name": "Coolant Temperature", "test": "above"], more: "<clear>70</clear>\n")), 9, "clear", "good side"),
-        Bad(file(parameter(more: "<advice>\(String(repeating: "a", count: 1_001))</advice>\n")), 9, "advice", "1000 bytes"),
+        Bad(
+            file(parameter(["name": "Coolant Temperature", "test": "above"], more: "<critical>60</critical>\n")), 9,
+            "critical", "beyond the threshold"),
+        Bad(
+            file(parameter(["name": "Coolant Temperature", "test": "above"], more: "<clear>70</clear>\n")), 9, "clear",
+            "good side"),
+        Bad(
+            file(parameter(more: "<advice>\(String(repeating: "a", count: 1_001))</advice>\n")), 9, "advice",
+            "1000 bytes"),
         Bad(file(parameter(["unit": String(repeating: "u", count: 5_000)])), 5, "unit", "bytes"),
         Bad(file(parameter(), parameter()), 10, "parameter", "\"Fuel Level\"", "second time", "line 2"),
-        Bad(file(parameter(["name": "Engine Hours"]), parameter(["name": "Machine Hours"])), 10, "parameter", "second time"),
+        Bad(
+            file(parameter(["name": "Engine Hours"]), parameter(["name": "Machine Hours"])), 10, "parameter",
+            "second time"),
         Bad(file("<param/>\n", parameter()), 2, "param", "parameter"),
         Bad(file(parameter(["threshold": "6<b/>5"])), 8, "b", "text only"),
         Bad("<root/>", 1, "root", "<parameter>"),
@@ -176,7 +231,8 @@ struct ThresholdFileTests {
     @Test("All mistakes are told together, in the order of the file") func together() throws {
         let text = ThresholdFileTests.file(
             ThresholdFileTests.parameter(["name": "Fule Level", "test": "under", "type": "integer", "user": "boss"]),
-            ThresholdFileTests.parameter(["threshold": "x"], more: "<clear>y</clear>\n"), ThresholdFileTests.parameter(["name": "GPS Available"]))
+            ThresholdFileTests.parameter(["threshold": "x"], more: "<clear>y</clear>\n"),
+            ThresholdFileTests.parameter(["name": "GPS Available"]))
         let error = try #require(throws: ThresholdError.self) { try ThresholdFileTests.parse(text) }
         #expect(error.problems.map(\.element) == ["name", "test", "type", "user", "threshold", "clear", "type"])
         #expect(error.problems.map(\.line) == [3, 4, 6, 7, 16, 17, 23])
@@ -191,47 +247,75 @@ struct ThresholdFileTests {
 
     @Test("A hostile value does not break the text's line") func hostileValue() throws {
         let error = try #require(throws: ThresholdError.self) {
-            try ThresholdFileTests.parse(ThresholdFileTests.file(ThresholdFileTests.parameter(["name": "a\nb\u{202E}c\u{9B}" + String(repeating: "d", count: 500)])))
+            try ThresholdFileTests.parse(
+                ThresholdFileTests.file(
+                    ThresholdFileTests.parameter(["name": "a\nb\u{202E}c\u{9B}" + String(repeating: "d", count: 500)])))
         }
-        #expect(!error.description.contains("\n") && !error.description.contains("\u{202E}") && !error.description.contains("\u{9B}"))
+        #expect(
+            !error.description.contains("\n") && !error.description.contains("\u{202E}")
+                && !error.description.contains("\u{9B}"))
         #expect(error.description.contains("…"))
     }
 
-    static let laughs = "<?xml version=\"1.0\"?>\n<!DOCTYPE root [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\"><!ENTITY c \"&b;&b;&b;&b;&b;&b;&b;&b;\">]>\n<root>&c;</root>"
+    static let laughs =
+        "<?xml version=\"1.0\"?>\n<!DOCTYPE root [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\"><!ENTITY c \"&b;&b;&b;&b;&b;&b;&b;&b;\">]>\n<root>&c;</root>"
 
     struct Unread: CustomTestStringConvertible {
         let testDescription: String, bytes: [UInt8], line: Int, says: String
-        init(_ name: String, _ text: String, _ line: Int, _ says: String) { self.init(name, Array(text.utf8), line, says) }
-        init(_ name: String, _ bytes: [UInt8], _ line: Int, _ says: String) { (testDescription, self.bytes, self.line, self.says) = (name, bytes, line, says) }
+        init(_ name: String, _ text: String, _ line: Int, _ says: String) {
+            self.init(name, Array(text.utf8), line, says)
+        }
+        init(_ name: String, _ bytes: [UInt8], _ line: Int, _ says: String) {
+            (testDescription, self.bytes, self.line, self.says) = (name, bytes, line, says)
+        }
     }
     static let unread = [
-        Unread("empty", "", 1, "XML"), Unread("blanks", "  \n \n", 3, "XML"), Unread("text", "Fuel Level: 65", 1, "XML"),
-        Unread("JSON", "{\"root\": []}", 1, "XML"), Unread("random bytes", (0..<200).map { UInt8(($0 &* 73 &+ 131) & 0xFF) | 0x80 }, 1, "UTF-8"),
-        Unread("truncated", String(file(parameter()).dropLast(12)), 9, "XML"), Unread("truncated in a tag", "<root>\n<param", 2, "XML"),
-        Unread("a tag left open", "<root><parameter></root>", 1, "XML"), Unread("two roots", "<root/>\n<root/>", 2, "XML"),
-        Unread("billion laughs", laughs, 2, "document type"), Unread("document type", "<!DOCTYPE root><root/>", 1, "document type"),
-        Unread("outside entity", "<!DOCTYPE r [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><root>&x;</root>", 1, "document type"),
-        Unread("unknown entity", "<root>&nope;</root>", 1, "XML"), Unread("NUL", Array("<root>\n".utf8) + [0] + Array("</root>".utf8), 1, "NUL"),
+        Unread("empty", "", 1, "XML"), Unread("blanks", "  \n \n", 3, "XML"),
+        Unread("text", "Fuel Level: 65", 1, "XML"),
+        Unread("JSON", "{\"root\": []}", 1, "XML"),
+        Unread("random bytes", (0..<200).map { UInt8(($0 &* 73 &+ 131) & 0xFF) | 0x80 }, 1, "UTF-8"),
+        Unread("truncated", String(file(parameter()).dropLast(12)), 9, "XML"),
+        Unread("truncated in a tag", "<root>\n<param", 2, "XML"),
+        Unread("a tag left open", "<root><parameter></root>", 1, "XML"),
+        Unread("two roots", "<root/>\n<root/>", 2, "XML"),
+        Unread("billion laughs", laughs, 2, "document type"),
+        Unread("document type", "<!DOCTYPE root><root/>", 1, "document type"),
+        Unread(
+            "outside entity", "<!DOCTYPE r [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><root>&x;</root>", 1,
+            "document type"),
+        Unread("unknown entity", "<root>&nope;</root>", 1, "XML"),
+        Unread("NUL", Array("<root>\n".utf8) + [0] + Array("</root>".utf8), 1, "NUL"),
         Unread("UTF-16", [0xFF, 0xFE] + "<root/>".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }, 1, "UTF-8"),
-        Unread("UTF-7 hides a document type", "<?xml version=\"1.0\" encoding=\"UTF-7\"?>\n+ADwAIQ-DOCTYPE root+AD4-<root/>", 1, "UTF-8"),
+        Unread(
+            "UTF-7 hides a document type",
+            "<?xml version=\"1.0\" encoding=\"UTF-7\"?>\n+ADwAIQ-DOCTYPE root+AD4-<root/>", 1, "UTF-8"),
         Unread("another encoding is named", "<?xml version='1.0' encoding = 'IBM037'?><root/>", 1, "UTF-8"),
-        Unread("not UTF-8", Array("<root><parameter><unit>".utf8) + [0xB0, 0x43] + Array("</unit></parameter></root>".utf8), 1, "UTF-8"),
+        Unread(
+            "not UTF-8",
+            Array("<root><parameter><unit>".utf8) + [0xB0, 0x43] + Array("</unit></parameter></root>".utf8), 1, "UTF-8"),
         Unread("300 KB", "<root>" + String(repeating: " ", count: 300_000) + "</root>", 1, "at most 262144"),
-        Unread("deep", String(repeating: "<root>\n", count: 50) + String(repeating: "</root>", count: 50), 9, "deeper than 8"),
+        Unread(
+            "deep", String(repeating: "<root>\n", count: 50) + String(repeating: "</root>", count: 50), 9,
+            "deeper than 8"),
         Unread("very deep and not closed", String(repeating: "<a>", count: 80_000), 1, "deeper than 8"),
     ]
 
     @Test("What is no file of ours", arguments: unread) func isUnread(_ bad: Unread) throws {
-        let error = try #require(throws: ThresholdError.self) { try ThresholdFile.parse(fileName: "x-thresholds.xml", bytes: bad.bytes) }
+        let error = try #require(throws: ThresholdError.self) {
+            try ThresholdFile.parse(fileName: "x-thresholds.xml", bytes: bad.bytes)
+        }
         #expect(error.problems.count == 1)
         #expect(error.problems[0].line == bad.line, "\(error)")
         #expect(error.description.contains(bad.says), "\(error)")
         #expect(throws: ThresholdError.self) { try ModelList.parse(fileName: "tractors.xml", bytes: bad.bytes) }
     }
 
-    @Test("Cut off anywhere a shipped file does not load", arguments: stride(from: 0, to: 3_800, by: 97).map { $0 }) func truncated(length: Int) throws {
+    @Test("Cut off anywhere a shipped file does not load", arguments: stride(from: 0, to: 3_800, by: 97).map { $0 })
+    func truncated(length: Int) throws {
         let bytes = [UInt8](try Data(contentsOf: root.appending(path: "Deploy/thresholds/8R Tractor-thresholds.xml")))
         try #require(bytes.count > 3_810)
-        #expect(throws: ThresholdError.self) { try ThresholdFile.parse(fileName: "x-thresholds.xml", bytes: Array(bytes[..<length])) }
+        #expect(throws: ThresholdError.self) {
+            try ThresholdFile.parse(fileName: "x-thresholds.xml", bytes: Array(bytes[..<length]))
+        }
     }
 }

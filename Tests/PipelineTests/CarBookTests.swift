@@ -44,7 +44,9 @@ struct CarBookTests {
                 if chance.once(in: 15) {
                     book.forgetAll()
                     let again = book.query(vehicle, batch).map(tables.history)
-                    if let change = book.apply(batch, of: vehicle, history: again, clockMs: clock) { tables.write(change) }
+                    if let change = book.apply(batch, of: vehicle, history: again, clockMs: clock) {
+                        tables.write(change)
+                    }
                 } else {
                     tables.write(change)
                 }

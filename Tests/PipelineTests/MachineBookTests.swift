@@ -10,7 +10,9 @@ struct MachineBookTests {
     let vehicles = [VehicleID("m-1")!, VehicleID("m-2")!]
     let rules = SeededMachine.rules
 
-    private func run(_ arrivals: [MachineReading], _ chance: inout SeededChance, machinesMax: Int = 200_000) -> MachineTables {
+    private func run(_ arrivals: [MachineReading], _ chance: inout SeededChance, machinesMax: Int = 200_000)
+        -> MachineTables
+    {
         var (book, tables) = (MachineBook(rules: rules, machinesMax: machinesMax), MachineTables())
         var rest = arrivals[...]
         while !rest.isEmpty {
@@ -29,8 +31,12 @@ struct MachineBookTests {
     }
 
     /// As a lane does it: asks for all, reads back for all, then applies all.
-    private func changes(_ batch: [VehicleID: [MachineReading]], _ book: inout MachineBook, _ tables: MachineTables) -> [MachineChange] {
-        let histories = batch.compactMapValues { readings in book.query(readings[0].vehicle, readings).map(tables.history) }
+    private func changes(_ batch: [VehicleID: [MachineReading]], _ book: inout MachineBook, _ tables: MachineTables)
+        -> [MachineChange]
+    {
+        let histories = batch.compactMapValues { readings in
+            book.query(readings[0].vehicle, readings).map(tables.history)
+        }
         return batch.compactMap { vehicle, readings in book.apply(readings, of: vehicle, history: histories[vehicle]) }
     }
 
@@ -45,7 +51,8 @@ struct MachineBookTests {
     func anyOrder(seed: UInt64) {
         var chance = SeededChance(seed: seed &* 7919 + 1)
         let all = vehicles.enumerated().flatMap { index, vehicle in
-            SeededMachine.readings(seed: seed &* 2 + UInt64(index), count: Int(20 + chance.below(120)), vehicle: vehicle)
+            SeededMachine.readings(
+                seed: seed &* 2 + UInt64(index), count: Int(20 + chance.below(120)), vehicle: vehicle)
         }
         var arrivals = all.sorted { $0.ts < $1.ts }
         switch seed % 4 {
@@ -63,7 +70,9 @@ struct MachineBookTests {
 
     @Test("More machines than are kept", arguments: 0..<20 as Range<UInt64>) func crowded(seed: UInt64) {
         var chance = SeededChance(seed: seed)
-        let all = (0..<6).flatMap { SeededMachine.readings(seed: seed * 6 + $0, count: 40, vehicle: VehicleID("m-\($0)")!) }
+        let all = (0..<6).flatMap {
+            SeededMachine.readings(seed: seed * 6 + $0, count: 40, vehicle: VehicleID("m-\($0)")!)
+        }
         expectSame(run(all.sorted { $0.ts < $1.ts }, &chance, machinesMax: Int(chance.below(5))), all, seed: seed)
     }
 
@@ -85,7 +94,9 @@ struct MachineBookTests {
     // MARK: Single scenes
 
     private func reading(_ seconds: Int64, _ values: [MachineParameter: Int64], id: String? = nil) -> MachineReading {
-        var reading = MachineReading(vehicle: vehicles[0], ts: 1_789_344_000_000 + seconds * 1_000, id: id ?? "r-\(seconds)", model: "8R Tractor")
+        var reading = MachineReading(
+            vehicle: vehicles[0], ts: 1_789_344_000_000 + seconds * 1_000, id: id ?? "r-\(seconds)", model: "8R Tractor"
+        )
         reading.values = values
         return reading
     }
@@ -104,7 +115,10 @@ struct MachineBookTests {
     func comesBack(forgetting: Bool) {
         // Pressure is low at 0 and 700: held for more than 600 s. A good one at 300 undoes it; a bad one of a larger
         // id at the same time brings the same alert back.
-        let bad = [reading(0, [.gpsAvailable: 1, .tirePressure: 60_000]), reading(700, [.gpsAvailable: 1, .tirePressure: 60_000])]
+        let bad = [
+            reading(0, [.gpsAvailable: 1, .tirePressure: 60_000]),
+            reading(700, [.gpsAvailable: 1, .tirePressure: 60_000]),
+        ]
         let good = reading(300, [.gpsAvailable: 1, .tirePressure: 80_000], id: "a")
         let worse = reading(300, [.gpsAvailable: 1, .tirePressure: 50_000], id: "b")
         let first = tables([bad], forgetting: forgetting)
@@ -126,7 +140,8 @@ struct MachineBookTests {
         #expect(found.alerts.isEmpty && found.withdrawn.count == 1)
     }
 
-    @Test("An absence whose deadline lies before a reading of another model is taken back, too", arguments: [false, true])
+    @Test(
+        "An absence whose deadline lies before a reading of another model is taken back, too", arguments: [false, true])
     func deadlineOfAnotherModel(forgetting: Bool) {
         // 60 s without GPS are too much for the sprayer only: it opens at 60, though the reading at 200 opened nothing.
         var last = reading(250, [:])
@@ -137,7 +152,9 @@ struct MachineBookTests {
     }
 
     @Test("The same readings again write nothing", arguments: [0, 1, 2]) func again(from: Int) {
-        let all = [reading(0, [.coolantTemperature: 96_000]), reading(60, [:]), reading(120, [.coolantTemperature: 70_000])]
+        let all = [
+            reading(0, [.coolantTemperature: 96_000]), reading(60, [:]), reading(120, [.coolantTemperature: 70_000]),
+        ]
         var (book, tables) = (MachineBook(rules: rules), MachineTables())
         tables.write(changes([vehicles[0]: all], &book, tables)[0])
         #expect(changes([vehicles[0]: Array(all[from...])], &book, tables).isEmpty)
@@ -145,9 +162,11 @@ struct MachineBookTests {
         #expect(changes([vehicles[0]: Array(all[from...])], &book, tables).isEmpty)
     }
 
-    @Test("Of two readings of one time the larger id counts, of one id the one that sorts last", arguments: [
-        ("a", "b", 2), ("b", "a", 1), ("9", "10", 1), ("a", "a", 2),
-    ] as [(String, String, Int64)])
+    @Test(
+        "Of two readings of one time the larger id counts, of one id the one that sorts last",
+        arguments: [
+            ("a", "b", 2), ("b", "a", 1), ("9", "10", 1), ("a", "a", 2),
+        ] as [(String, String, Int64)])
     func sameTime(first: String, second: String, value: Int64) {
         let (a, b) = (reading(0, [.fuelLevel: 1], id: first), reading(0, [.fuelLevel: 2], id: second))
         for order in [[a, b], [b, a], [a, b, a], [b, a, b, b]] {

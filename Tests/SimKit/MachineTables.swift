@@ -21,7 +21,9 @@ public struct MachineTables: Equatable, Sendable {
     public mutating func write(_ change: MachineChange) {
         precondition(Set(change.readings.map(\.reading.ts)).count == change.readings.count)
         precondition(Set(change.episodes.map(\.id)).count == change.episodes.count)
-        for row in change.readings { readings[change.vehicle, default: [:]][row.reading.ts] = Row(reading: row.reading, state: row.state.packed) }
+        for row in change.readings {
+            readings[change.vehicle, default: [:]][row.reading.ts] = Row(reading: row.reading, state: row.state.packed)
+        }
         for episode in change.episodes {
             alerts[episode.id] = episode
             withdrawn[episode.id] = nil
@@ -36,7 +38,8 @@ public struct MachineTables: Equatable, Sendable {
     public func history(_ query: HistoryQuery) -> MachineHistory {
         let rows = readings[query.vehicle, default: [:]].sorted { $0.key < $1.key }
         let before = rows.last { $0.key < query.fromMs }
-        let ids = alerts.values.filter { $0.vehicle == query.vehicle && $0.resolvedMs ?? .max > before?.key ?? .min }.map(\.id)
+        let ids = alerts.values.filter { $0.vehicle == query.vehicle && $0.resolvedMs ?? .max > before?.key ?? .min }
+            .map(\.id)
         return MachineHistory(
             stateBefore: before.map { try! AlertFold(packed: $0.value.state) },
             readings: rows.filter { $0.key >= query.fromMs }.map(\.value.reading), alertIDs: Set(ids))
@@ -64,7 +67,10 @@ public enum SeededMachine {
     }
 
     public static let rules: RuleSet = {
-        var (coolant, tire, gps) = (rule(.coolantTemperature, .above, 85_000), rule(.tirePressure, .below, 70_000), rule(.gpsAvailable, .below, 1_000))
+        var (coolant, tire, gps) = (
+            rule(.coolantTemperature, .above, 85_000), rule(.tirePressure, .below, 70_000),
+            rule(.gpsAvailable, .below, 1_000)
+        )
         (coolant.critical, coolant.clear) = (95_000, 82_000)
         tire.holdMs = 600_000
         (gps.holdMs, gps.absentMs) = (300_000, 300_000)
@@ -81,8 +87,12 @@ public enum SeededMachine {
         return (0..<count).map { index in
             // A step of 0 is a second reading of one time; the other ids sort before or after it by chance.
             ts += [0, 60_000, 100_000, 200_000, 300_000, 300_001, 900_000][Int(chance.below(7))]
-            if chance.once(in: 25) { model = model == "8R Tractor" ? "R4038 Sprayer" : model == "R4038 Sprayer" ? "544K Loader" : "8R Tractor" }
-            var reading = MachineReading(vehicle: vehicle, ts: ts, id: "r\(chance.below(900) + 100)-\(index)", model: model)
+            if chance.once(in: 25) {
+                model =
+                    model == "8R Tractor" ? "R4038 Sprayer" : model == "R4038 Sprayer" ? "544K Loader" : "8R Tractor"
+            }
+            var reading = MachineReading(
+                vehicle: vehicle, ts: ts, id: "r\(chance.below(900) + 100)-\(index)", model: model)
             if !chance.once(in: 5) { reading.values[.coolantTemperature] = 78_000 + chance.below(20) * 1_000 }
             if !chance.once(in: 5) { reading.values[.tirePressure] = 66_000 + chance.below(10) * 1_000 }
             if chance.once(in: 2) { reading.values[.gpsAvailable] = chance.once(in: 4) ? 0 : 1 }

@@ -71,10 +71,14 @@ struct RecordTests {
         }
     }
 
-    @Test("A NUL in a text never gets in: no database takes it", arguments: [
-        (#""model":"8R\u0000","serial":"S""#, false), (#""model":"\u0000""#, false), (#""model":"8R","serial":"S\u0000""#, true),
-        (#""model":"8R","firmware":"\u0000""#, true), (#""model":"8R","connected_device_names":["a\u0000","b"]"#, true),
-    ] as [(String, Bool)])
+    @Test(
+        "A NUL in a text never gets in: no database takes it",
+        arguments: [
+            (#""model":"8R\u0000","serial":"S""#, false), (#""model":"\u0000""#, false),
+            (#""model":"8R","serial":"S\u0000""#, true),
+            (#""model":"8R","firmware":"\u0000""#, true),
+            (#""model":"8R","connected_device_names":["a\u0000","b"]"#, true),
+        ] as [(String, Bool)])
     func nul(_ keys: String, isTaken: Bool) throws {
         let json = #"{"schema":1,"kind":"reading","id":"a","vehicle":"m1","ts":1700000000000,"# + keys + "}"
         guard isTaken else {
