@@ -16,6 +16,8 @@ public final class Consumer {
     private let handle: Handle
     private var queue: OpaquePointer?
     private let batchMax: Int
+    /// An error that came behind messages: those first, then this. librdkafka tells it only once.
+    private var pendingFailure: KafkaError?
 
     /// `instanceID` makes the membership static: a restart within the session time-out keeps its partitions.
     public init(_ settings: KafkaSettings, group: String, instanceID: String?, batchMax: Int) throws {
@@ -71,22 +73,23 @@ public final class Consumer {
     /// (release notes of 2.1.0).
     public func poll(timeoutMs: Int32) throws -> MessageBatch {
         var messages: [UnsafeMutablePointer<rd_kafka_message_t>] = unsafe []
-        var failure: KafkaError?
+        if let failure = pendingFailure {
+            pendingFailure = nil
+            throw failure
+        }
         var wait = timeoutMs
         while unsafe messages.count < batchMax, let message = unsafe rd_kafka_consumer_poll(handle.client, wait) {
             wait = 0
             if unsafe message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR {
                 unsafe messages.append(message)
             } else {
-                failure = unsafe read(message) ?? failure
+                pendingFailure = unsafe read(message)
                 unsafe rd_kafka_message_destroy(message)
-                if failure != nil { break }
+                if pendingFailure != nil { break }
             }
             if !handle.context.changes.isEmpty { break }
         }
-        let batch = unsafe MessageBatch(messages)
-        if let failure, batch.count == 0 { throw failure }
-        return batch
+        return unsafe MessageBatch(messages)
     }
 
     /// What the group decided during the last poll, in order. Must be handled before the next one.

@@ -41,8 +41,8 @@ public final class Worker {
     private let metrics: WorkerMetrics
     private let consumer: Consumer
     private var lane: Lane?
-    /// The group's assignment, and where partitions begin that were never seen.
-    private var assigned: [TopicPartition: Int64] = [:]
+    /// The group's assignment.
+    private var assigned: [TopicPartition] = []
     /// Partitions that another worker turned out to own, or whose log does not fit our offset: left alone.
     private var abandoned: Set<TopicPartition> = []
     private var backOffMs = Worker.backOffMs.lowerBound
@@ -64,7 +64,7 @@ public final class Worker {
             do {
                 let batch = try consumer.poll(timeoutMs: Int32(min(settings.commitIntervalMs, 100)))
                 take(batch)
-                for change in consumer.takeChanges() { try handle(change) }
+                for change in consumer.takeChanges() { handle(change) }
                 if lane == nil, !assigned.isEmpty { try takeOver() }
                 let isDue = Clock.steadyMs() - lastCommitMs >= settings.commitIntervalMs
                 if let lane, lane.pendingRecords > 0, isDue || lane.pendingRecords >= settings.batchMax {
@@ -92,32 +92,32 @@ public final class Worker {
 
     // MARK: Partitions
 
-    private func handle(_ change: AssignmentChange) throws {
+    private func handle(_ change: AssignmentChange) {
+        // Rows that are not written yet are dropped with the lane: whoever owns the partition next reads the same
+        // records.
+        lane = nil
         switch change {
         case .assigned(let partitions):
-            assigned = [:]
-            abandoned = []
-            for partition in partitions {
-                assigned[partition] = try consumer.watermarks(of: partition, timeoutMs: 10_000).low
-            }
             log.info("partitions assigned", ["count": "\(partitions.count)"])
-            lane = nil
+            assigned = partitions
+            abandoned = []
         case .revoked(let partitions):
-            // Rows of theirs that are not written yet are dropped with the lane: the new owner reads the same records.
             log.info("partitions revoked", ["count": "\(partitions.count)"])
-            assigned = [:]
-            lane = nil
+            assigned = []
         }
     }
 
-    /// Opens the lane and reads on from the stored offsets.
+    /// Opens the lane and reads on from the stored offsets. Whatever fails here is tried again by the loop.
     private func takeOver() throws {
         let lane = try Lane(
             conninfo: settings.conninfo, tripRules: settings.tripRules, alertRules: settings.alertRules, log: log)
-        var offsets = try lane.own(assigned.filter { !abandoned.contains($0.key) })
+        var ends: [TopicPartition: (low: Int64, high: Int64)] = [:]
+        for partition in assigned where !abandoned.contains(partition) {
+            ends[partition] = try consumer.watermarks(of: partition, timeoutMs: 10_000)
+        }
+        var offsets = try lane.own(ends.mapValues(\.low))
         for (partition, offset) in offsets {
-            let ends = try consumer.watermarks(of: partition, timeoutMs: 10_000)
-            guard offset < ends.low || offset > ends.high else { continue }
+            guard let ends = ends[partition], offset < ends.low || offset > ends.high else { continue }
             // The log was lost or cut. Skipping by ourselves would hide that; a person decides.
             log.error(
                 "the log does not reach our offset; this partition is left alone. See `drover offsets`",
