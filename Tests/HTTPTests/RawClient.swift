@@ -2,9 +2,10 @@ import Glibc
 
 /// One raw connection to the loopback: bytes out, everything until the server closes or falls silent back.
 enum RawClient {
-    static func connect(_ port: UInt16) -> Int32 {
+    /// `patience`: seconds of silence until reading gives up.
+    static func connect(_ port: UInt16, patience: Int = 5) -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var limit = timeval(tv_sec: 5, tv_usec: 0)
+        var limit = timeval(tv_sec: patience, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             unsafe setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
         }
@@ -33,7 +34,7 @@ enum RawClient {
         }
     }
 
-    /// Until the other side closes, or for at most five seconds of silence.
+    /// Until the other side closes, or for the connection's patience of silence.
     static func receive(_ descriptor: Int32) -> [UInt8] {
         var all: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
