@@ -130,7 +130,7 @@ private func answer(
         let request = unsafe Request(method: name, path: path, query: Framing.query(connection))
         response = unsafe Unmanaged<HandlerContext>.fromOpaque(opaque!).takeUnretainedValue().handler(request)
     } else {
-        response = .problem(400, type: "path", title: "Bad request", detail: "the path is not UTF-8")
+        (response, mustClose) = (.problem(400, type: "path", title: "Bad request", detail: "the path does not begin with / or is not UTF-8"), true)
     }
     if mustClose { response.headers.append(("Connection", "close")) }
     return unsafe send(response, connection)

@@ -57,6 +57,7 @@ struct ServerTests {
             let answer = try #require(RawClient.exchange(port, Array(test.request.utf8)))
             #expect(test.statuses.contains(answer.status), "\(answer.status): \(answer.text)")
             #expect(seen.all.isEmpty)
+            #expect(answer.header("connection").map { $0.lowercased() }.allSatisfy { $0 == "close" } && !answer.header("connection").isEmpty)
             // A hidden request would have been answered, too. (The library says the head of its own refusals twice.)
             #expect(String(decoding: answer.bytes, as: UTF8.self).ranges(of: "HTTP/1.1 200").isEmpty)
             // Our own refusals are problem details.
