@@ -11,8 +11,8 @@ public struct RuleSet: Equatable, Sendable {
         var hash = StableHash()
         for (model, thresholds) in models.sorted(by: { $0.key < $1.key }) {
             hash.add(field: model)
-            // A threshold's description lists all of its values; their order in the file does not matter.
-            for text in thresholds.map({ String(describing: $0) }).sorted() { hash.add(field: text) }
+            // Their order in the file does not matter.
+            for text in thresholds.map(\.canonicalText).sorted() { hash.add(field: text) }
         }
         version = hash.hex64
     }
@@ -46,5 +46,14 @@ public enum ModelList {
         }
         guard problems.isEmpty else { throw ThresholdError(problems: problems) }
         return names
+    }
+}
+
+extension Threshold {
+    /// All values in a fixed form: the version of a rule set must not change with the names of our fields.
+    fileprivate var canonicalText: String {
+        let numbers = [threshold, critical, holdMs, clear, absentMs, every, recommended, capacity]
+        let texts = [name, test.rawValue, unit, type.rawValue, audience.rawValue, advice ?? ""]
+        return (texts + numbers.map { $0.map { String($0) } ?? "" }).joined(separator: "\u{1F}")
     }
 }

@@ -61,7 +61,8 @@ struct Batch {
     }
 
     private mutating func take(tick ts: Int64, pushedMs: Int64, _ partition: TopicPartition) {
-        guard ts <= pushedMs + Batch.tickAheadMsMax else {
+        // A log without stamps (-1) cannot tell.
+        guard pushedMs < 0 || ts <= pushedMs + Batch.tickAheadMsMax else {
             droppedTicks += 1
             return
         }
