@@ -7,7 +7,11 @@ public enum Topics {
     public static let all = [Topic.cars, Topic.machines]
 
     /// Topics keep everything: a replay reaches back as far as they do.
-    private static let config = ["retention.ms": "-1", "retention.bytes": "-1"]
+    private static let config = [
+        "retention.ms": "-1", "retention.bytes": "-1",
+        // The broker's own clock judges ticks and readings that run ahead, not the sender's.
+        "message.timestamp.type": "LogAppendTime",
+    ]
 
     public static func ensure(_ settings: KafkaSettings, partitions: Int32) throws -> [String: Int32] {
         let admin = try Admin(settings)
