@@ -27,9 +27,11 @@ package struct AlertRow: Sendable {
         try row.double(column).flatMap { Decimal.scaled($0, decimals: 3) }.map { Decimal.text($0, decimals: 3) }
     }
 
-    /// `above 85 °C`
+    /// `above 85 °C`; a flag that must be 1 is `no`.
     package var rule: String {
-        [test, threshold, unit == "" || unit == " " ? nil : unit].compactMap { $0 }.joined(separator: " ")
+        let unit = unit.allSatisfy(\.isWhitespace) ? nil : unit
+        if test == "below", threshold == "1", unit == nil { return "no" }
+        return [test, threshold, unit].compactMap { $0 }.joined(separator: " ")
     }
 
     static let columns = [

@@ -80,7 +80,7 @@ public struct FleetDay: Sendable {
         HTMLText.table(
             caption: "Trips",
             headers: [
-                .text("Vehicle"), .text("Start"), .text("End"), .number("Distance km"), .number("Average km/h"),
+                .word("Vehicle"), .word("Start"), .word("End"), .number("Distance km"), .number("Average km/h"),
                 .number("Max km/h"), .number("Idle min"), .number("Sharp acc."), .number("Sharp brk."),
                 .number("Fuel US gal"),
                 .number("MPG"), .number("Holes"),
@@ -101,9 +101,9 @@ public struct FleetDay: Sendable {
         HTMLText.table(
             caption: "Alerts",
             headers: [
-                .text("Vehicle"), .text("Model"), .text("Parameter"), .html("Severity"), .text("State"),
+                .word("Vehicle"), .text("Model"), .text("Parameter"), .html("Severity"), .text("State"),
                 .text("Alert when"),
-                .text("Opened"), .text("Resolved"), .number("Worst"), .prose("What to do"),
+                .word("Opened"), .word("Resolved"), .number("Worst"), .prose("What to do"),
             ],
             rows: alerts.map { alert in
                 [

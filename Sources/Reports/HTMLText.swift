@@ -61,9 +61,11 @@ package enum HTMLText {
         var isHTML = false
         package static func text(_ text: String) -> Header { Header(text: text) }
         package static func number(_ text: String) -> Header { Header(text: text, style: " class=\"n\"") }
+        /// Ids and times: broken in two they cannot be read.
+        package static func word(_ text: String) -> Header { Header(text: text, style: " class=\"k\"") }
         /// Sentences: they wrap.
         package static func prose(_ text: String) -> Header { Header(text: text, style: " class=\"prose\"") }
-        package static func html(_ text: String) -> Header { Header(text: text, isHTML: true) }
+        package static func html(_ text: String) -> Header { Header(text: text, style: " class=\"k\"", isHTML: true) }
     }
 
     /// Colours keep a contrast of at least 4.5 to 1 in light and dark.
@@ -77,8 +79,8 @@ package enum HTMLText {
         .scroll{overflow-x:auto;border:1px solid var(--line);border-radius:.4rem}
         .scroll:focus-visible,a:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
         table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
-        th,td{padding:.4rem .7rem;text-align:left;white-space:nowrap;border-bottom:1px solid var(--line)}
-        th{background:var(--band);font-weight:600}tbody tr:last-child td{border-bottom:0}.n{text-align:right}td.prose{white-space:normal;min-width:16rem}th{white-space:normal}
+        th,td{padding:.4rem .7rem;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}
+        th{background:var(--band);font-weight:600}tbody tr:last-child td{border-bottom:0}.n{text-align:right;white-space:nowrap}th.n{white-space:normal}td.k{white-space:nowrap}td.prose{min-width:12rem}
         .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.75rem;margin:1rem 0;padding:0;list-style:none}
         .tiles li{border:1px solid var(--line);border-radius:.4rem;padding:.6rem .8rem}.tiles b{display:block;font-size:1.35rem}
         .warning{color:var(--warn);font-weight:600}.critical{color:var(--crit);font-weight:700}

@@ -36,8 +36,8 @@ struct FirstPage {
         HTMLText.table(
             caption: "Open alerts",
             headers: [
-                .html("Severity"), .text("Vehicle"), .text("Parameter"), .number("Worst"), .text("Alert when"),
-                .number("Recommended"), .text("Open since"), .text("Model"), .prose("What to do"),
+                .html("Severity"), .word("Vehicle"), .text("Parameter"), .number("Worst"), .text("Alert when"),
+                .number("Recommended"), .word("Open since"), .text("Model"), .prose("What to do"),
             ],
             rows: alerts.map { alert in
                 [
@@ -50,7 +50,7 @@ struct FirstPage {
     private func vehicleTable(_ vehicles: [VehicleRow]) -> String {
         HTMLText.table(
             caption: "Vehicles",
-            headers: [.text("Vehicle"), .text("Last reading"), .number("Open alerts"), .text("Kind"), .text("Model")],
+            headers: [.word("Vehicle"), .word("Last reading"), .number("Open alerts"), .text("Kind"), .text("Model")],
             rows: vehicles.map { [$0.vehicle, shown($0.lastMs), String($0.openAlerts), $0.kind, $0.model] },
             empty: "No vehicle has reported yet. `drover import cars FILE` brings recordings in.")
     }
@@ -59,7 +59,7 @@ struct FirstPage {
         HTMLText.table(
             caption: "Last trips",
             headers: [
-                .text("Vehicle"), .html("Start"), .number("Duration min"), .number("Distance km"),
+                .word("Vehicle"), .html("Start"), .number("Duration min"), .number("Distance km"),
                 .number("Average km/h"),
                 .number("Max km/h"), .number("Sharp"), .number("Fuel US gal"), .number("MPG"), .text("State"),
             ],
