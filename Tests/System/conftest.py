@@ -65,15 +65,6 @@ def data():
 
 
 @pytest.fixture(scope="session")
-def environment():
-    """The servers that Deploy/test started: DROVER_TEST_POSTGRES and DROVER_TEST_BROKERS."""
-    found = {name: value for name, value in os.environ.items() if name.startswith("DROVER_TEST_")}
-    if "DROVER_TEST_BROKERS" not in found:
-        pytest.skip("no servers: run Deploy/test, or `drover servers` and set the variables that it prints")
-    return found
-
-
-@pytest.fixture(scope="session")
 def browser():
     """Debian's Chromium; no browser is downloaded."""
     from playwright.sync_api import sync_playwright
