@@ -1,5 +1,5 @@
 # What CI runs is `make integration`; the others are its parts, for working on one thing.
-.PHONY: build test lint bench integration long
+.PHONY: build test lint bench integration long sanitize
 
 build:
 	swift build --build-tests
@@ -9,8 +9,8 @@ test:
 
 lint:
 	swift format lint --strict --recursive Package.swift Sources Tests
-	@if command -v shellcheck >/dev/null; then shellcheck -x -P SCRIPTDIR Deploy/install Deploy/packages Deploy/try \
-		Deploy/test Deploy/bare-root Deploy/steps.sh .ci/run; else echo "shellcheck is not installed: scripts not checked"; fi
+	@if command -v shellcheck >/dev/null; then shellcheck -x -P SCRIPTDIR Deploy/install Deploy/packages Deploy/try Deploy/sanitize \
+		Deploy/test Deploy/bench-peers Deploy/bare-root Deploy/steps.sh .ci/run; else echo "shellcheck is not installed: scripts not checked"; fi
 
 bench:
 	swift build -c release --product drover
@@ -22,3 +22,7 @@ integration:
 # The long forms of the proofs; each test decides by DROVER_LONG how long it is.
 long:
 	DROVER_LONG=1 bash Deploy/test
+
+# Thread and Address Sanitizer over the engine, in build folders of their own.
+sanitize:
+	bash Deploy/sanitize

@@ -7,6 +7,9 @@ public import Fleet
 /// with. A missing value says nothing, unless the rule has `<absent>`: then it counts from the last reading that had
 /// it, and the alert opens at that deadline. An open alert of a parameter that has no rule any more (the model or the
 /// rules changed) resolves at the next reading.
+///
+/// What opens although nothing is read any more (Deadline.swift) opens when the clock or a later reading passes it. The
+/// clock never changes the state: what it opens is `overdue`, made anew from the state after the last reading.
 public struct AlertFold: Equatable, Sendable {
     /// What one parameter is in.
     enum Watch: Equatable, Sendable {
@@ -15,35 +18,62 @@ public struct AlertFold: Equatable, Sendable {
         case open(Episode)
     }
 
+    /// What the last reading leaves for deadlines.
+    struct Last: Equatable, Sendable {
+        var ts: Int64
+        var model: String
+        var isReporting: Bool
+    }
+
     var watches: [MachineParameter: Watch] = [:]
     /// When parameters with an absence rule were last there.
     var lastPresentMs: [MachineParameter: Int64] = [:]
+    /// The last value of parameters that are times and whose age has a limit.
+    var lastTimeMs: [MachineParameter: Int64] = [:]
+    var last: Last?
 
     public init() {}
+
+    /// The time of the last reading.
+    public var lastMs: Int64? { last?.ts }
+    public var lastModel: String? { last?.model }
 
     public var open: [Episode] {
         watches.values.compactMap { if case .open(let episode) = $0 { episode } else { nil } }.sorted { $0.id < $1.id }
     }
 
-    /// Episodes that this reading opened, made worse or resolved, as they now stand.
+    /// Episodes that this reading opened, made worse or resolved; of two with one id the later one stands.
     /// Precondition: `reading` is later than every reading before it.
-    public mutating func observe(_ reading: MachineReading, rules: RuleSet) -> [Episode] {
-        let judged = rules.judged(reading.model)
-        var changes: [Episode] = []
-        for (code, threshold) in judged {
-            let parameter = MachineParameter.allCases[code]
+    public mutating func observe(_ reading: MachineReading, rules: RuleTimeline) -> [Episode] {
+        var changes = expire(before: reading, rules)
+        let inForce = rules.inForce(at: reading.ts)
+        let judged = inForce.judged(reading.model)
+        for (parameter, threshold) in judged {
             let judgement = Judgement(threshold, parameter, reading)
-            changes += step(parameter, threshold, judgement, reading, rules.version)
+            changes += step(parameter, threshold, judgement, reading, inForce.version)
+            if threshold.ageLimitMs != nil, let value = reading.values[parameter] { lastTimeMs[parameter] = value }
         }
-        let ruled = Set(judged.map { MachineParameter.allCases[$0.parameter] })
+        let ruled = Set(judged.map(\.parameter))
         // Also those that are only remembered: absence does not count from before a time without a rule.
-        let known = Set(watches.keys).union(lastPresentMs.keys)
+        let known = Set(watches.keys).union(lastPresentMs.keys).union(lastTimeMs.keys)
         for parameter in known.subtracting(ruled).sorted(by: { $0.rawValue < $1.rawValue }) {
-            if case .open(let episode)? = watches[parameter] { changes.append(resolved(episode, reading.ts)) }
+            if case .open(let episode)? = watches[parameter] { changes.append(AlertFold.resolved(episode, reading.ts)) }
             watches[parameter] = nil
             lastPresentMs[parameter] = nil
+            lastTimeMs[parameter] = nil
         }
+        last = Last(ts: reading.ts, model: reading.model, isReporting: reading.isReporting)
         return changes
+    }
+
+    /// Opens what was due between the last reading and this one, unless this one says that it was not so.
+    private mutating func expire(before reading: MachineReading, _ rules: RuleTimeline) -> [Episode] {
+        deadlines(rules).compactMap { deadline in
+            guard deadline.openedMs < reading.ts, !deadline.isExplained(by: reading) else { return nil }
+            let episode = deadline.episode(reading.vehicle, rules)
+            watches[deadline.parameter] = .open(episode)
+            return episode
+        }
     }
 
     private mutating func step(
@@ -52,20 +82,14 @@ public struct AlertFold: Equatable, Sendable {
     ) -> [Episode] {
         let bad = badness(parameter, threshold, judgement, reading.ts)
         let watch = watches[parameter] ?? .normal
+        let beforeMs = last?.ts ?? .min
         let (next, change) = AlertFold.next(watch, bad, judgement, threshold, reading) { sinceMs, isMissing in
-            let openedMs = isMissing ? sinceMs + (threshold.absentMs ?? 0) : reading.ts
+            // Not before the reading before: since when its model and rules held is not known further back.
+            let openedMs = isMissing ? max(sinceMs + (threshold.absentMs ?? 0), beforeMs) : reading.ts
             return Episode(
-                id: Episode.id(reading.vehicle, parameter, openedMs: openedMs), vehicle: reading.vehicle,
-                model: reading.model,
-                parameter: parameter, name: threshold.name, unit: threshold.unit,
-                severity: judgement.isCritical ? .critical : .warning, state: .open,
-                test: isMissing ? .absent : threshold.test == .below ? .below : .above,
-                threshold: isMissing ? threshold.absentMs : threshold.every ?? threshold.threshold, sinceMs: sinceMs,
-                openedMs: openedMs,
-                openingValue: judgement.value, worstValue: judgement.value, worstMs: openedMs, resolvedMs: nil,
-                audience: threshold.audience, recommended: threshold.recommended,
-                advice: judgement.advice ?? threshold.advice,
-                rulesVersion: version)
+                vehicle: reading.vehicle, model: reading.model, parameter: parameter, threshold: threshold,
+                isMissing: isMissing, sinceMs: sinceMs, openedMs: openedMs, value: judgement.value,
+                isCritical: judgement.isCritical, advice: judgement.advice, rulesVersion: version)
         }
         watches[parameter] = next == .normal ? nil : next
         return change.map { [$0] } ?? []
@@ -118,7 +142,7 @@ public struct AlertFold: Equatable, Sendable {
     }
 
     private static func go(on before: Episode, _ judgement: Judgement, _ reading: MachineReading) -> (Watch, Episode?) {
-        if judgement.isPresent && judgement.isCleared { return (.normal, resolvedCopy(before, reading.ts)) }
+        if judgement.isPresent && judgement.isCleared { return (.normal, resolved(before, reading.ts)) }
         var episode = before
         if let value = judgement.value, judgement.isWorse(value, than: episode.worstValue) {
             (episode.worstValue, episode.worstMs) = (value, reading.ts)
@@ -127,8 +151,7 @@ public struct AlertFold: Equatable, Sendable {
         return (.open(episode), episode == before ? nil : episode)
     }
 
-    private func resolved(_ episode: Episode, _ ts: Int64) -> Episode { AlertFold.resolvedCopy(episode, ts) }
-    private static func resolvedCopy(_ episode: Episode, _ ts: Int64) -> Episode {
+    private static func resolved(_ episode: Episode, _ ts: Int64) -> Episode {
         var episode = episode
         (episode.state, episode.resolvedMs) = (.resolved, ts)
         return episode

@@ -29,8 +29,45 @@ public struct Episode: Equatable, Sendable {
     public let recommended: Int64?
     public let advice: String?
     public let rulesVersion: String
+}
 
-    /// At most 64 bytes of letters, digits, `-`, `_` and `.`: a long vehicle id is shortened and told apart by a hash.
+extension Episode {
+    /// As it opens. A value is nil where it is missing.
+    init(
+        vehicle: VehicleID, model: String, parameter: MachineParameter, threshold: Threshold, isMissing: Bool,
+        sinceMs: Int64, openedMs: Int64, value: Int64?, isCritical: Bool, advice: String?, rulesVersion: String
+    ) {
+        self.init(
+            id: Episode.id(vehicle, parameter, openedMs: openedMs), vehicle: vehicle, model: model,
+            parameter: parameter, name: threshold.name, unit: threshold.unit,
+            severity: isCritical ? .critical : .warning, state: .open,
+            test: isMissing ? .absent : threshold.test == .below ? .below : .above,
+            threshold: isMissing ? threshold.absentMs : threshold.every ?? threshold.threshold, sinceMs: sinceMs,
+            openedMs: openedMs, openingValue: value, worstValue: value, worstMs: openedMs, resolvedMs: nil,
+            audience: threshold.audience, recommended: threshold.recommended, advice: advice ?? threshold.advice,
+            rulesVersion: rulesVersion)
+    }
+
+    /// As it is stored; nil when a name is none of ours.
+    public init?(
+        vehicle: VehicleID, model: String, name: String, unit: String, severity: String, test: String,
+        threshold: Int64?, sinceMs: Int64, openedMs: Int64, openingValue: Int64?, worstValue: Int64?, worstMs: Int64,
+        resolvedMs: Int64?, audience: String, recommended: Int64?, advice: String?, rulesVersion: String
+    ) {
+        guard case .parameter(let parameter)? = ThresholdField(anyName: name),
+            let severity = Severity(rawValue: severity), let test = Test(rawValue: test),
+            let audience = Audience(rawValue: audience)
+        else { return nil }
+        self.init(
+            id: Episode.id(vehicle, parameter, openedMs: openedMs), vehicle: vehicle, model: model,
+            parameter: parameter, name: name, unit: unit, severity: severity,
+            state: resolvedMs == nil ? .open : .resolved, test: test, threshold: threshold, sinceMs: sinceMs,
+            openedMs: openedMs, openingValue: openingValue, worstValue: worstValue, worstMs: worstMs,
+            resolvedMs: resolvedMs, audience: audience, recommended: recommended, advice: advice,
+            rulesVersion: rulesVersion)
+    }
+
+    /// At most 60 bytes of letters, digits, `-`, `_` and `.`: a long vehicle id is shortened and told apart by a hash.
     static func id(_ vehicle: VehicleID, _ parameter: MachineParameter, openedMs: Int64) -> String {
         var name = vehicle.text
         if name.utf8.count > 40 {

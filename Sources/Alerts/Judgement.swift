@@ -30,8 +30,12 @@ struct Judgement {
             return
         }
         advice = nil
+        // An age is compared to the millisecond, or a deadline would be passed at another time than it says.
+        let isAge = parameter.row.kind == .time
+        let exact = isAge ? reading.ts - reading.values[parameter]! : value
         func beyond(_ limit: Int64?) -> Bool {
-            limit.map { threshold.test == .below ? value < $0 : value > $0 } ?? false
+            guard let limit = isAge ? limit.map({ $0 * Threshold.msInMilliDay }) : limit else { return false }
+            return threshold.test == .below ? exact < limit : exact > limit
         }
         isFailing = beyond(threshold.threshold)
         isCritical = beyond(threshold.critical)
@@ -45,8 +49,8 @@ struct Judgement {
         switch parameter.row.kind {
         case .number: return value
         case .flag, .count: return value * 1_000
-        // An age in days at the reading's time: thousandths of a day are 86 400 ms.
-        case .time: return Decimal.divided(reading.ts - value, by: 86_400)
+        // An age in days at the reading's time.
+        case .time: return Decimal.divided(reading.ts - value, by: Threshold.msInMilliDay)
         }
     }
 }

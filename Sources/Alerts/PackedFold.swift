@@ -2,17 +2,24 @@ internal import Fleet
 public import Wire
 
 /// The fold's state as bytes: stored with each reading, so that late data can start again from the reading before.
-/// Version 1; LEB128 varints and zigzag integers, texts with their length.
+/// Version 2; LEB128 varints and zigzag integers, texts with their length.
 extension AlertFold {
-    private static let version: UInt8 = 1
+    private static let version: UInt8 = 2
     private static let textMax = 4_096
 
     public var packed: [UInt8] {
         var out: [UInt8] = [AlertFold.version]
-        out.appendVarint(UInt64(lastPresentMs.count))
-        for (parameter, ts) in lastPresentMs.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            out.append(parameter.rawValue)
-            out.appendZigzag(ts)
+        out.append(last == nil ? 0 : last!.isReporting ? 2 : 1)
+        if let last {
+            out.appendZigzag(last.ts)
+            AlertFold.append(last.model, to: &out)
+        }
+        for times in [lastPresentMs, lastTimeMs] {
+            out.appendVarint(UInt64(times.count))
+            for (parameter, ts) in times.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+                out.append(parameter.rawValue)
+                out.appendZigzag(ts)
+            }
         }
         out.appendVarint(UInt64(watches.count))
         for (parameter, watch) in watches.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
@@ -30,14 +37,18 @@ extension AlertFold {
         return out
     }
 
+    private static func append(_ text: String, to out: inout [UInt8]) {
+        out.appendVarint(UInt64(text.utf8.count))
+        out += text.utf8
+    }
+
     private static func append(_ episode: Episode, to out: inout [UInt8]) {
         for text in [
             episode.id, episode.vehicle.text, episode.model, episode.name, episode.unit, episode.severity.rawValue,
             episode.state.rawValue, episode.test.rawValue, episode.audience.rawValue, episode.advice ?? "",
             episode.rulesVersion,
         ] {
-            out.appendVarint(UInt64(text.utf8.count))
-            out += text.utf8
+            append(text, to: &out)
         }
         for value in [episode.sinceMs, episode.openedMs, episode.worstMs] { out.appendZigzag(value) }
         for value in [
@@ -52,10 +63,14 @@ extension AlertFold {
         var reader = VarintReader(bytes)
         guard try reader.byte() == AlertFold.version else { throw .packed("unknown version of an alert state") }
         self.init()
-        for _ in 0..<(try AlertFold.count(&reader)) {
-            let parameter = try AlertFold.parameter(&reader)
-            lastPresentMs[parameter] = try AlertFold.time(&reader)
+        let kind = try reader.byte()
+        guard kind <= 2 else { throw .packed("unknown state of a machine") }
+        if kind > 0 {
+            let ts = try AlertFold.time(&reader)
+            last = Last(ts: ts, model: try AlertFold.text(&reader), isReporting: kind == 2)
         }
+        lastPresentMs = try AlertFold.times(&reader)
+        lastTimeMs = try AlertFold.times(&reader)
         for _ in 0..<(try AlertFold.count(&reader)) {
             let parameter = try AlertFold.parameter(&reader)
             switch try reader.byte() {
@@ -80,6 +95,15 @@ extension AlertFold {
         let ts = try reader.zigzag()
         guard UTC.plausible.contains(ts) else { throw .packed("an impossible time") }
         return ts
+    }
+
+    private static func times(_ reader: inout VarintReader) throws(DecodeError) -> [MachineParameter: Int64] {
+        var times: [MachineParameter: Int64] = [:]
+        for _ in 0..<(try count(&reader)) {
+            let parameter = try parameter(&reader)
+            times[parameter] = try time(&reader)
+        }
+        return times
     }
 
     private static func parameter(_ reader: inout VarintReader) throws(DecodeError) -> MachineParameter {

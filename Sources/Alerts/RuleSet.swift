@@ -2,29 +2,35 @@ internal import Fleet
 
 /// The rules of all models, as one versioned value.
 public struct RuleSet: Equatable, Sendable {
-    private let models: [String: [Threshold]]
-    /// The same rules have the same version, in every process.
+    let models: [String: [Threshold]]
+    /// The canonical text (RuleText.swift): the same rules have the same one.
+    public let text: String
+    /// Made of the text: the same in every process.
     public let version: String
+    private let judgedOf: [String: [(parameter: MachineParameter, threshold: Threshold)]]
 
+    /// Judges nothing.
+    public static let empty = RuleSet([:])
+
+    /// The order of a model's thresholds does not matter.
     public init(_ models: [String: [Threshold]]) {
-        self.models = models
+        self.models = models.mapValues { $0.sorted { $0.line < $1.line } }
+        text = RuleSet.text(of: self.models)
         var hash = StableHash()
-        for (model, thresholds) in models.sorted(by: { $0.key < $1.key }) {
-            hash.add(field: model)
-            // Their order in the file does not matter.
-            for text in thresholds.map(\.canonicalText).sorted() { hash.add(field: text) }
-        }
+        hash.add(field: text)
         version = hash.hex64
+        judgedOf = models.mapValues { thresholds in
+            thresholds.compactMap { threshold in threshold.judged.map { ($0, threshold) } }
+                .sorted { $0.0.rawValue < $1.0.rawValue }
+        }
     }
+
+    public static func == (a: RuleSet, b: RuleSet) -> Bool { a.version == b.version && a.models == b.models }
 
     public var modelNames: [String] { models.keys.sorted() }
 
     /// What is judged for a model, in a fixed order. A model without thresholds raises nothing.
-    func judged(_ model: String) -> [(parameter: Int, threshold: Threshold)] {
-        (models[model] ?? []).compactMap { threshold in
-            threshold.judged.map { (Int($0.rawValue), threshold) }
-        }.sorted { $0.0 < $1.0 }
-    }
+    func judged(_ model: String) -> [(parameter: MachineParameter, threshold: Threshold)] { judgedOf[model] ?? [] }
 }
 
 /// The list of models (`tractors.xml`): `<root><model><name>…</name><image>…</image></model>…</root>`.
@@ -46,14 +52,5 @@ public enum ModelList {
         }
         guard problems.isEmpty else { throw ThresholdError(problems: problems) }
         return names
-    }
-}
-
-extension Threshold {
-    /// All values in a fixed form: the version of a rule set must not change with the names of our fields.
-    fileprivate var canonicalText: String {
-        let numbers = [threshold, critical, holdMs, clear, absentMs, every, recommended, capacity]
-        let texts = [name, test.rawValue, unit, type.rawValue, audience.rawValue, advice ?? ""]
-        return (texts + numbers.map { $0.map { String($0) } ?? "" }).joined(separator: "\u{1F}")
     }
 }

@@ -1,10 +1,9 @@
 #include "drover_json.h"
+#include "flat.hpp"
 
 #include <cstring>
 #include <new>
-#include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include <simdjson.h>
@@ -15,23 +14,25 @@ static constexpr size_t stringsMax = 256;
 struct drover_json {
     simdjson::dom::parser parser;
     std::vector<char> padded;
-    std::unordered_map<std::string_view, size_t> slotOf;
-    std::vector<std::string> keys;
+    drover::Keys keys;
     std::vector<std::string_view> strings;
     drover_json_slot *slots;
-    size_t count;
+    // The slots that are not absent: what the next scan has to clear.
+    std::vector<drover_json_slot *> filled;
+
+    drover_json(const char *const *texts, size_t count, drover_json_slot *slots) : keys(texts, count), slots(slots) {
+        std::memset(slots, 0, count * sizeof(drover_json_slot));
+        filled.reserve(count);
+    }
+
+    void clear() {
+        for (auto *slot : filled) slot->kind = DROVER_JSON_ABSENT;
+        filled.clear();
+    }
 };
 
 extern "C" drover_json *drover_json_new(const char *const *keys, size_t count, drover_json_slot *slots) try {
-    auto *self = new drover_json();
-    self->slots = slots;
-    self->count = count;
-    self->keys.reserve(count);
-    for (size_t i = 0; i < count; i++) {
-        self->keys.emplace_back(keys[i]);
-        self->slotOf.emplace(self->keys.back(), i);
-    }
-    return self;
+    return new drover_json(keys, count, slots);
 } catch (const std::bad_alloc &) {
     return nullptr;
 }
@@ -85,8 +86,41 @@ static void readValue(drover_json *self, const simdjson::dom::element &value, dr
     }
 }
 
-extern "C" const char *drover_json_scan(drover_json *self, const uint8_t *bytes, size_t length) try {
-    std::memset(self->slots, 0, self->count * sizeof(drover_json_slot));
+// True when the bytes are a whole flat object of plain values. False says nothing about them: simdjson judges.
+static bool scanFlat(drover_json *self, const uint8_t *bytes, size_t length) {
+    self->clear();
+    drover::Cursor cursor(bytes, length);
+    drover_json_slot unread;
+    size_t previous = self->keys.none;
+    cursor.skipSpace();
+    if (!cursor.take('{')) return false;
+    do {
+        size_t index;
+        cursor.skipSpace();
+        if (!cursor.take('"') || !cursor.takeKey(self->keys, previous, &index)) return false;
+        bool isKnown = index != self->keys.none;
+        if (isKnown) previous = index;
+        auto *slot = isKnown ? &self->slots[index] : &unread;
+        if (isKnown && slot->kind != DROVER_JSON_ABSENT) return false;
+        cursor.skipSpace();
+        if (!cursor.take(':')) return false;
+        cursor.skipSpace();
+        bool isPlain = cursor.takeValue(slot);
+        if (isKnown && slot->kind != DROVER_JSON_ABSENT) self->filled.push_back(slot);
+        if (!isPlain) return false;
+        cursor.skipSpace();
+    } while (cursor.take(','));
+    if (!cursor.take('}')) return false;
+    cursor.skipSpace();
+    return cursor.isAtEnd();
+}
+
+extern "C" const char *drover_json_scan(drover_json *self, const uint8_t *bytes, size_t length) {
+    return scanFlat(self, bytes, length) ? nullptr : drover_json_scan_simdjson(self, bytes, length);
+}
+
+extern "C" const char *drover_json_scan_simdjson(drover_json *self, const uint8_t *bytes, size_t length) try {
+    self->clear();
     self->strings.clear();
     if (self->padded.size() < length + simdjson::SIMDJSON_PADDING)
         self->padded.resize((length + simdjson::SIMDJSON_PADDING) * 2);
@@ -100,11 +134,12 @@ extern "C" const char *drover_json_scan(drover_json *self, const uint8_t *bytes,
     simdjson::dom::object object;
     if (document.get_object().get(object) != simdjson::SUCCESS) return "not a JSON object";
     for (auto field : object) {
-        auto found = self->slotOf.find(field.key);
-        if (found == self->slotOf.end()) continue;
-        auto *slot = &self->slots[found->second];
+        size_t index = self->keys.slot(reinterpret_cast<const uint8_t *>(field.key.data()), field.key.size());
+        if (index == self->keys.none) continue;
+        auto *slot = &self->slots[index];
         if (slot->kind != DROVER_JSON_ABSENT) return "a key stands twice";
         readValue(self, field.value, slot);
+        if (slot->kind != DROVER_JSON_ABSENT) self->filled.push_back(slot);
     }
     return nullptr;
 } catch (const std::bad_alloc &) {

@@ -12,11 +12,17 @@ enum Roles {
             WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_worker') \\gexec
         SELECT 'CREATE ROLE drover_web LOGIN'
             WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_web') \\gexec
+        SELECT 'CREATE ROLE drover_notify LOGIN'
+            WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_notify') \\gexec
         SELECT 'CREATE DATABASE drover OWNER drover_owner'
             WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = 'drover') \\gexec
         REVOKE ALL ON DATABASE drover FROM PUBLIC;
-        GRANT CONNECT ON DATABASE drover TO drover_worker, drover_web;
+        GRANT CONNECT ON DATABASE drover TO drover_worker, drover_web, drover_notify;
         """
 
-    static let grant = "GRANT drover_writer TO drover_worker;\nGRANT drover_reader TO drover_web;"
+    static let grant = """
+        GRANT drover_writer TO drover_worker;
+        GRANT drover_reader TO drover_web;
+        GRANT drover_relay TO drover_notify;
+        """
 }

@@ -3,11 +3,12 @@ public struct CarReading: Equatable, Sendable {
     /// The reading's own time, epoch milliseconds UTC.
     public var ts: Int64
     /// Bit n is set when slot n holds a value.
-    public private(set) var mask: UInt32 = 0
+    @inlinable public var mask: UInt32 { fields }
+    @usableFromInline var fields: UInt32 = 0
     /// True when another reading of the same time said something else. It is kept so that the
     /// number of disputed readings does not depend on who came first.
     public var disputed = false
-    private var values = InlineArray<16, Int32>(repeating: 0)
+    @usableFromInline var values = InlineArray<16, Int32>(repeating: 0)
 
     public init(ts: Int64) { self.ts = ts }
 
@@ -18,8 +19,15 @@ public struct CarReading: Equatable, Sendable {
         set {
             let bit = UInt32(1) << UInt32(signal.rawValue)
             values[Int(signal.rawValue)] = newValue ?? 0
-            if newValue == nil { mask &= ~bit } else { mask |= bit }
+            if newValue == nil { fields &= ~bit } else { fields |= bit }
         }
+    }
+
+    /// Slot by slot, for codecs that walk the mask. Precondition of reading: the slot's bit is set.
+    @inlinable public func value(inSlot slot: Int) -> Int32 { values[slot] }
+    @inlinable public mutating func setValue(_ value: Int32, inSlot slot: Int) {
+        values[slot] = value
+        fields |= 1 << UInt32(slot)
     }
 
     /// The union of two readings of the same time: every field that either has, and of two different values the

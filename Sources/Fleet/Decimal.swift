@@ -30,10 +30,17 @@ public enum Decimal {
     }
 
     /// A floating value as a scaled integer; nil when it is not finite or too large to be exact.
-    public static func scaled(_ value: Double, decimals: Int) -> Int64? {
-        let scaled = (value * Double(powerOfTen(decimals))).rounded(.toNearestOrAwayFromZero)
-        guard scaled.magnitude < 9.0e15 else { return nil }
-        return Int64(scaled)
+    public static func scaled(_ value: Double, decimals: Int) -> Int64? { scaled(value, by: powerOfTen(decimals)) }
+
+    /// The same for a power of ten at hand.
+    @inlinable
+    public static func scaled(_ value: Double, by scale: Int64) -> Int64? {
+        let product = value * Double(scale)
+        guard product.magnitude < 9.0e15 else { return nil }
+        // The same as `rounded(.toNearestOrAwayFromZero)`, which calls the C library: both steps are exact.
+        let whole = Int64(product)
+        let fraction = product - Double(whole)
+        return fraction >= 0.5 ? whole + 1 : fraction <= -0.5 ? whole - 1 : whole
     }
 
     public static func powerOfTen(_ exponent: Int) -> Int64 {

@@ -13,6 +13,8 @@ public struct MachineReading: Equatable, Sendable {
     public var connectedDevices: [String]?
     public var latitude: Int32?
     public var longitude: Int32?
+    /// It is expected to go on reporting: it is polled and its engine ran. Only then is its silence judged.
+    public var isReporting = false
 
     public init(vehicle: VehicleID, ts: Int64, id: String, model: String) {
         (self.vehicle, self.ts, self.id, self.model) = (vehicle, ts, id, model)

@@ -34,5 +34,8 @@ public struct VehicleID: Hashable, Comparable, Sendable, CustomStringConvertible
 public enum Topic {
     public static let cars = "drover.cars"
     public static let machines = "drover.machines"
+    /// What comes back out, through the outbox.
+    public static let alerts = "drover.alerts"
+    public static let assignments = "drover.assignments"
     public static let rejected = "drover.rejected"
 }

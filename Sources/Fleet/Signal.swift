@@ -50,9 +50,21 @@ public struct SignalRow: Sendable {
     /// The integer scale: 1000 for thousandths, 10 000 000 for positions.
     public var scale: Int64 { decimals == 7 ? 10_000_000 : 1_000 }
 
+    /// The possible values as stored integers.
+    public var possible: StoredRange { StoredRange(least: least * Int32(scale), most: most * Int32(scale)) }
+
     /// The stored integer, or nil when the value is impossible for this signal.
+    public func stored(_ scaled: Int64) -> Int32? { possible.stored(scaled) }
+}
+
+/// A signal's possible values: all that a loop over readings needs of its row.
+public struct StoredRange: Sendable {
+    public let least: Int32
+    public let most: Int32
+
+    /// The stored integer, or nil when the value is impossible.
+    @inlinable
     public func stored(_ scaled: Int64) -> Int32? {
-        guard scaled >= Int64(least) * scale, scaled <= Int64(most) * scale else { return nil }
-        return Int32(scaled)
+        scaled >= Int64(least) && scaled <= Int64(most) ? Int32(truncatingIfNeeded: scaled) : nil
     }
 }

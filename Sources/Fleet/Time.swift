@@ -7,6 +7,10 @@ public enum UTC {
     /// Times that a reading may carry: 1990-01-01 (before the first OBD-II car) to 2100-01-01.
     public static let plausible: Range<Int64> = 631_152_000_000..<4_102_444_800_000
 
+    /// When a record was pushed, by its stamp on the log; nil where there is none (-1). A producer may have put any
+    /// number there, and what no clock says is none.
+    public static func stamp(_ ms: Int64) -> Int64? { ms >= 0 && ms < plausible.upperBound ? ms : nil }
+
     /// Days since 1970-01-01.
     public static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
         let y = month <= 2 ? year - 1 : year

@@ -14,6 +14,9 @@ public final class Importer {
     private let topic: String
     public private(set) var counts = Counts()
 
+    /// Readings and ticks that the broker has acknowledged so far.
+    public var acknowledged: Int { producer.delivered }
+
     public init(_ settings: KafkaSettings, topic: String) throws {
         producer = try Producer(settings)
         self.topic = topic
@@ -25,6 +28,9 @@ public final class Importer {
 
     /// A machine's reading goes on as it stands in the file, once the caller has checked it.
     public func push(machine vehicle: VehicleID, json: [UInt8]) throws { try push(key: vehicle, json) }
+
+    /// A record that nobody can decode, for tests of what becomes of it.
+    public func push(garbled vehicle: VehicleID) throws { try push(key: vehicle, Array("{\"schema\":1,".utf8)) }
 
     private func push(key: VehicleID, _ value: [UInt8]) throws {
         try producer.produce(topic: topic, partition: nil, key: Array(key.text.utf8), value: value, timestampMs: nil)

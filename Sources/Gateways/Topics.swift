@@ -4,7 +4,10 @@ public import Kafka
 /// Makes the topics that are missing and tells how many partitions they have. The number is fixed when a topic is
 /// made: a vehicle's partition follows from it.
 public enum Topics {
-    public static let all = [Topic.cars, Topic.machines]
+    /// What comes in: workers read these, and ticks go to them.
+    public static let readings = [Topic.cars, Topic.machines]
+    /// What comes back out, from the outbox.
+    public static let results = [Topic.alerts, Topic.assignments, Topic.rejected]
 
     /// Topics keep everything: a replay reaches back as far as they do.
     private static let config = [
@@ -13,13 +16,16 @@ public enum Topics {
         "message.timestamp.type": "LogAppendTime",
     ]
 
-    public static func ensure(_ settings: KafkaSettings, partitions: Int32) throws -> [String: Int32] {
+    public static func ensure(
+        _ settings: KafkaSettings, partitions: Int32, timeoutMs: Int32 = 10_000
+    ) throws -> [String: Int32] {
+        let all = readings + results
         let admin = try Admin(settings)
-        let known = try admin.topics(timeoutMs: 10_000)
+        let known = try admin.topics(timeoutMs: timeoutMs)
         let missing = all.filter { known[$0] == nil }
         try admin.createTopics(
             missing.map { NewTopic(name: $0, partitions: partitions, replication: 1, config: config) },
             timeoutMs: 15_000)
-        return try admin.topics(timeoutMs: 10_000).filter { all.contains($0.key) }
+        return try admin.topics(timeoutMs: timeoutMs).filter { all.contains($0.key) }
     }
 }

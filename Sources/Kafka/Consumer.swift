@@ -1,53 +1,71 @@
 internal import CRdkafka
 
-/// What the consumer group decided since the last poll.
+/// What the consumer group or the broker decided since the last poll.
 public enum AssignmentChange: Sendable {
-    /// These partitions are ours; nothing is read before `start` says from where.
+    /// These partitions are ours from now on; nothing of them is read before `add` says from where.
     case assigned([TopicPartition])
-    /// These partitions go to another member, or were lost.
+    /// These partitions go to another member, or were lost: nothing of them comes any more.
     case revoked([TopicPartition])
+    /// The broker does not have the offset that we asked for.
+    case outOfRange(TopicPartition)
 }
 
-/// A member of a consumer group, or (`start` without `subscribe`) a plain reader. One thread polls it.
+/// A member of a consumer group, or (without `subscribe`) a plain reader. One thread polls it.
 ///
-/// Offsets committed to the broker are for lag tools only: where to begin is told by `start`.
+/// Offsets committed to the broker are for lag tools only: where to begin is told by `add`. Rebalances are cooperative:
+/// partitions that stay go on meanwhile.
 @safe
 public final class Consumer {
     private let handle: Handle
-    private var queue: OpaquePointer?
     private let batchMax: Int
     /// An error that came behind messages: those first, then this. librdkafka tells it only once.
     private var pendingFailure: KafkaError?
+    /// Topic handles are few and live as long as the client.
+    private var names: [OpaquePointer: String] = unsafe [:]
 
     /// `instanceID` makes the membership static: a restart within the session time-out keeps its partitions.
-    public init(_ settings: KafkaSettings, group: String, instanceID: String?, batchMax: Int) throws {
+    public init(
+        _ settings: KafkaSettings, group: String, instanceID: String?, sessionTimeoutMs: Int64 = 10_000, batchMax: Int
+    ) throws {
         self.batchMax = batchMax
         var properties = [
             ("group.id", group), ("enable.auto.commit", "false"), ("enable.auto.offset.store", "false"),
-            ("auto.offset.reset", "error"), ("partition.assignment.strategy", "range"), ("session.timeout.ms", "10000"),
+            ("auto.offset.reset", "error"), ("partition.assignment.strategy", "cooperative-sticky"),
             ("enable.partition.eof", "false"), ("fetch.wait.max.ms", "100"), ("queued.max.messages.kbytes", "131072"),
-            ("queued.min.messages", "200000"),
+            // More than the queue ever holds: a queue that is emptied fast must not wait for the next fetch.
+            ("queued.min.messages", "1000000"),
             // The embedded broker answers with whole partitions, whatever is asked for.
             ("receive.message.max.bytes", "1000000000"),
         ]
+        properties.append(("session.timeout.ms", String(sessionTimeoutMs)))
         if let instanceID { properties.append(("group.instance.id", instanceID)) }
+        // Without it a consumer that empties its queue stalls for a second at a time; 2.0.2 does not know it yet.
+        if rd_kafka_version() >= 0x0202_00FF { properties.append(("fetch.queue.backoff.ms", "10")) }
         handle = try unsafe Handle(RD_KAFKA_CONSUMER, settings, properties) { conf in
             unsafe rd_kafka_conf_set_rebalance_cb(conf) { client, code, list, opaque in
+                let context = unsafe CallbackContext.of(opaque)
                 let partitions = unsafe PartitionList.read(list)
-                let isAssigned = code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS
+                if code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS {
+                    context.changes.append(.assigned(partitions))
+                    return
+                }
                 // A revocation is answered at once, here: closing waits for the answer, too. What was read and not
-                // written is the new owner's to read again.
-                if !isAssigned { unsafe rd_kafka_assign(client, nil) }
-                unsafe CallbackContext.of(opaque).changes.append(
-                    isAssigned ? .assigned(partitions) : .revoked(partitions))
+                // written is the new owner's to read again. Only what was begun can be taken away.
+                let begun = partitions.filter { context.reading.contains($0) }
+                context.reading.subtract(begun)
+                let list = unsafe PartitionList.make(begun.map { ($0, nil) })
+                defer { unsafe rd_kafka_topic_partition_list_destroy(list) }
+                if let error = unsafe rd_kafka_incremental_unassign(client, list) {
+                    context.log(4, unsafe String(cString: rd_kafka_error_string(error)))
+                    unsafe rd_kafka_error_destroy(error)
+                }
+                context.changes.append(.revoked(partitions))
             }
         }
         unsafe rd_kafka_poll_set_consumer(handle.client)
-        unsafe queue = rd_kafka_queue_get_consumer(handle.client)
     }
 
     deinit {
-        unsafe rd_kafka_queue_destroy(queue)
         // Leaves the group; the callbacks it makes find their context still there.
         unsafe rd_kafka_consumer_close(handle.client)
     }
@@ -59,29 +77,85 @@ public final class Consumer {
         try check(unsafe rd_kafka_subscribe(handle.client, list), "subscribing to \(topics.joined(separator: ", "))")
     }
 
-    /// Reads these partitions, and no others, from these offsets. Also rewinds.
-    public func start(_ offsets: [TopicPartition: Int64]) throws {
+    /// Begins to read these partitions, beside those that are read already, at these offsets.
+    public func add(_ offsets: [TopicPartition: Int64]) throws {
         let list = unsafe PartitionList.make(offsets.map { ($0.key, $0.value) })
         defer { unsafe rd_kafka_topic_partition_list_destroy(list) }
 
-        try check(unsafe rd_kafka_assign(handle.client, list), "starting to read")
+        try unsafe check(rd_kafka_incremental_assign(handle.client, list), "starting to read")
+        handle.context.reading.formUnion(offsets.keys)
     }
 
+    /// Stops reading these partitions; the group still counts them as ours.
+    public func remove(_ partitions: some Sequence<TopicPartition>) throws {
+        let begun = partitions.filter { handle.context.reading.contains($0) }
+        guard !begun.isEmpty else { return }
+        handle.context.reading.subtract(begun)
+        let list = unsafe PartitionList.make(begun.map { ($0, nil) })
+        defer { unsafe rd_kafka_topic_partition_list_destroy(list) }
+
+        try unsafe check(rd_kafka_incremental_unassign(handle.client, list), "stopping to read")
+    }
+
+    /// Stops and restarts the flow of partitions whose lane cannot keep up. What was fetched and not polled is fetched
+    /// again.
+    public func pause(_ partitions: [TopicPartition]) throws { try unsafe flow(partitions, rd_kafka_pause_partitions) }
+    public func resume(_ partitions: [TopicPartition]) throws {
+        try unsafe flow(partitions, rd_kafka_resume_partitions)
+    }
+
+    private func flow(
+        _ partitions: [TopicPartition],
+        _ call: (OpaquePointer?, UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?) -> rd_kafka_resp_err_t
+    ) throws {
+        guard !partitions.isEmpty else { return }
+        let list = unsafe PartitionList.make(partitions.map { ($0, nil) })
+        defer { unsafe rd_kafka_topic_partition_list_destroy(list) }
+
+        try check(unsafe call(handle.client, list), "pausing or resuming partitions")
+    }
+
+    /// What ended this client for good (another member with the same static id, for one); nil while it works. After it
+    /// nothing is polled any more.
+    public var fatalError: String? {
+        var reason = [CChar](repeating: 0, count: 512)
+        guard unsafe rd_kafka_fatal_error(handle.client, &reason, reason.count) != RD_KAFKA_RESP_ERR_NO_ERROR else {
+            return nil
+        }
+        return text(reason)
+    }
+
+    /// Whether the group has taken everything away from this member, who does not know it yet.
+    public var isAssignmentLost: Bool { unsafe rd_kafka_assignment_lost(handle.client) != 0 }
+
     /// Messages as they come: waits for the first, then takes what is there without waiting.
+    public func poll(timeoutMs: Int32) throws -> MessageBatch { try poll(timeoutMs: timeoutMs, into: 1) { _ in 0 }[0] }
+
+    /// The same, into `count` batches: `place` tells which one a partition's messages go to.
     ///
     /// Not librdkafka's batch call: 2.0.2 hands out messages of partitions that are gone beside a rebalance
     /// (release notes of 2.1.0).
-    public func poll(timeoutMs: Int32) throws -> MessageBatch {
-        var messages: [UnsafeMutablePointer<rd_kafka_message_t>] = unsafe []
+    public func poll(
+        timeoutMs: Int32, into count: Int, _ place: (TopicPartition) -> Int
+    ) throws -> [MessageBatch] {
         if let failure = pendingFailure {
             pendingFailure = nil
             throw failure
         }
-        var wait = timeoutMs
-        while unsafe messages.count < batchMax, let message = unsafe rd_kafka_consumer_poll(handle.client, wait) {
+        let batches = (0..<count).map { _ in MessageBatch() }
+        var (wait, taken) = (timeoutMs, 0)
+        var lastTopic: OpaquePointer?
+        var (lastPartition, last): (Int32, (TopicPartition, Int)) = (-1, (TopicPartition(topic: "", partition: -1), 0))
+        while taken < batchMax, let message = unsafe rd_kafka_consumer_poll(handle.client, wait) {
             wait = 0
             if unsafe message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR {
-                unsafe messages.append(message)
+                if unsafe message.pointee.partition != lastPartition || message.pointee.rkt != lastTopic {
+                    unsafe (lastPartition, lastTopic) = (message.pointee.partition, message.pointee.rkt)
+                    let partition = unsafe TopicPartition(topic: name(message.pointee.rkt), partition: lastPartition)
+                    last = (partition, place(partition))
+                }
+                unsafe batches[last.1].append(message) { last.0 }
+                taken += 1
             } else {
                 pendingFailure = unsafe read(message)
                 unsafe rd_kafka_message_destroy(message)
@@ -89,7 +163,14 @@ public final class Consumer {
             }
             if !handle.context.changes.isEmpty { break }
         }
-        return unsafe MessageBatch(messages)
+        return batches
+    }
+
+    private func name(_ topic: OpaquePointer) -> String {
+        if let name = unsafe names[topic] { return name }
+        let name = unsafe String(cString: rd_kafka_topic_name(topic))
+        unsafe names[topic] = name
+        return name
     }
 
     /// What the group decided during the last poll, in order. Must be handled before the next one.
@@ -104,9 +185,13 @@ public final class Consumer {
         case RD_KAFKA_RESP_ERR__PARTITION_EOF, RD_KAFKA_RESP_ERR__TRANSPORT, RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN,
             RD_KAFKA_RESP_ERR__TIMED_OUT, RD_KAFKA_RESP_ERR__RESOLVE:
             return nil
+        case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
+            guard let topic = unsafe message.pointee.rkt else { return nil }
+            handle.context.changes.append(
+                .outOfRange(unsafe TopicPartition(topic: name(topic), partition: message.pointee.partition)))
+            return nil
         case let code:
-            let topic =
-                unsafe message.pointee.rkt.map { unsafe String(cString: rd_kafka_topic_name($0)) } ?? "the topics"
+            let topic = unsafe message.pointee.rkt.map { unsafe name($0) } ?? "the topics"
             let detail = unsafe rd_kafka_message_errstr(message).map { unsafe String(cString: $0) }
             return unsafe KafkaError(code, "reading \(topic)[\(message.pointee.partition)]", detail: detail)
         }
@@ -122,6 +207,24 @@ public final class Consumer {
         return (low, high)
     }
 
+    /// The first offset of each partition that was pushed at this time or later; nil where there is none.
+    public func offsets(
+        of partitions: [TopicPartition], fromMs ms: Int64, timeoutMs: Int32
+    ) throws -> [TopicPartition: Int64?] {
+        let list = unsafe PartitionList.make(partitions.map { ($0, ms) })
+        defer { unsafe rd_kafka_topic_partition_list_destroy(list) }
+
+        try check(
+            unsafe rd_kafka_offsets_for_times(handle.client, list, timeoutMs), "asking for the offsets of a time")
+        var offsets: [TopicPartition: Int64?] = [:]
+        for index in unsafe 0..<Int(list.pointee.cnt) {
+            let row = unsafe list.pointee.elems[index]
+            let partition = unsafe TopicPartition(topic: String(cString: row.topic), partition: row.partition)
+            offsets[partition] = unsafe .some(row.offset >= 0 ? row.offset : nil)
+        }
+        return offsets
+    }
+
     public func partitions(of topic: String, timeoutMs: Int32) throws -> Int32? {
         try handle.partitions(of: topic, timeoutMs: timeoutMs)[topic]
     }
@@ -133,6 +236,14 @@ public final class Consumer {
 
         // A failure only makes a lag tool wrong for a while.
         _ = unsafe rd_kafka_commit(handle.client, list, 1)
+    }
+
+    private func check(_ error: OpaquePointer?, _ doing: String) throws {
+        guard let error = unsafe error else { return }
+        defer { unsafe rd_kafka_error_destroy(error) }
+
+        let detail = unsafe String(cString: rd_kafka_error_string(error))
+        throw unsafe KafkaError(rd_kafka_error_code(error), doing, detail: detail)
     }
 
     private func check(_ code: rd_kafka_resp_err_t, _ doing: String) throws {

@@ -20,7 +20,11 @@ final class CallbackContext {
     var delivered = 0
     var failed = 0
     var firstFailure: KafkaError?
+    /// Of records that carry a tag.
+    var deliveries: [Delivery] = []
     var changes: [AssignmentChange] = []
+    /// Partitions that a consumer reads.
+    var reading: Set<TopicPartition> = []
 
     init(log: @escaping @Sendable (Int, String) -> Void) { self.log = log }
 

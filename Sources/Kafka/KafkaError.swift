@@ -31,6 +31,14 @@ public struct KafkaError: Error, Sendable, CustomStringConvertible {
 
     public var description: String { "\(doing): \(message)" + (advice.map { ". \($0)" } ?? "") }
 
+    /// The broker refuses this record for what it is: it will do so again, and takes others.
+    public var isAboutRecord: Bool {
+        [
+            RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, RD_KAFKA_RESP_ERR_INVALID_MSG, RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE,
+            RD_KAFKA_RESP_ERR_INVALID_RECORD, RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE,
+        ].contains { $0.rawValue == code }
+    }
+
     private var advice: String? {
         switch code {
         case RD_KAFKA_RESP_ERR__TRANSPORT.rawValue, RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN.rawValue,

@@ -1,29 +1,41 @@
 internal import CRdkafka
 
-/// Messages polled together. Keys and values are librdkafka's memory and live exactly as long as the batch.
+/// Messages polled together, in runs of one partition each. Keys and values are librdkafka's memory and live exactly as
+/// long as the batch.
+///
+/// It is filled by the thread that polls, then handed over whole and used by one thread at a time; librdkafka lets any
+/// thread destroy a message. That is why it may be sent.
 @safe
-public struct MessageBatch: ~Copyable {
-    private let messages: [UnsafeMutablePointer<rd_kafka_message_t>]
-    /// Topic handles are few and repeat: each name is made once a batch.
-    private let topics: [OpaquePointer: String]
-
-    init(_ messages: [UnsafeMutablePointer<rd_kafka_message_t>]) {
-        unsafe self.messages = unsafe messages
-        var topics: [OpaquePointer: String] = unsafe [:]
-        unsafe messages.forEach { message in
-            guard let topic = unsafe message.pointee.rkt, unsafe topics[topic] == nil else { return }
-            unsafe topics[topic] = unsafe String(cString: rd_kafka_topic_name(topic))
-        }
-        unsafe self.topics = unsafe topics
+public final class MessageBatch: @unchecked Sendable {
+    /// Messages of one partition that stand together.
+    public struct Run: Sendable {
+        public let partition: TopicPartition
+        public fileprivate(set) var messages: Range<Int>
     }
+
+    private var messages: [UnsafeMutablePointer<rd_kafka_message_t>] = unsafe []
+    public private(set) var runs: [Run] = []
+    private var lastTopic: OpaquePointer?
+
+    init() {}
 
     deinit { unsafe messages.forEach { unsafe rd_kafka_message_destroy($0) } }
 
     public var count: Int { unsafe messages.count }
 
-    public func partition(_ index: Int) -> TopicPartition {
-        let message = unsafe messages[index].pointee
-        return unsafe TopicPartition(topic: topics[message.rkt]!, partition: message.partition)
+    /// `partition` is asked for once a run.
+    @inline(__always)
+    func append(_ message: UnsafeMutablePointer<rd_kafka_message_t>, _ partition: () -> TopicPartition) {
+        let index = unsafe messages.count
+        unsafe messages.append(message)
+        if let last = runs.last, unsafe lastTopic == message.pointee.rkt,
+            unsafe last.partition.partition == message.pointee.partition
+        {
+            runs[runs.count - 1].messages = last.messages.lowerBound..<index + 1
+        } else {
+            runs.append(Run(partition: partition(), messages: index..<index + 1))
+            unsafe lastTopic = message.pointee.rkt
+        }
     }
 
     public func offset(_ index: Int) -> Int64 { unsafe messages[index].pointee.offset }
@@ -35,12 +47,30 @@ public struct MessageBatch: ~Copyable {
     }
 
     /// Lends key and value; the value of a tombstone is nil.
+    @inline(__always)
     public func withBytes<R>(
         _ index: Int, _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?) throws -> R
     ) rethrows -> R {
-        let message = unsafe messages[index].pointee
-        let key = unsafe UnsafeRawBufferPointer(start: message.key, count: message.key == nil ? 0 : message.key_len)
-        let value = unsafe message.payload.map { unsafe UnsafeRawBufferPointer(start: $0, count: message.len) }
+        let message = unsafe messages[index]
+        let key = unsafe UnsafeRawBufferPointer(
+            start: message.pointee.key, count: message.pointee.key == nil ? 0 : message.pointee.key_len)
+        let value = unsafe message.pointee.payload.map {
+            unsafe UnsafeRawBufferPointer(start: $0, count: message.pointee.len)
+        }
         return try unsafe body(key, value)
+    }
+
+    /// Tells whether a record is the one that was read before: FNV-1a over stamp, key and value, never 0. Not against
+    /// forgery.
+    public func fingerprint(_ index: Int) -> Int64 {
+        unsafe withBytes(index) { key, value in
+            var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+            func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+            unsafe withUnsafeBytes(of: timestampMs(index).littleEndian) { unsafe $0.forEach(add) }
+            unsafe key.forEach(add)
+            add(0)
+            if let value = unsafe value { unsafe value.forEach(add) }
+            return hash == 0 ? 1 : Int64(bitPattern: hash)
+        }
     }
 }

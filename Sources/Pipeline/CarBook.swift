@@ -1,171 +1,377 @@
 public import Fleet
 public import Trips
+internal import Wire
 
-/// What the store is asked before a car's readings can be taken: everything that readings in this span can touch.
-public struct HistoryQuery: Equatable, Sendable {
-    public let vehicle: VehicleID
-    public let fromMs: Int64
-    public let toMs: Int64
-}
-
-/// What the store knows around a span: the trips that readings in it can touch, whole.
-public struct CarHistory: Equatable, Sendable {
-    /// All minutes of the touched trips, by time.
-    public var minutes: [VehicleMinute]
-    /// Sums of the other minutes of each UTC day that the touched trips or the span lie in.
-    public var otherMinutesOfDay: [Int64: DriveTotals]
-    /// The last reading of the vehicle anywhere; nil when it has none.
-    public var lastMs: Int64?
-
-    public init(minutes: [VehicleMinute], otherMinutesOfDay: [Int64: DriveTotals], lastMs: Int64?) {
-        (self.minutes, self.otherMinutesOfDay, self.lastMs) = (minutes, otherMinutesOfDay, lastMs)
-    }
-
-    public static let none = CarHistory(minutes: [], otherMinutesOfDay: [:], lastMs: nil)
-}
-
-/// The rows that follow from a batch for one car, as absolute values.
-public struct CarChange: Equatable, Sendable {
-    public struct TripRow: Equatable, Sendable {
-        public var trip: Trip
-        public var isOpen: Bool
-
-        public init(trip: Trip, isOpen: Bool) { (self.trip, self.isOpen) = (trip, isOpen) }
-    }
-    public let vehicle: VehicleID
-    public var minutes: [VehicleMinute] = []
-    public var trips: [TripRow] = []
-    /// Starts of trips that no longer exist: late readings merged them into another or moved their start.
-    public var droppedTripStarts: [Int64] = []
-    public var days: [Int64: DriveTotals] = [:]
-    public var lastMs: Int64
-
-    init(vehicle: VehicleID, lastMs: Int64) { (self.vehicle, self.lastMs) = (vehicle, lastMs) }
-}
-
-/// The cars of one lane. Facts in (readings, history, ticks), rows out; no clock and no I/O.
+/// The cars of one partition. Facts in (readings, ticks), rows out; no clock and no I/O.
 ///
-/// A car whose readings come in order is folded in memory (the live path). Anything else (a reading that is not later
-/// than the last one, a car not in memory) takes the late path: its touched trips are read back, united with the new
-/// readings and folded again from their first reading. Both paths run the same `Drive`.
-public struct CarBook: Sendable {
-    private struct Car: Sendable {
-        var drive: Drive
-        /// Sums of the current UTC day without the current minute.
-        var dayEnded: DriveTotals
+/// A car's open minute is a bag of readings in any order; a reading of a later minute closes it. What a closed minute
+/// adds up to follows from the state before it and the set of its readings (the live path). A reading older than the
+/// open minute waits until the end of the cycle, when the trips that it touches are read back and folded again with it
+/// (the late path, `CarBook+Late.swift`). Both run the same `Drive`.
+///
+/// Which rows are written is decided by the log alone: a minute goes out when a later one begins, or at a tick when it
+/// has waited for a minute or its trip is over. What is in memory only is read again from `replayFrom` by the worker
+/// that takes over. docs/decisions/0006 has the reasons.
+public struct CarBook {
+    struct Car {
+        /// The latest reading that counts, in the bag or before it; `.min` when there is none.
+        var lastMs = Int64.min
+        /// The open minute's start; `.min` when there is none.
+        var openMs = Int64.min
+        var bag = SampleBag()
+        /// How many of the bag's readings, from its start, are in the database.
+        var storedCount: UInt32 = 0
+        var isOpen = false
+        /// Offset of the first record that is in memory only; `.max` when there is none.
+        var firstOffset = Int64.max
+        /// Records before it were in the database when the book was loaded.
+        var skipBefore: Int64 = 0
+        /// The partition's clock when the first record that is in memory only came, else when the bag was written.
+        var sinceMs: Int64 = 0
+        /// `CarState` after the last closed minute, packed; empty when there is none.
+        var state = ByteChains.Chain()
+        // Places in `rows` of what this cycle wrote for the car last; a row of the same key is replaced.
+        var minuteRow: Int32 = -1
+        var tripRow: Int32 = -1
+        var dayRow: Int32 = -1
     }
 
-    private let rules: TripRules
-    private var cars: [VehicleID: Car] = [:]
-    /// Cars kept in memory; those beyond it are read back each time.
-    private let carsMax: Int
+    /// A bag that is in memory only for this long by the partition's clock is written at a tick.
+    static let openAgeMsMax: Int64 = 60_000
+    /// A written bag without a new reading for this long is folded and its memory freed.
+    static let idleMsMax: Int64 = 600_000
 
-    public init(rules: TripRules, carsMax: Int = 200_000) {
-        (self.rules, self.carsMax) = (rules, carsMax)
+    let rules: TripRules
+    var cars: [Car] = []
+    var keys = KeyIndex()
+    var chains = ByteChains()
+    public internal(set) var rows = CarRows()
+    /// Readings older than their car's open minute, by car.
+    var late: [Int: LateReadings] = [:]
+    /// The greatest tick seen; 0 before the first.
+    public private(set) var clockMs: Int64
+    /// Records before it were processed before this book was loaded: their rows are in the database.
+    let storedOffset: Int64
+    private var replay: (offset: Int64, clockMs: Int64)
+
+    // Reused, so that the hot path allocates nothing.
+    var scratch: [UInt8] = []
+    var readings: [CarReading] = []
+
+    struct LateReadings {
+        var readings: [CarReading] = []
+        /// Readings of the minute that the state ends in, whose bag is not in memory, with their offsets.
+        var reopening: [(reading: CarReading, offset: Int64)] = []
+        /// The clock when the first of those came.
+        var sinceMs: Int64 = 0
+        /// How many of them a tick would have written, and the offset after that tick.
+        var written = 0
+        var writtenOffset: Int64 = 0
+        /// When the last late reading was pushed, by the broker's stamp.
+        var pushedMs: Int64 = .min
+    }
+
+    /// `progress` is where the partition stands in the database; the records to feed in begin at its `replayFrom`.
+    public init(rules: TripRules, progress: CarProgress) {
+        self.rules = rules
+        storedOffset = progress.nextOffset
+        clockMs = progress.replayClockMs
+        replay = (progress.replayFrom, progress.replayClockMs)
     }
 
     public var count: Int { cars.count }
+    /// Memory of open minutes and states, in bytes.
+    public var chainBytes: Int { chains.capacityBytes }
+    public func vehicle(_ car: Int32) -> ArraySlice<UInt8> { keys.key(Int(car)) }
 
-    /// Forgets a car, because its partition went away or its rows were not written.
-    public mutating func forget(_ vehicle: VehicleID) { cars[vehicle] = nil }
-    public mutating func forgetAll() { cars.removeAll() }
+    /// Where the next owner of the partition has to begin reading, and the clock at that place.
+    public var replayFrom: (offset: Int64, clockMs: Int64) { replay }
 
-    /// What must be read back before `apply` can take this car's readings; nil when memory suffices.
-    /// Precondition: `readings` are `unioned()` and not empty.
-    public func query(_ vehicle: VehicleID, _ readings: [CarReading]) -> HistoryQuery? {
-        if let car = cars[vehicle], readings[0].ts > car.drive.lastMs { return nil }
-        return HistoryQuery(
-            vehicle: vehicle, fromMs: readings[0].ts - rules.tripGapMs,
-            toMs: readings[readings.count - 1].ts + rules.tripGapMs)
+    // MARK: Loading
+
+    /// A car as the database knows it: the packed state beside its latest trip, and whether that is open. Returns false
+    /// when the state cannot be read; the car is then folded again from its stored minutes when it next reports.
+    @discardableResult
+    public mutating func load(vehicle: VehicleID, state bytes: [UInt8]?, isOpen: Bool) -> Bool {
+        let number = unsafe Array(vehicle.text.utf8).withUnsafeBytes { unsafe keys.add($0) }
+        var car = Car()
+        defer {
+            precondition(number == cars.count)
+            cars.append(car)
+        }
+        guard let bytes else { return true }
+        guard let state = try? CarState(bytes, rules: rules), let trip = state.drive.trip else {
+            // Later than any reading: whatever comes takes the late path, which reads the stored minutes.
+            car.lastMs = .max
+            return false
+        }
+        car.lastMs = trip.endMs
+        car.isOpen = isOpen
+        car.skipBefore = state.nextOffset
+        chains.append(bytes, to: &car.state)
+        return true
     }
 
-    /// `clockMs` is the partition's clock, the greatest tick seen, this batch included.
-    public mutating func apply(
-        _ readings: [CarReading], of vehicle: VehicleID, history: CarHistory?, clockMs: Int64?
-    ) -> CarChange? {
-        guard let history else { return applyLive(readings, of: vehicle, clockMs: clockMs) }
-        return applyLate(readings, of: vehicle, history, clockMs: clockMs)
+    /// A car whose state could not be read and whose latest trip is open, which the clock may end before the car reports
+    /// again: the state is made from that trip's stored readings and the stored sums of the day that it reached.
+    public mutating func rebuild(vehicle: VehicleID, readings: [CarReading], day: DriveTotals) {
+        let (_, _, drive) = Drive.whole(readings.unioned(), rules: rules)
+        guard let number = unsafe Array(vehicle.text.utf8).withUnsafeBytes({ unsafe keys.find($0) }),
+            let trip = drive.trip
+        else { return }
+        var state = CarState(rules: rules)
+        (state.drive, state.dayMs, state.day) = (drive, UTC.day(of: trip.endMs), day)
+        keep(state, number)
+        (cars[number].lastMs, cars[number].isOpen) = (trip.endMs, true)
     }
 
     // MARK: Live path
 
-    private mutating func applyLive(_ readings: [CarReading], of vehicle: VehicleID, clockMs: Int64?) -> CarChange {
-        guard var car = cars[vehicle] else { preconditionFailure("a car without history takes the late path") }
-        var change = CarChange(vehicle: vehicle, lastMs: readings[readings.count - 1].ts)
-        for reading in readings {
-            switch car.drive.observe(reading) {
-            case .minuteContinued: break
-            case .minuteEnded(let minute): end(minute, next: reading.ts, &car, &change)
-            case .tripEnded(let minute, let trip):
-                change.trips.append(.init(trip: trip, isOpen: false))
-                end(minute, next: reading.ts, &car, &change)
+    /// Takes one reading. `key` must be a valid vehicle id when it is new: false says that it is not, and nothing is
+    /// taken.
+    @inline(__always)
+    public mutating func take(
+        key: UnsafeRawBufferPointer, _ reading: borrowing CarReading, offset: Int64, pushedMs: Int64
+    ) -> Bool {
+        guard let number = unsafe keys.find(key) ?? addCar(key) else { return false }
+        let ts = reading.ts
+        let sinceOpen = ts &- cars[number].openMs
+        if cars[number].openMs != .min, sinceOpen >= 0, sinceOpen < UTC.msPerMinute {
+            if offset >= cars[number].skipBefore { add(copy reading, to: number, offset: offset) }
+            return true
+        }
+        guard offset >= cars[number].skipBefore else { return true }
+        let lastMs = cars[number].lastMs
+        if cars[number].openMs != .min {
+            if sinceOpen < 0 {
+                takeLate(copy reading, number, offset: offset, pushedMs: pushedMs)
+                return true
+            }
+            close(number, offset: offset)
+        } else if lastMs != .min, lastMs == .max || UTC.minute(of: ts) <= UTC.minute(of: lastMs) {
+            takeLate(copy reading, number, offset: offset, pushedMs: pushedMs)
+            return true
+        }
+        if !late.isEmpty { giveUpReopening(number) }
+        cars[number].openMs = UTC.minute(of: ts)
+        add(copy reading, to: number, offset: offset)
+        return true
+    }
+
+    private mutating func addCar(_ key: UnsafeRawBufferPointer) -> Int? {
+        guard unsafe VehicleID.isValid(key) else { return nil }
+        let number = unsafe keys.add(key)
+        cars.append(Car())
+        rows.vehicles.append(Int32(number))
+        return number
+    }
+
+    private mutating func add(_ reading: CarReading, to number: Int, offset: Int64) {
+        cars[number].bag.append(reading, &chains)
+        if reading.ts > cars[number].lastMs { cars[number].lastMs = reading.ts }
+        if offset < cars[number].firstOffset {
+            cars[number].firstOffset = offset
+            cars[number].sinceMs = clockMs
+        }
+        if cars[number].bag.isFull { compact(number, offset: offset) }
+    }
+
+    /// A bag full of repeats: written, then kept as the set that it is.
+    private mutating func compact(_ number: Int, offset: Int64) {
+        write(number, prefix: .max, nextOffset: offset + 1)
+        readBag(number, prefix: .max)
+        cars[number].bag.clear(&chains)
+        for reading in readings.unioned() { cars[number].bag.append(reading, &chains) }
+        cars[number].bag.wasCompacted()
+        cars[number].storedCount = cars[number].bag.count
+    }
+
+    /// A reading that is not later than what is known of its car.
+    private mutating func takeLate(_ reading: CarReading, _ number: Int, offset: Int64, pushedMs: Int64) {
+        let lastMs = cars[number].lastMs
+        if cars[number].openMs == .min, lastMs != .max, UTC.minute(of: reading.ts) == UTC.minute(of: lastMs) {
+            var waiting = late[number] ?? LateReadings()
+            waiting.pushedMs = max(waiting.pushedMs, pushedMs)
+            if waiting.reopening.count == waiting.written { waiting.sinceMs = clockMs }
+            waiting.reopening.append((reading, offset))
+            late[number] = waiting
+            cars[number].lastMs = max(lastMs, reading.ts)
+            return
+        }
+        // Between `replayFrom` and `storedOffset` it was written before this book was loaded.
+        if offset < storedOffset, lastMs != .max { return }
+        late[number, default: LateReadings()].readings.append(reading)
+        late[number]!.pushedMs = max(late[number]!.pushedMs, pushedMs)
+    }
+
+    /// A later minute begins: readings that waited for their bag are late like any other.
+    private mutating func giveUpReopening(_ number: Int) {
+        guard var waiting = late[number], !waiting.reopening.isEmpty else { return }
+        waiting.readings += waiting.reopening.map(\.reading)
+        (waiting.reopening, waiting.written) = ([], 0)
+        late[number] = waiting
+    }
+
+    /// The first `prefix` readings of the bag into `readings`, in the order of time, one a time.
+    func sorted(_ bag: SampleBag, prefix: Int, _ scratch: inout [UInt8], _ out: inout [CarReading]) {
+        bag.readings(chains, prefix: prefix, scratch: &scratch, into: &out)
+        if !bag.isSorted { out = out.unioned() }
+    }
+
+    mutating func readBag(_ number: Int, prefix: Int) {
+        let bag = cars[number].bag
+        sorted(bag, prefix: prefix, &scratch, &readings)
+    }
+
+    func state(_ number: Int, _ scratch: inout [UInt8]) -> CarState {
+        guard !cars[number].state.isEmpty else { return CarState(rules: rules) }
+        chains.read(cars[number].state, into: &scratch)
+        // Packed by this program a moment ago, or checked when it was loaded.
+        guard let state = try? CarState(scratch, rules: rules) else { preconditionFailure("a state of our own") }
+        return state
+    }
+
+    /// Folds the bag into the state and writes its rows; `offset` is that of the record that begins a later minute.
+    private mutating func close(_ number: Int, offset: Int64) {
+        if Int(cars[number].storedCount) < Int(cars[number].bag.count) {
+            write(number, prefix: .max, nextOffset: offset)
+        }
+        var state = state(number, &scratch)
+        readBag(number, prefix: .max)
+        _ = state.add(minute: readings)
+        state.nextOffset = offset
+        cars[number].bag.clear(&chains)
+        (cars[number].openMs, cars[number].storedCount, cars[number].firstOffset) = (.min, 0, .max)
+        keep(state, number)
+    }
+
+    mutating func keep(_ state: CarState, _ number: Int) {
+        scratch.removeAll(keepingCapacity: true)
+        state.pack(to: &scratch)
+        chains.replace(&cars[number].state, with: scratch)
+    }
+
+    /// Writes the rows of the bag's first `prefix` readings, of their trip and day, and of the trip that they ended;
+    /// keeps the bag. `nextOffset` is the offset after the last record in them.
+    mutating func write(_ number: Int, prefix: Int, nextOffset: Int64) {
+        var state = state(number, &scratch)
+        let replacing = storedTripStart(number, state)
+        readBag(number, prefix: prefix)
+        let (totals, ended) = state.add(minute: readings)
+        state.nextOffset = nextOffset
+        let trip = state.drive.trip!
+        if let ended { rows.put(ended, isOpen: false, state: nil, of: number, &cars) }
+        let minute = VehicleMinute(
+            startMs: cars[number].openMs, tripStartMs: trip.startMs, totals: totals, readings: readings)
+        rows.put(minute, of: number, &cars)
+        rows.put(day: state.dayMs, state.day, of: number, &cars)
+        cars[number].isOpen = isOpen(trip)
+        scratch.removeAll(keepingCapacity: true)
+        state.pack(to: &scratch)
+        rows.put(trip, replacing: replacing, isOpen: cars[number].isOpen, state: scratch, of: number, &cars)
+        cars[number].storedCount = UInt32(min(prefix, Int(cars[number].bag.count)))
+        cars[number].firstOffset = .max
+        cars[number].sinceMs = clockMs
+    }
+
+    /// The start of the trip under which a part of the bag is stored, where a reading that came since may have moved it.
+    private mutating func storedTripStart(_ number: Int, _ before: CarState) -> Int64? {
+        guard cars[number].storedCount > 0, !cars[number].bag.isSorted else { return nil }
+        var state = before
+        readBag(number, prefix: Int(cars[number].storedCount))
+        _ = state.add(minute: readings)
+        return state.drive.trip!.startMs
+    }
+
+    func isOpen(_ trip: Trip) -> Bool { clockMs <= trip.endMs + rules.tripGapMs }
+
+    // MARK: Ticks
+
+    /// Time passes. Ticks between `replayFrom` and `storedOffset` move the clock only: what they wrote is written.
+    public mutating func tick(_ ts: Int64, offset: Int64) {
+        guard ts > clockMs else { return }
+        let isNewSecond = ts / 1_000 > clockMs / 1_000
+        clockMs = ts
+        guard offset >= storedOffset, isNewSecond else { return }
+        replay = (offset + 1, ts)
+        for number in late.keys where isReopening(number) { note(number, offset: offset) }
+        for number in cars.indices {
+            if late.isEmpty || !isReopening(number) { look(number, offset: offset) }
+            if cars[number].firstOffset < replay.offset {
+                replay = (cars[number].firstOffset, cars[number].sinceMs)
             }
         }
-        let minute = car.drive.minute
-        change.minutes.append(minute)
-        change.days[UTC.day(of: minute.startMs)] = car.dayEnded + minute.totals
-        change.trips.append(.init(trip: car.drive.trip, isOpen: isOpen(car.drive.trip, clockMs)))
-        cars[vehicle] = car
-        return change
     }
 
-    private func end(_ minute: VehicleMinute, next ts: Int64, _ car: inout Car, _ change: inout CarChange) {
-        change.minutes.append(minute)
-        car.dayEnded = car.dayEnded + minute.totals
-        let day = UTC.day(of: minute.startMs)
-        guard day != UTC.day(of: ts) else { return }
-        change.days[day] = car.dayEnded
-        car.dayEnded = DriveTotals()
+    /// Its bag is not in memory yet.
+    private func isReopening(_ number: Int) -> Bool {
+        cars[number].openMs == .min && !(late[number]?.reopening.isEmpty ?? true)
     }
 
-    // MARK: Late path
-
-    private mutating func applyLate(
-        _ readings: [CarReading], of vehicle: VehicleID, _ history: CarHistory, clockMs: Int64?
-    ) -> CarChange? {
-        let stored = history.minutes.flatMap(\.readings)
-        let united = (stored + readings).unioned()
-        let (minutes, trips, drive) = Drive.whole(united, rules: rules)
-        let isLatest = history.lastMs.map { $0 <= drive.lastMs } ?? true
-        let days = days(of: minutes, history)
-        // Beyond the limit none is added; none is dropped either, for `query` may have counted on it.
-        if isLatest, cars[vehicle] != nil || cars.count < carsMax {
-            let last = minutes[minutes.count - 1]
-            cars[vehicle] = Car(drive: drive, dayEnded: dayWithout(last, minutes, history))
-        } else {
-            cars[vehicle] = nil
+    /// Notes what a tick would have written if the bag were in memory.
+    private mutating func note(_ number: Int, offset: Int64) {
+        var waiting = late[number]!
+        let isDue =
+            clockMs > cars[number].lastMs + rules.tripGapMs || clockMs - waiting.sinceMs >= CarBook.openAgeMsMax
+        if waiting.reopening.count > waiting.written, isDue {
+            (waiting.written, waiting.writtenOffset) = (waiting.reopening.count, offset + 1)
+            late[number] = waiting
         }
-        // The same readings again: nothing to write, nothing changed.
-        if united == stored { return nil }
-        var change = CarChange(vehicle: vehicle, lastMs: max(drive.lastMs, history.lastMs ?? .min))
-        let before = Dictionary(uniqueKeysWithValues: history.minutes.map { ($0.startMs, $0) })
-        change.minutes = minutes.filter { before[$0.startMs] != $0 }
-        for (index, trip) in trips.enumerated() {
-            let isLast = isLatest && index == trips.count - 1
-            change.trips.append(.init(trip: trip, isOpen: isLast && isOpen(trip, clockMs)))
+        if waiting.written < waiting.reopening.count, waiting.reopening[waiting.written].offset < replay.offset {
+            replay = (waiting.reopening[waiting.written].offset, waiting.sinceMs)
         }
-        change.droppedTripStarts = Set(history.minutes.map(\.tripStartMs)).subtracting(trips.map(\.startMs)).sorted()
-        change.days = days
-        return change
     }
 
-    private func days(of minutes: [VehicleMinute], _ history: CarHistory) -> [Int64: DriveTotals] {
-        var days: [Int64: DriveTotals] = [:]
-        for minute in minutes {
-            let day = UTC.day(of: minute.startMs)
-            days[day] = (days[day] ?? history.otherMinutesOfDay[day] ?? DriveTotals()) + minute.totals
+    private mutating func look(_ number: Int, offset: Int64) {
+        let (lastMs, sinceMs) = (cars[number].lastMs, cars[number].sinceMs)
+        // A state that could not be read says nothing of the time.
+        guard lastMs != .max, lastMs != .min else { return }
+        let isOver = clockMs > lastMs + rules.tripGapMs
+        if cars[number].firstOffset != .max {
+            if isOver || clockMs - sinceMs >= CarBook.openAgeMsMax {
+                write(number, prefix: .max, nextOffset: offset + 1)
+            }
+        } else if isOver && cars[number].isOpen {
+            end(number, offset: offset)
+        } else if cars[number].openMs != .min, clockMs - sinceMs >= CarBook.idleMsMax {
+            close(number, offset: offset + 1)
         }
-        return days
     }
 
-    private func dayWithout(_ last: VehicleMinute, _ minutes: [VehicleMinute], _ history: CarHistory) -> DriveTotals {
-        let day = UTC.day(of: last.startMs)
-        return minutes.dropLast().filter { UTC.day(of: $0.startMs) == day }
-            .reduce(history.otherMinutesOfDay[day] ?? DriveTotals()) { $0 + $1.totals }
+    /// The trip is over by the clock: nothing changes in it but that.
+    private mutating func end(_ number: Int, offset: Int64) {
+        var state = state(number, &scratch)
+        if cars[number].openMs != .min {
+            readBag(number, prefix: .max)
+            _ = state.add(minute: readings)
+        }
+        state.nextOffset = offset + 1
+        cars[number].isOpen = false
+        scratch.removeAll(keepingCapacity: true)
+        state.pack(to: &scratch)
+        rows.put(state.drive.trip!, isOpen: false, state: scratch, of: number, &cars)
     }
 
-    private func isOpen(_ trip: Trip, _ clockMs: Int64?) -> Bool {
-        guard let clockMs else { return true }
-        return clockMs <= trip.endMs + rules.tripGapMs
+    // MARK: Cycles
+
+    /// The rows were handed over: the next cycle begins.
+    public mutating func clearRows() {
+        rows.forEachCar { number in
+            (cars[number].minuteRow, cars[number].tripRow, cars[number].dayRow) = (-1, -1, -1)
+        }
+        rows.clear()
+    }
+}
+
+/// Where a partition of cars stands in the database.
+public struct CarProgress: Equatable, Sendable {
+    public var nextOffset: Int64
+    /// Records from here to `nextOffset` may be needed again: some of them are in no row yet.
+    public var replayFrom: Int64
+    /// The partition's clock at `replayFrom`; 0 before the first tick.
+    public var replayClockMs: Int64
+
+    public init(nextOffset: Int64, replayFrom: Int64, replayClockMs: Int64) {
+        (self.nextOffset, self.replayFrom, self.replayClockMs) = (nextOffset, replayFrom, replayClockMs)
     }
 }

@@ -1,113 +1,110 @@
 public import Alerts
 public import Fleet
 
-/// What the store knows of a machine from a time on.
-public struct MachineHistory: Equatable, Sendable {
-    /// The alert engine's state after the reading before that time; nil when there is none before.
-    public var stateBefore: AlertFold?
-    /// The stored readings from that time on.
-    public var readings: [MachineReading]
-    /// Alerts that were not over by the reading before: those that judging again may move or remove. When they opened
-    /// says less: an absence opens at its deadline, which may lie before that reading.
-    public var alertIDs: Set<String>
-
-    public init(stateBefore: AlertFold?, readings: [MachineReading], alertIDs: Set<String>) {
-        (self.stateBefore, self.readings, self.alertIDs) = (stateBefore, readings, alertIDs)
-    }
-
-    public static let none = MachineHistory(stateBefore: nil, readings: [], alertIDs: [])
-}
-
-/// The rows that follow from a batch for one machine, as absolute values.
-public struct MachineChange: Equatable, Sendable {
-    public let vehicle: VehicleID
-    /// The model of the latest reading known.
-    public let model: String
-    public let lastMs: Int64
-    /// Readings with the alert engine's state after each.
-    public let readings: [(reading: MachineReading, state: AlertFold)]
-    public let episodes: [Episode]
-    /// Alerts that were told and that late readings took back.
-    public let withdrawnIDs: [String]
-
-    public static func == (a: MachineChange, b: MachineChange) -> Bool {
-        a.vehicle == b.vehicle && a.model == b.model && a.lastMs == b.lastMs && a.episodes == b.episodes
-            && a.withdrawnIDs == b.withdrawnIDs
-            && a.readings.elementsEqual(b.readings) { $0.reading == $1.reading && $0.state == $1.state }
-    }
-}
-
-extension MachineReading {
-    /// What it says, in a fixed order.
-    fileprivate var text: String {
-        let numbers = values.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key.rawValue)=\($0.value)" }
-        return
-            "\(model)|\(serial ?? "")|\(firmware ?? "")|\(numbers)|\(connectedDevices ?? [])|\(latitude ?? .min)|\(longitude ?? .min)"
-    }
-}
-
-extension Array where Element == MachineReading {
-    /// Sorted by time, one reading a time: of two different readings the one with the larger submission id counts,
-    /// and of two with one id the one whose content sorts last.
-    public func unioned() -> [MachineReading] {
-        var result: [MachineReading] = []
-        for reading in sorted(by: { ($0.ts, $0.id) < ($1.ts, $1.id) }) {
-            guard let last = result.last, last.ts == reading.ts else {
-                result.append(reading)
-                continue
-            }
-            // The same id with another content: which one counts must not depend on who came first.
-            if last.id < reading.id || last.text < reading.text { result[result.count - 1] = reading }
-        }
-        return result
-    }
-}
-
-/// The machines of one lane. As for cars: readings in order are judged on from memory, anything else is judged again
-/// from the reading before the earliest of them.
+/// The machines of one partition. Facts in (records in the order of the log, history), rows and transitions out; no
+/// clock of its own and no I/O.
+///
+/// Records are taken one by one, so that what was told, and with it ids and revisions, follows from the log alone and
+/// not from how it was cut into batches. Readings in order are judged on from memory; for anything else the readings
+/// from there on are read back, and judged again until the state is what it was.
 public struct MachineBook: Sendable {
-    private struct Machine: Sendable {
-        var fold: AlertFold
-        var lastMs: Int64
+    public enum Outcome: Equatable, Sendable {
+        /// Nothing was taken: read this back and come again with all that was read back so far.
+        case needs(MachineNeeds)
+        case taken(MachineChanges)
     }
 
-    private let rules: RuleSet
-    private var machines: [VehicleID: Machine] = [:]
+    struct Machine: Sendable {
+        var vehicle: VehicleID
+        /// The state after the latest reading.
+        var fold: AlertFold
+        var told: ToldAlerts
+    }
+
+    /// Readings read back at first for a late one; eight times as many each time that they do not suffice.
+    public static let pageRows = 32
+
+    public internal(set) var rules: RuleTimeline
+    /// The partition's clock: its greatest tick.
+    public internal(set) var clockMs: Int64
+    private(set) var slots: [VehicleID: Int] = [:]
+    private(set) var machines: [Machine] = []
+    /// By slot: when the clock opens the machine's next alert; `Int64.max` for never.
+    private(set) var deadlineMs: [Int64] = []
     private let machinesMax: Int
 
-    public init(rules: RuleSet, machinesMax: Int = 200_000) { (self.rules, self.machinesMax) = (rules, machinesMax) }
-
-    public mutating func forgetAll() { machines.removeAll() }
-
-    /// What must be read back before `apply`; nil when memory suffices. Precondition: `readings` are `unioned()`.
-    public func query(_ vehicle: VehicleID, _ readings: [MachineReading]) -> HistoryQuery? {
-        if let machine = machines[vehicle], readings[0].ts > machine.lastMs { return nil }
-        return HistoryQuery(vehicle: vehicle, fromMs: readings[0].ts, toMs: readings[readings.count - 1].ts)
+    /// For a partition taken over: its rule sets and its clock as they are stored.
+    public init(rules: RuleTimeline, clockMs: Int64?, machinesMax: Int = 200_000) {
+        (self.rules, self.clockMs, self.machinesMax) = (rules, clockMs ?? .min, machinesMax)
     }
 
-    public mutating func apply(
-        _ readings: [MachineReading], of vehicle: VehicleID, history: MachineHistory?
-    ) -> MachineChange? {
-        let start = history.map { $0.stateBefore ?? AlertFold() } ?? machines[vehicle]?.fold
-        guard var fold = start else { preconditionFailure("a machine without history is read back first") }
-        let stored = history?.readings ?? []
-        let united = (stored + readings).unioned()
-        // Alerts that were open at the start may change without any step of theirs being repeated as an event.
-        var episodes = Dictionary(uniqueKeysWithValues: fold.open.map { ($0.id, $0) })
-        var rows: [(reading: MachineReading, state: AlertFold)] = []
-        for reading in united {
-            for episode in fold.observe(reading, rules: rules) { episodes[episode.id] = episode }
-            rows.append((reading, fold))
+    public var count: Int { machines.count }
+
+    /// Takes over the machines that have a deadline: their histories after the latest reading. Returns how many had to
+    /// be judged again, because their state could not be decoded.
+    public mutating func restore(_ histories: [VehicleID: MachineHistory]) -> Int {
+        var rebuilt = 0
+        for (vehicle, history) in histories {
+            var window = MachineWindow(vehicle: vehicle, history)
+            let isBroken = window.needsRepair
+            // Whole, so it is never short. The rows are written when the machine's readings are next read back.
+            if isBroken { _ = try? window.repair(rules, clockMs: clockMs, pushedMs: clockMs) }
+            guard let lastMs = window.end.lastMs else { continue }
+            keep(Machine(vehicle: vehicle, fold: window.end, told: history.told.remaining(after: lastMs)))
+            guard isBroken, let slot = slots[vehicle] else { continue }
+            // What was overdue may never have been told: the next tick looks.
+            deadlineMs[slot] = .min
+            rebuilt += 1
         }
-        // Beyond the limit none is added; none is dropped either, for `query` may have counted on it.
-        if machines[vehicle] != nil || machines.count < machinesMax {
-            machines[vehicle] = Machine(fold: fold, lastMs: united[united.count - 1].ts)
+        return rebuilt
+    }
+
+    /// Takes records in the order of the log. Either all are taken, or none and it is said what is missing.
+    public mutating func take(_ events: [MachineEvent], histories: MachineHistories) -> Outcome {
+        let session = MachineSession.run(self, histories, events)
+        if let needs = session.needs { return .needs(needs) }
+        (rules, clockMs) = (session.rules, session.clockMs)
+        var changes = session.changes
+        for window in session.windows.values.sorted(by: { $0.vehicle < $1.vehicle }) {
+            let wasMs = deadline(of: window.vehicle)
+            keep(window)
+            let nextMs =
+                window.isWhole ? window.end.nextDeadlineMs(after: clockMs, rules: rules) : deadline(of: window.vehicle)
+            if let change = window.change(nextMs, wasDeadlineMs: wasMs) { changes.machines.append(change) }
         }
-        if history != nil, united == stored { return nil }
-        return MachineChange(
-            vehicle: vehicle, model: united[united.count - 1].model, lastMs: united[united.count - 1].ts,
-            readings: rows,
-            episodes: episodes.values.sorted { $0.id < $1.id },
-            withdrawnIDs: (history?.alertIDs ?? []).subtracting(episodes.keys).sorted())
+        return .taken(changes)
+    }
+
+    // MARK: Memory
+
+    func machine(_ vehicle: VehicleID) -> Machine? { slots[vehicle].map { machines[$0] } }
+
+    private func deadline(of vehicle: VehicleID) -> Int64? {
+        slots[vehicle].flatMap { deadlineMs[$0] == .max ? nil : deadlineMs[$0] }
+    }
+
+    private mutating func keep(_ window: MachineWindow) {
+        guard window.isWhole else {
+            // Its end is as it was; of the alerts that memory holds some may have been corrected.
+            guard let slot = slots[window.vehicle] else { return }
+            for alert in window.told.all where window.told.changedIDs.contains(alert.id) {
+                machines[slot].told.replace(alert)
+            }
+            return
+        }
+        guard let lastMs = window.end.lastMs else { return }
+        keep(Machine(vehicle: window.vehicle, fold: window.end, told: window.told.remaining(after: lastMs)))
+    }
+
+    /// Beyond the limit only machines with a deadline are added; the others are read back when they report.
+    private mutating func keep(_ machine: Machine) {
+        let dueMs = machine.fold.nextDeadlineMs(after: clockMs, rules: rules) ?? .max
+        if let slot = slots[machine.vehicle] {
+            (machines[slot], deadlineMs[slot]) = (machine, dueMs)
+        } else if dueMs != .max || machines.count < machinesMax {
+            slots[machine.vehicle] = machines.count
+            machines.append(machine)
+            deadlineMs.append(dueMs)
+        }
     }
 }

@@ -8,7 +8,7 @@ public struct BinaryCopy: Sendable {
     private var isFinished = false
 
     /// Eleven signature bytes, four of flags, four for the length of an empty extension.
-    private static let header: [UInt8] =
+    static let header: [UInt8] =
         Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0x00] + [UInt8](repeating: 0, count: 8)
 
     public init(reservingBytes capacity: Int = 0) {
@@ -16,6 +16,11 @@ public struct BinaryCopy: Sendable {
         bytes.reserveCapacity(capacity)
         bytes += BinaryCopy.header
     }
+
+    private init(fragment: ()) { bytes = [] }
+
+    /// Rows without the header and the trailer, for `Connection.copyIn(_:fragments:)`.
+    public static var fragment: BinaryCopy { BinaryCopy(fragment: ()) }
 
     /// Begins a row. Precondition: the row before has all its fields.
     public mutating func row(columns: Int) {
@@ -64,6 +69,13 @@ public struct BinaryCopy: Sendable {
     public mutating func text(utf8: [UInt8]) { bytea(utf8) }
 
     public mutating func bytea(_ value: [UInt8]) {
+        takeField()
+        Field.append(Int32(value.count), to: &bytes)
+        bytes += value
+    }
+
+    public mutating func text(utf8: ArraySlice<UInt8>) { bytea(utf8) }
+    public mutating func bytea(_ value: ArraySlice<UInt8>) {
         takeField()
         Field.append(Int32(value.count), to: &bytes)
         bytes += value

@@ -37,6 +37,21 @@ extension Connection {
         return try finishCopy()
     }
 
+    /// The same for rows in the binary format that were made elsewhere, without header and trailer.
+    @discardableResult
+    public func copyIn(_ sql: String, fragments: [[UInt8]]) throws -> Int {
+        try beginCopy(sql)
+        do {
+            try put(BinaryCopy.header, 0..<BinaryCopy.header.count)
+            for fragment in fragments { try put(fragment, 0..<fragment.count) }
+            try put([0xFF, 0xFF], 0..<2)
+        } catch {
+            if let refusal = endCopy("given up by the client") { throw refusal }
+            throw error
+        }
+        return try finishCopy()
+    }
+
     private func beginCopy(_ sql: String) throws {
         try checkNoNUL(sql)
         let result = unsafe PQexec(handle, sql)

@@ -132,11 +132,7 @@ enum Field {
 
     @inline(__always)
     static func append<T: FixedWidthInteger>(_ value: T, to bytes: inout [UInt8]) {
-        var shift = T.bitWidth
-        while shift > 0 {
-            shift -= 8
-            bytes.append(UInt8(truncatingIfNeeded: value >> T(truncatingIfNeeded: shift)))
-        }
+        unsafe withUnsafeBytes(of: value.bigEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 
     /// One dimension, no NULLs, lower bound 1 (array_send in src/backend/utils/adt/arrayfuncs.c).

@@ -56,6 +56,9 @@ public struct Row {
     let rows: Rows
     let row: Int
 
+    /// The column's place, for those that read several in order.
+    public func index(of column: String) throws -> Int { try rows.index(of: column) }
+
     public func isNull(_ column: String) throws -> Bool { try isNull(rows.index(of: column)) }
     public func text(_ column: String) throws -> String? { try text(rows.index(of: column)) }
     public func int(_ column: String) throws -> Int? { try int(rows.index(of: column)) }

@@ -1,4 +1,4 @@
-/// One row a setting: the check, the help and docs/settings.md are all made from it.
+/// One row a setting: the check and the help are made from it, and docs/operator.md is tested against it.
 public struct SettingRow: Sendable {
     public enum Kind: Sendable {
         case text
@@ -24,17 +24,34 @@ public struct SettingRow: Sendable {
         SettingRow(
             "kafka.instance_id", .text, "",
             "static member id of this worker; empty: dynamic membership. Give each worker its own"),
+        SettingRow(
+            "kafka.session_timeout_ms", .integer(6_000...300_000), "10000",
+            "a worker that is not heard of for this long loses its partitions"),
         SettingRow("kafka.partitions", .integer(1...1_024), "8", "partitions of a topic when it is made"),
         SettingRow(
-            "kafka.batch_messages_max", .integer(1...100_000), "20000", "records a worker takes into one transaction"),
+            "kafka.batch_messages_max", .integer(1...100_000), "10000", "records a worker takes from the broker at once"
+        ),
         SettingRow(
             "postgres.url", .text, "dbname=drover", "libpq connection string of the worker (role in drover_writer)"),
         SettingRow(
             "postgres.reader_url", .text, "",
             "connection string of pages and reports (role in drover_reader); empty: postgres.url"),
+        SettingRow(
+            "postgres.relay_url", .text, "",
+            "connection string of `drover notify` (role in drover_relay); empty: postgres.url"),
         SettingRow("postgres.owner_url", .text, "", "connection string of `drover migrate`; empty: postgres.url"),
         SettingRow(
+            "work.lanes", .integer(0...256), "0",
+            "threads that work on partitions, each with a database session of its own; 0: one a processor core"),
+        SettingRow(
             "work.commit_interval_ms", .integer(1...60_000), "200", "longest time between two commits of a worker"),
+        SettingRow(
+            "rejected.rows_max", .integer(1_000...100_000_000), "100000",
+            "rows of rejected records that a partition keeps; the oldest go first"),
+        SettingRow("ticks.interval_s", .integer(1...60), "5", "time between two ticks in a partition"),
+        SettingRow(
+            "ticks.roles", .text, "work,serve,notify",
+            "which roles send ticks: work, serve, notify, separated by commas (`up` counts as work)"),
         SettingRow("trips.gap_s", .integer(1...600), "10", "hole limit: readings further apart are not bridged"),
         SettingRow("trips.trip_gap_min", .integer(1...100_000), "5", "a longer silence ends a trip"),
         SettingRow(

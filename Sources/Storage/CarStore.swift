@@ -1,36 +1,91 @@
 package import Fleet
 package import Pipeline
 package import Postgres
-package import Trips
+internal import Trips
 internal import Wire
 
-/// Cars in PostgreSQL: reads history back, writes the rows of a batch. Decides nothing.
-package struct CarStore {
+/// Cars in PostgreSQL: reads history back, encodes the rows of a cycle. Decides nothing.
+package enum CarStore {
     private static let minute = StagedTable(
         name: "vehicle_minute", columns: ["vehicle", "minute_at", "trip_start_at", "samples"] + TotalsColumns.names,
-        key: ["vehicle", "minute_at"])
+        key: ["vehicle", "minute_at"], isRevised: true)
     private static let trip = StagedTable(
-        name: "trip", columns: ["vehicle", "start_at", "end_at", "is_open"] + TotalsColumns.names,
-        key: ["vehicle", "start_at"])
+        name: "trip", columns: ["vehicle", "start_at", "end_at", "is_open", "state"] + TotalsColumns.names,
+        key: ["vehicle", "start_at"], isRevised: true)
     private static let day = StagedTable(
-        name: "vehicle_day", columns: ["vehicle", "day_at"] + TotalsColumns.names, key: ["vehicle", "day_at"])
+        name: "vehicle_day", columns: ["vehicle", "day_at"] + TotalsColumns.names, key: ["vehicle", "day_at"],
+        isRevised: true)
+    package static let tables = [minute, trip, day]
 
-    package static func prepare(_ connection: Connection) throws {
-        for table in [minute, trip, day] { try connection.execute(table.create) }
+    // MARK: Taking over
+
+    /// Loads the cars of a partition, in pages: a partition may have many.
+    package static func load(_ partition: Int32, into book: inout CarBook, on connection: Connection) throws -> Int {
+        var (last, unreadable) = ("", 0)
+        while true {
+            let rows = try connection.query(
+                """
+                SELECT v.vehicle, t.start_at IS NOT NULL AS has_trip, t.is_open, t.state, t.start_at
+                FROM vehicle v LEFT JOIN LATERAL (
+                    SELECT start_at, is_open, state FROM trip WHERE trip.vehicle = v.vehicle
+                    ORDER BY start_at DESC LIMIT 1) AS t ON true
+                WHERE v.kind = 'car' AND v.topic_partition = $1 AND v.vehicle > $2 ORDER BY v.vehicle LIMIT 20000
+                """, [.int4(partition), .text(last)])
+            for row in rows {
+                last = try row.text(0)!
+                let state = try row.bytes(3) ?? (row.bool(1)! ? [] : nil)
+                let isOpen = try row.bool(2) ?? false
+                if book.load(vehicle: VehicleID(last)!, state: state, isOpen: isOpen) { continue }
+                unreadable += 1
+                if isOpen {
+                    try rebuild(VehicleID(last)!, startMs: row.timestampMs("start_at")!, &book, on: connection)
+                }
+            }
+            if rows.count < 20_000 { return unreadable }
+        }
+    }
+
+    /// Folds the vehicle's latest trip again, which begins at `startMs`.
+    private static func rebuild(
+        _ vehicle: VehicleID, startMs: Int64, _ book: inout CarBook, on connection: Connection
+    ) throws {
+        let parameters: [Parameter] = [.text(vehicle.text), .timestampMs(startMs)]
+        let readings = try connection.query(
+            """
+            SELECT minute_at, samples FROM vehicle_minute
+            WHERE vehicle = $1 AND minute_at > $2::timestamptz - interval '1 minute' ORDER BY minute_at
+            """, parameters
+        ).flatMap { row in
+            try PackedSamples.decode(try row.bytes("samples")!, minuteMs: try row.timestampMs("minute_at")!)
+        }
+        // The trip is the latest: the day that it reached is the last.
+        let day = try connection.query(
+            """
+            SELECT \(TotalsColumns.names.joined(separator: ", ")) FROM vehicle_day
+            WHERE vehicle = $1 AND day_at >= date_trunc('day', $2::timestamptz, 'UTC') ORDER BY day_at DESC LIMIT 1
+            """, parameters)
+        book.rebuild(
+            vehicle: vehicle, readings: readings, day: day.isEmpty ? DriveTotals() : try TotalsColumns.totals(day[0]))
     }
 
     // MARK: Reading back
 
-    /// The trips that each query's span touches, and the reach of what they touch.
+    /// The trips that each query's span touches (they do not overlap, so the last that begins before the span is the
+    /// only one that can reach into it), and the reach of what they touch.
     private static let touched = """
         WITH asked AS (
-            SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS asked(vehicle, from_at, to_at)
+            SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[], $4::timestamptz[])
+                AS asked(vehicle, from_at, to_at, open_at)
+        ), touched AS (
+            SELECT asked.vehicle, asked.from_at, asked.to_at, asked.open_at, trip.start_at, trip.end_at
+            FROM asked LEFT JOIN trip ON trip.vehicle = asked.vehicle AND trip.start_at <= asked.to_at
+                AND trip.end_at >= asked.from_at AND trip.start_at >= coalesce((
+                    SELECT max(earlier.start_at) FROM trip AS earlier
+                    WHERE earlier.vehicle = asked.vehicle AND earlier.start_at <= asked.from_at), asked.from_at)
         ), reach AS (
-            SELECT asked.vehicle, min(trip.start_at) AS start_at, max(trip.end_at) AS end_at,
-                   least(asked.from_at, min(trip.start_at)) AS from_at, greatest(asked.to_at, max(trip.end_at)) AS to_at
-            FROM asked LEFT JOIN drover.trip
-                ON trip.vehicle = asked.vehicle AND trip.end_at >= asked.from_at AND trip.start_at <= asked.to_at
-            GROUP BY asked.vehicle, asked.from_at, asked.to_at
+            SELECT vehicle, open_at, min(start_at) AS start_at, max(end_at) AS end_at,
+                   least(from_at, min(start_at)) AS from_at, greatest(to_at, max(end_at)) AS to_at
+            FROM touched GROUP BY vehicle, open_at, from_at, to_at
         )
         """
 
@@ -41,18 +96,45 @@ package struct CarStore {
         let parameters: [Parameter] = [
             .textArray(queries.map(\.vehicle.text)), .timestampArray(queries.map(\.fromMs)),
             .timestampArray(queries.map(\.toMs)),
+            // No open minute: a time that no minute has.
+            .timestampArray(queries.map { $0.openMs == .min ? 0 : $0.openMs }),
         ]
         for row in try connection.query(
-            "\(touched) SELECT reach.vehicle, (SELECT max(end_at) FROM drover.trip WHERE trip.vehicle = reach.vehicle) AS last_at FROM reach",
-            parameters)
+            """
+            \(touched) SELECT reach.vehicle, (
+                SELECT max(minute_at) FROM vehicle_minute m WHERE m.vehicle = reach.vehicle AND m.minute_at <> reach.open_at
+            ) AS last_at FROM reach
+            """, parameters)
         {
-            histories[VehicleID(try row.text("vehicle")!)!]?.lastMs = try row.timestampMs("last_at")
+            histories[try vehicle(row)]?.lastMinuteMs = try row.timestampMs("last_at")
         }
+        let trips = TotalsColumns.names.map { "t.\($0)" }.joined(separator: ", ")
+        for row in try connection.query(
+            """
+            \(touched) SELECT t.vehicle, t.start_at, t.end_at, t.is_open, t.revision, \(trips)
+            FROM touched JOIN trip t ON t.vehicle = touched.vehicle AND t.start_at = touched.start_at
+            ORDER BY t.vehicle, t.start_at
+            """, parameters)
+        {
+            let trip = Trip(
+                startMs: try row.timestampMs("start_at")!, endMs: try row.timestampMs("end_at")!,
+                totals: try TotalsColumns.totals(row))
+            histories[try vehicle(row)]?.trips.append(
+                .init(trip, isOpen: try row.bool("is_open")!, revision: try revision(row)))
+        }
+        try readMinutes(parameters, on: connection, into: &histories)
+        try readDays(parameters, on: connection, into: &histories)
+        return histories
+    }
+
+    private static func readMinutes(
+        _ parameters: [Parameter], on connection: Connection, into histories: inout [VehicleID: CarHistory]
+    ) throws {
         let names = TotalsColumns.names.map { "m.\($0)" }.joined(separator: ", ")
         for row in try connection.query(
             """
-            \(touched) SELECT m.vehicle, m.minute_at, m.trip_start_at, m.samples, \(names)
-            FROM reach JOIN drover.vehicle_minute m ON m.vehicle = reach.vehicle
+            \(touched) SELECT m.vehicle, m.minute_at, m.trip_start_at, m.samples, m.revision, \(names)
+            FROM reach JOIN vehicle_minute m ON m.vehicle = reach.vehicle
                 AND m.minute_at > reach.start_at - interval '1 minute' AND m.minute_at <= reach.end_at
             ORDER BY m.vehicle, m.minute_at
             """, parameters)
@@ -62,12 +144,17 @@ package struct CarStore {
                 startMs: start, tripStartMs: try row.timestampMs("trip_start_at")!,
                 totals: try TotalsColumns.totals(row),
                 readings: try PackedSamples.decode(try row.bytes("samples")!, minuteMs: start))
-            histories[VehicleID(try row.text("vehicle")!)!]?.minutes.append(minute)
+            histories[try vehicle(row)]?.minutes.append(.init(minute, revision: try revision(row)))
         }
+    }
+
+    private static func readDays(
+        _ parameters: [Parameter], on connection: Connection, into histories: inout [VehicleID: CarHistory]
+    ) throws {
         for row in try connection.query(
             """
             \(touched) SELECT m.vehicle, date_trunc('day', m.minute_at, 'UTC') AS day_at, \(TotalsColumns.sums)
-            FROM reach JOIN drover.vehicle_minute m ON m.vehicle = reach.vehicle
+            FROM reach JOIN vehicle_minute m ON m.vehicle = reach.vehicle AND m.minute_at <> reach.open_at
                 AND m.minute_at >= date_trunc('day', reach.from_at, 'UTC')
                 AND m.minute_at < date_trunc('day', reach.to_at, 'UTC') + interval '1 day'
                 AND (reach.start_at IS NULL OR m.minute_at <= reach.start_at - interval '1 minute' OR m.minute_at > reach.end_at)
@@ -75,77 +162,76 @@ package struct CarStore {
             """, parameters)
         {
             let day = try row.timestampMs("day_at")!
-            histories[VehicleID(try row.text("vehicle")!)!]?.otherMinutesOfDay[day] = try TotalsColumns.totals(row)
+            histories[try vehicle(row)]?.otherMinutesOfDay[day] = try TotalsColumns.totals(row)
         }
-        return histories
+        let names = TotalsColumns.names.map { "d.\($0)" }.joined(separator: ", ")
+        for row in try connection.query(
+            """
+            \(touched) SELECT d.vehicle, d.day_at, d.revision, \(names)
+            FROM reach JOIN vehicle_day d ON d.vehicle = reach.vehicle
+                AND d.day_at >= date_trunc('day', reach.from_at, 'UTC') AND d.day_at <= reach.to_at
+            """, parameters)
+        {
+            histories[try vehicle(row)]?.days[try row.timestampMs("day_at")!] = .init(
+                try TotalsColumns.totals(row), revision: try revision(row))
+        }
     }
+
+    private static func vehicle(_ row: Row) throws -> VehicleID { VehicleID(try row.text("vehicle")!)! }
+    private static func revision(_ row: Row) throws -> Int32 { Int32(clamping: try row.int("revision")!) }
 
     // MARK: Writing
 
-    /// Precondition: within the transaction that moves the offsets; one change a vehicle.
-    package static func write(_ changes: [CarChange], on connection: Connection) throws {
-        try minute.write(changes.flatMap { change in change.minutes.map { (change.vehicle, $0) } }, on: connection) {
-            (row: (VehicleID, VehicleMinute), copy: inout BinaryCopy) in
-            copy.text(row.0.text)
-            copy.timestampMs(row.1.startMs)
-            copy.timestampMs(row.1.tripStartMs)
-            copy.bytea(PackedSamples.encode(row.1.readings, minuteMs: row.1.startMs))
-            fill(row.1.totals, &copy)
+    /// The rows of a cycle, ready for COPY.
+    package static func encode(_ book: borrowing CarBook) -> [TableRows] {
+        let rows = book.rows
+        var (minutes, trips, days) = (BinaryCopy.fragment, BinaryCopy.fragment, BinaryCopy.fragment)
+        for index in rows.minutes.indices {
+            let row = rows.minutes[index]
+            minutes.row(columns: minute.columns.count)
+            minutes.text(utf8: book.vehicle(row.car))
+            minutes.timestampMs(row.startMs)
+            minutes.timestampMs(row.tripStartMs)
+            minutes.bytea(rows.bytes[row.samples])
+            fill(row.totals, row.correction, &minutes)
         }
-        try drop(changes, on: connection)
-        try trip.write(changes.flatMap { change in change.trips.map { (change.vehicle, $0) } }, on: connection) {
-            (row: (VehicleID, CarChange.TripRow), copy: inout BinaryCopy) in
-            copy.text(row.0.text)
-            copy.timestampMs(row.1.trip.startMs)
-            copy.timestampMs(row.1.trip.endMs)
-            copy.bool(row.1.isOpen)
-            fill(row.1.trip.totals, &copy)
-        }
-        try day.write(
-            changes.flatMap { change in change.days.map { (change.vehicle, $0.key, $0.value) } }, on: connection
-        ) {
-            (row: (VehicleID, Int64, DriveTotals), copy: inout BinaryCopy) in
-            copy.text(row.0.text)
-            copy.timestampMs(row.1)
-            fill(row.2, &copy)
-        }
-    }
-
-    private static func drop(_ changes: [CarChange], on connection: Connection) throws {
-        let dropped = changes.flatMap { change in change.droppedTripStarts.map { (change.vehicle.text, $0) } }
-        guard !dropped.isEmpty else { return }
-        try connection.query(
-            """
-            DELETE FROM drover.trip USING unnest($1::text[], $2::timestamptz[]) AS gone(vehicle, start_at)
-            WHERE trip.vehicle = gone.vehicle AND trip.start_at = gone.start_at
-            """, [.textArray(dropped.map(\.0)), .timestampArray(dropped.map(\.1))])
-    }
-
-    private static func fill(_ totals: DriveTotals, _ copy: inout BinaryCopy) {
-        for column in TotalsColumns.all {
-            switch column.width {
-            case .int4: copy.int4(column.get(totals).map { Int32(clamping: $0) })
-            case .int8: copy.int8(column.get(totals))
+        for index in rows.trips.indices {
+            let row = rows.trips[index]
+            trips.row(columns: trip.columns.count)
+            trips.text(utf8: book.vehicle(row.car))
+            trips.timestampMs(row.trip.startMs)
+            trips.timestampMs(row.trip.endMs)
+            trips.bool(row.isOpen)
+            if let state = row.state {
+                trips.bytea(rows.bytes[state])
+            } else {
+                trips.null()
             }
+            fill(row.trip.totals, row.correction, &trips)
         }
+        for index in rows.days.indices {
+            let row = rows.days[index]
+            days.row(columns: day.columns.count)
+            days.text(utf8: book.vehicle(row.car))
+            days.timestampMs(row.dayMs)
+            fill(row.totals, row.correction, &days)
+        }
+        return [TableRows(minute, minutes), TableRows(trip, trips), TableRows(day, days)].filter { $0.count > 0 }
     }
 
-    /// Ends the trips that the partitions' clocks have passed by more than the trip gap.
-    package static func closeTrips(
-        clocks: [(partition: Int32, clockMs: Int64)], rules: TripRules, on connection: Connection
-    ) throws {
-        guard !clocks.isEmpty else { return }
+    private static func fill(_ totals: DriveTotals, _ correction: CarRows.Correction, _ copy: inout BinaryCopy) {
+        totals.visit(narrow: { copy.int4($0.map { Int32(clamping: $0) }) }, wide: { copy.int8($0) })
+        copy.int4(correction.revision)
+        copy.timestampMs(correction.revisedMs)
+    }
+
+    /// Trips that no longer exist. Precondition: within the transaction, before the rows of the cycle are written.
+    package static func drop(_ trips: [(vehicle: String, startMs: Int64)], on connection: Connection) throws {
+        guard !trips.isEmpty else { return }
         try connection.query(
             """
-            UPDATE drover.trip SET is_open = false
-            FROM drover.vehicle, unnest($1::int[], $2::timestamptz[]) AS clock(partition, now_at)
-            WHERE trip.is_open AND vehicle.vehicle = trip.vehicle AND vehicle.kind = 'car'
-                AND vehicle.topic_partition = clock.partition
-                AND trip.end_at < clock.now_at - $3 * interval '1 millisecond'
-            """,
-            [
-                .int4Array(clocks.map(\.partition)), .timestampArray(clocks.map(\.clockMs)),
-                .float8(Double(rules.tripGapMs)),
-            ])
+            DELETE FROM trip USING unnest($1::text[], $2::timestamptz[]) AS gone(vehicle, start_at)
+            WHERE trip.vehicle = gone.vehicle AND trip.start_at = gone.start_at
+            """, [.textArray(trips.map(\.vehicle)), .timestampArray(trips.map(\.startMs))])
     }
 }

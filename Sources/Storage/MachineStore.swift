@@ -1,12 +1,12 @@
 internal import Alerts
-package import Fleet
+internal import Fleet
 package import Pipeline
 package import Postgres
 
-/// Machines and their alerts in PostgreSQL: reads history back, writes the rows of a batch. Decides nothing.
+/// Machines and their alerts in PostgreSQL: writes the rows of a batch. Reading back: MachineReads.swift. Decides nothing.
 package enum MachineStore {
     /// One row a parameter, in the order of the COPY: the column and how its stored integer looks there.
-    private static let parameters: [(parameter: MachineParameter, column: String)] = [
+    static let parameters: [(parameter: MachineParameter, column: String)] = [
         (.engineHours, "engine_hours_h"), (.engineTurnOnCount, "engine_turn_on_count"),
         (.keyTurnOnCount, "key_turn_on_count"),
         (.fuelLevel, "fuel_level_gal"), (.coolantTemperature, "coolant_c"),
@@ -16,104 +16,60 @@ package enum MachineStore {
         (.connectedDevices, "connected_devices"), (.lastCellCallIn, "last_cell_call_in_at"),
         (.lastReprogrammingStatus, "last_reprogramming_ok"), (.lastReprogrammingTime, "last_reprogramming_at"),
     ]
-    private static let texts = ["vehicle", "read_at", "reading_id", "model", "serial", "firmware"]
-    private static let tail = ["latitude_deg", "longitude_deg", "connected_device_names", "alert_state"]
+    static let texts = ["vehicle", "read_at", "reading_id", "model", "serial", "firmware"]
+    static let tail = ["latitude_deg", "longitude_deg", "connected_device_names", "is_reporting", "alert_state"]
 
-    private static let reading = StagedTable(
+    static let reading = StagedTable(
         name: "machine_reading", columns: texts + parameters.map(\.column) + tail, key: ["vehicle", "read_at"])
-    private static let alert = StagedTable(
+    static let alert = StagedTable(
         name: "alert",
         columns: [
             "alert_id", "vehicle", "model", "parameter", "unit", "severity", "state", "test", "threshold", "since_at",
             "opened_at", "opening_value", "worst_value", "worst_at", "resolved_at", "audience", "recommended", "advice",
-            "rules_version",
+            "rules_version", "first_opened_at", "revision", "revised_at",
         ], key: ["alert_id"])
 
-    package static func prepare(_ connection: Connection) throws {
-        for table in [reading, alert] { try connection.execute(table.create) }
+    package static let tables = [reading, alert]
+
+    /// Precondition: within the transaction that moves the offsets, after the vehicles' rows; one change a machine.
+    package static func write(_ changes: MachineChanges, partition: Int32, on connection: Connection) throws {
+        try reading.write(changes.machines.flatMap(\.readings), on: connection) { (row, copy: inout BinaryCopy) in
+            fill(row.reading, row.state!, &copy)
+        }
+        try alert.write(changes.machines.flatMap(\.alerts), on: connection) { (alert, copy: inout BinaryCopy) in
+            fill(alert, &copy)
+        }
+        try writeDeadlines(changes.machines.filter(\.isLatest), on: connection)
+        for (entry, offset) in changes.rules {
+            try connection.query(
+                """
+                INSERT INTO rule_set AS known (topic_partition, in_force_at, version, rules, record_offset)
+                VALUES ($1, $2, $3, $4, $5)
+                ON CONFLICT (topic_partition, in_force_at) DO UPDATE SET
+                    version = EXCLUDED.version, rules = EXCLUDED.rules, record_offset = EXCLUDED.record_offset
+                WHERE EXCLUDED.version COLLATE "C" > known.version COLLATE "C"
+                """,
+                [
+                    .int4(partition), .timestampMs(entry.inForceMs), .text(entry.rules.version),
+                    .text(entry.rules.text), .int8(offset),
+                ])
+        }
     }
 
-    // MARK: Reading back
-
-    package static func history(_ queries: [HistoryQuery], on connection: Connection) throws -> [VehicleID:
-        MachineHistory]
-    {
-        var histories = Dictionary(uniqueKeysWithValues: queries.map { ($0.vehicle, MachineHistory.none) })
-        guard !queries.isEmpty else { return histories }
-        let asked: [Parameter] = [.textArray(queries.map(\.vehicle.text)), .timestampArray(queries.map(\.fromMs))]
-        for row in try connection.query(
-            """
-            SELECT asked.vehicle, before.alert_state
-            FROM unnest($1::text[], $2::timestamptz[]) AS asked(vehicle, from_at)
-            CROSS JOIN LATERAL (
-                SELECT alert_state FROM drover.machine_reading r
-                WHERE r.vehicle = asked.vehicle AND r.read_at < asked.from_at ORDER BY r.read_at DESC LIMIT 1) AS before
-            """, asked)
-        {
-            histories[VehicleID(try row.text("vehicle")!)!]?.stateBefore = try AlertFold(
-                packed: row.bytes("alert_state")!)
-        }
-        let names = reading.columns.map { "r.\($0)" }.joined(separator: ", ")
-        for row in try connection.query(
-            """
-            SELECT \(names) FROM unnest($1::text[], $2::timestamptz[]) AS asked(vehicle, from_at)
-            JOIN drover.machine_reading r ON r.vehicle = asked.vehicle AND r.read_at >= asked.from_at
-            ORDER BY r.vehicle, r.read_at
-            """, asked)
-        {
-            let reading = try machineReading(row)
-            histories[reading.vehicle]?.readings.append(reading)
-        }
-        for row in try connection.query(
-            """
-            SELECT a.vehicle, a.alert_id FROM unnest($1::text[], $2::timestamptz[]) AS asked(vehicle, from_at)
-            JOIN drover.alert a ON a.vehicle = asked.vehicle AND a.state <> 'withdrawn'
-                AND (a.resolved_at IS NULL OR a.resolved_at > coalesce(
-                    (SELECT max(r.read_at) FROM drover.machine_reading r
-                     WHERE r.vehicle = asked.vehicle AND r.read_at < asked.from_at), '-infinity'))
-            """, asked)
-        {
-            histories[VehicleID(try row.text("vehicle")!)!]?.alertIDs.insert(try row.text("alert_id")!)
-        }
-        return histories
-    }
-
-    private static func machineReading(_ row: Row) throws -> MachineReading {
-        var reading = MachineReading(
-            vehicle: VehicleID(try row.text("vehicle")!)!, ts: try row.timestampMs("read_at")!,
-            id: try row.text("reading_id")!, model: try row.text("model")!)
-        (reading.serial, reading.firmware) = (try row.text("serial"), try row.text("firmware"))
-        for (parameter, column) in parameters {
-            switch parameter.row.kind {
-            case .number: reading.values[parameter] = try row.double(column).flatMap { Decimal.scaled($0, decimals: 3) }
-            case .count: reading.values[parameter] = try row.int(column).map { Int64($0) }
-            case .flag: reading.values[parameter] = try row.bool(column).map { $0 ? 1 : 0 }
-            case .time: reading.values[parameter] = try row.timestampMs(column)
-            }
-        }
-        reading.latitude = try row.double("latitude_deg").flatMap { Decimal.scaled($0, decimals: 7) }.map { Int32($0) }
-        reading.longitude = try row.double("longitude_deg").flatMap { Decimal.scaled($0, decimals: 7) }.map {
-            Int32($0)
-        }
-        reading.connectedDevices = try row.textArray("connected_device_names").map { $0.compactMap { $0 } }
-        return reading
-    }
-
-    // MARK: Writing
-
-    /// Precondition: within the transaction that moves the offsets; one change a machine.
-    package static func write(_ changes: [MachineChange], on connection: Connection) throws {
-        try reading.write(changes.flatMap(\.readings), on: connection) {
-            (row: (reading: MachineReading, state: AlertFold), copy: inout BinaryCopy) in
-            fill(row.reading, row.state, &copy)
-        }
-        try alert.write(changes.flatMap(\.episodes), on: connection) { (episode, copy: inout BinaryCopy) in
-            fill(episode, &copy)
-        }
-        let withdrawn = changes.flatMap(\.withdrawnIDs)
-        guard !withdrawn.isEmpty else { return }
+    private static func writeDeadlines(_ changes: [MachineChange], on connection: Connection) throws {
+        guard !changes.isEmpty else { return }
         try connection.query(
-            "UPDATE drover.alert SET state = 'withdrawn' WHERE alert_id = ANY($1::text[])", [.textArray(withdrawn)])
+            """
+            UPDATE vehicle v SET next_deadline_at = nullif(row.deadline_at, 'epoch'::timestamptz)
+            FROM unnest($1::text[], $2::timestamptz[]) AS row(vehicle, deadline_at)
+            WHERE v.kind = 'machine' AND v.vehicle = row.vehicle
+                AND v.next_deadline_at IS DISTINCT FROM nullif(row.deadline_at, 'epoch'::timestamptz)
+            """,
+            [
+                .textArray(changes.map(\.vehicle.text)),
+                // An array parameter has no nil here: the epoch stands for none.
+                .timestampArray(changes.map { $0.nextDeadlineMs ?? 0 }),
+            ])
     }
 
     private static func fill(_ reading: MachineReading, _ state: AlertFold, _ copy: inout BinaryCopy) {
@@ -135,18 +91,20 @@ package enum MachineStore {
         copy.float8(reading.latitude.map { Double($0) / 1e7 })
         copy.float8(reading.longitude.map { Double($0) / 1e7 })
         if let names = reading.connectedDevices { copy.textArray(names) } else { copy.null() }
+        copy.bool(reading.isReporting)
         copy.bytea(state.packed)
     }
 
-    private static func fill(_ episode: Episode, _ copy: inout BinaryCopy) {
+    private static func fill(_ alert: ToldAlert, _ copy: inout BinaryCopy) {
         func thousandths(_ value: Int64?) -> Double? { value.map { Double($0) / 1_000 } }
-        copy.text(episode.id)
+        let episode = alert.episode
+        copy.text(alert.id)
         copy.text(episode.vehicle.text)
         copy.text(episode.model)
         copy.text(episode.name)
         copy.text(episode.unit)
         copy.text(episode.severity.rawValue)
-        copy.text(episode.state.rawValue)
+        copy.text(alert.isWithdrawn ? "withdrawn" : episode.state.rawValue)
         copy.text(episode.test.rawValue)
         copy.float8(thousandths(episode.threshold))
         copy.timestampMs(episode.sinceMs)
@@ -159,5 +117,8 @@ package enum MachineStore {
         copy.float8(thousandths(episode.recommended))
         copy.text(episode.advice)
         copy.text(episode.rulesVersion)
+        copy.timestampMs(alert.firstOpenedMs)
+        copy.int4(alert.revision)
+        copy.timestampMs(alert.revisedMs)
     }
 }

@@ -1,34 +1,63 @@
-internal import Postgres
+package import Postgres
 
 /// A table that is written by COPY into a temporary staging table and one upsert from there: absolute values by
 /// natural key, so that writing the same again changes nothing.
-struct StagedTable {
-    let name: String
+package struct StagedTable: Sendable {
+    package let name: String
     let columns: [String]
     let key: [String]
+    /// Whether `revision` and `revised_at` are among the columns: they only grow.
+    let isRevised: Bool
+
+    package init(name: String, columns: [String], key: [String], isRevised: Bool = false) {
+        (self.name, self.key, self.isRevised) = (name, key, isRevised)
+        self.columns = columns + (isRevised ? ["revision", "revised_at"] : [])
+    }
 
     private var stage: String { "stage_\(name)" }
 
     /// The staging table lives as long as the session and is empty at the start of each transaction.
-    var create: String {
+    package var create: String {
         "CREATE TEMPORARY TABLE IF NOT EXISTS \(stage) ON COMMIT DELETE ROWS AS SELECT \(columns.joined(separator: ", ")) "
-            + "FROM drover.\(name) WITH NO DATA"
+            + "FROM \(name) WITH NO DATA"
     }
 
     private var upsert: String {
-        let others = columns.filter { !key.contains($0) }
-        return "INSERT INTO drover.\(name) (\(columns.joined(separator: ", "))) SELECT * FROM \(stage) "
-            + "ON CONFLICT (\(key.joined(separator: ", "))) DO UPDATE SET "
-            + others.map { "\($0) = EXCLUDED.\($0)" }.joined(separator: ", ")
+        let sets = columns.filter { !key.contains($0) }.map { column in
+            isRevised && (column == "revision" || column == "revised_at")
+                ? "\(column) = greatest(\(name).\(column), EXCLUDED.\(column))" : "\(column) = EXCLUDED.\(column)"
+        }
+        return "INSERT INTO \(name) (\(columns.joined(separator: ", "))) SELECT * FROM \(stage) "
+            + "ON CONFLICT (\(key.joined(separator: ", "))) DO UPDATE SET \(sets.joined(separator: ", "))"
     }
 
     /// Precondition: within a transaction; no key stands twice in `rows`.
     func write<Row>(_ rows: [Row], on connection: Connection, _ fill: (Row, inout BinaryCopy) -> Void) throws {
         guard !rows.isEmpty else { return }
-        let columnCount = columns.count
-        try connection.copyIn("COPY \(stage) FROM STDIN (FORMAT binary)") { writer in
-            for row in rows { try writer.row(columns: columnCount) { fill(row, &$0) } }
+        var copy = BinaryCopy.fragment
+        for row in rows {
+            copy.row(columns: columns.count)
+            fill(row, &copy)
         }
-        try connection.execute(upsert)
+        try write([copy.bytes], on: connection)
+    }
+
+    /// Rows that were encoded elsewhere. Precondition: within a transaction; no key stands twice. May be called again in
+    /// the same transaction: what was staged before is gone.
+    package func write(_ fragments: [[UInt8]], on connection: Connection) throws {
+        guard fragments.contains(where: { !$0.isEmpty }) else { return }
+        try connection.copyIn("COPY \(stage) FROM STDIN (FORMAT binary)", fragments: fragments)
+        try connection.execute("\(upsert); TRUNCATE \(stage)")
+    }
+}
+
+/// Rows of one table, encoded for COPY.
+package struct TableRows: Sendable {
+    package let table: StagedTable
+    package let bytes: [UInt8]
+    package let count: Int
+
+    package init(_ table: StagedTable, _ copy: BinaryCopy) {
+        (self.table, bytes, count) = (table, copy.bytes, copy.rowCount)
     }
 }

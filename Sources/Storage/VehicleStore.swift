@@ -1,16 +1,16 @@
-package import Fleet
 package import Postgres
 
 /// The vehicles that have reported. A vehicle comes into being with its first reading.
 package enum VehicleStore {
     package struct Row {
-        let vehicle: VehicleID
+        let vehicle: String
         let kind: String
         let model: String?
         let partition: Int32
-        let lastMs: Int64
+        /// Nil for a car: its latest trip tells.
+        let lastMs: Int64?
 
-        package init(vehicle: VehicleID, kind: String, model: String?, partition: Int32, lastMs: Int64) {
+        package init(vehicle: String, kind: String, model: String?, partition: Int32, lastMs: Int64?) {
             (self.vehicle, self.kind, self.model) = (vehicle, kind, model)
             (self.partition, self.lastMs) = (partition, lastMs)
         }
@@ -20,8 +20,8 @@ package enum VehicleStore {
         guard !rows.isEmpty else { return }
         try connection.query(
             """
-            INSERT INTO drover.vehicle (vehicle, kind, model, topic_partition, last_reading_at)
-            SELECT vehicle, kind, nullif(model, ''), topic_partition, last_reading_at
+            INSERT INTO vehicle (vehicle, kind, model, topic_partition, last_reading_at)
+            SELECT vehicle, kind, nullif(model, ''), topic_partition, nullif(last_reading_at, 'epoch')
             FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::timestamptz[])
                 AS row(vehicle, kind, model, topic_partition, last_reading_at)
             ON CONFLICT (kind, vehicle) DO UPDATE SET
@@ -30,9 +30,9 @@ package enum VehicleStore {
                 last_reading_at = greatest(vehicle.last_reading_at, EXCLUDED.last_reading_at)
             """,
             [
-                .textArray(rows.map(\.vehicle.text)), .textArray(rows.map(\.kind)),
+                .textArray(rows.map(\.vehicle)), .textArray(rows.map(\.kind)),
                 .textArray(rows.map { $0.model ?? "" }),
-                .int4Array(rows.map(\.partition)), .timestampArray(rows.map(\.lastMs)),
+                .int4Array(rows.map(\.partition)), .timestampArray(rows.map { $0.lastMs ?? 0 }),
             ])
     }
 }

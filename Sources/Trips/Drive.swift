@@ -1,4 +1,5 @@
 public import Fleet
+package import Wire
 
 /// One minute of a vehicle that holds readings.
 public struct VehicleMinute: Equatable, Sendable {
@@ -26,78 +27,129 @@ public struct Trip: Equatable, Sendable {
     public var segments: Int64 { totals.speedReadings == 0 ? 0 : totals.holes + 1 }
 }
 
-/// The drive of one vehicle as its readings come in the order of their times. The live path, the late path and the
-/// offline commands all run through this one type, so their rows cannot differ.
+/// The drive of one vehicle, minute by minute in the order of time. The live path, the late path and the offline
+/// commands all run through this one type, so their rows cannot differ.
 public struct Drive: Equatable, Sendable {
-    public enum Change: Equatable, Sendable {
-        case minuteContinued
-        case minuteEnded(VehicleMinute)
-        case tripEnded(VehicleMinute, Trip)
-    }
-
     private let rules: TripRules
     private var fold: MinuteFold
-    /// The sum of the current trip's ended minutes.
-    private var ended = DriveTotals()
-    private var minuteReadings: [CarReading]
-    private var tripStartMs: Int64
-    public private(set) var lastMs: Int64
+    /// The trip that the last minute belongs to, that minute included; nil before the first.
+    public private(set) var trip: Trip?
 
-    public init(first reading: CarReading, rules: TripRules) {
+    public init(rules: TripRules) {
         precondition(rules.fault == nil)
         self.rules = rules
         fold = MinuteFold(rules: rules)
-        fold.add(reading)
-        minuteReadings = [reading]
-        tripStartMs = reading.ts
-        lastMs = reading.ts
     }
 
-    /// Precondition: `reading` is later than every reading before it.
-    public mutating func observe(_ reading: CarReading) -> Change {
-        precondition(reading.ts > lastMs)
-        defer { lastMs = reading.ts }
-        if reading.ts - lastMs > rules.tripGapMs {
-            let change = Change.tripEnded(minute, trip)
-            self = Drive(first: reading, rules: rules)
-            return change
+    /// Adds the next minute that holds readings. Returns its sums and, when a silence ended the trip before it, that trip.
+    ///
+    /// Precondition: `readings` is not empty, sorted, one reading a time, all of one minute, later than all before.
+    public mutating func add(minute readings: [CarReading]) -> (totals: DriveTotals, ended: Trip?) {
+        let (first, last) = (readings[0].ts, readings[readings.count - 1].ts)
+        var ended: Trip?
+        if let trip, first - trip.endMs > rules.tripGapMs {
+            ended = trip
+            self = Drive(rules: rules)
         }
-        guard UTC.minute(of: reading.ts) != UTC.minute(of: lastMs) else {
-            fold.add(reading)
-            minuteReadings.append(reading)
-            return .minuteContinued
-        }
-        let last = minute
-        ended = ended + last.totals
+        precondition(trip.map { $0.endMs < first } ?? true)
         fold.startMinute()
-        fold.add(reading)
-        minuteReadings = [reading]
-        return .minuteEnded(last)
+        for index in readings.indices { fold.add(readings[index]) }
+        let totals = fold.minute
+        trip = Trip(
+            startMs: trip?.startMs ?? first, endMs: last, totals: trip.map { $0.totals + totals } ?? totals)
+        return (totals, ended)
     }
-
-    /// The current minute and trip with what is known so far.
-    public var minute: VehicleMinute {
-        VehicleMinute(
-            startMs: UTC.minute(of: lastMs), tripStartMs: tripStartMs, totals: fold.minute, readings: minuteReadings)
-    }
-    public var trip: Trip { Trip(startMs: tripStartMs, endMs: lastMs, totals: ended + fold.minute) }
 
     /// Minutes and trips of a whole set of readings, and the drive as it stands after the last of them.
-    /// Precondition: `readings` is not empty, sorted, one reading a time (`unioned()`).
+    /// Precondition: `readings` is sorted, one reading a time (`unioned()`).
     public static func whole(
         _ readings: [CarReading], rules: TripRules
     ) -> (minutes: [VehicleMinute], trips: [Trip], drive: Drive) {
-        var drive = Drive(first: readings[0], rules: rules)
+        var drive = Drive(rules: rules)
         var (minutes, trips): ([VehicleMinute], [Trip]) = ([], [])
-        for reading in readings.dropFirst() {
-            switch drive.observe(reading) {
-            case .minuteContinued: break
-            case .minuteEnded(let minute): minutes.append(minute)
-            case .tripEnded(let minute, let trip):
-                minutes.append(minute)
-                trips.append(trip)
-            }
+        var rest = readings[...]
+        while let first = rest.first {
+            let startMs = UTC.minute(of: first.ts)
+            let minute = Array(rest.prefix { $0.ts < startMs + UTC.msPerMinute })
+            rest = rest.dropFirst(minute.count)
+            let (totals, ended) = drive.add(minute: minute)
+            if let ended { trips.append(ended) }
+            minutes.append(
+                VehicleMinute(startMs: startMs, tripStartMs: drive.trip!.startMs, totals: totals, readings: minute))
         }
-        return (minutes + [drive.minute], trips + [drive.trip], drive)
+        if let trip = drive.trip { trips.append(trip) }
+        return (minutes, trips, drive)
+    }
+}
+
+/// The drive as bytes, for the database and for memory: version 1, the rules left out, LEB128 varints and zigzag
+/// integers. Times inside are counted back from the trip's end.
+extension Drive {
+    private static let version: UInt8 = 1
+
+    package func pack(to out: inout [UInt8]) {
+        out.append(Drive.version)
+        guard let trip else {
+            out.append(0)
+            return
+        }
+        out.append(1)
+        out.appendZigzag(trip.endMs)
+        out.appendVarint(UInt64(trip.endMs - trip.startMs))
+        trip.totals.pack(to: &out)
+        fold.pack(to: &out, before: trip.endMs)
+    }
+
+    package init(_ reader: inout VarintReader, rules: TripRules) throws(DecodeError) {
+        self.init(rules: rules)
+        guard try reader.byte() == Drive.version else { throw .packed("unknown version of a drive") }
+        guard try reader.byte() == 1 else { return }
+        let endMs = try reader.time()
+        let length = try reader.varint()
+        guard length <= UInt64(UTC.plausible.upperBound) else { throw .packed("an impossible time") }
+        trip = Trip(startMs: endMs - Int64(length), endMs: endMs, totals: try DriveTotals(&reader))
+        try fold.unpack(&reader, before: endMs)
+    }
+}
+
+extension DriveTotals {
+    package func pack(to out: inout [UInt8]) {
+        var (mask, bit): (UInt64, UInt64) = (0, 1)
+        func mark(_ value: Int64?) {
+            if let value, value != 0 { mask |= bit }
+            bit <<= 1
+        }
+        visit(narrow: mark, wide: mark)
+        // Zero and unknown are told apart by a second mask; most states have neither.
+        var (zeros, zeroBit): (UInt64, UInt64) = (0, 1)
+        func markZero(_ value: Int64?) {
+            if value == 0 { zeros |= zeroBit }
+            zeroBit <<= 1
+        }
+        visit(narrow: markZero, wide: markZero)
+        out.appendVarint(mask)
+        out.appendVarint(zeros)
+        func put(_ value: Int64?) { if let value, value != 0 { out.appendZigzag(value) } }
+        visit(narrow: put, wide: put)
+    }
+
+    package init(_ reader: inout VarintReader) throws(DecodeError) {
+        let mask = try reader.varint()
+        let zeros = try reader.varint()
+        var bit: UInt64 = 1
+        try self.init { () throws(DecodeError) -> Int64? in
+            defer { bit <<= 1 }
+            if mask & bit != 0 { return try reader.zigzag() }
+            return zeros & bit != 0 ? 0 : nil
+        }
+    }
+}
+
+extension VarintReader {
+    /// A time that a reading may carry: spans are counted from it and must not overflow.
+    package mutating func time() throws(DecodeError) -> Int64 {
+        let ts = try zigzag()
+        guard UTC.plausible.contains(ts) else { throw .packed("an impossible time") }
+        return ts
     }
 }

@@ -55,6 +55,50 @@ public struct DriveTotals: Equatable, Sendable {
         return sum
     }
 
+    /// Every field in the order of the tables' columns; nil is unknown. One list serves the rows and the packed state.
+    package func visit(narrow: (Int64?) -> Void, wide: (Int64?) -> Void) {
+        narrow(readings)
+        narrow(disputedReadings)
+        narrow(speedReadings)
+        wide(integratedMs)
+        wide(distanceMm)
+        wide(idleMs)
+        narrow(holes)
+        narrow(sharpAccelerations)
+        narrow(sharpBrakings)
+        narrow(maxSpeedMetresPerHour.map { Int64($0) })
+        wide(rpmMs)
+        wide(milliTurns)
+        narrow(maxRpmMilli.map { Int64($0) })
+        wide(airMg)
+        wide(airCalculatedMg)
+        narrow(maxCoolantMilliC.map { Int64($0) })
+        narrow(minVoltageMv.map { Int64($0) })
+        narrow(maxVoltageMv.map { Int64($0) })
+    }
+
+    /// The way back: `next` gives the fields in the order of `visit`.
+    package init<E>(fields next: () throws(E) -> Int64?) throws(E) {
+        readings = try next() ?? 0
+        disputedReadings = try next() ?? 0
+        speedReadings = try next() ?? 0
+        integratedMs = try next() ?? 0
+        distanceMm = try next() ?? 0
+        idleMs = try next() ?? 0
+        holes = try next() ?? 0
+        sharpAccelerations = try next() ?? 0
+        sharpBrakings = try next() ?? 0
+        maxSpeedMetresPerHour = try next().map { Int32(clamping: $0) }
+        rpmMs = try next() ?? 0
+        milliTurns = try next() ?? 0
+        maxRpmMilli = try next().map { Int32(clamping: $0) }
+        airMg = try next()
+        airCalculatedMg = try next()
+        maxCoolantMilliC = try next().map { Int32(clamping: $0) }
+        minVoltageMv = try next().map { Int32(clamping: $0) }
+        maxVoltageMv = try next().map { Int32(clamping: $0) }
+    }
+
     private static func either<T>(_ a: T?, _ b: T?, _ join: (T, T) -> T) -> T? {
         guard let a else { return b }
         guard let b else { return a }

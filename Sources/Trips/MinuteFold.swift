@@ -1,4 +1,5 @@
 internal import Fleet
+internal import Wire
 
 /// Adds up the readings of one vehicle in the order of their times, minute by minute. What crosses a minute's edge
 /// (the last reading of each signal, the sharp window) stays in here; sums are exact inside a minute and rounded
@@ -95,5 +96,31 @@ struct MinuteFold: Equatable, Sendable {
     mutating func startMinute() {
         totals = DriveTotals()
         (speedTwice, rpmTwice, airTwice, airCalculatedTwice) = (0, 0, nil, nil)
+    }
+
+    /// What crosses a minute's edge, as bytes.
+    func pack(to out: inout [UInt8], before endMs: Int64) {
+        for last in [speed, rpm, maf, mafCalculated] {
+            out.append(last == nil ? 0 : 1)
+            guard let last else { continue }
+            out.appendZigzag(endMs - last.ts)
+            out.appendZigzag(last.value)
+        }
+        out.append(engineOn ? 1 : 0)
+        sharp.pack(to: &out, before: endMs)
+    }
+
+    mutating func unpack(_ reader: inout VarintReader, before endMs: Int64) throws(DecodeError) {
+        speed = try MinuteFold.last(&reader, endMs)
+        rpm = try MinuteFold.last(&reader, endMs)
+        maf = try MinuteFold.last(&reader, endMs)
+        mafCalculated = try MinuteFold.last(&reader, endMs)
+        engineOn = try reader.byte() == 1
+        try sharp.unpack(&reader, before: endMs)
+    }
+
+    private static func last(_ reader: inout VarintReader, _ endMs: Int64) throws(DecodeError) -> Last? {
+        guard try reader.byte() == 1 else { return nil }
+        return Last(ts: try reader.time(before: endMs), value: try reader.value())
     }
 }

@@ -1,8 +1,14 @@
+internal import Fleet
+internal import Wire
+
 /// Counts sharp accelerations and brakings: for each speed reading at t the change over the second before it,
 /// v(t) − v(t − 1 s), with v(t − 1 s) by linear interpolation inside the run. Readings beyond the limit form an
 /// event; stretches whose nearest readings are at most `mergeMs` apart are one event. The rule and its reference
 /// counts stand beside the recorded drives (obd-*/README.md). Exact in integers: nothing is divided.
 struct SharpEvents: Equatable, Sendable {
+    /// One second of readings, at most one a millisecond, and the one before it.
+    private static let windowMax: UInt64 = 1_002
+
     private struct Speed: Equatable { var ts: Int64, metresPerHour: Int64 }
     private struct Side: Equatable {
         var lastSharpTs: Int64?
@@ -49,5 +55,50 @@ struct SharpEvents: Equatable, Sendable {
         let length = b.ts - a.ts
         let rise = (b.metresPerHour - a.metresPerHour) * (wanted - a.ts)
         return ((now.metresPerHour - a.metresPerHour) * length - rise, length)
+    }
+
+    func pack(to out: inout [UInt8], before endMs: Int64) {
+        out.appendVarint(UInt64(window.count))
+        for speed in window {
+            out.appendZigzag(endMs - speed.ts)
+            out.appendZigzag(speed.metresPerHour)
+        }
+        for side in [accelerating, braking] {
+            out.append((side.lastWasSharp ? 1 : 0) | (side.lastSharpTs == nil ? 0 : 2))
+            if let ts = side.lastSharpTs { out.appendZigzag(endMs - ts) }
+        }
+    }
+
+    mutating func unpack(_ reader: inout VarintReader, before endMs: Int64) throws(DecodeError) {
+        let count = try reader.varint()
+        guard count <= SharpEvents.windowMax else { throw .packed("a window of \(count) readings") }
+        window = []
+        for _ in 0..<count {
+            window.append(Speed(ts: try reader.time(before: endMs), metresPerHour: try reader.value()))
+        }
+        accelerating = try SharpEvents.side(&reader, endMs)
+        braking = try SharpEvents.side(&reader, endMs)
+    }
+
+    private static func side(_ reader: inout VarintReader, _ endMs: Int64) throws(DecodeError) -> Side {
+        let flags = try reader.byte()
+        return Side(
+            lastSharpTs: flags & 2 == 0 ? nil : try reader.time(before: endMs), lastWasSharp: flags & 1 != 0)
+    }
+}
+
+extension VarintReader {
+    /// A time counted back from `endMs`.
+    mutating func time(before endMs: Int64) throws(DecodeError) -> Int64 {
+        let (ts, overflow) = endMs.subtractingReportingOverflow(try zigzag())
+        guard !overflow, UTC.plausible.contains(ts) else { throw .packed("an impossible time") }
+        return ts
+    }
+
+    /// A stored value: sums over a minute of them must not overflow.
+    mutating func value() throws(DecodeError) -> Int64 {
+        let value = try zigzag()
+        guard Int32(exactly: value) != nil else { throw .packed("a value out of range") }
+        return value
     }
 }

@@ -11,13 +11,18 @@ public enum DecodeError: Error, Equatable, Sendable, CustomStringConvertible {
     case keyDiffers
     case tombstone
     case packed(String)
+    case rules(String)
+
+    /// A reading further ahead of the time it was pushed than this is a device's wrong clock, and would hold its trip
+    /// open until then.
+    public static let aheadMsMax: Int64 = 86_400_000
 
     public var description: String {
         switch self {
         case .notJSON(let why): "not a JSON object: \(why)"
         case .tooLarge(let bytes, let most): "\(bytes) bytes, at most \(most) are read"
         case .schemaUnknown(let schema): "schema \(schema) is not known, 1 is"
-        case .kindUnknown: "`kind` is not one of reading, tick"
+        case .kindUnknown: "`kind` is not one of reading, tick, rules"
         case .keyMissing(let key): "`\(key)` is missing or of the wrong type"
         case .vehicleInvalid: "`vehicle` is not 1 to 64 letters, digits, -, _ or ."
         case .timeImpossible(let ts): "`ts` \(ts) is not epoch milliseconds between 1990 and 2100"
@@ -25,6 +30,7 @@ public enum DecodeError: Error, Equatable, Sendable, CustomStringConvertible {
             "`ts` is \(ms / 3_600_000) hours ahead of the time it was pushed, at most 24 are believed"
         case .keyDiffers: "the record's key is not its `vehicle`"
         case .tombstone: "no value (a tombstone)"
+        case .rules(let why): "`rules` is no rule set: \(why)"
         case .packed(let why): "packed samples: \(why)"
         }
     }

@@ -2,20 +2,24 @@ internal import CSimdjson
 internal import Glibc
 internal import Fleet
 
-/// Owns one simdjson scanner with the keys of all our records. One a lane: not shared between threads.
+/// Owns one JSON scanner with the keys of all our records. One a lane: not shared between threads.
 @safe
 final class JSONScanner {
     /// The keys that every record has; then the cars' signals, then the machines' parameters and texts.
     static let commonKeys = [
         "schema", "kind", "id", "vehicle", "ts", "model", "serial", "firmware", "connected_device_names",
+        "reporting", "version", "rules",
     ]
-    enum Common: Int { case schema, kind, id, vehicle, ts, model, serial, firmware, connectedDeviceNames }
+    enum Common: Int {
+        case schema, kind, id, vehicle, ts, model, serial, firmware, connectedDeviceNames, reporting, version, rules
+    }
 
     static let recordBytesMax = 1_000_000
 
     private let scanner: OpaquePointer
     private let slots: UnsafeMutablePointer<drover_json_slot>
-    private let signalSlot: [Int]
+    /// What the loop over a record's signals needs of each row, in the order of `Signal`.
+    let signals: [(signal: Signal, slot: Int, scale: Int64, possible: StoredRange)]
     private let parameterSlot: [Int]
 
     init() {
@@ -26,7 +30,7 @@ final class JSONScanner {
             keys.append(key)
             return keys.count - 1
         }
-        signalSlot = Signal.allCases.map { slot($0.row.key) }
+        signals = Signal.allCases.map { ($0, slot($0.row.key), $0.row.scale, $0.row.possible) }
         parameterSlot = MachineParameter.allCases.map { slot($0.row.key) }
         unsafe slots = UnsafeMutablePointer<drover_json_slot>.allocate(capacity: keys.count)
         unsafe slots.initialize(repeating: drover_json_slot(), count: keys.count)
@@ -64,18 +68,32 @@ final class JSONScanner {
         return unsafe slot.kind == Int32(DROVER_JSON_INT) ? slot.integer : nil
     }
 
-    /// The bytes of a string; they live until the next scan.
-    func withText<R>(_ key: Common, _ body: (UnsafeBufferPointer<UInt8>) -> R) -> R? {
+    func isTrue(_ key: Common) -> Bool {
+        let slot = unsafe slots[key.rawValue]
+        return unsafe slot.kind == Int32(DROVER_JSON_BOOL) && slot.integer == 1
+    }
+
+    /// The bytes of a string, or nil. They live as long as the scanned bytes and until the next scan.
+    func bytes(_ key: Common) -> UnsafeRawBufferPointer? {
         let slot = unsafe slots[key.rawValue]
         guard unsafe slot.kind == Int32(DROVER_JSON_STRING) else { return nil }
-        return unsafe body(UnsafeBufferPointer(start: slot.text, count: slot.length))
+        return unsafe UnsafeRawBufferPointer(start: slot.text, count: slot.length)
+    }
+
+    /// True when it is a string of these bytes.
+    func isText(_ key: Common, _ wanted: UnsafeRawBufferPointer) -> Bool {
+        guard let bytes = unsafe bytes(key), bytes.count == wanted.count else { return false }
+        guard let start = bytes.baseAddress, let wantedStart = wanted.baseAddress else { return true }
+        return unsafe memcmp(start, wantedStart, bytes.count) == 0
+    }
+    func isText(_ key: Common, _ wanted: StaticString) -> Bool {
+        unsafe isText(key, UnsafeRawBufferPointer(start: wanted.utf8Start, count: wanted.utf8CodeUnitCount))
     }
 
     /// Nil when there is none, when it is too long, and when it holds a NUL: no database takes one in a text.
     func text(_ key: Common, bytesMax: Int) -> String? {
-        unsafe withText(key) {
-            unsafe $0.count <= bytesMax && !$0.contains(0) ? String(decoding: $0, as: UTF8.self) : nil
-        } ?? nil
+        guard let bytes = unsafe bytes(key), bytes.count <= bytesMax, unsafe !bytes.contains(0) else { return nil }
+        return unsafe String(decoding: bytes, as: UTF8.self)
     }
 
     func strings(_ key: Common, bytesMax: Int) -> [String]? {
@@ -92,22 +110,23 @@ final class JSONScanner {
     enum Number { case absent, scaled(Int64), wrong }
 
     func number(_ signal: Signal) -> Number {
-        number(slot: signalSlot[Int(signal.rawValue)], decimals: signal.row.decimals)
+        let field = signals[Int(signal.rawValue)]
+        return number(slot: field.slot, scale: field.scale)
     }
     func number(_ parameter: MachineParameter, decimals: Int) -> Number {
-        number(slot: parameterSlot[Int(parameter.rawValue)], decimals: decimals)
+        number(slot: parameterSlot[Int(parameter.rawValue)], scale: Decimal.powerOfTen(decimals))
     }
 
-    private func number(slot index: Int, decimals: Int) -> Number {
+    func number(slot index: Int, scale: Int64) -> Number {
         let slot = unsafe slots[index]
         switch unsafe Int(slot.kind) {
         case DROVER_JSON_ABSENT: return .absent
-        case DROVER_JSON_BOOL: return unsafe decimals == 0 ? .scaled(slot.integer) : .wrong
+        case DROVER_JSON_BOOL: return unsafe scale == 1 ? .scaled(slot.integer) : .wrong
         case DROVER_JSON_INT:
-            let (scaled, overflow) = unsafe slot.integer.multipliedReportingOverflow(by: Decimal.powerOfTen(decimals))
+            let (scaled, overflow) = unsafe slot.integer.multipliedReportingOverflow(by: scale)
             return overflow ? .wrong : .scaled(scaled)
         case DROVER_JSON_DOUBLE:
-            guard let scaled = unsafe Decimal.scaled(slot.number, decimals: decimals) else { return .wrong }
+            guard let scaled = unsafe Decimal.scaled(slot.number, by: scale) else { return .wrong }
             return .scaled(scaled)
         default: return .wrong
         }

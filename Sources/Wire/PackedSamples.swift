@@ -13,28 +13,49 @@ public enum PackedSamples {
 
     /// Precondition: `readings` are sorted, one a time, all in the minute that starts at `minuteMs`.
     public static func encode(_ readings: [CarReading], minuteMs: Int64) -> [UInt8] {
-        var out: [UInt8] = [version]
+        var out: [UInt8] = []
         out.reserveCapacity(16 + readings.count * 8)
-        out.appendVarint(UInt64(readings.count))
-        var last = minuteMs
-        for reading in readings {
-            precondition(reading.ts >= last && reading.ts - minuteMs < UTC.msPerMinute)
-            out.appendVarint(UInt64(reading.ts - last))
-            last = reading.ts
-        }
-        appendMasks(readings, to: &out)
-        for signal in Signal.allCases { appendColumn(signal, readings, to: &out) }
+        encode(readings, minuteMs: minuteMs, into: &out)
         return out
     }
 
-    private static func appendMasks(_ readings: [CarReading], to out: inout [UInt8]) {
+    /// The same, appended.
+    public static func encode(_ readings: [CarReading], minuteMs: Int64, into out: inout [UInt8]) {
+        var (any, values): (UInt32, Int) = (0, 0)
+        for index in readings.indices {
+            any |= readings[index].mask
+            values += readings[index].mask.nonzeroBitCount
+        }
+        // Version and count; a time, and at worst a mask and a run, a reading; the values. Each at most a varint.
+        let most = (2 + readings.count * 3 + values) * VarintSink.bytesMax
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: most) { memory in
+            var sink = unsafe VarintSink(memory.baseAddress!)
+            sink.put(UInt64(version))
+            sink.put(UInt64(readings.count))
+            var last = minuteMs
+            for index in readings.indices {
+                let ts = readings[index].ts
+                precondition(ts >= last && ts - minuteMs < UTC.msPerMinute)
+                sink.put(UInt64(ts - last))
+                last = ts
+            }
+            putMasks(readings, &sink)
+            while any != 0 {
+                putColumn(slot: any.trailingZeroBitCount, readings, &sink)
+                any &= any - 1
+            }
+            unsafe out.append(contentsOf: UnsafeBufferPointer(start: memory.baseAddress!, count: sink.count))
+        }
+    }
+
+    private static func putMasks(_ readings: [CarReading], _ sink: inout VarintSink) {
         var at = 0
         while at < readings.count {
             let mask = flags(readings[at])
             var end = at + 1
             while end < readings.count, flags(readings[end]) == mask { end += 1 }
-            out.appendVarint(mask)
-            out.appendVarint(UInt64(end - at))
+            sink.put(mask)
+            sink.put(UInt64(end - at))
             at = end
         }
     }
@@ -43,12 +64,12 @@ public enum PackedSamples {
         UInt64(reading.mask) | (reading.disputed ? disputedBit : 0)
     }
 
-    private static func appendColumn(_ signal: Signal, _ readings: [CarReading], to out: inout [UInt8]) {
+    private static func putColumn(slot: Int, _ readings: [CarReading], _ sink: inout VarintSink) {
         var last: Int64 = 0
-        for reading in readings {
-            guard let value = reading[signal] else { continue }
-            out.appendZigzag(Int64(value) - last)
-            last = Int64(value)
+        for index in readings.indices where readings[index].mask & (1 << UInt32(slot)) != 0 {
+            let value = Int64(readings[index].value(inSlot: slot))
+            sink.putZigzag(value - last)
+            last = value
         }
     }
 

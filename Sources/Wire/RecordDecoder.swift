@@ -6,6 +6,17 @@ public enum Record: Equatable, Sendable {
     case machine(MachineReading, droppedFields: Int)
     /// Time reaches the workers as ticks, epoch milliseconds.
     case tick(Int64)
+    /// Thresholds in force from a time on, epoch milliseconds; the text is decoded by `Alerts`.
+    case rules(fromMs: Int64, version: String, text: String)
+}
+
+/// What a record on the cars' topic says, when the reading itself goes into the caller's memory.
+public enum CarRecord: Equatable, Sendable {
+    case reading(droppedFields: Int)
+    /// As `Record.tick`.
+    case tick(Int64)
+    /// A kind that only the general `decode` knows, or refuses.
+    case other
 }
 
 /// Decodes topic records. Holds buffers that are reused, so one decoder serves one lane.
@@ -22,24 +33,59 @@ public final class RecordDecoder {
     public func decode(
         _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer?, isMachine: Bool
     ) throws(DecodeError) -> Record {
+        let (kind, ts) = try unsafe head(value)
+        switch kind {
+        case .tick: return .tick(ts)
+        case .reading: break
+        case .other:
+            guard scanner.isText(.kind, "rules") else { throw .kindUnknown }
+            return try rules(ts)
+        }
+        let vehicle = try vehicle()
+        if let key = unsafe key, unsafe !scanner.isText(.vehicle, key) { throw .keyDiffers }
+        guard !isMachine else { return try machine(vehicle, ts) }
+        var reading = CarReading(ts: ts)
+        let dropped = takeSignals(into: &reading)
+        return .car(vehicle, reading, droppedFields: dropped)
+    }
+
+    /// As `decode` for a car's record, but without a `VehicleID`, and nothing is allocated. A reading's vehicle is
+    /// the key, byte for byte; that the key is an id at all is not looked at: the caller makes a `VehicleID` of it
+    /// when it first meets it. `reading` is replaced when the result is `.reading` and else left alone.
+    public func decodeCar(
+        _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, into reading: inout CarReading
+    ) throws(DecodeError) -> CarRecord {
+        let (kind, ts) = try unsafe head(value)
+        switch kind {
+        case .tick: return .tick(ts)
+        case .reading: break
+        case .other: return .other
+        }
+        guard unsafe scanner.isText(.vehicle, key) else {
+            _ = try vehicle()
+            throw .keyDiffers
+        }
+        reading = CarReading(ts: ts)
+        return .reading(droppedFields: takeSignals(into: &reading))
+    }
+
+    private enum Kind { case reading, tick, other }
+
+    /// Scans the record and checks what all kinds have.
+    private func head(_ value: UnsafeRawBufferPointer) throws(DecodeError) -> (Kind, ts: Int64) {
         try unsafe scanner.scan(value)
         guard let schema = scanner.integer(.schema) else { throw .keyMissing("schema") }
         guard schema == 1 else { throw .schemaUnknown(schema) }
         guard let ts = scanner.integer(.ts) else { throw .keyMissing("ts") }
         guard UTC.plausible.contains(ts) else { throw .timeImpossible(ts) }
-        switch unsafe scanner.withText(.kind, { unsafe String(decoding: $0, as: UTF8.self) }) {
-        case "tick": return .tick(ts)
-        case "reading": break
-        case nil: throw .keyMissing("kind")
-        default: throw .kindUnknown
-        }
-        let vehicle = try vehicle()
-        if let key = unsafe key, unsafe !vehicle.text.utf8.elementsEqual(key) { throw .keyDiffers }
-        return isMachine ? try machine(vehicle, ts) : car(vehicle, ts)
+        if scanner.isText(.kind, "reading") { return (.reading, ts) }
+        if scanner.isText(.kind, "tick") { return (.tick, ts) }
+        guard unsafe scanner.bytes(.kind) != nil else { throw .keyMissing("kind") }
+        return (.other, ts)
     }
 
     private func vehicle() throws(DecodeError) -> VehicleID {
-        guard let bytes = unsafe scanner.withText(.vehicle, { unsafe Array($0) }) else { throw .keyMissing("vehicle") }
+        guard let bytes = unsafe scanner.bytes(.vehicle).map({ unsafe Array($0) }) else { throw .keyMissing("vehicle") }
         if let vehicle = known[bytes] { return vehicle }
         guard let vehicle = VehicleID(String(decoding: bytes, as: UTF8.self)) else { throw .vehicleInvalid }
         if known.count >= RecordDecoder.knownMax { known.removeAll(keepingCapacity: true) }
@@ -47,18 +93,25 @@ public final class RecordDecoder {
         return vehicle
     }
 
-    private func car(_ vehicle: VehicleID, _ ts: Int64) -> Record {
-        var reading = CarReading(ts: ts)
+    private func rules(_ ts: Int64) throws(DecodeError) -> Record {
+        guard let version = scanner.text(.version, bytesMax: 64) else { throw .keyMissing("version") }
+        guard let text = scanner.text(.rules, bytesMax: JSONScanner.recordBytesMax) else { throw .keyMissing("rules") }
+        return .rules(fromMs: ts, version: version, text: text)
+    }
+
+    /// How many signals were there but not of a possible value.
+    private func takeSignals(into reading: inout CarReading) -> Int {
         var dropped = 0
-        for signal in Signal.allCases {
-            switch scanner.number(signal) {
+        for index in scanner.signals.indices {
+            let field = scanner.signals[index]
+            switch scanner.number(slot: field.slot, scale: field.scale) {
             case .absent: continue
             case .wrong: dropped += 1
             case .scaled(let scaled):
-                if let stored = signal.row.stored(scaled) { reading[signal] = stored } else { dropped += 1 }
+                if let stored = field.possible.stored(scaled) { reading[field.signal] = stored } else { dropped += 1 }
             }
         }
-        return .car(vehicle, reading, droppedFields: dropped)
+        return dropped
     }
 
     private func machine(_ vehicle: VehicleID, _ ts: Int64) throws(DecodeError) -> Record {
@@ -77,6 +130,7 @@ public final class RecordDecoder {
                 if parameter.row.isPossible(value) { reading.values[parameter] = value } else { dropped += 1 }
             }
         }
+        reading.isReporting = scanner.isTrue(.reporting)
         (reading.latitude, reading.longitude) = (position(.latitude, &dropped), position(.longitude, &dropped))
         return .machine(reading, droppedFields: dropped)
     }

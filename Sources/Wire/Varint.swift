@@ -14,6 +14,34 @@ extension Array where Element == UInt8 {
     }
 }
 
+/// The same into memory that was made large enough before: for the hot path.
+/// Safe as long as the memory lives and takes `bytesMax` for each number put.
+@safe @frozen @usableFromInline
+package struct VarintSink {
+    @usableFromInline let start: UnsafeMutablePointer<UInt8>
+    @usableFromInline package var count = 0
+
+    /// The most bytes that a number takes.
+    @inlinable package static var bytesMax: Int { 10 }
+
+    @inlinable package init(_ start: UnsafeMutablePointer<UInt8>) { unsafe self.start = start }
+
+    @inlinable package mutating func put(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            unsafe start[count] = UInt8(truncatingIfNeeded: rest) | 0x80
+            count += 1
+            rest >>= 7
+        }
+        unsafe start[count] = UInt8(truncatingIfNeeded: rest)
+        count += 1
+    }
+
+    @inlinable package mutating func putZigzag(_ value: Int64) {
+        put(UInt64(bitPattern: (value << 1) ^ (value >> 63)))
+    }
+}
+
 package struct VarintReader {
     private let bytes: [UInt8]
     private var at = 0

@@ -1,160 +1,167 @@
-internal import Alerts
-internal import Fleet
+internal import Dispatch
 internal import Kafka
 internal import Observe
-internal import Pipeline
-internal import Postgres
 internal import Storage
-internal import Trips
-internal import Wire
 
-/// One lane: the partitions it owns, the state of their vehicles, and the connection that their rows go through.
-/// A lane is used by one thread at a time.
-final class Lane {
+/// One lane: the partitions it owns, the state of their vehicles in memory shared with nobody, on a thread of its own,
+/// and a committer. It goes on with the next records while a commit is in flight.
+final class Lane: @unchecked Sendable {
+    // What is not a constant is used on the lane's thread only.
+    enum Item: Sendable {
+        case records(MessageBatch)
+        case own([OwnedPartition])
+        case release([TopicPartition])
+        case answered(Commit, Result<Commit.Outcome, any Error>)
+        case stop
+    }
+
+    /// What the worker has to know.
+    enum Report: Sendable {
+        case committed([TopicPartition: Int64])
+        /// Another worker wrote these partitions: they are dropped here.
+        case lost(Set<TopicPartition>)
+        /// Nothing of these partitions is certain any more: they are dropped here, to be loaded again.
+        case failed([TopicPartition], String)
+        case broken(TopicPartition, OwnedPartition.Fault)
+    }
+
+    /// Records that may wait for a commit that is slow; then the lane waits with it.
+    private static let pendingRecordsMax: Int64 = 1_000_000
+
+    let committer: Committer
+    private let commitIntervalMs: Int64
+    private let metrics: WorkerMetrics
     private let log: Log
-    private let tripRules: TripRules
-    private let decoder = RecordDecoder()
-    private let connection: Connection
-    private var cars: CarBook
-    private var machines: MachineBook
-    private var batch = Batch()
-    /// What this lane last wrote, by partition: the fence compares with it.
-    private var owned: [TopicPartition: PartitionProgress] = [:]
+    private let report: @Sendable (Report) -> Void
+    private let mailbox = Mailbox<Item>()
+    private let ended = DispatchSemaphore(value: 0)
 
-    init(conninfo: String, tripRules: TripRules, alertRules: RuleSet, log: Log) throws {
-        (self.tripRules, self.log) = (tripRules, log)
-        cars = CarBook(rules: tripRules)
-        machines = MachineBook(rules: alertRules)
-        connection = try Connection(conninfo: conninfo)
-        try CarStore.prepare(connection)
-        try MachineStore.prepare(connection)
-        try RejectedStore.prepare(connection)
-    }
+    private var owned: [TopicPartition: OwnedPartition] = [:]
+    private var counts = RecordCounts()
+    private var isInFlight = false
+    private var lastCommitMs = Clock.steadyMs()
 
-    var pendingRecords: Int { batch.records }
-    var partitions: [TopicPartition] { Array(owned.keys) }
-
-    /// Takes partitions over; returns the offsets to read from. `first` is where a partition never seen begins.
-    func own(_ first: [TopicPartition: Int64]) throws -> [TopicPartition: Int64] {
-        let progress = try ProgressStore.load(first, on: connection)
-        for (partition, state) in progress { owned[partition] = state }
-        return progress.mapValues(\.nextOffset)
-    }
-
-    /// Gives partitions up. Rows of theirs that are not written yet are dropped: the new owner reads the same records.
-    func release(_ partitions: some Sequence<TopicPartition>) {
-        for partition in partitions { owned[partition] = nil }
-        batch.drop(partitions)
-        // Which cars were theirs is not worth keeping: the others are read back when they next report.
-        cars.forgetAll()
-        machines.forgetAll()
-    }
-
-    func take(
-        _ partition: TopicPartition, offset: Int64, pushedMs: Int64, key: UnsafeRawBufferPointer,
-        value: UnsafeRawBufferPointer?
+    init(
+        _ number: Int, _ settings: Committer.Settings, commitIntervalMs: Int64, metrics: WorkerMetrics, log: Log,
+        report: @escaping @Sendable (Report) -> Void
     ) {
-        // A record of a partition just given up, or one that comes again after a rewind.
-        guard let progress = owned[partition], offset >= batch.nextOffsets[partition] ?? progress.nextOffset else {
-            return
-        }
-        unsafe batch.take(partition, offset: offset, pushedMs: pushedMs, key: key, value: value, decoder: decoder)
+        (self.commitIntervalMs, self.metrics, self.log, self.report) = (commitIntervalMs, metrics, log, report)
+        committer = Committer(settings, name: "commit-\(number)", log: log)
+        Threads.start("lane-\(number)") { self.run() }
     }
 
-    /// Writes the batch in one transaction. Returns partitions that another worker turned out to own; they are dropped.
-    /// When it throws, nothing of the batch is certain: the caller drops the lane and reads on from the stored offsets.
-    func commit() throws -> (counts: CommitCounts, lost: Set<TopicPartition>) {
-        var counts = CommitCounts(batch)
-        guard !batch.isEmpty else { return (counts, []) }
-        let carChanges = try carChanges()
-        let machineChanges = try machineChanges()
-        let steps = batch.nextOffsets.map { partition, next in
-            ProgressStep(
-                partition: partition, from: owned[partition]!.nextOffset, to: next, clockMs: batch.clocks[partition])
-        }
-        let kept = try connection.transaction {
-            let kept = try ProgressStore.advance(steps, on: connection)
-            try write(kept, carChanges, machineChanges, &counts)
-            return kept
-        }
-        for step in steps where kept.contains(step.partition) {
-            owned[step.partition] = PartitionProgress(nextOffset: step.to, clockMs: clock(step.partition))
-        }
-        let lost = Set(steps.map(\.partition)).subtracting(kept)
-        batch = Batch()
-        if !lost.isEmpty { release(lost) }
-        return (counts, lost)
+    // MARK: From other threads
+
+    /// Messages that wait.
+    var waiting: Int { mailbox.waiting }
+    func put(_ batch: MessageBatch) { mailbox.put(.records(batch), weight: batch.count) }
+    func put(_ item: Item) { mailbox.put(item) }
+    func waitUntil(atMost limit: Int, timeoutMs: Int64) -> Bool {
+        mailbox.waitUntil(atMost: limit, timeoutMs: timeoutMs)
     }
 
-    private func clock(_ partition: TopicPartition) -> Int64? {
-        [owned[partition]?.clockMs, batch.clocks[partition]].compactMap { $0 }.max()
+    /// Writes what was taken and ends the threads.
+    func stop() {
+        mailbox.put(.stop)
+        ended.wait()
+        committer.stop()
     }
 
-    private func carChanges() throws -> [(TopicPartition, CarChange)] {
-        let readings = batch.cars.mapValues { $0.readings.unioned() }
-        let queries = readings.compactMap { cars.query($0.key, $0.value) }
-        let histories = try CarStore.history(queries, on: connection)
-        return readings.compactMap { vehicle, readings in
-            let partition = batch.cars[vehicle]!.partition
-            let change = cars.apply(readings, of: vehicle, history: histories[vehicle], clockMs: clock(partition))
-            return change.map { (partition, $0) }
-        }
-    }
+    // MARK: On the lane's thread
 
-    private func machineChanges() throws -> [(TopicPartition, MachineChange)] {
-        let readings = batch.machines.mapValues { $0.readings.unioned() }
-        let queries = readings.compactMap { machines.query($0.key, $0.value) }
-        let histories = try MachineStore.history(queries, on: connection)
-        return readings.compactMap { vehicle, readings in
-            let change = machines.apply(readings, of: vehicle, history: histories[vehicle])
-            return change.map { (batch.machines[vehicle]!.partition, $0) }
-        }
-    }
-
-    /// Within the transaction, after the compare-and-set: only what belongs to partitions that are still ours.
-    private func write(
-        _ kept: Set<TopicPartition>, _ carChanges: [(TopicPartition, CarChange)],
-        _ machineChanges: [(TopicPartition, MachineChange)], _ counts: inout CommitCounts
-    ) throws {
-        let carChanges = carChanges.filter { kept.contains($0.0) }
-        let machineChanges = machineChanges.filter { kept.contains($0.0) }
-        try VehicleStore.write(
-            carChanges.map {
-                VehicleStore.Row(
-                    vehicle: $1.vehicle, kind: "car", model: nil, partition: $0.partition, lastMs: $1.lastMs)
+    private func run() {
+        var isStopping = false
+        while true {
+            let untilCommit = commitIntervalMs - (Clock.steadyMs() - lastCommitMs)
+            let isWaiting = isStopping || (isInFlight && pendingRecords > Lane.pendingRecordsMax)
+            if isWaiting && !isInFlight && (pendingRecords == 0 || owned.isEmpty) { break }
+            if let item = mailbox.take(timeoutMs: isInFlight ? 10 : min(max(1, untilCommit), 100)) {
+                switch item {
+                // A commit that lags: its answer first.
+                case .records(let batch): take(batch)
+                case .own(let partitions): for each in partitions { owned[each.partition] = each }
+                case .release(let partitions): for each in partitions { owned[each] = nil }
+                case .answered(let commit, let result): settle(commit, result)
+                case .stop: isStopping = true
+                }
             }
-                + machineChanges.map {
-                    VehicleStore.Row(
-                        vehicle: $1.vehicle, kind: "machine", model: $1.model, partition: $0.partition,
-                        lastMs: $1.lastMs)
-                }, on: connection)
-        try CarStore.write(carChanges.map(\.1), on: connection)
-        let clocks = batch.clocks.filter { kept.contains($0.key) && $0.key.topic == Topic.cars }
-        try CarStore.closeTrips(
-            clocks: clocks.map { (partition: $0.key.partition, clockMs: clock($0.key)!) }, rules: tripRules,
-            on: connection)
-        try MachineStore.write(machineChanges.map(\.1), on: connection)
-        try RejectedStore.write(batch.rejected.filter { kept.contains($0.partition) }, on: connection)
-        counts.rows =
-            carChanges.reduce(0) { $0 + $1.1.minutes.count + $1.1.trips.count }
-            + machineChanges.reduce(0) { $0 + $1.1.readings.count + $1.1.episodes.count }
+            let isDue = isStopping || Clock.steadyMs() - lastCommitMs >= commitIntervalMs
+            if !isInFlight, isDue, pendingRecords > 0 { handOver() }
+            while isInFlight, pendingRecords > Lane.pendingRecordsMax { waitForAnswer() }
+        }
+        ended.signal()
     }
-}
 
-/// What one commit did, as values: the worker publishes them.
-struct CommitCounts {
-    var records: Int
-    var rows = 0
-    var rejected: Int
-    var droppedFields: Int
-    var droppedTicks: Int
-    var nextOffsets: [TopicPartition: Int64]
+    private var pendingRecords: Int64 { owned.values.reduce(0) { $0 + $1.pendingRecords } }
 
-    init(_ batch: Batch) {
-        records = batch.records
-        rejected = batch.rejected.count
-        droppedFields = batch.droppedFields
-        droppedTicks = batch.droppedTicks
-        nextOffsets = batch.nextOffsets
+    private func take(_ batch: MessageBatch) {
+        for run in batch.runs {
+            guard let partition = owned[run.partition] else { continue }
+            do throws(OwnedPartition.Fault) {
+                try partition.takeRun(batch, run.messages, &counts)
+            } catch {
+                owned[run.partition] = nil
+                report(.broken(run.partition, error))
+            }
+        }
+    }
+
+    private func handOver() {
+        let pending = owned.values.filter { $0.pendingRecords > 0 }
+        let parts = pending.map { partition in
+            Commit.Part(
+                step: partition.handOver(), rows: partition.stage.rows(),
+                rejected: partition.rejects.takeChanges(nextOffset: partition.nextOffset))
+        }
+        let resolving = pending.filter(\.stage.needsHistory)
+        let commit = Commit(parts, resolving: resolving, counts: counts)
+        counts = RecordCounts()
+        isInFlight = true
+        lastCommitMs = Clock.steadyMs()
+        let written = DispatchSemaphore(value: 0)
+        committer.put(
+            .write(commit) { result in
+                self.mailbox.put(.answered(commit, result))
+                written.signal()
+            })
+        // What is read back belongs to this cycle: the books stand still until it is folded in.
+        if !resolving.isEmpty { written.wait() }
+    }
+
+    /// Takes nothing but the answer of the commit in flight; the rest waits in the mailbox, whose weight tells the worker to
+    /// pause.
+    private func waitForAnswer() {
+        let answer = mailbox.take(timeoutMs: 1_000) { if case .answered = $0 { true } else { false } }
+        if case .answered(let commit, let result)? = answer { settle(commit, result) }
+    }
+
+    private func settle(_ commit: Commit, _ result: Result<Commit.Outcome, any Error>) {
+        isInFlight = false
+        switch result {
+        case .success(let outcome):
+            metrics.publish(commit.counts, outcome)
+            report(.committed(commit.nextOffsets.filter { outcome.kept.contains($0.key) }))
+            if commit.counts.rejected > 0 || commit.counts.droppedTicks > 0 {
+                log.warning(
+                    "records not taken",
+                    ["rejected": "\(commit.counts.rejected)", "ticks_ahead": "\(commit.counts.droppedTicks)"])
+            }
+            log.debug(
+                "committed",
+                [
+                    "records": "\(commit.counts.records)", "rows": "\(outcome.rows)",
+                    "duration_ms": "\(outcome.durationMs)",
+                ])
+            guard !outcome.lost.isEmpty else { return }
+            for partition in outcome.lost { owned[partition] = nil }
+            report(.lost(outcome.lost))
+        case .failure(let error):
+            // Whether it happened is not known: the offsets that are read back say so.
+            let partitions = Array(owned.keys)
+            owned.removeAll()
+            counts = RecordCounts()
+            metrics.failures.add()
+            report(.failed(partitions, "\(error)"))
+        }
     }
 }

@@ -2,200 +2,362 @@ public import Alerts
 internal import Fleet
 public import Kafka
 public import Observe
-internal import Postgres
 internal import Storage
 public import Trips
+internal import Wire
 
 /// What a worker is made of.
-public struct WorkerSettings: Sendable {
+public struct WorkerSettings {
     public var kafka: KafkaSettings
     public var group: String
     /// Static member id; nil: dynamic membership.
     public var instanceID: String?
     public var conninfo: String
+    public var lanes: Int
     public var batchMax: Int
     public var commitIntervalMs: Int64
     public var tripRules: TripRules
     public var alertRules: RuleSet
     public var topics: [String]
+    public var sessionTimeoutMs: Int64
+    /// Told of the group's assignment whenever it changes, on the worker's thread.
+    public var onAssignment: ([TopicPartition]) -> Void = { _ in }
+    /// Where the results go, and by what they are made; nil: by the product's cars and machines.
+    package var schema = Store.liveSchema
+    package var stages: StageFactory?
 
     public init(
-        kafka: KafkaSettings, group: String, instanceID: String?, conninfo: String, batchMax: Int,
-        commitIntervalMs: Int64,
-        tripRules: TripRules, alertRules: RuleSet, topics: [String]
+        kafka: KafkaSettings, group: String, instanceID: String?, sessionTimeoutMs: Int64, conninfo: String, lanes: Int,
+        batchMax: Int, commitIntervalMs: Int64, tripRules: TripRules, alertRules: RuleSet, topics: [String]
     ) {
         (self.kafka, self.group, self.instanceID, self.conninfo) = (kafka, group, instanceID, conninfo)
-        (self.batchMax, self.commitIntervalMs, self.tripRules) = (batchMax, commitIntervalMs, tripRules)
-        (self.alertRules, self.topics) = (alertRules, topics)
+        self.sessionTimeoutMs = sessionTimeoutMs
+        (self.lanes, self.batchMax, self.commitIntervalMs) = (lanes, batchMax, commitIntervalMs)
+        (self.tripRules, self.alertRules, self.topics) = (tripRules, alertRules, topics)
     }
 }
 
-/// Reads the topics and writes their results, until it is told to stop. It never gives up: what the database or the
-/// broker refuses is said and tried again, from the offsets that the database holds.
+/// Reads the topics on one thread, spreads their partitions over the lanes, and keeps to what the consumer group says. It
+/// never gives up: what the database or the broker refuses is said and tried again, from the offsets that the database
+/// holds.
 public final class Worker {
-    /// How long to wait before trying again, doubled up to the last.
-    private static let backOffMs: ClosedRange<Int> = 250...10_000
+    /// How long until a partition that failed is loaded again, doubled up to the last.
+    private static let backOffMs: ClosedRange<Int64> = 250...10_000
+    /// A partition that another worker wrote is left alone for this long: by then the group has told who owns it.
+    private static let lostMs: Int64 = 5_000
+    /// How often a log that does not fit our offset is looked at again: a person may have reset it.
+    private static let brokenMs: Int64 = 10_000
+
+    /// How long an answer of the broker is waited for: the poll, and a stop, wait with it.
+    private static let brokerMs: Int32 = 3_000
+
+    private enum Event: Sendable {
+        case report(lane: Int, Lane.Report)
+        case loaded(lane: Int, [TopicPartition], Result<[OwnedPartition], any Error>)
+    }
+
+    private enum Place: Equatable {
+        case loading(lane: Int)
+        case reading(lane: Int)
+        /// To be loaded again at this time by the steady clock.
+        case waiting(untilMs: Int64)
+    }
 
     private let settings: WorkerSettings
     private let log: Log
     private let metrics: WorkerMetrics
     private let consumer: Consumer
-    private var lane: Lane?
+    private let lanes: [Lane]
+    private let events: Mailbox<Event>
+    private let publisher: RulesPublisher
     /// The group's assignment.
-    private var assigned: [TopicPartition] = []
-    /// Partitions that another worker turned out to own, or whose log does not fit our offset: left alone.
-    private var abandoned: Set<TopicPartition> = []
+    private var places: [TopicPartition: Place] = [:]
     private var backOffMs = Worker.backOffMs.lowerBound
+    private var faults: [TopicPartition: String] = [:]
+    private var isPaused: [Bool]
+    private var lagOffsets: [TopicPartition: Int64] = [:]
+    private var lagCommitMs: Int64 = 0
+
+    private var assignedMs: Int64 = 0
+    /// Every partition of the assignment is being read, and how long it took to get there.
+    public private(set) var isReading = false
+    public private(set) var takeoverMs: Int64 = 0
 
     public init(_ settings: WorkerSettings, metrics: Metrics, log: Log) throws {
         (self.settings, self.log) = (settings, log)
-        self.metrics = WorkerMetrics(metrics)
+        let figures = WorkerMetrics(metrics)
+        self.metrics = figures
         consumer = try Consumer(
-            settings.kafka, group: settings.group, instanceID: settings.instanceID, batchMax: settings.batchMax)
+            settings.kafka, group: settings.group, instanceID: settings.instanceID,
+            sessionTimeoutMs: settings.sessionTimeoutMs, batchMax: settings.batchMax)
+        publisher = RulesPublisher(settings.kafka, settings.alertRules, log: log)
+        let database = Committer.Settings(
+            conninfo: settings.conninfo, schema: settings.schema,
+            stages: settings.stages ?? .product(settings.tripRules, log: log))
+        let events = Mailbox<Event>()
+        self.events = events
+        lanes = (0..<settings.lanes).map { number in
+            Lane(number, database, commitIntervalMs: settings.commitIntervalMs, metrics: figures, log: log) {
+                events.put(.report(lane: number, $0))
+            }
+        }
+        isPaused = lanes.map { _ in false }
         try consumer.subscribe(settings.topics)
     }
 
     /// Returns when `shouldStop` says so. What is not committed then is read again by the next worker.
     public func run(shouldStop: () -> Bool) {
         log.info(
-            "worker started", ["topics": "\(settings.topics.joined(separator: ","))", "group": "\(settings.group)"])
-        var lastCommitMs = Clock.steadyMs()
+            "worker started",
+            [
+                "topics": "\(settings.topics.joined(separator: ","))", "group": "\(settings.group)",
+                "lanes": "\(lanes.count)",
+            ])
         while !shouldStop() {
+            if let reason = consumer.fatalError {
+                log.error("this member of the group is ended for good; the worker starts anew", ["error": "\(reason)"])
+                _ = StopFlag.wait(timeoutMs: Int(Worker.lostMs))
+                break
+            }
             do {
-                let batch = try consumer.poll(timeoutMs: Int32(min(settings.commitIntervalMs, 100)))
-                take(batch)
+                try poll()
+                // None of these throws: a change or event that is taken must be carried out whole.
                 for change in consumer.takeChanges() { handle(change) }
-                if lane == nil, !assigned.isEmpty { try takeOver() }
-                let isDue = Clock.steadyMs() - lastCommitMs >= settings.commitIntervalMs
-                if let lane, lane.pendingRecords > 0, isDue || lane.pendingRecords >= settings.batchMax {
-                    try commit(lane)
-                    lastCommitMs = Clock.steadyMs()
-                }
-                backOffMs = Worker.backOffMs.lowerBound
+                while let event = events.take(timeoutMs: 0) { handle(event) }
+                loadWhatIsDue()
+                commitForLagTools()
             } catch {
-                recover(from: error)
+                metrics.failures.add()
+                log.error("reading from the broker failed", ["error": "\(error)", "retry_in_ms": "\(backOffMs)"])
+                _ = StopFlag.wait(timeoutMs: Int(backOffMs))
+                backOffMs = min(backOffMs * 2, Worker.backOffMs.upperBound)
             }
         }
+        for lane in lanes { lane.stop() }
         log.info("worker stopped", ["records": "\(metrics.records.value)"])
     }
 
-    private func take(_ batch: borrowing MessageBatch) {
-        guard let lane else { return }
-        for index in 0..<batch.count {
-            unsafe batch.withBytes(index) { key, value in
-                unsafe lane.take(
-                    batch.partition(index), offset: batch.offset(index), pushedMs: batch.timestampMs(index), key: key,
-                    value: value)
-            }
+    // MARK: Records
+
+    private func poll() throws {
+        let hasWork = places.values.contains { if case .loading = $0 { true } else { false } }
+        let wait = Int32(min(settings.commitIntervalMs, hasWork ? 5 : 50))
+        let batches = try consumer.poll(timeoutMs: wait, into: lanes.count + 1) { partition in
+            if case .reading(let lane)? = places[partition] { return lane }
+            // Of a partition just given up: nobody's.
+            return lanes.count
         }
+        for (number, lane) in lanes.enumerated() where batches[number].count > 0 { lane.put(batches[number]) }
+        for number in lanes.indices { try flow(number) }
+    }
+
+    /// Back-pressure: a lane that has enough is waited for a moment, then its partitions are paused, so that the poll
+    /// goes on for the group and the other lanes.
+    private func flow(_ number: Int) throws {
+        let lane = lanes[number]
+        let most = 2 * settings.batchMax
+        if isPaused[number] {
+            guard lane.waiting <= settings.batchMax / 2 else { return }
+            try consumer.resume(partitions(of: number))
+            isPaused[number] = false
+        } else if lane.waiting > most, !lane.waitUntil(atMost: most, timeoutMs: 50) {
+            try consumer.pause(partitions(of: number))
+            isPaused[number] = true
+            log.debug("lane paused", ["lane": "\(number)", "waiting": "\(lane.waiting)"])
+        }
+    }
+
+    private func partitions(of lane: Int) -> [TopicPartition] {
+        places.filter { $0.value == .reading(lane: lane) }.map(\.key)
     }
 
     // MARK: Partitions
 
     private func handle(_ change: AssignmentChange) {
-        // Rows that are not written yet are dropped with the lane: whoever owns the partition next reads the same
-        // records.
-        lane = nil
         switch change {
         case .assigned(let partitions):
             log.info("partitions assigned", ["count": "\(partitions.count)"])
-            assigned = partitions
-            abandoned = []
+            if partitions.isEmpty { said("answering the group") { try consumer.add([:]) } }
+            assignedMs = Clock.steadyMs()
+            isReading = false
+            for partition in partitions {
+                drop(partition)
+                places[partition] = .waiting(untilMs: 0)
+            }
         case .revoked(let partitions):
             log.info("partitions revoked", ["count": "\(partitions.count)"])
-            assigned = []
+            for partition in partitions { drop(partition) }
+        case .outOfRange(let partition):
+            isOutOfRange(partition)
+            return
+        }
+        settings.onAssignment(Array(places.keys))
+    }
+
+    private func drop(_ partition: TopicPartition) {
+        if case .reading(let lane)? = places.removeValue(forKey: partition) { lanes[lane].put(.release([partition])) }
+        faults[partition] = nil
+        lagOffsets[partition] = nil
+    }
+
+    /// A partition whose broker does not answer waits, and the others with it for one turn of the loop, no longer.
+    private func load(_ partitions: [TopicPartition]) {
+        var byLane: [Int: [TopicPartition: Int64]] = [:]
+        for partition in partitions {
+            do {
+                let low = try consumer.watermarks(of: partition, timeoutMs: Worker.brokerMs).low
+                let lane = lanes.indices.min { load(of: $0) < load(of: $1) }!
+                places[partition] = .loading(lane: lane)
+                byLane[lane, default: [:]][partition] = low
+            } catch {
+                failed([partition], "\(error)")
+                break
+            }
+        }
+        for (lane, firsts) in byLane {
+            let events = events
+            lanes[lane].committer.put(
+                .load(firsts) { events.put(.loaded(lane: lane, Array(firsts.keys), $0)) })
         }
     }
 
-    /// Opens the lane and reads on from the stored offsets. Whatever fails here is tried again by the loop.
-    private func takeOver() throws {
-        let lane = try Lane(
-            conninfo: settings.conninfo, tripRules: settings.tripRules, alertRules: settings.alertRules, log: log)
-        var ends: [TopicPartition: (low: Int64, high: Int64)] = [:]
-        for partition in assigned where !abandoned.contains(partition) {
-            ends[partition] = try consumer.watermarks(of: partition, timeoutMs: 10_000)
-        }
-        var offsets = try lane.own(ends.mapValues(\.low))
-        for (partition, offset) in offsets {
-            guard let ends = ends[partition], offset < ends.low || offset > ends.high else { continue }
-            // The log was lost or cut. Skipping by ourselves would hide that; a person decides.
-            log.error(
-                "the log does not reach our offset; this partition is left alone. See `drover offsets`",
-                [
-                    "topic": "\(partition.topic)", "partition": "\(partition.partition)", "stored": "\(offset)",
-                    "first": "\(ends.low)", "next": "\(ends.high)",
-                ])
-            abandoned.insert(partition)
-            lane.release([partition])
-            offsets[partition] = nil
-        }
-        try consumer.start(offsets)
-        self.lane = lane
+    private func load(of lane: Int) -> Int {
+        places.values.count { $0 == .loading(lane: lane) || $0 == .reading(lane: lane) }
     }
 
-    // MARK: Committing
-
-    private func commit(_ lane: Lane) throws {
-        let startMs = Clock.steadyMs()
-        let (counts, lost) = try lane.commit()
-        metrics.publish(counts, durationMs: Double(Clock.steadyMs() - startMs))
-        consumer.commitForLagTools(counts.nextOffsets)
-        if counts.rejected > 0 || counts.droppedTicks > 0 {
-            log.warning(
-                "records not taken", ["rejected": "\(counts.rejected)", "ticks_ahead": "\(counts.droppedTicks)"])
-        }
-        log.debug(
-            "committed",
-            ["records": "\(counts.records)", "rows": "\(counts.rows)", "duration_ms": "\(Clock.steadyMs() - startMs)"])
-        guard !lost.isEmpty else { return }
-        for partition in lost {
-            log.warning(
-                "another worker owns this partition; nothing of it was written here",
-                ["topic": "\(partition.topic)", "partition": "\(partition.partition)"])
-        }
-        abandoned.formUnion(lost)
-        self.lane = nil
+    private func loadWhatIsDue() {
+        let nowMs = Clock.steadyMs()
+        let due = places.filter { if case .waiting(let untilMs) = $0.value { untilMs <= nowMs } else { false } }
+        guard !due.isEmpty, !consumer.isAssignmentLost else { return }
+        load(Array(due.keys))
     }
 
-    /// Nothing of the batch is certain: the lane is dropped and everything is read again from the stored offsets. A
-    /// commit whose answer was lost is settled by just that: the offset that is read back says whether it happened.
-    private func recover(from error: any Error) {
+    private func handle(_ event: Event) {
+        switch event {
+        case .loaded(let lane, let partitions, .success(let owned)):
+            begin(owned.filter { places[$0.partition] == .loading(lane: lane) }, on: lane)
+            for partition in partitions where places[partition] == .loading(lane: lane) {
+                places[partition] = .waiting(untilMs: Clock.steadyMs() + Worker.brokenMs)
+            }
+        case .loaded(let lane, let partitions, .failure(let error)):
+            failed(partitions.filter { places[$0] == .loading(lane: lane) }, "\(error)")
+        case .report(_, .committed(let offsets)):
+            backOffMs = Worker.backOffMs.lowerBound
+            lagOffsets.merge(offsets.filter { places[$0.key] != nil }) { $1 }
+        case .report(let lane, .lost(let lost)):
+            for partition in giveUp(lost, of: lane) {
+                places[partition] = .waiting(untilMs: Clock.steadyMs() + Worker.lostMs)
+                log.warning(
+                    "another worker owns this partition; nothing of it was written here",
+                    ["topic": "\(partition.topic)", "partition": "\(partition.partition)"])
+            }
+        case .report(let lane, .failed(let partitions, let reason)): failed(giveUp(partitions, of: lane), reason)
+        case .report(let lane, .broken(let partition, let fault)):
+            for partition in giveUp([partition], of: lane) { broken(partition, fault) }
+        }
+    }
+
+    /// Stops reading what this lane really has: a report may be older than the partition's place. The lane forgets them,
+    /// also where it had begun them anew since it reported. The caller says when they are loaded again.
+    private func giveUp(_ partitions: some Sequence<TopicPartition>, of lane: Int) -> [TopicPartition] {
+        let reading = partitions.filter { places[$0] == .reading(lane: lane) }
+        lanes[lane].put(.release(reading))
+        said("stopping to read") { try consumer.remove(reading) }
+        return reading
+    }
+
+    /// Says what failed; nothing hangs on it.
+    private func said(_ doing: String, _ body: () throws -> Void) {
+        do { try body() } catch {
+            metrics.failures.add()
+            log.error("\(doing) failed", ["error": "\(error)"])
+        }
+    }
+
+    private func failed(_ partitions: [TopicPartition], _ reason: String) {
+        guard !partitions.isEmpty else { return }
         metrics.failures.add()
         log.error(
-            "the worker has to start again from the stored offsets",
-            ["error": "\(error)", "retry_in_ms": "\(backOffMs)"])
-        lane = nil
-        // Abandoned partitions of a database fault get another chance: the fence decides anew.
-        abandoned = []
-        _ = StopFlag.wait(timeoutMs: backOffMs)
+            "the partitions have to start again from the stored offsets",
+            ["error": "\(reason)", "partitions": "\(partitions.count)", "retry_in_ms": "\(backOffMs)"])
+        for partition in partitions { places[partition] = .waiting(untilMs: Clock.steadyMs() + backOffMs) }
         backOffMs = min(backOffMs * 2, Worker.backOffMs.upperBound)
     }
-}
 
-/// The worker's figures, by the names that Prometheus reads.
-struct WorkerMetrics {
-    let records: Counter
-    let rejected: Counter
-    let droppedFields: Counter
-    let droppedTicks: Counter
-    let failures: Counter
-    let commits: Durations
-
-    init(_ metrics: Metrics) {
-        records = metrics.counter("drover_records_total", "Records taken from the topics and committed.")
-        rejected = metrics.counter("drover_records_rejected_total", "Records that could not be decoded.")
-        droppedFields = metrics.counter("drover_fields_dropped_total", "Fields whose value was impossible.")
-        droppedTicks = metrics.counter("drover_ticks_dropped_total", "Ticks ahead of the broker's clock.")
-        failures = metrics.counter(
-            "drover_worker_failures_total", "Times the worker started again from the stored offsets.")
-        commits = metrics.durations("drover_commit_seconds", "Time of a commit.")
+    private func begin(_ partitions: [OwnedPartition], on lane: Int) {
+        var offsets: [TopicPartition: Int64] = [:]
+        var begun: [OwnedPartition] = []
+        do {
+            for owned in partitions {
+                let low = try consumer.watermarks(of: owned.partition, timeoutMs: Worker.brokerMs).low
+                guard owned.replayOffset >= low else {
+                    broken(owned.partition, .beginsAfter(neededOffset: owned.replayOffset))
+                    continue
+                }
+                offsets[owned.partition] = max(low, owned.startOffset)
+                begun.append(owned)
+            }
+            try consumer.add(offsets)
+        } catch {
+            failed(partitions.map(\.partition).filter { places[$0] == .loading(lane: lane) }, "\(error)")
+            return
+        }
+        // Nothing is polled before this returns: the lane has them before their first record.
+        lanes[lane].put(.own(begun))
+        for owned in begun { places[owned.partition] = .reading(lane: lane) }
+        // A pause of an earlier owner's may still hold.
+        said("pausing or resuming") {
+            if isPaused[lane] {
+                try consumer.pause(begun.map(\.partition))
+            } else {
+                try consumer.resume(begun.map(\.partition))
+            }
+        }
+        isReading = places.values.allSatisfy { if case .reading = $0 { true } else { false } }
+        if isReading { takeoverMs = Clock.steadyMs() - assignedMs }
+        for owned in begun where owned.needsRules { publisher.publish(to: owned.partition) }
     }
 
-    func publish(_ counts: CommitCounts, durationMs: Double) {
-        records.add(counts.records)
-        rejected.add(counts.rejected)
-        droppedFields.add(counts.droppedFields)
-        droppedTicks.add(counts.droppedTicks)
-        commits.observe(ms: durationMs)
+    // MARK: Logs that do not fit
+
+    private func isOutOfRange(_ partition: TopicPartition) {
+        guard case .reading(let lane)? = places[partition] else { return }
+        _ = giveUp([partition], of: lane)
+        let ends = try? consumer.watermarks(of: partition, timeoutMs: Worker.brokerMs)
+        leaveAlone(
+            partition, "the broker does not have the records that follow our stored offset",
+            ends.map { "its log goes from \($0.low) to \($0.high)" } ?? "where its log ends is not known")
+    }
+
+    private func broken(_ partition: TopicPartition, _ fault: OwnedPartition.Fault) {
+        switch fault {
+        case .replaced(let offset):
+            leaveAlone(
+                partition, "the log is another one than we read: its end was lost and written anew",
+                "the record at \(offset) differs")
+        case .beginsAfter(let offset):
+            leaveAlone(
+                partition, "the log begins after the records that are needed", "the first needed is \(offset)")
+        }
+    }
+
+    /// Skipping by ourselves would hide what is lost; a person decides.
+    private func leaveAlone(_ partition: TopicPartition, _ what: String, _ detail: String) {
+        places[partition] = .waiting(untilMs: Clock.steadyMs() + Worker.brokenMs)
+        guard faults[partition] != what else { return }
+        faults[partition] = what
+        log.error(
+            "the log does not reach our offset; this partition is left alone. See `drover offsets`",
+            [
+                "topic": "\(partition.topic)", "partition": "\(partition.partition)", "reason": "\(what)",
+                "detail": "\(detail)",
+            ])
+    }
+
+    private func commitForLagTools() {
+        guard !lagOffsets.isEmpty, Clock.steadyMs() - lagCommitMs >= 1_000 else { return }
+        lagCommitMs = Clock.steadyMs()
+        consumer.commitForLagTools(lagOffsets)
+        lagOffsets.removeAll()
     }
 }

@@ -18,7 +18,8 @@ extension Command {
 
     private static func runAlerts(_ arguments: Arguments) throws -> ExitCode {
         let format = try arguments.one("--format", of: AlertsOutput.formats, standard: "table")
-        let rules = try Rules.load(arguments.text("--thresholds") ?? Home.path("Deploy/thresholds"))
+        let rules = RuleTimeline(
+            always: try Rules.load(arguments.text("--thresholds") ?? Home.path("Deploy/thresholds")))
         var (readings, ok): ([VehicleID: [MachineReading]], Bool) = ([:], true)
         for path in try arguments.files() {
             do {
@@ -29,9 +30,12 @@ extension Command {
             }
         }
         var episodes: [Episode] = []
-        for (vehicle, readings) in readings.sorted(by: { $0.key < $1.key }) {
-            var book = MachineBook(rules: rules)
-            episodes += book.apply(readings.unioned(), of: vehicle, history: MachineHistory.none)?.episodes ?? []
+        for (_, readings) in readings.sorted(by: { $0.key < $1.key }) {
+            var (fold, found): (AlertFold, [String: Episode]) = (AlertFold(), [:])
+            for reading in readings.unioned() {
+                for episode in fold.observe(reading, rules: rules) { found[episode.id] = episode }
+            }
+            episodes += found.values
         }
         Out.result(format(AlertsOutput(episodes)))
         return ok ? .done : .failed

@@ -98,6 +98,17 @@ struct ImportJob {
         let kafka = settings.kafka(clientID: "drover-import")
         _ = try Topics.ensure(kafka, partitions: Int32(settings.integer("kafka.partitions")))
         let importer = try Importer(kafka, topic: topic)
+        do {
+            return try run(files, importer, one)
+        } catch let error as KafkaError {
+            throw Failure(
+                "\(error)\n\(importer.acknowledged) of \(importer.counts.readings) records were acknowledged before. "
+                    + "Import again when the broker is well: what is there already changes nothing")
+        }
+    }
+
+    private func run(_ files: [String], _ importer: Importer, _ one: (String, Importer) throws -> String) throws -> Bool
+    {
         var ok = true
         for path in files {
             do {

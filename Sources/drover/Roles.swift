@@ -4,6 +4,7 @@ import Foundation
 import Gateways
 import HTTP
 import Kafka
+import Notices
 import Observe
 import Postgres
 import Settings
@@ -13,22 +14,69 @@ import Worker
 
 /// The roles that run until they are stopped, wired from settings.
 enum Roles {
-    static func worker(_ settings: Settings, instanceID: String?, log: Log) throws -> Worker {
-        var kafka = settings.kafka(clientID: "drover-work")
+    /// `ticker`: the worker's process ticks the partitions that the worker owns.
+    static func worker(
+        _ settings: Settings, instanceID: String?, ticker: Ticker? = nil, log: Log
+    ) throws -> Worker {
+        let kafka = kafka(settings, clientID: "drover-work", log: log)
+        _ = try Topics.ensure(kafka, partitions: Int32(settings.integer("kafka.partitions")))
+        var made = try workerSettings(settings, kafka: kafka, instanceID: instanceID)
+        if let ticker { made.onAssignment = { ticker.own($0) } }
+        return try Worker(made, metrics: Metrics(), log: log)
+    }
+
+    static func workerSettings(
+        _ settings: Settings, kafka: KafkaSettings, instanceID: String?
+    ) throws -> WorkerSettings {
+        let lanes = Int(settings.integer("work.lanes"))
+        return WorkerSettings(
+            kafka: kafka, group: settings.text("kafka.group"), instanceID: instanceID,
+            sessionTimeoutMs: settings.integer("kafka.session_timeout_ms"),
+            conninfo: settings.text("postgres.url"),
+            lanes: lanes == 0 ? ProcessInfo.processInfo.activeProcessorCount : lanes,
+            batchMax: Int(settings.integer("kafka.batch_messages_max")),
+            commitIntervalMs: settings.integer("work.commit_interval_ms"), tripRules: try settings.tripRules(),
+            alertRules: try Rules.load(Home.path(settings.text("alerts.thresholds_dir"))), topics: Topics.readings)
+    }
+
+    /// What librdkafka has to say goes to our log, each line once in a while.
+    private static func kafka(_ settings: Settings, clientID: String, log: Log) -> KafkaSettings {
+        var kafka = settings.kafka(clientID: clientID)
         let brokerLines = OncePer(periodMs: 30_000)
         kafka.log = { level, line in
             guard level <= 4, let more = brokerLines.pass(String(line.prefix(40))) else { return }
             log.warning("kafka client", ["line": "\(line)", "repeated": "\(more)"])
         }
-        _ = try Topics.ensure(kafka, partitions: Int32(settings.integer("kafka.partitions")))
-        return try Worker(
-            WorkerSettings(
-                kafka: kafka, group: settings.text("kafka.group"), instanceID: instanceID,
-                conninfo: settings.text("postgres.url"),
-                batchMax: Int(settings.integer("kafka.batch_messages_max")),
-                commitIntervalMs: settings.integer("work.commit_interval_ms"), tripRules: settings.tripRules(),
-                alertRules: Rules.load(Home.path(settings.text("alerts.thresholds_dir"))), topics: Topics.all),
+        return kafka
+    }
+
+    static func relay(_ settings: Settings, log: Log) -> Relay {
+        let kafka = kafka(settings, clientID: "drover-notify", log: log)
+        let partitions = Int32(settings.integer("kafka.partitions"))
+        return Relay(
+            RelaySettings(
+                kafka: kafka, conninfo: settings.text("postgres.relay_url", or: "postgres.url"),
+                rejectedRowsMax: settings.integer("rejected.rows_max"),
+                prepareTopics: { _ = try Topics.ensure(kafka, partitions: partitions, timeoutMs: 3_000) }),
             metrics: Metrics(), log: log)
+    }
+
+    /// The ticks of a role while `body` runs; none when the settings leave them to others.
+    static func withTicks<R>(
+        _ settings: Settings, of role: String, log: Log, _ body: (Ticker?) throws -> R
+    ) throws -> R {
+        let known = ["work", "serve", "notify"]
+        let wanted = settings.text("ticks.roles").split(separator: ",").map { String($0.filter { $0 != " " }) }
+        if let unknown = wanted.first(where: { !known.contains($0) }) {
+            throw Failure("ticks.roles: `\(unknown)` is not one of \(known.joined(separator: ", "))")
+        }
+        guard wanted.contains(role) else { return try body(nil) }
+        // The log of the role's own client says already what ails the broker.
+        let ticker = Ticker(
+            settings.kafka(clientID: "drover-ticks"), intervalS: settings.integer("ticks.interval_s"), log: log)
+        ticker.start()
+        defer { ticker.stop() }
+        return try body(ticker)
     }
 
     static func page(_ settings: Settings, port: UInt16, log: Log) throws -> Server {
@@ -88,15 +136,17 @@ extension Command {
             let settings = try SettingsSource.load(arguments)
             Signals.install()
             let instance = settings.text("kafka.instance_id")
-            while !StopFlag.isSet {
-                do {
-                    let worker = try Roles.worker(
-                        settings, instanceID: instance.isEmpty ? nil : instance, log: Roles.log)
-                    worker.run { StopFlag.isSet }
-                } catch let error as KafkaError {
-                    // A worker that is started before its broker waits for it, as it would later on.
-                    Roles.log.error("the worker cannot start yet", ["error": "\(error)", "retry_in_ms": "3000"])
-                    _ = StopFlag.wait(timeoutMs: 3_000)
+            try Roles.withTicks(settings, of: "work", log: Roles.log) { ticker in
+                while !StopFlag.isSet {
+                    do {
+                        let worker = try Roles.worker(
+                            settings, instanceID: instance.isEmpty ? nil : instance, ticker: ticker, log: Roles.log)
+                        worker.run { StopFlag.isSet }
+                    } catch let error as KafkaError {
+                        // A worker that is started before its broker waits for it, as it would later on.
+                        Roles.log.error("the worker cannot start yet", ["error": "\(error)", "retry_in_ms": "3000"])
+                        _ = StopFlag.wait(timeoutMs: 3_000)
+                    }
                 }
             }
             return .done
@@ -113,8 +163,24 @@ extension Command {
             Signals.install()
             let server = try Roles.page(settings, port: UInt16(settings.integer("web.port")), log: Roles.log)
             Out.note("the page is at http://\(settings.text("web.host")):\(server.port)/")
-            while !StopFlag.wait(timeoutMs: 60_000) {}
+            try Roles.withTicks(settings, of: "serve", log: Roles.log) { _ in while !StopFlag.wait(timeoutMs: 60_000) {}
+            }
             server.stop()
+            return .done
+        })
+
+    static let notify = Command(
+        name: "notify", operands: "[options]",
+        summary:
+            "Brings what the workers decided from the outbox to its topics. Of several one is active. Stops on SIGTERM.",
+        options: SettingsSource.options,
+        example: "drover notify --set postgres.relay_url='dbname=drover user=drover_notify'",
+        run: { arguments in
+            let settings = try SettingsSource.load(arguments)
+            Signals.install()
+            try Roles.withTicks(settings, of: "notify", log: Roles.log) { _ in
+                Roles.relay(settings, log: Roles.log).run { StopFlag.isSet }
+            }
             return .done
         })
 }

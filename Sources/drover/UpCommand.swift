@@ -3,6 +3,7 @@ import Fleet
 import Foundation
 import HTTP
 import Kafka
+import Notices
 import Observe
 import Postgres
 import Reports
@@ -47,6 +48,7 @@ extension Command {
             overrides: [
                 "kafka.brokers": embedded.brokers, "postgres.url": embedded.conninfo(user: "drover_worker"),
                 "postgres.reader_url": embedded.conninfo(user: "drover_web"),
+                "postgres.relay_url": embedded.conninfo(user: "drover_notify"),
                 "postgres.owner_url": embedded.conninfo(user: "drover_owner"), "web.port": String(port),
             ])
         _ = try migrate(settings.text("postgres.owner_url"))
@@ -54,12 +56,25 @@ extension Command {
         let log = Log(level: ProcessInfo.processInfo.environment["DROVER_LOG"].flatMap(Log.Level.init) ?? .warning)
         let page = try Roles.page(settings, port: UInt16(port), log: log)
         defer { page.stop() }
-        let lost = try Offsets(settings).resetLost()
+        let lost = try Offsets(settings).resetLost().count
         if lost > 0 { Out.note("the embedded broker lost \(lost) partitions when it was killed; they are read anew") }
         // Static membership: a restart takes its partitions back at once, and the embedded broker expires nobody.
-        let worker = RunningWorker(try Roles.worker(settings, instanceID: "drover-up", log: log))
-        defer { worker.stop() }
+        let worker = try Roles.worker(settings, instanceID: "drover-up", log: log)
+        let running = RunningRole("worker") { shouldStop in worker.run(shouldStop: shouldStop) }
+        defer { running.stop() }
+        let relay = Roles.relay(settings, log: log)
+        let relaying = RunningRole("relay") { shouldStop in relay.run(shouldStop: shouldStop) }
+        defer { relaying.stop() }
 
+        return try Roles.withTicks(settings, of: "work", log: log) { _ in
+            try stay(arguments, settings, embedded, page, data: data, lost: lost)
+        }
+    }
+
+    private static func stay(
+        _ arguments: Arguments, _ settings: Settings, _ embedded: EmbeddedServers, _ page: Server, data: String,
+        lost: Int
+    ) throws -> ExitCode {
         if arguments.has("--sample") {
             try Sample(settings, data: data, again: lost > 0).run(failure: embedded.failure)
         }
@@ -76,26 +91,26 @@ extension Command {
     }
 }
 
-/// A worker on a thread of its own: librdkafka and libpq block.
-final class RunningWorker {
+/// A role on a thread of its own: librdkafka and libpq block.
+final class RunningRole {
     private final class Shared: @unchecked Sendable {
-        // The worker is handed to its thread once and used by no other; the flag and the semaphore are thread-safe.
-        let worker: Worker
+        // The body is handed to its thread once and used by no other; the flag and the semaphore are thread-safe.
+        let body: (() -> Bool) -> Void
         let flag = AtomicFlag()
         let ended = DispatchSemaphore(value: 0)
-        init(_ worker: Worker) { self.worker = worker }
+        init(_ body: @escaping (() -> Bool) -> Void) { self.body = body }
     }
 
     private let shared: Shared
 
-    init(_ worker: Worker) {
-        let shared = Shared(worker)
+    init(_ name: String, _ body: @escaping (_ shouldStop: () -> Bool) -> Void) {
+        let shared = Shared(body)
         self.shared = shared
         let thread = Thread {
-            shared.worker.run { shared.flag.isSet || StopFlag.isSet }
+            shared.body { shared.flag.isSet || StopFlag.isSet }
             shared.ended.signal()
         }
-        thread.name = "worker"
+        thread.name = name
         thread.stackSize = 8 << 20
         thread.start()
     }

@@ -28,7 +28,7 @@ struct FixtureTests {
     @Test("The fixture's readings give exactly the expected alerts") func expected() throws {
         let folder = root.appending(path: "Tests/Fixtures/machines")
         let rules = try FixtureTests.shippedRules()
-        let decoder = RecordDecoder()
+        let (decoder, timeline) = (RecordDecoder(), RuleTimeline(always: rules))
         var folds: [VehicleID: AlertFold] = [:]
         var (found, lines): ([String: Episode], Int) = ([:], 0)
         for line in try Data(contentsOf: folder.appending(path: "readings.jsonl")).split(separator: 0x0A) {
@@ -39,7 +39,7 @@ struct FixtureTests {
             }
             #expect(dropped == 0)
             lines += 1
-            for episode in folds[reading.vehicle, default: AlertFold()].observe(reading, rules: rules) {
+            for episode in folds[reading.vehicle, default: AlertFold()].observe(reading, rules: timeline) {
                 found[episode.id] = episode
             }
         }

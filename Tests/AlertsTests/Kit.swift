@@ -35,7 +35,7 @@ func reading(_ seconds: Int64, _ values: [MachineParameter: Int64] = [:], model:
 func episodes(_ readings: [MachineReading], _ rules: RuleSet) -> [Episode] {
     var (fold, all): (AlertFold, [String: Episode]) = (AlertFold(), [:])
     for reading in readings {
-        for episode in fold.observe(reading, rules: rules) { all[episode.id] = episode }
+        for episode in fold.observe(reading, rules: RuleTimeline(always: rules)) { all[episode.id] = episode }
     }
     return all.values.sorted { ($0.openedMs, $0.id) < ($1.openedMs, $1.id) }
 }

@@ -36,8 +36,9 @@ struct PackedFoldTests {
             var again = try AlertFold(packed: fold.packed)
             #expect(again == fold, "seed \(seed)")
             #expect(again.packed == fold.packed, "seed \(seed)")
-            let changes = fold.observe(reading, rules: PackedFoldTests.rules)
-            #expect(again.observe(reading, rules: PackedFoldTests.rules) == changes, "seed \(seed)")
+            let changes = fold.observe(reading, rules: RuleTimeline(always: PackedFoldTests.rules))
+            #expect(
+                again.observe(reading, rules: RuleTimeline(always: PackedFoldTests.rules)) == changes, "seed \(seed)")
             wasOpen = wasOpen || fold.open.count > 2
         }
         #expect(wasOpen, "seed \(seed) tests little")
@@ -48,7 +49,7 @@ struct PackedFoldTests {
         var fold = AlertFold()
         var chance = SeededChance(seed: 7)
         for reading in PackedFoldTests.readings(&chance, count: 40) {
-            _ = fold.observe(reading, rules: PackedFoldTests.rules)
+            _ = fold.observe(reading, rules: RuleTimeline(always: PackedFoldTests.rules))
         }
         return fold.packed
     }
@@ -65,13 +66,17 @@ struct PackedFoldTests {
     @Test(
         "Bytes that are no state",
         arguments: [
-            [], [0], [2, 0, 0], [255], [1], [1, 17], [1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01],
-            [1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F], [1, 1, 16, 0, 0], [1, 1, 200, 0, 0],
-            [1, 0, 1, 0, 4],
-            [1, 0, 1, 0, 3, 0], [1, 0, 1, 0, 3, 0xFF, 0x7F], [1, 0, 1, 0, 3] + [UInt8](repeating: 0, count: 30),
+            [], [0], [1, 0, 0], [255], [2], [2, 3], [2, 0, 17],
+            [2, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01],
+            [2, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F], [2, 0, 1, 16, 0, 0, 0],
+            [2, 0, 1, 200, 0, 0, 0], [2, 0, 0, 0, 1, 0, 4], [2, 0, 0, 0, 1, 0, 3, 0],
+            [2, 0, 0, 0, 1, 0, 3, 0xFF, 0x7F],
+            [2, 0, 0, 0, 1, 0, 3] + [UInt8](repeating: 0, count: 30),
             // Times that no reading has: judging from them would overflow.
-            [1, 1, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0],
-            [1, 0, 1, 3, 1, 0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01],
+            [2, 0, 1, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0, 0],
+            [2, 0, 0, 1, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0],
+            [2, 0, 0, 0, 1, 3, 1, 0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01],
+            [2, 1, 0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0, 0, 0, 0],
         ] as [[UInt8]])
     func rubbish(_ bytes: [UInt8]) { #expect(throws: DecodeError.self) { try AlertFold(packed: bytes) } }
 
@@ -87,7 +92,8 @@ struct PackedFoldTests {
                 refused += 1
                 continue
             }
-            let changes = fold.observe(reading(1_000_000, [.fuelLevel: 1]), rules: PackedFoldTests.rules)
+            let changes = fold.observe(
+                reading(1_000_000, [.fuelLevel: 1]), rules: RuleTimeline(always: PackedFoldTests.rules))
             #expect(changes.allSatisfy { $0.openedMs != 0 }, "seed \(seed)")
         }
         #expect(refused > 50, "seed \(seed)")

@@ -1,4 +1,5 @@
 import Fleet
+import SimKit
 import Testing
 
 struct DecimalTests {
@@ -38,5 +39,30 @@ struct DecimalTests {
     @Test(arguments: [(7, 2, 4), (-7, 2, -4), (5, 2, 3), (4, 3, 1), (-4, 3, -1), (0, 9, 0)] as [(Int64, Int64, Int64)])
     func roundsHalfAwayFromZero(_ a: Int64, _ b: Int64, _ quotient: Int64) {
         #expect(Decimal.divided(a, by: b) == quotient)
+    }
+
+    @Test("A floating value is scaled as the C library rounds", arguments: [0, 3, 7])
+    func scalesFloatingValues(decimals: Int) {
+        let scale = Double(Decimal.powerOfTen(decimals))
+        func check(_ value: Double) {
+            let rounded = (value * scale).rounded(.toNearestOrAwayFromZero)
+            let wanted = rounded.magnitude < 9.0e15 ? Int64(rounded) : nil
+            guard Decimal.scaled(value, decimals: decimals) != wanted else { return }
+            Issue.record("\(value), bits \(value.bitPattern)")
+        }
+        var chance = SeededChance(seed: UInt64(decimals))
+        for _ in 0..<50_000 {
+            check(Double(bitPattern: chance.next()))
+            // Beside halves, where rounding changes; of all sizes up to where doubles have no halves.
+            let half = (Double(chance.below(1 << (1 + chance.below(53)))) + 0.5) / scale
+            for value in [half, half.nextUp, half.nextDown] {
+                check(value)
+                check(-value)
+            }
+        }
+        for value in [0, -0.0, 0.49999999999999994, 9e15 / scale, (9e15 / scale).nextDown, .infinity, .nan] {
+            check(value)
+            check(-value)
+        }
     }
 }

@@ -43,13 +43,37 @@ struct BrokerTests {
         try producer.flush(timeoutMs: 15_000)
         #expect(producer.delivered == 500)
         let consumer = try Consumer(settings, group: name, instanceID: nil, batchMax: 100)
-        try consumer.start(
+        try consumer.add(
             Dictionary(uniqueKeysWithValues: (0..<3).map { (TopicPartition(topic: name, partition: $0), Int64(0)) }))
         let seen = try values(consumer, until: 500)
         #expect(seen.count == 500 && seen.values.allSatisfy { $0.count == 1 })
     }
 
-    @Test func startAlsoRewinds() throws {
+    @Test func taggedRecordsAreAcknowledgedOneByOneAndARecordTooLargeIsSaid() throws {
+        let name = try topic(partitions: 2)
+        let producer = try Producer(settings, Producer.Tuning(lingerMs: 0, timeoutMs: 0))
+        for tag in 0..<200 {
+            try producer.produce(
+                topic: name, partition: nil, key: Array("k\(tag % 5)".utf8), value: Array("v\(tag)".utf8),
+                timestampMs: nil, header: (name: "id", value: "r-\(tag)"), tag: tag)
+        }
+        let error = #expect(throws: KafkaError.self) {
+            try producer.produce(
+                topic: name, partition: nil, key: [], value: [UInt8](repeating: 0, count: 2_000_000), timestampMs: nil,
+                tag: 200)
+        }
+        #expect(error?.isAboutRecord == true)
+        var tags: [Int] = []
+        for _ in 0..<100 where tags.count < 200 {
+            tags += producer.deliveries(timeoutMs: 100).map { delivery in
+                #expect(delivery.failure == nil)
+                return delivery.tag
+            }
+        }
+        #expect(tags.sorted() == Array(0..<200) && producer.underWay == 0)
+    }
+
+    @Test func aPartitionThatIsRemovedAndAddedIsRewound() throws {
         let name = try topic(partitions: 1)
         let producer = try Producer(settings)
         for index in 0..<10 {
@@ -58,12 +82,47 @@ struct BrokerTests {
         try producer.flush(timeoutMs: 15_000)
         let partition = TopicPartition(topic: name, partition: 0)
         let consumer = try Consumer(settings, group: name, instanceID: nil, batchMax: 4)
-        try consumer.start([partition: 0])
+        try consumer.add([partition: 0])
         #expect(try values(consumer, until: 10).count == 10)
-        try consumer.start([partition: 7])
+        try consumer.remove([partition])
+        try consumer.add([partition: 7])
         #expect(try values(consumer, until: 3).values.flatMap { $0 }.sorted() == [7, 8, 9])
         let ends = try consumer.watermarks(of: partition, timeoutMs: 10_000)
         #expect(ends.low == 0 && ends.high == 10)
+    }
+
+    @Test func anOffsetThatTheLogDoesNotHaveIsTold() throws {
+        let name = try topic(partitions: 1)
+        let producer = try Producer(settings)
+        try producer.produce(topic: name, partition: 0, key: [], value: Array("v0".utf8), timestampMs: nil)
+        try producer.flush(timeoutMs: 15_000)
+        let partition = TopicPartition(topic: name, partition: 0)
+        let consumer = try Consumer(settings, group: name, instanceID: nil, batchMax: 4)
+        try consumer.add([partition: 50])
+        var told: [TopicPartition] = []
+        for _ in 0..<100 where told.isEmpty {
+            _ = try consumer.poll(timeoutMs: 100)
+            for case .outOfRange(let partition) in consumer.takeChanges() { told.append(partition) }
+        }
+        #expect(told == [partition])
+    }
+
+    @Test func aPausedPartitionGoesOnWhereItStopped() throws {
+        let name = try topic(partitions: 1)
+        let producer = try Producer(settings)
+        for index in 0..<100 {
+            try producer.produce(topic: name, partition: 0, key: [], value: Array("v\(index)".utf8), timestampMs: nil)
+        }
+        try producer.flush(timeoutMs: 15_000)
+        let partition = TopicPartition(topic: name, partition: 0)
+        let consumer = try Consumer(settings, group: name, instanceID: nil, batchMax: 10)
+        try consumer.add([partition: 0])
+        let first = try values(consumer, until: 10).values.flatMap { $0 }
+        try consumer.pause([partition])
+        #expect(try consumer.poll(timeoutMs: 300).count == 0)
+        try consumer.resume([partition])
+        let rest = try values(consumer, until: 100 - first.count).values.flatMap { $0 }
+        #expect((first + rest).sorted() == Array(0..<100))
     }
 
     @Test func aGroupMemberIsToldItsPartitionsAndClosesWithThem() throws {
@@ -92,6 +151,46 @@ struct KafkaErrorTests {
         let admin = try Admin(KafkaSettings(brokers: "127.0.0.1:1", clientID: "kafka-tests"))
         let error = #expect(throws: KafkaError.self) { try admin.topics(timeoutMs: 500) }
         #expect(error?.description.contains("kafka.brokers") == true)
+    }
+
+    private func away(_ timeoutMs: Int) throws -> Producer {
+        try Producer(
+            KafkaSettings(
+                brokers: "127.0.0.1:1", clientID: "kafka-tests", extra: ["queue.buffering.max.messages": "10"]),
+            Producer.Tuning(lingerMs: 0, timeoutMs: timeoutMs))
+    }
+
+    @Test func aFullQueueMakesTheSenderWaitAndAFailureNamesItsRecord() throws {
+        let producer = try away(1_000)
+        let error = #expect(throws: KafkaError.self) {
+            for index in 0..<1_000 {
+                try producer.produce(
+                    topic: "t", partition: nil, key: Array("car-\(index)".utf8), value: [1], timestampMs: nil)
+            }
+        }
+        #expect(
+            error?.description.contains("sending the record of `car-0` to t") == true, "\(String(describing: error))")
+        #expect(producer.queued == 10 && producer.delivered == 0 && producer.failed == 10)
+        #expect(throws: KafkaError.self) { try producer.flush(timeoutMs: 500) }
+    }
+
+    @Test func whatIsNotAcknowledgedIsNotTakenForDone() throws {
+        let producer = try away(0)
+        try producer.produce(topic: "t", partition: nil, key: [1], value: [1], timestampMs: nil)
+        let error = #expect(throws: KafkaError.self) { try producer.flush(timeoutMs: 600) }
+        #expect(error?.description.contains("acknowledgement of 1 records") == true)
+    }
+
+    @Test func tickLikeRecordsEndAtTheirTimeEachWithItsOutcome() throws {
+        let producer = try away(500)
+        for tag in 0..<3 {
+            try producer.produce(topic: "t", partition: nil, key: [], value: [1], timestampMs: nil, tag: tag)
+        }
+        var failed: [Int] = []
+        for _ in 0..<50 where failed.count < 3 {
+            failed += producer.deliveries(timeoutMs: 100).filter { $0.failure != nil }.map(\.tag)
+        }
+        #expect(failed.sorted() == [0, 1, 2])
     }
 
     @Test func anUnknownPropertyIsNamed() {

@@ -12,6 +12,26 @@ struct ServerTests {
 
     init() throws { db = try Connection(conninfo: testDatabase ?? "") }
 
+    @Test func notificationsArriveAndALostSessionIsNoticed() throws {
+        let listener = try Connection(conninfo: testDatabase ?? "")
+        try listener.execute("LISTEN drover_test")
+        #expect(try listener.notifications(timeoutMs: 0) == [])
+        try db.execute("NOTIFY drover_test, 'one'; NOTIFY drover_test, 'two'")
+        var taken: [Postgres.Notification] = []
+        while taken.count < 2 { taken += try listener.notifications(timeoutMs: 5_000) }
+        #expect(taken.map(\.payload) == ["one", "two"] && taken[0].channel == "drover_test")
+        // Those that come in the middle of another statement are not lost.
+        try db.execute("NOTIFY drover_test, 'three'")
+        try listener.query("SELECT pg_sleep(0.05)")
+        #expect(try listener.notifications(timeoutMs: 5_000).map(\.payload) == ["three"])
+        let pid = try listener.query("SELECT pg_backend_pid() AS pid")[0].int("pid")
+        try db.query("SELECT pg_terminate_backend($1)", [.int4(Int32(pid!))])
+        let error = #expect(throws: PostgresError.self) {
+            for _ in 0..<50 { _ = try listener.notifications(timeoutMs: 100) }
+        }
+        #expect(error?.isConnectionLost == true)
+    }
+
     @Test func parametersComeBackAsTheyWent() throws {
         let row = try #require(
             try db.query(
@@ -211,18 +231,16 @@ struct ServerTests {
         #expect(!other.isOpen && !other.isAlive && db.isAlive)
     }
 
-    @Test func cancelEndsAStatement() async throws {
+    @Test func cancelEndsAStatement() throws {
         let canceller = db.canceller()
-        // Cancels until the statement is seen to end: the first ones may come before it began.
-        let task = Task.detached {
-            while !Task.isCancelled {
-                canceller.cancel()
-                try? await Task.sleep(for: .milliseconds(20))
-            }
+        let ended = DispatchSemaphore(value: 0)
+        // Cancels until the statement is seen to end: the first ones may come before it began. On a thread of its own:
+        // the pool's may all be busy with other tests.
+        Thread.detachNewThread {
+            repeat { canceller.cancel() } while ended.wait(timeout: .now() + .milliseconds(20)) == .timedOut
         }
         let error = #expect(throws: PostgresError.self) { try db.execute("SELECT pg_sleep(30)") }
-        task.cancel()
-        await task.value
+        ended.signal()
         #expect(error?.sqlState == "57014")
     }
 

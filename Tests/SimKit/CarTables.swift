@@ -1,46 +1,112 @@
 public import Fleet
 public import Pipeline
 public import Trips
+internal import Wire
 
-/// The tables of cars in memory, with the answers that the real store gives: an oracle for the order of arrival.
-public struct CarTables: Equatable, Sendable {
-    public var minutes: [VehicleID: [Int64: VehicleMinute]] = [:]
-    public var trips: [VehicleID: [Int64: CarChange.TripRow]] = [:]
-    public var days: [VehicleID: [Int64: DriveTotals]] = [:]
+/// The tables of cars in memory, with the answers and the fence of the real store: the oracle of what is written when.
+public struct CarTables: Sendable {
+    public struct Revised<Row: Equatable & Sendable>: Equatable, Sendable {
+        public var row: Row
+        public var revision: Int32
+        public init(row: Row, revision: Int32 = 0) { (self.row, self.revision) = (row, revision) }
+    }
+    public struct TripRow: Equatable, Sendable {
+        public var trip: Trip
+        public var isOpen: Bool
+        public init(_ trip: Trip, isOpen: Bool) { (self.trip, self.isOpen) = (trip, isOpen) }
+    }
+
+    public var minutes: [VehicleID: [Int64: Revised<VehicleMinute>]] = [:]
+    public var trips: [VehicleID: [Int64: Revised<TripRow>]] = [:]
+    public var days: [VehicleID: [Int64: Revised<DriveTotals>]] = [:]
+    public var states: [VehicleID: [Int64: [UInt8]]] = [:]
+    public var vehicles: Set<VehicleID> = []
+    public var progress = CarProgress(nextOffset: 0, replayFrom: 0, replayClockMs: 0)
+    /// Minute rows written, rows of the same key counted again.
+    public var minutesWritten = 0
 
     public init() {}
 
-    public mutating func write(_ change: CarChange) {
-        for minute in change.minutes { minutes[change.vehicle, default: [:]][minute.startMs] = minute }
-        for start in change.droppedTripStarts { trips[change.vehicle]?[start] = nil }
-        for row in change.trips { trips[change.vehicle, default: [:]][row.trip.startMs] = row }
-        for (day, totals) in change.days { days[change.vehicle, default: [:]][day] = totals }
+    /// What a reader sees: rows by key, without what is only kept beside them.
+    public struct Results: Equatable, Sendable {
+        public var minutes: [VehicleID: [Int64: VehicleMinute]] = [:]
+        public var trips: [VehicleID: [Int64: TripRow]] = [:]
+        public var days: [VehicleID: [Int64: DriveTotals]] = [:]
+        public init() {}
+    }
+    public var results: Results {
+        var results = Results()
+        results.minutes = minutes.mapValues { $0.mapValues(\.row) }
+        results.trips = trips.mapValues { $0.mapValues(\.row) }.filter { !$0.value.isEmpty }
+        results.days = days.mapValues { $0.mapValues(\.row) }
+        return results
     }
 
-    /// Closing by the clock: what the worker does when a tick passes.
-    public mutating func close(clockMs: Int64, rules: TripRules) {
-        for (vehicle, rows) in trips {
-            for (start, row) in rows where clockMs > row.trip.endMs + rules.tripGapMs {
-                trips[vehicle]?[start]?.isOpen = false
+    public mutating func write(_ rows: CarRows, of book: borrowing CarBook) {
+        func id(_ car: Int32) -> VehicleID { VehicleID(String(decoding: book.vehicle(car), as: UTF8.self))! }
+        for car in rows.vehicles { vehicles.insert(id(car)) }
+        for row in rows.minutes {
+            let samples = Array(rows.bytes[row.samples])
+            let readings = try! PackedSamples.decode(samples, minuteMs: row.startMs)
+            let minute = VehicleMinute(
+                startMs: row.startMs, tripStartMs: row.tripStartMs, totals: row.totals, readings: readings)
+            let revision = max(minutes[id(row.car)]?[row.startMs]?.revision ?? 0, row.correction.revision)
+            minutes[id(row.car), default: [:]][row.startMs] = Revised(row: minute, revision: revision)
+            minutesWritten += 1
+        }
+        for (car, start) in rows.droppedTrips { trips[id(car)]?[start] = nil }
+        for row in rows.trips {
+            let start = row.trip.startMs
+            let revision = max(trips[id(row.car)]?[start]?.revision ?? 0, row.correction.revision)
+            trips[id(row.car), default: [:]][start] = Revised(
+                row: TripRow(row.trip, isOpen: row.isOpen), revision: revision)
+            states[id(row.car), default: [:]][start] = row.state.map {
+                Array(rows.bytes[$0])
             }
         }
+        for row in rows.days {
+            let revision = max(days[id(row.car)]?[row.dayMs]?.revision ?? 0, row.correction.revision)
+            days[id(row.car), default: [:]][row.dayMs] = Revised(row: row.totals, revision: revision)
+        }
     }
 
-    public func history(_ query: HistoryQuery) -> CarHistory {
-        let rows = trips[query.vehicle, default: [:]].values.map(\.trip)
-        let touched = rows.filter { $0.endMs >= query.fromMs && $0.startMs <= query.toMs }
-        let starts = Set(touched.map(\.startMs))
-        let all = minutes[query.vehicle, default: [:]].values.sorted { $0.startMs < $1.startMs }
-        let from = min(query.fromMs, touched.map(\.startMs).min() ?? .max)
-        let to = max(query.toMs, touched.map(\.endMs).max() ?? .min)
-        var others: [Int64: DriveTotals] = [:]
-        for minute in all where !starts.contains(minute.tripStartMs) {
+    /// A book as a worker makes it that takes the partition over.
+    public func book(rules: TripRules) -> CarBook {
+        var book = CarBook(rules: rules, progress: progress)
+        for vehicle in vehicles.sorted() {
+            let last = trips[vehicle]?.max { $0.key < $1.key }
+            precondition(last == nil || states[vehicle]?[last!.key] != nil, "the latest trip has a state")
+            book.load(
+                vehicle: vehicle, state: last.flatMap { states[vehicle]?[$0.key] },
+                isOpen: last?.value.row.isOpen ?? false)
+        }
+        return book
+    }
+
+    public func histories(_ queries: [HistoryQuery]) -> [VehicleID: CarHistory] {
+        Dictionary(uniqueKeysWithValues: queries.map { ($0.vehicle, history($0)) })
+    }
+
+    private func history(_ query: HistoryQuery) -> CarHistory {
+        let touched = trips[query.vehicle, default: [:]].values
+            .filter { $0.row.trip.endMs >= query.fromMs && $0.row.trip.startMs <= query.toMs }
+            .sorted { $0.row.trip.startMs < $1.row.trip.startMs }
+        let starts = Set(touched.map(\.row.trip.startMs))
+        let all = minutes[query.vehicle, default: [:]].values.sorted { $0.row.startMs < $1.row.startMs }
+        let from = min(query.fromMs, touched.first?.row.trip.startMs ?? .max)
+        let to = max(query.toMs, touched.last?.row.trip.endMs ?? .min)
+        var history = CarHistory()
+        for minute in all.map(\.row) where !starts.contains(minute.tripStartMs) && minute.startMs != query.openMs {
             let day = UTC.day(of: minute.startMs)
             guard day >= UTC.day(of: from), day <= UTC.day(of: to) else { continue }
-            others[day] = (others[day] ?? DriveTotals()) + minute.totals
+            history.otherMinutesOfDay[day] = (history.otherMinutesOfDay[day] ?? DriveTotals()) + minute.totals
         }
-        return CarHistory(
-            minutes: all.filter { starts.contains($0.tripStartMs) }, otherMinutesOfDay: others,
-            lastMs: rows.map(\.endMs).max())
+        history.trips = touched.map { .init($0.row.trip, isOpen: $0.row.isOpen, revision: $0.revision) }
+        history.minutes = all.filter { starts.contains($0.row.tripStartMs) }.map {
+            .init($0.row, revision: $0.revision)
+        }
+        history.days = days[query.vehicle, default: [:]].mapValues { .init($0.row, revision: $0.revision) }
+        history.lastMinuteMs = all.map(\.row.startMs).filter { $0 != query.openMs }.max()
+        return history
     }
 }

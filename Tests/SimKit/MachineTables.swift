@@ -2,7 +2,8 @@ public import Alerts
 public import Fleet
 public import Pipeline
 
-/// The tables of machines in memory, with the answers that the real store gives: an oracle for the order of arrival.
+/// The tables of machines of one partition in memory, with the answers that the real store gives: an oracle for the order
+/// of arrival.
 public struct MachineTables: Equatable, Sendable {
     public struct Row: Equatable, Sendable {
         public var reading: MachineReading
@@ -11,49 +12,101 @@ public struct MachineTables: Equatable, Sendable {
     }
 
     public var readings: [VehicleID: [Int64: Row]] = [:]
-    /// Alerts that are told, by id.
-    public var alerts: [String: Episode] = [:]
-    public private(set) var withdrawn: [String: Episode] = [:]
+    /// By id, withdrawn ones too.
+    public var alerts: [String: ToldAlert] = [:]
+    public var rules: [Int64: RuleTimeline.Entry] = [:]
+    public var deadlines: [VehicleID: Int64] = [:]
+    public var clockMs: Int64?
+    public var nextOffset: Int64 = 0
+    /// What the outbox was given.
+    public var transitions: [AlertTransition] = []
 
     public init() {}
 
-    /// Precondition, as the store's upsert has it: no key stands twice in a change.
-    public mutating func write(_ change: MachineChange) {
-        precondition(Set(change.readings.map(\.reading.ts)).count == change.readings.count)
-        precondition(Set(change.episodes.map(\.id)).count == change.episodes.count)
-        for row in change.readings {
-            readings[change.vehicle, default: [:]][row.reading.ts] = Row(reading: row.reading, state: row.state.packed)
-        }
-        for episode in change.episodes {
-            alerts[episode.id] = episode
-            withdrawn[episode.id] = nil
-        }
-        for id in change.withdrawnIDs {
-            if let episode = alerts.removeValue(forKey: id) { withdrawn[id] = episode }
-        }
+    /// What people are told now, ids left out.
+    public var episodes: [String: Episode] {
+        Dictionary(
+            uniqueKeysWithValues: alerts.values.filter { !$0.isWithdrawn }.map { ($0.episode.id, $0.episode) })
     }
 
-    /// The state of the reading before, the readings from there on, and the alerts that were not over by the reading
-    /// before: when they opened says less, for an absence opens at its deadline, which may be before that reading.
-    public func history(_ query: HistoryQuery) -> MachineHistory {
+    /// Precondition, as the store's upsert has it: no key stands twice in a change.
+    public mutating func write(_ changes: MachineChanges) {
+        for change in changes.machines {
+            precondition(Set(change.readings.map(\.reading.ts)).count == change.readings.count)
+            precondition(Set(change.alerts.map(\.id)).count == change.alerts.count)
+            for row in change.readings {
+                readings[change.vehicle, default: [:]][row.reading.ts] = Row(
+                    reading: row.reading, state: row.state!.packed)
+            }
+            for alert in change.alerts { alerts[alert.id] = alert }
+            if change.isLatest { deadlines[change.vehicle] = change.nextDeadlineMs }
+        }
+        for (entry, _) in changes.rules where rules[entry.inForceMs]?.rules.version ?? "" < entry.rules.version {
+            rules[entry.inForceMs] = entry
+        }
+        transitions += changes.transitions
+    }
+
+    /// A book as a worker has it that takes the partition over.
+    public func book(machinesMax: Int = 200_000) -> (book: MachineBook, rebuilt: Int) {
+        var book = MachineBook(rules: RuleTimeline(rules.values), clockMs: clockMs, machinesMax: machinesMax)
+        let queries = deadlines.keys.map { vehicle in
+            MachineQuery(vehicle: vehicle, fromMs: readings[vehicle]!.keys.max()! + 1, rowsMax: nil)
+        }
+        let rebuilt = book.restore(Dictionary(uniqueKeysWithValues: queries.map { ($0.vehicle, history($0)) }))
+        return (book, rebuilt)
+    }
+
+    public func read(_ needs: MachineNeeds, into histories: inout MachineHistories) {
+        for query in needs.machines { histories.machines[query.vehicle] = history(query) }
+        guard let sinceMs = needs.reportedSinceMs else { return }
+        histories.reportedSince = (sinceMs, Set(readings.filter { $0.value.keys.max()! >= sinceMs }.keys))
+    }
+
+    private func history(_ query: MachineQuery) -> MachineHistory {
         let rows = readings[query.vehicle, default: [:]].sorted { $0.key < $1.key }
         let before = rows.last { $0.key < query.fromMs }
-        let ids = alerts.values.filter { $0.vehicle == query.vehicle && $0.resolvedMs ?? .max > before?.key ?? .min }
-            .map(\.id)
+        let state = before.map { try? AlertFold(packed: $0.value.state) }
+        if case .some(.none) = state {
+            return history(MachineQuery(vehicle: query.vehicle, fromMs: .min, rowsMax: nil))
+        }
+        let beforeMs = before?.key ?? .min
+        let after = rows.filter { $0.key >= query.fromMs }
+        let told = alerts.values.filter {
+            let isOver = $0.episode.resolvedMs ?? .max <= beforeMs
+            return $0.episode.vehicle == query.vehicle && ($0.firstOpenedMs >= beforeMs || !$0.isWithdrawn && !isOver)
+        }
         return MachineHistory(
-            stateBefore: before.map { try! AlertFold(packed: $0.value.state) },
-            readings: rows.filter { $0.key >= query.fromMs }.map(\.value.reading), alertIDs: Set(ids))
+            fromMs: query.fromMs, before: state ?? nil,
+            rows: after.prefix(query.rowsMax ?? .max).map {
+                MachineRow(reading: $0.value.reading, state: try? AlertFold(packed: $0.value.state))
+            },
+            isWhole: after.count <= query.rowsMax ?? .max, told: ToldAlerts(told.sorted { $0.id < $1.id }))
     }
 
-    /// The whole set folded once: what any order must come to.
-    public static func whole(_ all: [MachineReading], rules: RuleSet) -> MachineTables {
-        var tables = MachineTables()
+    /// The whole log at once, without its order: what any order must come to.
+    public static func whole(_ log: [MachineEvent]) -> MachineTables {
+        var (tables, all, clockMs): (MachineTables, [MachineReading], Int64) = (MachineTables(), [], .min)
+        var rules = RuleTimeline()
+        for event in log {
+            switch event.fact {
+            case .reading(let reading): all.append(reading)
+            case .tick(let ts): clockMs = max(clockMs, ts)
+            case .rules(let entry): _ = rules.insert(entry)
+            }
+        }
         for (vehicle, readings) in Dictionary(grouping: all, by: \.vehicle) {
-            var fold = AlertFold()
+            var (fold, episodes): (AlertFold, [Episode]) = (AlertFold(), [])
             for reading in readings.unioned() {
-                for episode in fold.observe(reading, rules: rules) { tables.alerts[episode.id] = episode }
+                episodes += fold.observe(reading, rules: rules)
                 tables.readings[vehicle, default: [:]][reading.ts] = Row(reading: reading, state: fold.packed)
             }
+            episodes += fold.overdue(at: clockMs, rules: rules, vehicle: vehicle)
+            for episode in episodes {
+                tables.alerts[episode.id] = ToldAlert(
+                    id: episode.id, firstOpenedMs: episode.openedMs, episode: episode)
+            }
+            tables.deadlines[vehicle] = fold.nextDeadlineMs(after: clockMs, rules: rules)
         }
         return tables
     }
@@ -78,8 +131,45 @@ public enum SeededMachine {
         sprayer.clear = nil
         var shortGPS = gps
         shortGPS.absentMs = 60_000
-        return RuleSet(["8R Tractor": [coolant, tire, gps], "R4038 Sprayer": [sprayer, shortGPS]])
+        // 864 s.
+        let callIn = rule(.lastCellCallIn, .above, 10)
+        return RuleSet(["8R Tractor": [coolant, tire, gps, callIn], "R4038 Sprayer": [sprayer, shortGPS]])
     }()
+
+    /// Sets that judge the same readings otherwise.
+    public static let others: [RuleSet] = {
+        var (gps, coolant, callIn) = (
+            rule(.gpsAvailable, .below, 1_000), rule(.coolantTemperature, .above, 88_000),
+            rule(.lastCellCallIn, .above, 5)
+        )
+        (gps.absentMs, coolant.holdMs, callIn.critical) = (500_000, 200_000, 15)
+        return [
+            RuleSet(["8R Tractor": [gps, callIn]]), RuleSet(["8R Tractor": [coolant], "544K Loader": [gps, callIn]]),
+            RuleSet.empty,
+        ]
+    }()
+
+    /// A log of readings in some order, with ticks and rule sets anywhere between; the clock only goes on.
+    public static func log(_ arrivals: [MachineReading], _ chance: inout SeededChance) -> [MachineEvent] {
+        let times = arrivals.map(\.ts)
+        let (firstMs, spanMs) = (times.min()!, times.max()! - times.min()! + 3_600_000)
+        func time() -> Int64 { firstMs - 600_000 + chance.below(spanMs + 1_200_000) }
+        var facts = arrivals.map { MachineEvent.Fact.reading($0) }
+        var sets = (0..<chance.below(4)).map { _ in ([rules] + others)[Int(chance.below(4))] }
+        if !chance.once(in: 8) { sets.append(rules) }
+        for set in sets {
+            let entry = RuleTimeline.Entry(
+                inForceMs: chance.once(in: 3) ? times[Int(chance.below(Int64(times.count)))] : time(), rules: set)
+            for _ in 0...chance.below(2) {
+                let at = chance.once(in: 3) ? 0 : Int(chance.below(Int64(facts.count)))
+                facts.insert(.rules(entry), at: at)
+            }
+        }
+        let ticks = (0..<chance.below(30)).map { _ in time() }.sorted()
+        let places = ticks.map { _ in Int(chance.below(Int64(facts.count + 1))) }.sorted()
+        for (tick, place) in zip(ticks, places).reversed() { facts.insert(.tick(tick), at: place) }
+        return facts.enumerated().map { MachineEvent($1, offset: Int64($0), pushedMs: firstMs + Int64($0)) }
+    }
 
     public static func readings(seed: UInt64, count: Int, vehicle: VehicleID) -> [MachineReading] {
         var chance = SeededChance(seed: seed)
@@ -96,6 +186,8 @@ public enum SeededMachine {
             if !chance.once(in: 5) { reading.values[.coolantTemperature] = 78_000 + chance.below(20) * 1_000 }
             if !chance.once(in: 5) { reading.values[.tirePressure] = 66_000 + chance.below(10) * 1_000 }
             if chance.once(in: 2) { reading.values[.gpsAvailable] = chance.once(in: 4) ? 0 : 1 }
+            if !chance.once(in: 3) { reading.values[.lastCellCallIn] = ts - chance.below(20) * 60_000 }
+            reading.isReporting = chance.once(in: 2)
             return reading
         }
     }

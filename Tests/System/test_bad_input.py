@@ -156,6 +156,7 @@ def test_rubbish_on_a_topic_is_put_aside_and_the_rest_goes_on(drover, data):
         producer.produce("drover.cars", key=b"car-1", value=value)
     assert producer.flush(20) == 0
     worker.wait_for("records not taken", 30)
+    world.tick()
     world.work_off(env)
     assert worker.stop() == 0
     with connect(env) as connection:
@@ -182,6 +183,7 @@ def test_postgres_that_goes_away_is_waited_for(drover, data):
         for _ in range(3):
             superuser.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND application_name LIKE 'drover%%'", (name,))
             worker.wait_for("start again from the stored offsets", 30)
+    world.tick()
     world.work_off(env)
     assert worker.stop() == 0
     with connect(env) as connection:

@@ -1,9 +1,11 @@
 """Servers of a module's own, a database for each story, and what comparing them needs."""
+import json
 import re
 import time
 from decimal import Decimal
 
 import psycopg
+from confluent_kafka import Producer
 
 TABLES = {
     "vehicle": "kind, vehicle", "vehicle_minute": "vehicle, minute_at", "trip": "vehicle, start_at",
@@ -49,6 +51,14 @@ class World:
         assert run.code == 0, run.err
         return sum(int(line.split()[5]) for line in run.out.splitlines()[1:])
 
+    def tick(self):
+        """The present into every partition of the cars' topic: what is open in memory is written."""
+        producer = Producer({"bootstrap.servers": self.brokers})
+        for partition in producer.list_topics("drover.cars", timeout=10).topics["drover.cars"].partitions:
+            tick = {"schema": 1, "kind": "tick", "ts": int(time.time() * 1000)}
+            producer.produce("drover.cars", partition=partition, value=json.dumps(tick).encode())
+        assert producer.flush(20) == 0
+
     def work_off(self, env, seconds=60):
         deadline = time.monotonic() + seconds
         while (left := self.lag(env)) > 0:
@@ -60,12 +70,22 @@ def connect(env):
     return psycopg.connect(env["DROVER_POSTGRES_URL"], autocommit=True)
 
 
+# What tells how the rows came to be: the state beside a car's latest trip says up to which offset it goes.
+PROCESSING = {"state", "revision", "revised_at"}
+
+
 def dump(env):
     """All rows of all tables, in order."""
     with connect(env) as connection:
-        return {
-            table: connection.execute(f"SELECT * FROM drover.{table} ORDER BY {key}").fetchall() for table, key in TABLES.items()
-        }
+        return {table: connection.execute(f"SELECT {columns(connection, table)} FROM drover.{table} ORDER BY {key}").fetchall()
+                for table, key in TABLES.items()}
+
+
+def columns(connection, table):
+    names = connection.execute(
+        "SELECT column_name FROM information_schema.columns WHERE table_schema = 'drover' AND table_name = %s ORDER BY ordinal_position",
+        [table]).fetchall()
+    return ", ".join(name for name, in names if name not in PROCESSING)
 
 
 def recordings(fixtures):

@@ -71,6 +71,56 @@ struct RecordTests {
         }
     }
 
+    @Test("A car's record is decoded alike with and without its id made", arguments: 0..<20 as Range<UInt64>)
+    func decodeCarAgrees(seed: UInt64) {
+        let decoder = RecordDecoder()
+        var records = RecordChance(seed: seed)
+        var reading = CarReading(ts: 0)
+        for input in 0..<500 {
+            let json = records.odd()
+            let key = Array((input % 8 == 0 ? "v00002" : "v00001").utf8)
+            let (said, saidOfCar) = unsafe json.withUnsafeBytes { value in
+                unsafe key.withUnsafeBytes { key in
+                    (
+                        Result { () throws(DecodeError) in try unsafe decoder.decode(value, key: key, isMachine: false)
+                        },
+                        Result { () throws(DecodeError) in try unsafe decoder.decodeCar(value, key: key, into: &reading)
+                        }
+                    )
+                }
+            }
+            let isSame =
+                switch (said, saidOfCar) {
+                case (.success(.car(let vehicle, let whole, let dropped)), .success(.reading(let droppedFields))):
+                    Array(vehicle.text.utf8) == key && whole == reading && dropped == droppedFields
+                case (.success(.tick(let ts)), .success(.tick(let alike))): ts == alike
+                case (.failure(.kindUnknown), .success(.other)): true
+                case (.failure(let error), .failure(let alike)): error == alike
+                default: false
+                }
+            #expect(
+                isSame, "seed \(seed), input \(input): \(said), \(saidOfCar): \(String(decoding: json, as: UTF8.self))")
+        }
+    }
+
+    @Test("Whether a key is an id is the caller's to ask, unless the record names another vehicle")
+    func decodeCarTakesAnyKey() throws {
+        let json = Array(#"{"schema":1,"kind":"reading","vehicle":"a b","ts":1700000000000,"rpm":900}"#.utf8)
+        let decoder = RecordDecoder()
+        var reading = CarReading(ts: 0)
+        func decodeCar(key: String) throws -> CarRecord {
+            try unsafe json.withUnsafeBytes { value in
+                try unsafe Array(key.utf8).withUnsafeBytes {
+                    try unsafe decoder.decodeCar(value, key: $0, into: &reading)
+                }
+            }
+        }
+        #expect(try decodeCar(key: "a b") == .reading(droppedFields: 0))
+        #expect(reading[.rpm] == 900_000)
+        #expect(throws: DecodeError.vehicleInvalid) { try decodeCar(key: "a") }
+        #expect(throws: DecodeError.vehicleInvalid) { try decodeCar(key: "") }
+    }
+
     @Test(
         "A NUL in a text never gets in: no database takes it",
         arguments: [
@@ -91,6 +141,29 @@ struct RecordTests {
         }
         #expect(reading.serial == nil && reading.firmware == nil)
         #expect(reading.connectedDevices == (keys.contains("names") ? ["b"] : nil))
+    }
+
+    @Test(
+        "A record of rules that lacks something is refused",
+        arguments: [
+            #""version":"v""#, #""rules":"x""#, #""version":1,"rules":"x""#, #""version":"v","rules":["x"]"#,
+            #""version":"v","rules":"x\u0000""#,
+        ])
+    func rulesRefused(_ keys: String) {
+        #expect(throws: DecodeError.self) {
+            try decode(#"{"schema":1,"kind":"rules","ts":1700000000000,"# + keys + "}", machine: true)
+        }
+    }
+
+    @Test(
+        "Expected to go on reporting", arguments: [("true", true), ("false", false), ("1", false), ("\"yes\"", false)])
+    func reporting(_ value: String, wanted: Bool) throws {
+        let json =
+            #"{"schema":1,"kind":"reading","id":"a","vehicle":"m1","ts":1700000000000,"model":"8R","reporting":"#
+            + value
+            + "}"
+        guard case .machine(let reading, _) = try decode(json, key: "m1", machine: true) else { return }
+        #expect(reading.isReporting == wanted)
     }
 
     @Test func machinesAreDecodedWhole() throws {

@@ -96,12 +96,16 @@ def expected(readings):
             continue
         test, limit, critical, clear = models[model]
         beyond = (lambda v, l: v > l) if test == "above" else (lambda v, l: v < l)
-        open_ = None
+        open_ = before = None
         for r in readings:
             v = value(r, key)
             if open_ is None:
                 if beyond(v, limit):
-                    open_ = {"opened": r["ts"], "worst": v, "severity": "warning"}
+                    opened = r["ts"]
+                    # An age passes its limit between readings: the alert opens at that time.
+                    if key == "last_cell_call_in_ts" and before:
+                        opened = max(before["ts"], before[key] + limit * DAY)
+                    open_ = {"opened": opened, "worst": v, "severity": "warning"}
             elif not beyond(v, clear):
                 out.append((parameter, open_, r["ts"]))
                 open_ = None
@@ -109,6 +113,7 @@ def expected(readings):
                 open_["worst"] = max(open_["worst"], v) if test == "above" else min(open_["worst"], v)
                 if critical is not None and beyond(v, critical):
                     open_["severity"] = "critical"
+            before = r
         if open_:
             out.append((parameter, open_, None))
     # GPS: not available for more than five minutes; the first reading beyond that opens, an available one resolves.

@@ -1,0 +1,50 @@
+internal import Fleet
+public import Wire
+
+/// One thing to tell about an alert. Its id is the same whenever the same log is read.
+public struct AlertTransition: Equatable, Sendable {
+    /// `worse`: it became critical. `revised` and `withdrawn` correct what was told before.
+    public enum Kind: String, Sendable { case opened, worse, resolved, revised, withdrawn }
+
+    public let kind: Kind
+    /// As it stands after the transition.
+    public let alert: ToldAlert
+
+    public init(_ kind: Kind, _ alert: ToldAlert) { (self.kind, self.alert) = (kind, alert) }
+
+    public var id: String { "\(alert.id)-\(kind.rawValue)-\(alert.revision)" }
+    /// The key of its record on `drover.alerts`.
+    public var key: String { alert.episode.vehicle.text }
+}
+
+extension RecordWriter {
+    /// A record of kind `alert` on `drover.alerts`. `ts` is when it opened, was worst or resolved, by the machine's
+    /// readings; a correction carries the time at which its cause was pushed.
+    public static func alert(_ transition: AlertTransition) -> [UInt8] {
+        let (alert, episode) = (transition.alert, transition.alert.episode)
+        let ts =
+            switch transition.kind {
+            case .opened: episode.openedMs
+            case .worse: episode.worstMs
+            case .resolved: episode.resolvedMs ?? episode.worstMs
+            case .revised, .withdrawn: alert.revisedMs ?? episode.openedMs
+            }
+        func number(_ value: Int64?) -> JSONValue? { value.map { .number(Decimal.text($0, decimals: 3)) } }
+        let fields: [(String, JSONValue?)] = [
+            ("schema", .integer(1)), ("kind", .text("alert")), ("id", .text(transition.id)),
+            ("vehicle", .text(episode.vehicle.text)), ("ts", .integer(ts)),
+            ("transition", .text(transition.kind.rawValue)), ("alert", .text(alert.id)),
+            ("revision", .integer(Int64(alert.revision))), ("model", .text(episode.model)),
+            ("parameter", .text(episode.name)), ("unit", .text(episode.unit)),
+            ("severity", .text(episode.severity.rawValue)),
+            ("state", .text(alert.isWithdrawn ? "withdrawn" : episode.state.rawValue)),
+            ("test", .text(episode.test.rawValue)), ("threshold", number(episode.threshold)),
+            ("since_ts", .integer(episode.sinceMs)), ("opened_ts", .integer(episode.openedMs)),
+            ("opening_value", number(episode.openingValue)), ("worst_value", number(episode.worstValue)),
+            ("worst_ts", .integer(episode.worstMs)), ("resolved_ts", episode.resolvedMs.map { .integer($0) }),
+            ("audience", .text(episode.audience.rawValue)), ("recommended", number(episode.recommended)),
+            ("advice", episode.advice.map { .text($0) }), ("rules_version", .text(episode.rulesVersion)),
+        ]
+        return Array(JSONValue.object(fields.compactMap { key, value in value.map { (key, $0) } }).rendered().utf8)
+    }
+}

@@ -1,0 +1,136 @@
+internal import Fleet
+public import Wire
+
+/// A rule set as text, for the log: one line a model and one a rule, in a fixed order, fields parted by tabs. Values are
+/// thousandths, times milliseconds; what is not there is empty. Names of our types do not occur in it.
+extension RuleSet {
+    static let heading = "drover-rules 1"
+    /// Escaped in a record it stays under the broker's usual limit of a megabyte.
+    public static let textBytesMax = 400_000
+    private static let modelsMax = 10_000
+
+    static func text(of models: [String: [Threshold]]) -> String {
+        var lines = [heading]
+        for (model, thresholds) in models.sorted(by: { Array($0.key.utf8).lexicographicallyPrecedes($1.key.utf8) }) {
+            lines.append("model\t" + escaped(model))
+            lines += thresholds.map(\.line)
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// Precondition: none; whatever the text is, it is decoded or refused.
+    public init(text: String) throws(DecodeError) {
+        guard text.utf8.count <= RuleSet.textBytesMax else {
+            throw .tooLarge(bytes: text.utf8.count, most: RuleSet.textBytesMax)
+        }
+        var (models, model): ([String: [Threshold]], String?) = ([:], nil)
+        // By scalars: a carriage return and a line feed are one Character.
+        let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+        guard lines.first.map({ String($0) }) == RuleSet.heading else {
+            throw .rules("the first line is not `\(RuleSet.heading)`")
+        }
+        for line in lines.dropFirst() {
+            let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map { String($0) }
+            if fields.count == 2, fields[0] == "model" {
+                model = try RuleSet.unescaped(fields[1])
+                guard models.updateValue([], forKey: model!) == nil else { throw .rules("a model stands twice") }
+                guard models.count <= RuleSet.modelsMax else { throw .rules("too many models") }
+            } else if let model {
+                let threshold = try Threshold(fields)
+                guard !models[model]!.contains(where: { $0.field == threshold.field }) else {
+                    throw .rules("a rule stands twice")
+                }
+                models[model]!.append(threshold)
+            } else {
+                throw .rules("a rule before the first model")
+            }
+        }
+        self.init(models)
+    }
+
+    fileprivate static func escaped(_ text: String) -> String {
+        if text.isEmpty { return "\\e" }
+        var out = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": out += "\\\\"
+            case "\t": out += "\\t"
+            case "\n": out += "\\n"
+            default: out.unicodeScalars.append(scalar)
+            }
+        }
+        return out
+    }
+
+    fileprivate static func unescaped(_ text: String) throws(DecodeError) -> String {
+        if text == "\\e" { return "" }
+        var (out, rest) = ("", text.unicodeScalars.makeIterator())
+        while let scalar = rest.next() {
+            guard scalar == "\\" else {
+                out.unicodeScalars.append(scalar)
+                continue
+            }
+            switch rest.next() {
+            case "\\": out += "\\"
+            case "t": out += "\t"
+            case "n": out += "\n"
+            default: throw .rules("an unknown escape")
+            }
+        }
+        guard !out.isEmpty, !out.unicodeScalars.contains("\0") else { throw .rules("a text that is none") }
+        return out
+    }
+}
+
+extension Threshold {
+    /// All values in a fixed form.
+    var line: String {
+        let texts = [name, test.rawValue, unit, type.rawValue, audience.rawValue].map(RuleSet.escaped)
+        let numbers = [threshold, critical, holdMs, clear, absentMs, every, recommended, capacity]
+        return (["rule"] + texts + numbers.map { $0.map { String($0) } ?? "" } + [advice.map(RuleSet.escaped) ?? ""])
+            .joined(separator: "\t")
+    }
+
+    fileprivate init(_ fields: [String]) throws(DecodeError) {
+        guard fields.count == 15, fields[0] == "rule" else { throw .rules("a line that is neither model nor rule") }
+        var texts: [String] = []
+        for field in fields[1...5] { texts.append(try RuleSet.unescaped(field)) }
+        guard let field = ThresholdField(anyName: texts[0]), let test = Test(rawValue: texts[1]),
+            let type = ValueType(rawValue: texts[3]), let audience = Audience(rawValue: texts[4])
+        else { throw .rules("an unknown name") }
+        var numbers: [Int64?] = []
+        for text in fields[6...13] { numbers.append(text.isEmpty ? nil : try Threshold.number(text)) }
+        guard let holdMs = numbers[2], holdMs >= 0, numbers[4] ?? 0 >= 0, numbers[5] ?? 0 >= 0 else {
+            throw .rules("a time below 0")
+        }
+        guard texts[2].utf8.count <= ThresholdFile.textBytesMax, fields[14].utf8.count <= ThresholdFile.textBytesMax
+        else {
+            throw .rules("a text over \(ThresholdFile.textBytesMax) bytes")
+        }
+        self.init(field: field, test: test, unit: texts[2], type: type, audience: audience, threshold: numbers[0])
+        (critical, self.holdMs, clear, absentMs) = (numbers[1], holdMs, numbers[3], numbers[4])
+        (every, recommended, capacity) = (numbers[5], numbers[6], numbers[7])
+        advice = fields[14].isEmpty ? nil : try RuleSet.unescaped(fields[14])
+    }
+
+    /// As large as a threshold file may say: what is counted from them must not overflow.
+    private static func number(_ text: String) throws(DecodeError) -> Int64 {
+        guard let number = Int64(text), String(number) == text,
+            number.magnitude <= UInt64(ThresholdFile.valueMost) * 1_000
+        else { throw .rules("a number that is none, or too large") }
+        return number
+    }
+}
+
+extension ThresholdField {
+    /// Also parameters that no threshold file can name.
+    init?(anyName name: String) {
+        if let field = ThresholdField(name: name) {
+            self = field
+        } else if let parameter = MachineParameter.allCases.first(where: { $0.row.name == name }) {
+            self = .parameter(parameter)
+        } else {
+            return nil
+        }
+    }
+}

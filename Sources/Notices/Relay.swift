@@ -1,0 +1,141 @@
+public import Kafka
+public import Observe
+internal import Postgres
+
+/// What a relay is made of.
+public struct RelaySettings: Sendable {
+    public var kafka: KafkaSettings
+    public var conninfo: String
+    /// Rows of `drover.rejected` that a partition keeps.
+    public var rejectedRowsMax: Int64
+    /// Makes the topics that are missing; throws while the broker is away.
+    public var prepareTopics: @Sendable () throws -> Void
+
+    public init(
+        kafka: KafkaSettings, conninfo: String, rejectedRowsMax: Int64,
+        prepareTopics: @escaping @Sendable () throws -> Void
+    ) {
+        (self.kafka, self.conninfo, self.rejectedRowsMax) = (kafka, conninfo, rejectedRowsMax)
+        self.prepareTopics = prepareTopics
+    }
+}
+
+/// Brings the outbox to the topics: at least once, each key in order. Of many relays on one database one is active; the
+/// others wait for its end. It never gives up: what the broker or the database refuses is said once and tried again.
+public final class Relay {
+    private static let backOffMs: ClosedRange<Int> = 250...5_000
+    /// How often a waiting relay asks whether it is its turn.
+    private static let turnMs = 250
+    /// Notifications may get lost with a session; the table does not.
+    private static let pollMs: Int64 = 1_000
+    /// How soon the relay notices that it is to stop.
+    private static let sliceMs: Int32 = 200
+    private static let pruneMs: Int64 = 60_000
+
+    private let settings: RelaySettings
+    private let log: Log
+    private let metrics: RelayMetrics
+    private var trouble: String?
+    private var nextPruneMs: Int64 = 0
+
+    public init(_ settings: RelaySettings, metrics: Metrics, log: Log) {
+        (self.settings, self.log) = (settings, log)
+        self.metrics = RelayMetrics(metrics)
+    }
+
+    /// Returns when `shouldStop` says so. What is not acknowledged then stays in the outbox.
+    public func run(shouldStop: () -> Bool) {
+        var backOff = Relay.backOffMs.lowerBound
+        while !shouldStop() {
+            do {
+                try serve(shouldStop) { backOff = Relay.backOffMs.lowerBound }
+            } catch {
+                metrics.failures.add()
+                say(error)
+                pause(backOff, shouldStop)
+                backOff = min(backOff * 2, Relay.backOffMs.upperBound)
+            }
+        }
+        log.info("relay stopped", ["relayed": "\(metrics.relayed.value)"])
+    }
+
+    /// One session with the database and one producer, until either fails.
+    private func serve(_ shouldStop: () -> Bool, isWell: () -> Void) throws {
+        let session = try RelaySession(settings, metrics: metrics, log: log)
+        guard try waitForTurn(session, shouldStop) else { return }
+        try settings.prepareTopics()
+        try session.listen()
+        log.info("relay active")
+        while !shouldStop() {
+            let pass = try session.pass(shouldStop)
+            if pass.sent > 0 || pass.isEmpty {
+                isWell()
+                sayThatItIsOver()
+            }
+            try prune(session)
+            if pass.isEmpty { try wait(session, shouldStop) }
+        }
+    }
+
+    private func waitForTurn(_ session: RelaySession, _ shouldStop: () -> Bool) throws -> Bool {
+        var hasSaid = false
+        while !shouldStop() {
+            if try session.takeTurn() { return true }
+            sayThatItIsOver()
+            if !hasSaid { log.info("another relay is active; this one waits for its end") }
+            hasSaid = true
+            pause(Relay.turnMs, shouldStop)
+        }
+        return false
+    }
+
+    private func wait(_ session: RelaySession, _ shouldStop: () -> Bool) throws {
+        let deadline = Clock.steadyMs() + Relay.pollMs
+        while !shouldStop(), Clock.steadyMs() < deadline {
+            if try session.wasTold(timeoutMs: Relay.sliceMs) { return }
+        }
+    }
+
+    private func prune(_ session: RelaySession) throws {
+        guard Clock.steadyMs() >= nextPruneMs else { return }
+        let (pruned, isAll) = try session.prune(rowsMax: settings.rejectedRowsMax)
+        metrics.pruned.add(pruned)
+        // A little at a time: what waits in the outbox comes first.
+        nextPruneMs = Clock.steadyMs() + (isAll ? Relay.pruneMs : 0)
+        if pruned > 0 { log.info("oldest rows of rejected records pruned", ["rows": "\(pruned)"]) }
+    }
+
+    private func pause(_ ms: Int, _ shouldStop: () -> Bool) {
+        let deadline = Clock.steadyMs() + Int64(ms)
+        while !shouldStop(), Clock.steadyMs() < deadline { StopFlag.wait(timeoutMs: min(ms, 100)) }
+    }
+
+    /// Once for each kind of trouble, not at each try.
+    private func say(_ error: any Error) {
+        let what = error is PostgresError ? "database" : "broker"
+        guard trouble != what else { return log.debug("relay still in trouble", ["error": "\(error)"]) }
+        trouble = what
+        log.error("relay cannot work; what waits in the outbox is kept and tried again", ["error": "\(error)"])
+    }
+
+    private func sayThatItIsOver() {
+        guard let trouble else { return }
+        self.trouble = nil
+        log.info("relay works again", ["after_trouble_with": "\(trouble)"])
+    }
+}
+
+/// The relay's figures, by the names that Prometheus reads.
+struct RelayMetrics {
+    let relayed: Counter
+    let refused: Counter
+    let pruned: Counter
+    let failures: Counter
+
+    init(_ metrics: Metrics) {
+        relayed = metrics.counter("drover_outbox_relayed_total", "Records brought from the outbox to the topics.")
+        refused = metrics.counter("drover_outbox_refused_total", "Records that the broker will never take.")
+        pruned = metrics.counter("drover_rejected_pruned_total", "Oldest rows of rejected records deleted.")
+        failures = metrics.counter("drover_relay_failures_total", "Times the relay started again.")
+    }
+}

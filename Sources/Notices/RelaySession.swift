@@ -1,0 +1,162 @@
+internal import Fleet
+internal import Kafka
+internal import Observe
+internal import Postgres
+internal import Storage
+
+/// The active relay's connection and producer. Dropped whole when either fails: the next one reads what is there.
+final class RelaySession {
+    /// "drelay" in ASCII: any number that no other program uses as an advisory lock of the same database.
+    private static let lock: Int64 = 0x6472_656C_6179
+    static let rowsMax = 1_000
+    static let bytesMax = 16 << 20
+    private static let pruneMost = 10_000
+    /// A broker that acknowledges nothing for so long is spoken of.
+    private static let patienceMs: Int64 = 3_000
+    private static let stopPatienceMs: Int64 = 1_000
+
+    private let connection: Connection
+    private let producer: Producer
+    private let metrics: RelayMetrics
+    private let log: Log
+
+    init(_ settings: RelaySettings, metrics: RelayMetrics, log: Log) throws {
+        (self.metrics, self.log) = (metrics, log)
+        connection = try Connection(conninfo: settings.conninfo, applicationName: "drover-notify")
+        // The lock is the session's: a relay whose machine vanished must not hold it for long. And the index is the
+        // way to the oldest rows whatever statistics say of a table that is empty most of the time. A deletion that is
+        // lost in a crash of the server only sends its rows again, so none is waited for.
+        try connection.execute(
+            """
+            SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
+            SET enable_seqscan = off; SET synchronous_commit = off
+            """)
+        // No time-out: a record that is given up while later ones of its key are sent would break the order.
+        producer = try Producer(settings.kafka, Producer.Tuning(lingerMs: 0, timeoutMs: 0))
+    }
+
+    /// True: this is the active relay as long as the session lives.
+    func takeTurn() throws -> Bool {
+        try connection.query("SELECT pg_try_advisory_lock($1) AS taken", [.int8(RelaySession.lock)])[0].bool("taken")!
+    }
+
+    func listen() throws { try connection.execute("LISTEN \(OutboxStore.channel)") }
+
+    func wasTold(timeoutMs: Int32) throws -> Bool { try !connection.notifications(timeoutMs: timeoutMs).isEmpty }
+
+    func prune(rowsMax: Int64) throws -> (pruned: Int, isAll: Bool) {
+        let pruned = try RejectedStore.prune(rowsMax: rowsMax, most: RelaySession.pruneMost, on: connection)
+        return (pruned, pruned < RelaySession.pruneMost)
+    }
+
+    /// Sends the oldest rows and deletes what the broker has acknowledged. Throws when it is the broker's fault that
+    /// some were not; those stay.
+    func pass(_ shouldStop: () -> Bool) throws -> (sent: Int, isEmpty: Bool) {
+        let rows = try OutboxStore.read(
+            rowsMax: RelaySession.rowsMax, bytesMax: RelaySession.bytesMax, on: connection)
+        guard !rows.isEmpty else { return (0, true) }
+        var settled = Settled(rows)
+        for (index, row) in rows.enumerated() {
+            do {
+                try producer.produce(
+                    topic: row.topic, partition: nil, key: Array(row.key.utf8), value: Array(row.record.utf8),
+                    timestampMs: nil, header: (name: "id", value: row.recordID), tag: index)
+            } catch let error as KafkaError where error.isAboutRecord {
+                settled.take(index, failure: error)
+            }
+        }
+        try awaitAcknowledgements(&settled, shouldStop)
+        try OutboxStore.delete(settled.deletable(), on: connection)
+        try OutboxStore.refuse(settled.refused, on: connection)
+        metrics.relayed.add(settled.acknowledged)
+        metrics.refused.add(settled.refused.count)
+        for refused in settled.refused {
+            log.error(
+                "the broker will not take a record; it is set aside in drover.outbox",
+                ["outbox_id": "\(refused.id)", "error": "\(refused.reason)"])
+        }
+        if let failure = settled.failure { throw failure }
+        return (settled.acknowledged, false)
+    }
+
+    private func awaitAcknowledgements(_ settled: inout Settled, _ shouldStop: () -> Bool) throws {
+        var (movedMs, hasSaid, stopMs): (Int64, Bool, Int64?) = (Clock.steadyMs(), false, nil)
+        while settled.openRows > 0 {
+            let deliveries = producer.deliveries(timeoutMs: 100)
+            for delivery in deliveries { settled.take(delivery.tag, failure: delivery.failure) }
+            let now = Clock.steadyMs()
+            if !deliveries.isEmpty {
+                if hasSaid { log.info("the broker acknowledges again") }
+                (movedMs, hasSaid) = (now, false)
+                continue
+            }
+            // A session that is gone holds the lock no more: another relay may be sending the same rows by now.
+            _ = try connection.notifications(timeoutMs: 0)
+            if shouldStop() {
+                stopMs = stopMs ?? now
+                if now - stopMs! >= RelaySession.stopPatienceMs { return }
+            }
+            if now - movedMs >= RelaySession.patienceMs, !hasSaid {
+                hasSaid = true
+                log.warning(
+                    "the broker does not acknowledge; what waits in the outbox is kept",
+                    ["under_way": "\(settled.openRows)"])
+            }
+        }
+    }
+}
+
+/// What became of one reading of the outbox. Pure bookkeeping.
+struct Settled {
+    private enum Fate { case open, acknowledged, refused(String), failed }
+
+    private let rows: [OutboxRow]
+    private var fates: [Fate]
+    private(set) var openRows: Int
+    private(set) var acknowledged = 0
+    /// What stopped records that the broker may take another time.
+    private(set) var failure: KafkaError?
+
+    init(_ rows: [OutboxRow]) {
+        self.rows = rows
+        fates = Array(repeating: .open, count: rows.count)
+        openRows = rows.count
+    }
+
+    mutating func take(_ row: Int, failure: KafkaError?) {
+        guard case .open = fates[row] else { return }
+        openRows -= 1
+        guard let failure else {
+            fates[row] = .acknowledged
+            acknowledged += 1
+            return
+        }
+        if failure.isAboutRecord {
+            fates[row] = .refused(failure.description)
+        } else {
+            fates[row] = .failed
+            self.failure = self.failure ?? failure
+        }
+    }
+
+    /// Acknowledged, and not behind a row of the same key that has to be sent again: that one would overtake it.
+    func deletable() -> [Int64] {
+        var blocked: Set<String> = []
+        var ids: [Int64] = []
+        for (row, fate) in zip(rows, fates) {
+            switch fate {
+            case .acknowledged: if !blocked.contains(row.topic + "\n" + row.key) { ids.append(row.outboxID) }
+            case .refused: break
+            case .open, .failed: blocked.insert(row.topic + "\n" + row.key)
+            }
+        }
+        return ids
+    }
+
+    var refused: [(id: Int64, reason: String)] {
+        zip(rows, fates).compactMap { row, fate in
+            guard case .refused(let reason) = fate else { return nil }
+            return (row.outboxID, reason)
+        }
+    }
+}

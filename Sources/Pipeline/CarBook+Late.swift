@@ -1,0 +1,194 @@
+public import Fleet
+internal import Trips
+internal import Wire
+
+/// The late path: readings older than their car's open minute, and cars whose state is not in memory.
+///
+/// At the end of a cycle, after the cycle's rows are in the database, the trips that the late readings touch are read
+/// back, united with them and folded again. Rows that differ from the stored ones are corrections.
+extension CarBook {
+    public var hasLate: Bool { !late.isEmpty }
+
+    /// What `resolve` needs to know, one query a car.
+    public var lateQueries: [HistoryQuery] {
+        late.map { number, late in
+            var times = late.readings.map(\.ts) + late.reopening.map(\.reading.ts)
+            // The bag may take readings from the minute's start on: the trip that they would continue is needed, too.
+            if !late.reopening.isEmpty { times.append(openMinute(number, late)) }
+            return HistoryQuery(
+                vehicle: VehicleID(String(decoding: keys.key(number), as: UTF8.self))!,
+                fromMs: times.min()! - rules.tripGapMs, toMs: times.max()! + rules.tripGapMs,
+                openMs: openMinute(number, late))
+        }
+    }
+
+    /// The minute that is in the bag, or that goes there again.
+    private func openMinute(_ number: Int, _ late: LateReadings) -> Int64 {
+        late.reopening.first.map { UTC.minute(of: $0.reading.ts) } ?? cars[number].openMs
+    }
+
+    /// Folds the late readings in and puts the rows that follow into `rows`. Precondition: `rows` is empty, and the
+    /// histories are those of a database that holds everything handed over so far. `nextOffset` is the partition's.
+    public mutating func resolve(_ histories: [VehicleID: CarHistory], nextOffset: Int64) {
+        precondition(rows.isEmpty)
+        for (number, readings) in late.sorted(by: { $0.key < $1.key }) {
+            let vehicle = VehicleID(String(decoding: keys.key(number), as: UTF8.self))!
+            resolve(number, readings, histories[vehicle] ?? .none, nextOffset: nextOffset)
+        }
+        late.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func resolve(
+        _ number: Int, _ late: LateReadings, _ history: CarHistory, nextOffset: Int64
+    ) {
+        let openMs = openMinute(number, late)
+        let isReopening = !late.reopening.isEmpty
+        let stored = history.minutes.filter { $0.minute.startMs != openMs }.flatMap(\.minute.readings)
+        let united = (stored + late.readings).unioned()
+        // Everything was there already: a repeat changes nothing.
+        if united == stored, !isReopening, cars[number].lastMs != .max { return }
+        if isReopening { reopen(number, openMs, late, history) }
+
+        var before = state(number, &scratch)
+        let isLatest = isReopening || UTC.minute(of: united[united.count - 1].ts) >= history.lastMinuteMs ?? .min
+        let correct = Corrector(history: history, revisedMs: late.pushedMs)
+        let (minutes, trips, drive) = Drive.whole(united, rules: rules)
+        let days = days(of: minutes, history)
+        for minute in minutes {
+            if let correction = correct.minute(minute) { rows.put(minute, of: number, &cars, correction: correction) }
+        }
+        if isLatest {
+            // A trip that was the latest, and that none of these readings touches, is over.
+            if cars[number].isOpen, cars[number].storedCount == 0, let trip = before.drive.trip,
+                !history.trips.contains(where: { $0.trip.startMs == trip.startMs })
+            {
+                rows.put(trip, isOpen: false, state: nil, of: number, &cars)
+            }
+            before.drive = drive
+            before.dayMs = UTC.day(of: drive.trip?.endMs ?? cars[number].openMs)
+            before.day = days[before.dayMs] ?? history.otherMinutesOfDay[before.dayMs] ?? DriveTotals()
+            if let end = drive.trip?.endMs, cars[number].openMs == .min { cars[number].lastMs = end }
+        } else if let day = days[before.dayMs] {
+            before.day = day
+        }
+        store(before, number, history, trips: trips, days: days, isLatest: isLatest, nextOffset, correct)
+        keep(before, number)
+        guard isReopening, late.written > 0 else { return }
+        write(number, prefix: Int(cars[number].storedCount) + late.written, nextOffset: late.writtenOffset)
+        if late.written < late.reopening.count {
+            cars[number].firstOffset = late.reopening[late.written].offset
+            cars[number].sinceMs = late.sinceMs
+        }
+    }
+
+    /// Puts the stored readings of the minute that the state ends in, and those that came since, into the bag.
+    private mutating func reopen(_ number: Int, _ openMs: Int64, _ late: LateReadings, _ history: CarHistory) {
+        cars[number].openMs = openMs
+        let minute = history.minutes.first { $0.minute.startMs == openMs }
+        for reading in minute?.minute.readings ?? [] { cars[number].bag.append(reading, &chains) }
+        cars[number].storedCount = cars[number].bag.count
+        for (reading, _) in late.reopening { cars[number].bag.append(reading, &chains) }
+        cars[number].firstOffset = late.reopening[0].offset
+        cars[number].sinceMs = late.sinceMs
+    }
+
+    private func days(of minutes: [VehicleMinute], _ history: CarHistory) -> [Int64: DriveTotals] {
+        var days: [Int64: DriveTotals] = [:]
+        for minute in minutes {
+            let day = UTC.day(of: minute.startMs)
+            days[day] = (days[day] ?? history.otherMinutesOfDay[day] ?? DriveTotals()) + minute.totals
+        }
+        return days
+    }
+
+    /// The state before the open minute is known again: writes trips, days and what of the open minute is stored.
+    private mutating func store(
+        _ before: CarState, _ number: Int, _ history: CarHistory, trips: [Trip], days: [Int64: DriveTotals],
+        isLatest: Bool, _ nextOffset: Int64, _ correct: Corrector
+    ) {
+        var (after, trips, days) = (before, trips, days)
+        let wasOpen = cars[number].isOpen
+        if cars[number].storedCount > 0 {
+            readBag(number, prefix: Int(cars[number].storedCount))
+            let (totals, ended) = after.add(minute: readings)
+            let trip = after.drive.trip!
+            let minute = VehicleMinute(
+                startMs: cars[number].openMs, tripStartMs: trip.startMs, totals: totals, readings: readings)
+            if isLatest, let correction = correct.minute(minute) {
+                rows.put(minute, of: number, &cars, correction: correction)
+            }
+            // The open minute's trip goes on from the folded ones, or begins; one that was not touched stays last.
+            if isLatest {
+                if ended == nil, !trips.isEmpty { trips.removeLast() }
+                trips.append(trip)
+            }
+            days[after.dayMs] = after.day
+        }
+        after.nextOffset = cars[number].firstOffset == .max ? nextOffset : cars[number].firstOffset
+        if isLatest { cars[number].isOpen = after.drive.trip.map(isOpen) ?? false }
+        for trip in trips {
+            let isLast = isLatest && trip == trips.last
+            let isOpen = isLast && cars[number].isOpen
+            let correction = correct.trip(trip, isOpen: isOpen)
+            if isLast { put(latest: after, number, isOpen: isOpen, correction ?? .none) }
+            if !isLast, let correction {
+                rows.put(trip, isOpen: isOpen, state: nil, of: number, &cars, correction: correction)
+            }
+        }
+        // The latest trip is another one, but the state beside it changed with the sums of its day.
+        if !isLatest, after.drive.trip != nil { put(latest: after, number, isOpen: wasOpen, .none) }
+        let starts = Set(trips.map(\.startMs))
+        for row in history.trips where !starts.contains(row.trip.startMs) {
+            rows.droppedTrips.append((Int32(number), row.trip.startMs))
+        }
+        for (day, totals) in days.sorted(by: { $0.key < $1.key }) {
+            if let correction = correct.day(day, totals) {
+                rows.put(day: day, totals, of: number, &cars, correction: correction)
+            }
+        }
+    }
+
+    private mutating func put(
+        latest state: CarState, _ number: Int, isOpen: Bool, _ correction: CarRows.Correction
+    ) {
+        scratch.removeAll(keepingCapacity: true)
+        state.pack(to: &scratch)
+        rows.put(state.drive.trip!, isOpen: isOpen, state: scratch, of: number, &cars, correction: correction)
+    }
+}
+
+/// Which rows late readings changed, and the revision that a changed row gets.
+private struct Corrector {
+    private let minutes: [Int64: CarHistory.Minute]
+    private let trips: [Int64: CarHistory.TripRow]
+    private let days: [Int64: CarHistory.Day]
+    private let revisedMs: Int64?
+
+    init(history: CarHistory, revisedMs: Int64) {
+        minutes = Dictionary(uniqueKeysWithValues: history.minutes.map { ($0.minute.startMs, $0) })
+        trips = Dictionary(uniqueKeysWithValues: history.trips.map { ($0.trip.startMs, $0) })
+        days = history.days
+        self.revisedMs = UTC.stamp(revisedMs)
+    }
+
+    /// Nil: the row stays as it is.
+    func minute(_ minute: VehicleMinute) -> CarRows.Correction? {
+        guard let stored = minutes[minute.startMs] else { return CarRows.Correction.none }
+        return stored.minute == minute ? nil : next(stored.revision)
+    }
+
+    func trip(_ trip: Trip, isOpen: Bool) -> CarRows.Correction? {
+        guard let stored = trips[trip.startMs] else { return CarRows.Correction.none }
+        if stored.trip == trip { return stored.isOpen == isOpen ? nil : CarRows.Correction.none }
+        return next(stored.revision)
+    }
+
+    func day(_ day: Int64, _ totals: DriveTotals) -> CarRows.Correction? {
+        guard let stored = days[day] else { return CarRows.Correction.none }
+        return stored.totals == totals ? nil : next(stored.revision)
+    }
+
+    private func next(_ revision: Int32) -> CarRows.Correction {
+        CarRows.Correction(revision: revision + 1, revisedMs: revisedMs)
+    }
+}

@@ -1,0 +1,129 @@
+internal import Fleet
+public import Trips
+internal import Wire
+
+/// The rows of one cycle, as absolute values, one a key. Cars are numbers of the book that made them.
+public struct CarRows: Sendable {
+    public struct Correction: Equatable, Sendable {
+        /// 0: never corrected.
+        public var revision: Int32 = 0
+        public var revisedMs: Int64?
+        public static let none = Correction()
+    }
+    public struct Minute: Sendable {
+        public let car: Int32
+        public var startMs: Int64
+        public var tripStartMs: Int64
+        public var totals: DriveTotals
+        /// Place of the packed samples in `bytes`.
+        public var samples: Range<Int>
+        public var correction: Correction
+    }
+    public struct TripRow: Sendable {
+        public let car: Int32
+        public var trip: Trip
+        public var isOpen: Bool
+        /// Place of the packed state in `bytes`; nil when this is not the car's latest trip.
+        public var state: Range<Int>?
+        public var correction: Correction
+        /// The row of the same car before this one; negative when there is none.
+        fileprivate var previous: Int32
+    }
+    public struct Day: Sendable {
+        public let car: Int32
+        public var dayMs: Int64
+        public var totals: DriveTotals
+        public var correction: Correction
+    }
+    /// Cars that were seen for the first time.
+    public internal(set) var vehicles: [Int32] = []
+    public private(set) var minutes: [Minute] = []
+    public private(set) var trips: [TripRow] = []
+    public private(set) var days: [Day] = []
+    /// Starts of trips that no longer exist: late readings merged them into another or moved their start.
+    public internal(set) var droppedTrips: [(car: Int32, startMs: Int64)] = []
+    /// Packed samples and states.
+    public private(set) var bytes: [UInt8] = []
+
+    public var isEmpty: Bool {
+        vehicles.isEmpty && minutes.isEmpty && trips.isEmpty && days.isEmpty && droppedTrips.isEmpty
+    }
+    public var count: Int { minutes.count + trips.count + days.count }
+
+    mutating func put(
+        _ minute: VehicleMinute, of number: Int, _ cars: inout [CarBook.Car], correction: Correction = .none
+    ) {
+        let start = bytes.count
+        PackedSamples.encode(minute.readings, minuteMs: minute.startMs, into: &bytes)
+        let row = Minute(
+            car: Int32(number), startMs: minute.startMs, tripStartMs: minute.tripStartMs, totals: minute.totals,
+            samples: start..<bytes.count, correction: correction)
+        let place = Int(cars[number].minuteRow)
+        if place >= 0, minutes[place].startMs == minute.startMs {
+            minutes[place] = row
+        } else {
+            cars[number].minuteRow = Int32(minutes.count)
+            minutes.append(row)
+        }
+    }
+
+    mutating func put(
+        _ trip: Trip, replacing: Int64? = nil, isOpen: Bool, state: [UInt8]?, of number: Int,
+        _ cars: inout [CarBook.Car],
+        correction: Correction = .none
+    ) {
+        var range: Range<Int>?
+        if let state {
+            let start = bytes.count
+            bytes.append(contentsOf: state)
+            range = start..<bytes.count
+        }
+        let replaced = replacing.flatMap { $0 == trip.startMs ? nil : $0 }
+        if let replaced { droppedTrips.append((Int32(number), replaced)) }
+        var place = Int(cars[number].tripRow)
+        while place >= 0 {
+            let startMs = trips[place].trip.startMs
+            if startMs == trip.startMs || startMs == replaced { break }
+            place = Int(trips[place].previous)
+        }
+        let row = TripRow(
+            car: Int32(number), trip: trip, isOpen: isOpen, state: range, correction: correction,
+            previous: place >= 0 ? trips[place].previous : cars[number].tripRow)
+        if place >= 0 {
+            trips[place] = row
+        } else {
+            cars[number].tripRow = Int32(trips.count)
+            trips.append(row)
+        }
+    }
+
+    mutating func put(
+        day dayMs: Int64, _ totals: DriveTotals, of number: Int, _ cars: inout [CarBook.Car],
+        correction: Correction = .none
+    ) {
+        let row = Day(car: Int32(number), dayMs: dayMs, totals: totals, correction: correction)
+        let place = Int(cars[number].dayRow)
+        if place >= 0, days[place].dayMs == dayMs {
+            days[place] = row
+        } else {
+            cars[number].dayRow = Int32(days.count)
+            days.append(row)
+        }
+    }
+
+    /// Every car that has a minute, trip or day here; some more than once.
+    func forEachCar(_ body: (Int) -> Void) {
+        for index in minutes.indices { body(Int(minutes[index].car)) }
+        for index in trips.indices { body(Int(trips[index].car)) }
+        for index in days.indices { body(Int(days[index].car)) }
+    }
+
+    mutating func clear() {
+        vehicles.removeAll(keepingCapacity: true)
+        minutes.removeAll(keepingCapacity: true)
+        trips.removeAll(keepingCapacity: true)
+        days.removeAll(keepingCapacity: true)
+        droppedTrips.removeAll(keepingCapacity: true)
+        bytes.removeAll(keepingCapacity: true)
+    }
+}

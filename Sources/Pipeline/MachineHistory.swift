@@ -1,0 +1,107 @@
+public import Alerts
+public import Fleet
+
+/// A reading with the alert engine's state after it; the state is nil when it is not known (a new reading) or could not
+/// be decoded.
+public struct MachineRow: Equatable, Sendable {
+    public let reading: MachineReading
+    public var state: AlertFold?
+    public init(reading: MachineReading, state: AlertFold?) { (self.reading, self.state) = (reading, state) }
+}
+
+/// What the store is asked about one machine.
+public struct MachineQuery: Equatable, Sendable {
+    public let vehicle: VehicleID
+    /// The readings from this time on, the state before them and the alerts that they can touch.
+    public let fromMs: Int64
+    /// As many readings; nil: all.
+    public let rowsMax: Int?
+    public init(vehicle: VehicleID, fromMs: Int64, rowsMax: Int?) {
+        (self.vehicle, self.fromMs, self.rowsMax) = (vehicle, fromMs, rowsMax)
+    }
+}
+
+/// What the store knows of a machine from a time on.
+public struct MachineHistory: Equatable, Sendable {
+    public var fromMs: Int64
+    /// The alert engine's state after the last reading before that time; nil when there is none before.
+    public var before: AlertFold?
+    /// The stored readings from that time on, by time, up to as many as were asked for.
+    public var rows: [MachineRow]
+    /// The rows reach to the machine's latest reading.
+    public var isWhole: Bool
+    /// Alerts, told or withdrawn, whose first opening is not before the last reading before that time, and those not
+    /// withdrawn that were not over by that reading.
+    public var told: ToldAlerts
+
+    public init(fromMs: Int64, before: AlertFold?, rows: [MachineRow], isWhole: Bool, told: ToldAlerts) {
+        (self.fromMs, self.before, self.rows, self.isWhole, self.told) = (fromMs, before, rows, isWhole, told)
+    }
+}
+
+/// Everything that was read back for a batch so far.
+public struct MachineHistories: Sendable {
+    public var machines: [VehicleID: MachineHistory] = [:]
+    /// The machines with a reading at or after a time.
+    public var reportedSince: (ms: Int64, vehicles: Set<VehicleID>)?
+    public init() {}
+}
+
+/// What must be read back before a batch can be taken.
+public struct MachineNeeds: Equatable, Sendable {
+    public var machines: [MachineQuery] = []
+    /// The partition's machines with a reading at or after this time.
+    public var reportedSinceMs: Int64?
+    public init() {}
+}
+
+/// One record of a partition, in the order of the log.
+public struct MachineEvent: Equatable, Sendable {
+    public enum Fact: Equatable, Sendable {
+        case reading(MachineReading)
+        case tick(Int64)
+        case rules(RuleTimeline.Entry)
+    }
+    public let fact: Fact
+    public let offset: Int64
+    /// The broker's time stamp.
+    public let pushedMs: Int64
+    public init(_ fact: Fact, offset: Int64, pushedMs: Int64) {
+        (self.fact, self.offset, self.pushedMs) = (fact, offset, pushedMs)
+    }
+}
+
+/// The rows that follow from a batch for one machine, as absolute values; only what changed.
+public struct MachineChange: Equatable, Sendable {
+    public let vehicle: VehicleID
+    /// Model and time of the latest reading known here.
+    public let model: String
+    public let lastMs: Int64
+    public let readings: [MachineRow]
+    public let alerts: [ToldAlert]
+    /// The machine's latest reading was judged, so `nextDeadlineMs` holds.
+    public let isLatest: Bool
+    /// When the clock opens the next alert; nil: never.
+    public let nextDeadlineMs: Int64?
+}
+
+/// What follows from a batch of one partition.
+public struct MachineChanges: Equatable, Sendable {
+    /// By vehicle.
+    public var machines: [MachineChange] = []
+    /// To be told, in the order of the log.
+    public var transitions: [AlertTransition] = []
+    /// The rule sets of the batch, with their offsets.
+    public var rules: [(entry: RuleTimeline.Entry, offset: Int64)] = []
+    /// Machines judged again because a stored state could not be decoded.
+    public var rebuilt = 0
+
+    public static func == (a: MachineChanges, b: MachineChanges) -> Bool {
+        a.machines == b.machines && a.transitions == b.transitions && a.rebuilt == b.rebuilt
+            && a.rules.elementsEqual(b.rules) { $0.entry == $1.entry && $0.offset == $1.offset }
+    }
+}
+
+extension MachineChanges {
+    public var rowCount: Int { machines.reduce(rules.count) { $0 + $1.readings.count + $1.alerts.count } }
+}

@@ -1,0 +1,39 @@
+internal import CLibpq
+internal import Glibc
+
+/// What `NOTIFY` told a session that listens.
+public struct Notification: Equatable, Sendable {
+    public let channel: String
+    public let payload: String
+}
+
+extension Connection {
+    /// Waits for notifications of the channels that this session listens to, at most `timeoutMs`; empty when there was
+    /// none. Those that came during other statements are handed out first, without waiting.
+    ///
+    /// Also a cheap look whether the session is still there: with 0 it asks nothing of the server.
+    /// - Throws: `PostgresError` when the connection is lost.
+    public func notifications(timeoutMs: Int32) throws -> [Notification] {
+        var taken = try takeNotifications()
+        guard taken.isEmpty, timeoutMs > 0 else { return taken }
+        var socket = pollfd(fd: unsafe PQsocket(handle), events: Int16(POLLIN), revents: 0)
+        // A signal ends the wait early: the caller looks at its own flag and comes again.
+        if unsafe poll(&socket, 1, timeoutMs) > 0 { taken = try takeNotifications() }
+        return taken
+    }
+
+    private func takeNotifications() throws -> [Notification] {
+        guard unsafe PQconsumeInput(handle) == 1, isOpen else {
+            throw PostgresError(
+                sqlState: "", message: unsafe PostgresError.text(PQerrorMessage(handle)), isConnectionLost: true)
+        }
+        var taken: [Notification] = []
+        while let notify = unsafe PQnotifies(handle) {
+            unsafe taken.append(
+                Notification(
+                    channel: String(cString: notify.pointee.relname), payload: String(cString: notify.pointee.extra)))
+            unsafe PQfreemem(notify)
+        }
+        return taken
+    }
+}

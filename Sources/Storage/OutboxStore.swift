@@ -1,0 +1,96 @@
+package import Alerts
+internal import Fleet
+package import Postgres
+package import Wire
+
+/// A record that leaves the database for a topic. At least once: `recordID` tells repeats, as the Kafka header `id` and
+/// as the JSON's `id`. Records of one key keep their order.
+package struct OutboxRecord: Sendable {
+    package let topic: String
+    package let key: String
+    package let recordID: String
+    let json: String
+
+    /// `fields` follow `schema`, `kind` and `id`.
+    package init(topic: String, key: String, recordID: String, kind: String, fields: [(String, JSONValue)]) {
+        (self.topic, self.key, self.recordID) = (topic, key, recordID)
+        let head: [(String, JSONValue)] = [("schema", .integer(1)), ("kind", .text(kind)), ("id", .text(recordID))]
+        json = JSONValue.object(head + fields).rendered()
+    }
+}
+
+extension OutboxRecord {
+    package init(_ transition: AlertTransition) {
+        (topic, key, recordID) = (Topic.alerts, transition.key, transition.id)
+        json = String(decoding: RecordWriter.alert(transition), as: UTF8.self)
+    }
+}
+
+/// A row of the outbox as the relay reads it.
+package struct OutboxRow: Sendable {
+    package let outboxID: Int64
+    package let topic: String
+    package let key: String
+    package let recordID: String
+    package let record: String
+
+    package init(outboxID: Int64, topic: String, key: String, recordID: String, record: String) {
+        (self.outboxID, self.topic, self.key) = (outboxID, topic, key)
+        (self.recordID, self.record) = (recordID, record)
+    }
+}
+
+/// The table between the worker's transaction and the relay.
+package enum OutboxStore {
+    package static let channel = "drover_outbox"
+
+    /// Within the transaction that decided what the records say. The order given is the order kept.
+    package static func write(_ records: [OutboxRecord], on connection: Connection) throws {
+        guard !records.isEmpty else { return }
+        try connection.query(
+            """
+            INSERT INTO drover.outbox (topic, key, record_id, record)
+            SELECT topic, key, record_id, record
+            FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
+                WITH ORDINALITY AS row(topic, key, record_id, record, place) ORDER BY place
+            """,
+            [
+                .textArray(records.map(\.topic)), .textArray(records.map(\.key)), .textArray(records.map(\.recordID)),
+                .textArray(records.map(\.json)),
+            ])
+    }
+
+    /// The oldest rows that are there, whatever was read before: transactions become visible in another order than
+    /// that of their ids. At most `bytesMax` of records, but always one row.
+    package static func read(rowsMax: Int, bytesMax: Int, on connection: Connection) throws -> [OutboxRow] {
+        try connection.query(
+            """
+            SELECT outbox_id, topic, key, record_id, record
+            FROM (
+                SELECT *, sum(octet_length(record)) OVER (ORDER BY outbox_id) - octet_length(record) AS bytes_before
+                FROM (SELECT * FROM drover.outbox WHERE refused IS NULL ORDER BY outbox_id LIMIT $1) AS oldest
+            ) AS measured
+            WHERE bytes_before < $2 ORDER BY outbox_id
+            """, [.int8(Int64(rowsMax)), .int8(Int64(bytesMax))]
+        ).map { row in
+            OutboxRow(
+                outboxID: Int64(try row.int(0)!), topic: try row.text(1)!, key: try row.text(2)!,
+                recordID: try row.text(3)!, record: try row.text(4)!)
+        }
+    }
+
+    package static func delete(_ ids: [Int64], on connection: Connection) throws {
+        guard !ids.isEmpty else { return }
+        try connection.query("DELETE FROM drover.outbox WHERE outbox_id = ANY($1)", [.int8Array(ids)])
+    }
+
+    /// Sets rows aside that the broker will never take, so that the others go on.
+    package static func refuse(_ rows: [(id: Int64, reason: String)], on connection: Connection) throws {
+        guard !rows.isEmpty else { return }
+        try connection.query(
+            """
+            UPDATE drover.outbox SET refused = row.reason
+            FROM unnest($1::bigint[], $2::text[]) AS row(id, reason) WHERE outbox_id = row.id
+            """, [.int8Array(rows.map(\.id)), .textArray(rows.map(\.reason))])
+    }
+}

@@ -1,0 +1,82 @@
+internal import Fleet
+internal import Kafka
+internal import Pipeline
+internal import Postgres
+internal import Storage
+internal import Trips
+internal import Wire
+
+/// Cars: records to the book, the book's rows to the tables.
+final class CarStage: Stage {
+    private let partition: TopicPartition
+    private let decoder: RecordDecoder
+    private let rejects: Rejects
+    private var book: CarBook
+    private var reading = CarReading(ts: 0)
+
+    init(_ partition: TopicPartition, book: CarBook, decoder: RecordDecoder, rejects: Rejects) {
+        (self.partition, self.book, self.decoder, self.rejects) = (partition, book, decoder, rejects)
+    }
+
+    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) {
+        for index in messages {
+            let offset = batch.offset(index)
+            do throws(DecodeError) {
+                try take(batch, index, offset, &counts)
+            } catch {
+                rejects.add(batch, index, error, &counts)
+            }
+        }
+    }
+
+    @inline(__always)
+    private func take(
+        _ batch: MessageBatch, _ index: Int, _ offset: Int64, _ counts: inout RecordCounts
+    ) throws(DecodeError) {
+        let result = unsafe batch.withBytes(index) { key, value in
+            Result { () throws(DecodeError) in
+                guard let value = unsafe value else { throw .tombstone }
+                let pushedMs = batch.timestampMs(index)
+                switch try unsafe decoder.decodeCar(value, key: key, into: &reading) {
+                case .tick(let ts):
+                    if Ahead.isTickTooFar(ts, pushedMs) {
+                        counts.droppedTicks += 1
+                    } else {
+                        book.tick(ts, offset: offset)
+                    }
+                case .reading(let dropped):
+                    if Ahead.isReadingTooFar(reading.ts, pushedMs) { throw .timeAhead(ms: reading.ts - pushedMs) }
+                    counts.droppedFields += dropped
+                    guard unsafe book.take(key: key, reading, offset: offset, pushedMs: pushedMs) else {
+                        throw .vehicleInvalid
+                    }
+                case .other: throw .kindUnknown
+                }
+            }
+        }
+        try result.get()
+    }
+
+    var needsHistory: Bool { book.hasLate }
+    var clockMs: Int64 { book.clockMs }
+    var replayFrom: (offset: Int64, clockMs: Int64)? { book.replayFrom }
+
+    func rows() -> StageRows {
+        var rows = StageRows()
+        rows.tables = CarStore.encode(book)
+        rows.count = book.rows.count
+        rows.vehicles = book.rows.vehicles.map {
+            VehicleStore.Row(vehicle: text($0), kind: "car", model: nil, partition: partition.partition, lastMs: nil)
+        }
+        rows.droppedTrips = book.rows.droppedTrips.map { (text($0.car), $0.startMs) }
+        book.clearRows()
+        return rows
+    }
+
+    private func text(_ car: Int32) -> String { String(decoding: book.vehicle(car), as: UTF8.self) }
+
+    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows {
+        book.resolve(try CarStore.history(book.lateQueries, on: connection), nextOffset: nextOffset)
+        return rows()
+    }
+}

@@ -1,0 +1,158 @@
+internal import Dispatch
+internal import Kafka
+internal import Observe
+internal import Pipeline
+internal import Postgres
+internal import Storage
+
+/// Everything of a lane that talks to the database, on a thread of its own, one job after the other: loads partitions
+/// that are taken over, writes commits while the lane goes on with the next records.
+final class Committer: @unchecked Sendable {
+    // The connection is used on the committer's thread only; jobs come through the mailbox.
+    struct Settings: Sendable {
+        var conninfo: String
+        var schema: String
+        var stages: StageFactory
+    }
+
+    enum Job: Sendable {
+        /// Partitions with the first offset that their logs have.
+        case load([TopicPartition: Int64], done: @Sendable (Result<[OwnedPartition], any Error>) -> Void)
+        case write(Commit, done: @Sendable (Result<Commit.Outcome, any Error>) -> Void)
+        case stop
+    }
+
+    private let settings: Settings
+    private let log: Log
+    private let jobs = Mailbox<Job>()
+    private let ended = DispatchSemaphore(value: 0)
+    private var connection: Connection?
+
+    init(_ settings: Settings, name: String, log: Log) {
+        (self.settings, self.log) = (settings, log)
+        Threads.start(name) { self.run() }
+    }
+
+    func put(_ job: Job) { jobs.put(job) }
+
+    /// Ends the thread after the jobs that were put before.
+    func stop() {
+        jobs.put(.stop)
+        ended.wait()
+    }
+
+    private func run() {
+        while true {
+            switch jobs.take(timeoutMs: 60_000) {
+            case nil: continue
+            case .stop:
+                connection = nil
+                ended.signal()
+                return
+            case .load(let partitions, let done): done(Result { try connected { try load(partitions, on: $0) } })
+            case .write(let commit, let done):
+                done(
+                    Result {
+                        try connected {
+                            try commit.write(
+                                tables: settings.stages.tables, tellsOthers: settings.schema == Store.liveSchema,
+                                on: $0)
+                        }
+                    })
+            }
+        }
+    }
+
+    /// After an error nothing is known of the session: the next job gets another one.
+    private func connected<R>(_ body: (Connection) throws -> R) throws -> R {
+        do {
+            let connection =
+                try self.connection
+                ?? Store.connectForWriting(
+                    settings.conninfo, schema: settings.schema, tables: settings.stages.tables)
+            self.connection = connection
+            return try body(connection)
+        } catch {
+            connection = nil
+            throw error
+        }
+    }
+
+    // MARK: Taking over
+
+    private func load(_ partitions: [TopicPartition: Int64], on connection: Connection) throws -> [OwnedPartition] {
+        try connection.transaction {
+            let progress = try ProgressStore.load(partitions, on: connection)
+            let rejected = try RejectedStore.load(progress.mapValues(\.nextOffset), on: connection)
+            return try progress.map { partition, progress in
+                let rejects = Rejects(rejected[partition]!, storedOffset: progress.nextOffset)
+                let stage = try settings.stages.make(partition, progress, rejects, connection)
+                return OwnedPartition(partition, progress, stage: stage, rejects: rejects)
+            }
+        }
+    }
+}
+
+/// What a lane writes in one transaction.
+///
+/// Made by the lane, then the committer's alone; with `resolving` the lane waits meanwhile.
+final class Commit: @unchecked Sendable {
+    struct Part {
+        let step: ProgressStep
+        let rows: StageRows
+        let rejected: RejectedLog.Changes
+    }
+
+    struct Outcome: Sendable {
+        let kept: Set<TopicPartition>
+        let lost: Set<TopicPartition>
+        let rows: Int
+        let durationMs: Int64
+    }
+
+    private let parts: [Part]
+    private let resolving: [OwnedPartition]
+    let counts: RecordCounts
+
+    init(_ parts: [Part], resolving: [OwnedPartition], counts: RecordCounts) {
+        (self.parts, self.resolving, self.counts) = (parts, resolving, counts)
+    }
+
+    var partitions: [TopicPartition] { parts.map(\.step.partition) }
+    var nextOffsets: [TopicPartition: Int64] {
+        Dictionary(uniqueKeysWithValues: parts.map { ($0.step.partition, $0.step.to.nextOffset) })
+    }
+
+    func write(tables: [StagedTable], tellsOthers: Bool, on connection: Connection) throws -> Outcome {
+        let startMs = Clock.steadyMs()
+        return try connection.transaction {
+            let kept = try ProgressStore.advance(parts.map(\.step), on: connection)
+            let ours = parts.filter { kept.contains($0.step.partition) }
+            var rows = try write(ours.map(\.rows), tables, on: connection)
+            let resolved = try resolving.filter { kept.contains($0.partition) }.map { owned in
+                try owned.stage.resolve(nextOffset: owned.nextOffset, on: connection)
+            }
+            rows += try write(resolved, tables, on: connection)
+            let rejected = ours.map { ($0.step.partition, $0.rejected) }
+            try RejectedStore.write(rejected, on: connection)
+            if tellsOthers {
+                try OutboxStore.write(
+                    RejectedStore.outbox(rejected) + (ours.map(\.rows) + resolved).flatMap(\.outbox), on: connection)
+            }
+            return Outcome(
+                kept: kept, lost: Set(partitions).subtracting(kept), rows: rows,
+                durationMs: Clock.steadyMs() - startMs)
+        }
+    }
+
+    private func write(_ rows: [StageRows], _ known: [StagedTable], on connection: Connection) throws -> Int {
+        try VehicleStore.write(rows.flatMap(\.vehicles), on: connection)
+        try CarStore.drop(rows.flatMap(\.droppedTrips), on: connection)
+        let tables = rows.flatMap(\.tables)
+        for table in known {
+            try table.write(tables.filter { $0.table.name == table.name }.map(\.bytes), on: connection)
+        }
+        for write in rows.flatMap(\.others) { try write(connection) }
+        return rows.reduce(0) { $0 + $1.count }
+    }
+}

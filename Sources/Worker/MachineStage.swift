@@ -1,0 +1,84 @@
+internal import Alerts
+internal import Fleet
+internal import Kafka
+internal import Pipeline
+internal import Postgres
+internal import Storage
+internal import Wire
+
+/// Machines: records to the book as events, and what follows from them to the tables. Machines report once a minute, so
+/// every cycle reads back what it needs and waits for its commit.
+final class MachineStage: Stage {
+    private let partition: TopicPartition
+    private let decoder: RecordDecoder
+    private let rejects: Rejects
+    private var book: MachineBook
+    private var events: [MachineEvent] = []
+    /// No rule set is on record.
+    var needsRules = false
+
+    init(_ partition: TopicPartition, book: MachineBook, decoder: RecordDecoder, rejects: Rejects) {
+        (self.partition, self.book, self.decoder, self.rejects) = (partition, book, decoder, rejects)
+    }
+
+    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) {
+        for index in messages {
+            do throws(DecodeError) {
+                if let fact = try fact(batch, index, &counts) {
+                    events.append(
+                        MachineEvent(fact, offset: batch.offset(index), pushedMs: batch.timestampMs(index)))
+                }
+            } catch {
+                rejects.add(batch, index, error, &counts)
+            }
+        }
+    }
+
+    /// Nil: a tick that is left out.
+    private func fact(
+        _ batch: MessageBatch, _ index: Int, _ counts: inout RecordCounts
+    ) throws(DecodeError) -> MachineEvent.Fact? {
+        let result = unsafe batch.withBytes(index) { key, value in
+            Result { () throws(DecodeError) -> Record in
+                guard let value = unsafe value else { throw .tombstone }
+                return try unsafe decoder.decode(value, key: key, isMachine: true)
+            }
+        }
+        let pushedMs = batch.timestampMs(index)
+        switch try result.get() {
+        case .tick(let ts):
+            guard Ahead.isTickTooFar(ts, pushedMs) else { return .tick(ts) }
+            counts.droppedTicks += 1
+            return nil
+        case .machine(let reading, let dropped):
+            if Ahead.isReadingTooFar(reading.ts, pushedMs) { throw .timeAhead(ms: reading.ts - pushedMs) }
+            counts.droppedFields += dropped
+            return .reading(reading)
+        case .rules(let fromMs, let version, let text):
+            return .rules(try RuleTimeline.Entry(fromMs: fromMs, version: version, text: text))
+        case .car: throw .kindUnknown
+        }
+    }
+
+    var needsHistory: Bool { !events.isEmpty }
+    var clockMs: Int64 { max(0, book.clockMs) }
+    var replayFrom: (offset: Int64, clockMs: Int64)? { nil }
+
+    func rows() -> StageRows { StageRows() }
+
+    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows {
+        let changes = try MachineStore.take(events, into: &book, partition: partition.partition, on: connection)
+        events.removeAll(keepingCapacity: true)
+        var rows = StageRows()
+        rows.count = changes.rowCount
+        rows.outbox = changes.transitions.map { OutboxRecord($0) }
+        rows.vehicles = changes.machines.filter { !$0.readings.isEmpty }.map {
+            VehicleStore.Row(
+                vehicle: $0.vehicle.text, kind: "machine", model: $0.model, partition: partition.partition,
+                lastMs: $0.lastMs)
+        }
+        let number = partition.partition
+        rows.others = [{ connection in try MachineStore.write(changes, partition: number, on: connection) }]
+        return rows
+    }
+}

@@ -1,0 +1,101 @@
+internal import Fleet
+internal import Kafka
+internal import Storage
+
+/// A partition that a lane works on: where it stands, and the stage that its records go to.
+///
+/// Made by the committer, then used by its lane, and by the committer while the lane waits: by one thread at a time.
+final class OwnedPartition: @unchecked Sendable {
+    enum Fault: Error {
+        /// The record before our stored offset is another one than we read: the log was lost or replaced.
+        case replaced(atOffset: Int64)
+        /// The log begins after the records that we still need.
+        case beginsAfter(neededOffset: Int64)
+    }
+
+    let partition: TopicPartition
+    let stage: any Stage
+    let rejects: Rejects
+    /// What the commit in flight, or the last one, makes of the partition: the next compares with its offset.
+    private(set) var handedOver: PartitionProgress
+    /// The offset after the last record taken.
+    private(set) var nextOffset: Int64
+    private(set) var lastRecordHash: Int64?
+    /// The record that must be found before `handedOver.nextOffset`; nil when it was, or is not known.
+    private var expected: (offset: Int64, hash: Int64)?
+    /// The first record that is needed.
+    let replayOffset: Int64
+
+    init(_ partition: TopicPartition, _ progress: PartitionProgress, stage: any Stage, rejects: Rejects) {
+        (self.partition, self.stage, self.rejects, handedOver) = (partition, stage, rejects, progress)
+        nextOffset = progress.replayFrom
+        replayOffset = progress.replayFrom
+        lastRecordHash = progress.lastRecordHash
+        if let hash = progress.lastRecordHash, hash != 0, progress.nextOffset > 0 {
+            expected = (progress.nextOffset - 1, hash)
+        }
+    }
+
+    /// Nothing from this offset on is taken: a replay ends there.
+    private var endOffset = Int64.max
+
+    /// A replay's end.
+    func end(before offset: Int64) { endOffset = offset }
+
+    /// Where the partition stands in the database.
+    var storedOffset: Int64 { handedOver.nextOffset }
+    /// The record that is compared may lie before the first that is needed.
+    var startOffset: Int64 { min(replayOffset, expected?.offset ?? replayOffset) }
+    /// No rules are on record for its machines.
+    var needsRules: Bool { (stage as? MachineStage)?.needsRules ?? false }
+    var pendingRecords: Int64 { max(0, nextOffset - handedOver.nextOffset) }
+
+    /// Takes a run of messages. Those before the partition's place were taken already.
+    func takeRun(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) throws(Fault) {
+        try check(batch, messages)
+        var (first, end) = (messages.lowerBound, messages.upperBound)
+        while first < end, batch.offset(first) < nextOffset { first += 1 }
+        while first < end, batch.offset(end - 1) >= endOffset { end -= 1 }
+        if end < messages.upperBound {
+            // The end was passed, also when the record before it is not in the log any more.
+            defer { nextOffset = max(nextOffset, endOffset) }
+            if first < end { take(batch, first..<end, &counts) }
+            return
+        }
+        if first < end { take(batch, first..<end, &counts) }
+    }
+
+    private func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) {
+        stage.take(batch, messages, &counts)
+        nextOffset = batch.offset(messages.upperBound - 1) + 1
+        // What was replayed up to the stored offset was counted when it was first taken.
+        if nextOffset > handedOver.nextOffset {
+            counts.records += Int(min(nextOffset - handedOver.nextOffset, Int64(messages.count)))
+            lastRecordHash = batch.fingerprint(messages.upperBound - 1)
+        }
+    }
+
+    private func check(_ batch: MessageBatch, _ messages: Range<Int>) throws(Fault) {
+        guard let expected, batch.offset(messages.upperBound - 1) >= expected.offset else { return }
+        self.expected = nil
+        // A record that is gone (compacted, or a transaction's marker) cannot be compared.
+        guard let index = messages.first(where: { batch.offset($0) == expected.offset }) else { return }
+        if batch.fingerprint(index) != expected.hash { throw .replaced(atOffset: expected.offset) }
+    }
+
+    /// The step that the next commit makes; from then on its end is what this lane has written.
+    func handOver() -> ProgressStep {
+        var to = handedOver
+        to.nextOffset = nextOffset
+        to.clockMs = stage.clockMs
+        to.lastRecordHash = lastRecordHash
+        if let replay = stage.replayFrom {
+            (to.replayFrom, to.replayClockMs) = (min(replay.offset, nextOffset), replay.clockMs)
+        } else {
+            (to.replayFrom, to.replayClockMs) = (nextOffset, stage.clockMs)
+        }
+        let step = ProgressStep(partition: partition, from: handedOver.nextOffset, to: to)
+        handedOver = to
+        return step
+    }
+}

@@ -1,0 +1,24 @@
+internal import Fleet
+package import Kafka
+internal import Pipeline
+package import Wire
+
+/// Records of one partition that could not be decoded, until they are handed over.
+package final class Rejects {
+    private var log: RejectedLog
+    /// Records before it were taken before this owner came.
+    private let storedOffset: Int64
+
+    init(_ log: RejectedLog, storedOffset: Int64) { (self.log, self.storedOffset) = (log, storedOffset) }
+
+    package func add(_ batch: MessageBatch, _ index: Int, _ error: DecodeError, _ counts: inout RecordCounts) {
+        let offset = batch.offset(index)
+        guard offset >= storedOffset else { return }
+        counts.rejected += 1
+        unsafe batch.withBytes(index) { _, value in
+            unsafe log.take(offset: offset, pushedMs: batch.timestampMs(index), value: value, error: error)
+        }
+    }
+
+    func takeChanges(nextOffset: Int64) -> RejectedLog.Changes { log.takeChanges(nextOffset: nextOffset) }
+}

@@ -1,0 +1,66 @@
+package import Kafka
+internal import Pipeline
+package import Postgres
+package import Storage
+internal import Wire
+
+/// What one partition's records are made into. A stage is used by one thread at a time: its lane's, or, while the lane
+/// waits, the committer's.
+package protocol Stage: AnyObject {
+    /// Records in the order of the log, from the first that the partition's progress asks for.
+    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts)
+
+    /// Hands over the rows that need nothing read back.
+    func rows() -> StageRows
+
+    /// Whether there is more that `resolve` can say only with the database's help.
+    var needsHistory: Bool { get }
+
+    /// Within the transaction, after the rows handed over so far are written. `nextOffset` is where the partition stands.
+    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows
+
+    /// Where the next owner has to begin reading, and the clock there; nil: at the next offset.
+    var replayFrom: (offset: Int64, clockMs: Int64)? { get }
+    var clockMs: Int64 { get }
+}
+
+/// The rows of one partition and cycle.
+package struct StageRows {
+    package init() {}
+
+    package var vehicles: [VehicleStore.Row] = []
+    package var droppedTrips: [(vehicle: String, startMs: Int64)] = []
+    package var tables: [TableRows] = []
+    /// Writes of its own, after the tables.
+    package var others: [(Connection) throws -> Void] = []
+    /// What leaves the database: a replay tells nobody.
+    package var outbox: [OutboxRecord] = []
+    package var count = 0
+}
+
+/// What was taken, refused and left out since the last hand-over.
+package struct RecordCounts: Sendable {
+    package var records = 0
+    package var droppedFields = 0
+    package var droppedTicks = 0
+    package var rejected = 0
+
+    mutating func add(_ other: RecordCounts) {
+        records += other.records
+        droppedFields += other.droppedFields
+        droppedTicks += other.droppedTicks
+        rejected += other.rejected
+    }
+}
+
+/// Limits on how far ahead of the broker's stamp a record's own time may be. The stamp is part of the log, so a replay
+/// decides alike; a log without stamps (-1) cannot tell.
+enum Ahead {
+    /// A tick further ahead is somebody's wrong clock.
+    static let tickMsMax: Int64 = 60_000
+
+    static func isTickTooFar(_ ts: Int64, _ pushedMs: Int64) -> Bool { pushedMs >= 0 && ts - pushedMs > tickMsMax }
+    static func isReadingTooFar(_ ts: Int64, _ pushedMs: Int64) -> Bool {
+        pushedMs >= 0 && ts - pushedMs > DecodeError.aheadMsMax
+    }
+}

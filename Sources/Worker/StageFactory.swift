@@ -1,0 +1,63 @@
+internal import Alerts
+internal import Fleet
+package import Kafka
+internal import Observe
+internal import Pipeline
+package import Postgres
+package import Storage
+internal import Trips
+internal import Wire
+
+/// Makes the stages of the partitions that a lane takes over, within the transaction that reads where they stand.
+package struct StageFactory: Sendable {
+    package typealias Make =
+        @Sendable (TopicPartition, PartitionProgress, Rejects, Connection) throws -> any Stage
+
+    /// What the stages' rows are written to, in this order; each gets a staging table.
+    let tables: [StagedTable]
+    let make: Make
+
+    package init(tables: [StagedTable], make: @escaping Make) { (self.tables, self.make) = (tables, make) }
+
+    /// The product's: machines' topics to machine stages, all others to car stages.
+    static func product(_ tripRules: TripRules, log: Log) -> StageFactory {
+        StageFactory(tables: CarStore.tables + MachineStore.tables) { partition, progress, rejects, connection in
+            let (stage, unreadable): (any Stage, Int) =
+                partition.topic == Topic.machines
+                ? try machines(partition, progress, rejects, on: connection)
+                : try cars(partition, progress, rejects, tripRules, on: connection)
+            if unreadable > 0 {
+                log.warning(
+                    "stored states could not be read; they are made again from the stored readings",
+                    [
+                        "topic": "\(partition.topic)", "partition": "\(partition.partition)",
+                        "vehicles": "\(unreadable)",
+                    ])
+            }
+            return stage
+        }
+    }
+
+    private static func cars(
+        _ partition: TopicPartition, _ progress: PartitionProgress, _ rejects: Rejects, _ rules: TripRules,
+        on connection: Connection
+    ) throws -> (CarStage, unreadable: Int) {
+        var book = CarBook(
+            rules: rules,
+            progress: CarProgress(
+                nextOffset: progress.nextOffset, replayFrom: progress.replayFrom,
+                replayClockMs: progress.replayClockMs))
+        let unreadable = try CarStore.load(partition.partition, into: &book, on: connection)
+        return (CarStage(partition, book: book, decoder: RecordDecoder(), rejects: rejects), unreadable)
+    }
+
+    private static func machines(
+        _ partition: TopicPartition, _ progress: PartitionProgress, _ rejects: Rejects, on connection: Connection
+    ) throws -> (MachineStage, unreadable: Int) {
+        let (book, rebuilt) = try MachineStore.load(
+            partition: partition.partition, clockMs: progress.clockMs == 0 ? nil : progress.clockMs, on: connection)
+        let stage = MachineStage(partition, book: book, decoder: RecordDecoder(), rejects: rejects)
+        stage.needsRules = book.rules.entries.isEmpty
+        return (stage, rebuilt)
+    }
+}

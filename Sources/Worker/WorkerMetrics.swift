@@ -1,0 +1,29 @@
+internal import Observe
+
+/// The worker's figures, by the names that Prometheus reads.
+struct WorkerMetrics: Sendable {
+    let records: Counter
+    let rejected: Counter
+    let droppedFields: Counter
+    let droppedTicks: Counter
+    let failures: Counter
+    let commits: Durations
+
+    init(_ metrics: Metrics) {
+        records = metrics.counter("drover_records_total", "Records taken from the topics and committed.")
+        rejected = metrics.counter("drover_records_rejected_total", "Records that could not be decoded.")
+        droppedFields = metrics.counter("drover_fields_dropped_total", "Fields whose value was impossible.")
+        droppedTicks = metrics.counter("drover_ticks_dropped_total", "Ticks ahead of the broker's clock.")
+        failures = metrics.counter(
+            "drover_worker_failures_total", "Times that partitions started again from the stored offsets.")
+        commits = metrics.durations("drover_commit_seconds", "Time of a commit.")
+    }
+
+    func publish(_ counts: RecordCounts, _ outcome: Commit.Outcome) {
+        records.add(counts.records)
+        rejected.add(counts.rejected)
+        droppedFields.add(counts.droppedFields)
+        droppedTicks.add(counts.droppedTicks)
+        commits.observe(ms: Double(outcome.durationMs))
+    }
+}

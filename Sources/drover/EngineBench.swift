@@ -1,0 +1,137 @@
+import Embedded
+import Fleet
+import Foundation
+import Gateways
+import Kafka
+import Observe
+import Postgres
+import Settings
+import Wire
+import Worker
+
+/// Cars at 1 Hz on one topic: once through a consumer that only counts, once through the worker into PostgreSQL, and then
+/// another worker that takes over what the first one left.
+struct EngineBench {
+    let records: Int
+    let vehicles: Int
+    /// Nil: the embedded broker.
+    let brokers: String?
+
+    func run(_ arguments: Arguments) throws -> [Figure] {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "drover-bench-\(getpid())").path
+        // A leftover in the temporary folder hurts nobody.
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let embedded = try EmbeddedServers.start(EmbeddedSettings(dataDirectory: folder, log: { Out.note($0) }))
+        defer { embedded.stop() }
+        let settings = try SettingsSource.load(
+            arguments,
+            overrides: [
+                "kafka.brokers": brokers ?? embedded.brokers, "postgres.url": embedded.conninfo(user: "drover_worker"),
+            ])
+        _ = try Command.migrate(embedded.conninfo(user: "drover_owner"))
+        try embedded.grantRoles()
+
+        let produced = try produce(settings)
+        let bare = try consumeBare(settings)
+        let engine = try work(settings)
+        let size = "\(vehicles)_vehicles"
+        return [
+            Figure(name: "produce", value: produced, unit: "records/s", baseline: nil),
+            Figure(name: "bare_consumer", value: bare.perSecond, unit: "records/s", baseline: nil),
+            Figure(name: "engine_\(size)", value: engine.perSecond, unit: "records/s", baseline: bare.perSecond),
+            Figure(
+                name: "engine_\(size)_cpu", value: engine.cpuMicroseconds, unit: "us/record",
+                baseline: bare.cpuMicroseconds),
+            Figure(name: "takeover_\(size)", value: try takeOver(settings), unit: "s", baseline: nil),
+            Figure(name: "peak_memory_\(size)", value: Double(peakBytes) / 1_048_576, unit: "MiB", baseline: nil),
+        ]
+    }
+
+    /// Of this process: the producer and the bare consumer are part of it.
+    private var peakBytes: Int {
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
+        return (Int(line.filter(\.isNumber)) ?? 0) * 1_024
+    }
+
+    /// A walk of speeds, seeded by the vehicle's number: the same records in every run.
+    private func produce(_ settings: Settings) throws -> Double {
+        _ = try Topics.ensure(
+            settings.kafka(clientID: "drover-bench"), partitions: Int32(settings.integer("kafka.partitions")))
+        let importer = try Importer(settings.kafka(clientID: "drover-bench"), topic: Topic.cars)
+        let cars = (0..<vehicles).map { VehicleID("car-\($0)")! }
+        var speeds = cars.indices.map { Int32($0 % 90) * 1_000 }
+        var state: UInt64 = 42
+        let watch = Stopwatch()
+        let progress = Progress("records", total: records)
+        for index in 0..<records {
+            let (second, number) = (index / cars.count, index % cars.count)
+            // Numerical Recipes' 64-bit linear congruential generator: repeatable is all that is asked.
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            speeds[number] = min(130_000, max(0, speeds[number] + Int32(state >> 33 & 8_191) - 4_095))
+            var reading = CarReading(ts: 1_767_225_600_000 + Int64(second) * 1_000)
+            reading[.speed] = speeds[number]
+            reading[.rpm] = 800_000 + speeds[number] * 25
+            reading[.maf] = 2_000 + speeds[number] / 4
+            reading[.coolant] = 88_000
+            reading[.voltage] = 13_900
+            try importer.push(car: cars[number], reading, id: "b-\(index)")
+            progress.step(index)
+        }
+        progress.end()
+        try importer.finish(tickMs: 1_767_225_600_000)
+        return Double(records) / watch.seconds
+    }
+
+    private struct Rate {
+        let perSecond: Double
+        let cpuMicroseconds: Double
+    }
+
+    private func rate(_ watch: Stopwatch) -> Rate {
+        Rate(perSecond: Double(records) / watch.seconds, cpuMicroseconds: watch.cpuSeconds * 1e6 / Double(records))
+    }
+
+    private func consumeBare(_ settings: Settings) throws -> Rate {
+        let consumer = try Consumer(
+            settings.kafka(clientID: "drover-bench"), group: "bare", instanceID: nil, batchMax: 10_000)
+        let count = try consumer.partitions(of: Topic.cars, timeoutMs: 10_000) ?? 0
+        let watch = Stopwatch()
+        try consumer.add(
+            Dictionary(
+                uniqueKeysWithValues: (0..<count).map { (TopicPartition(topic: Topic.cars, partition: $0), Int64(0)) }))
+        var seen = 0
+        while seen < records, watch.seconds < 120 { seen += try consumer.poll(timeoutMs: 100).count }
+        guard seen >= records else { throw Failure("the bare consumer saw \(seen) of \(records) records in 2 minutes") }
+        return rate(watch)
+    }
+
+    /// From the first fetch on: joining the group is not part of it, as it is not for the bare consumer.
+    private func work(_ settings: Settings) throws -> Rate {
+        let worker = try Roles.worker(settings, instanceID: "bench", log: Log(level: .warning))
+        let watcher = try Connection(conninfo: settings.text("postgres.url"))
+        let patience = Stopwatch()
+        var (watch, lookAt, isDone) = (Stopwatch?.none, 0.0, false)
+        worker.run {
+            if watch == nil, worker.isReading { watch = Stopwatch() }
+            guard patience.seconds >= lookAt else { return isDone }
+            lookAt = patience.seconds + 0.05
+            let sum = try? watcher.query(
+                "SELECT coalesce(sum(next_offset), 0)::bigint AS done FROM drover.partition_progress WHERE topic = $1",
+                [.text(Topic.cars)])[0].int("done")
+            isDone = (sum ?? 0) >= records || patience.seconds > 600
+            return isDone
+        }
+        guard patience.seconds <= 600, let watch else { throw Failure("the worker did not finish in 10 minutes") }
+        return rate(watch)
+    }
+
+    /// How long a worker needs from its assignment until it has the state of all cars and reads on.
+    private func takeOver(_ settings: Settings) throws -> Double {
+        let worker = try Roles.worker(settings, instanceID: "bench", log: Log(level: .warning))
+        let patience = Stopwatch()
+        worker.run { worker.isReading || patience.seconds > 120 }
+        guard worker.isReading else { throw Failure("nothing was taken over in 2 minutes") }
+        return Double(worker.takeoverMs) / 1_000
+    }
+}

@@ -1,0 +1,180 @@
+import Alerts
+import Embedded
+import Fleet
+import Foundation
+import Gateways
+import Kafka
+import Observe
+import Postgres
+import Settings
+import Storage
+import Wire
+import Worker
+
+/// A steady load for a while: cars at 1 Hz, one record in a hundred rubbish, and machines whose coolant is too hot. How
+/// long from the push of a hot reading until its alert can be read, and what memory does.
+struct LoadBench {
+    let rate: Int
+    let seconds: Int
+    /// Nil: the embedded broker.
+    let brokers: String?
+
+    /// A machine reports this often.
+    private static let machineMs: Int64 = 50
+
+    func run(_ arguments: Arguments) throws -> [Figure] {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "drover-load-\(getpid())").path
+        // A leftover in the temporary folder hurts nobody.
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let embedded = try EmbeddedServers.start(EmbeddedSettings(dataDirectory: folder, log: { Out.note($0) }))
+        defer { embedded.stop() }
+        let settings = try SettingsSource.load(
+            arguments,
+            overrides: [
+                "kafka.brokers": brokers ?? embedded.brokers, "postgres.url": embedded.conninfo(user: "drover_worker"),
+            ])
+        _ = try Command.migrate(embedded.conninfo(user: "drover_owner"))
+        try embedded.grantRoles()
+        let connection = try Connection(conninfo: settings.text("postgres.url"))
+        let worker = try Roles.worker(settings, instanceID: "bench", log: Log(level: .warning))
+        let running = RunningRole("worker") { shouldStop in worker.run(shouldStop: shouldStop) }
+        defer { running.stop() }
+        // Machines are judged once every partition has its rules.
+        let partitions = Int(settings.integer("kafka.partitions"))
+        let patience = Stopwatch()
+        while try connection.query("SELECT count(*) AS n FROM drover.rule_set")[0].int("n")! < partitions {
+            guard patience.seconds < 60 else { throw Failure("the worker did not begin in a minute") }
+            _ = StopFlag.wait(timeoutMs: 100)
+        }
+        // Alerts are read where the relay reads them, with its rights.
+        let listener = try Connection(conninfo: embedded.conninfo(user: "drover_notify"))
+        return try load(settings, connection, listener)
+    }
+
+    private func load(
+        _ settings: Settings, _ connection: Connection, _ listener: Connection
+    ) throws -> [Figure] {
+        let kafka = settings.kafka(clientID: "drover-bench")
+        let (cars, machines) = (try Importer(kafka, topic: Topic.cars), try Importer(kafka, topic: Topic.machines))
+        let ids = (0..<rate).map { VehicleID("car-\($0)")! }
+        try listener.execute("LISTEN drover_outbox")
+        var watch = AlertWatch(listener)
+        let startMs = Clock.steadyMs()
+        var (pushed, rubbish, machine, quarterBytes) = (0, 0, 0, 0)
+        var (lastMachineMs, lastNoteMs, worstLagMs): (Int64, Int64, Int64) = (0, startMs, 0)
+        while !StopFlag.isSet {
+            let elapsedMs = Clock.steadyMs() - startMs
+            guard elapsedMs < Int64(seconds) * 1_000 else { break }
+            let due = Int(elapsedMs) * rate / 1_000
+            worstLagMs = max(worstLagMs, Int64(due - pushed) * 1_000 / Int64(rate))
+            for index in pushed..<min(due, pushed + rate / 20) {
+                let id = ids[index % rate]
+                if index % 100 == 0 {
+                    try cars.push(garbled: id)
+                    rubbish += 1
+                } else {
+                    try cars.push(car: id, reading(index), id: "l-\(index)")
+                }
+                pushed += 1
+            }
+            if elapsedMs - lastMachineMs >= LoadBench.machineMs {
+                lastMachineMs = elapsedMs
+                let id = VehicleID("hot-\(machine)")!
+                machine += 1
+                watch.pushed(id.text)
+                try machines.push(machine: id, json: hot(id))
+            }
+            try watch.look()
+            if quarterBytes == 0, elapsedMs > Int64(seconds) * 250 { quarterBytes = LoadBench.memoryBytes }
+            if Clock.steadyMs() - lastNoteMs > 60_000 {
+                lastNoteMs = Clock.steadyMs()
+                Out.note("\(elapsedMs / 1_000) s, \(pushed) records, \(LoadBench.memoryBytes / 1_048_576) MiB")
+            }
+        }
+        let elapsed = Double(Clock.steadyMs() - startMs) / 1_000
+        let endBytes = LoadBench.memoryBytes
+        try cars.finish(tickMs: Clock.nowMs())
+        try machines.finish(tickMs: Clock.nowMs())
+        try waitForAll(connection, machines: machine, rubbish: rubbish, &watch)
+        let sorted = watch.latenciesMs.sorted()
+        return [
+            Figure(name: "load", value: Double(pushed) / elapsed, unit: "records/s", baseline: nil),
+            Figure(name: "alert_p50", value: sorted[sorted.count / 2], unit: "ms", baseline: nil),
+            Figure(name: "alert_p99", value: sorted[sorted.count * 99 / 100], unit: "ms", baseline: nil),
+            Figure(name: "alert_max", value: sorted[sorted.count - 1], unit: "ms", baseline: nil),
+            Figure(name: "alerts", value: Double(sorted.count), unit: "alerts", baseline: nil),
+            Figure(name: "producer_behind_max", value: Double(worstLagMs), unit: "ms", baseline: nil),
+            Figure(
+                name: "memory", value: Double(endBytes) / 1_048_576, unit: "MiB",
+                baseline: Double(max(1, quarterBytes)) / 1_048_576),
+        ]
+    }
+
+    private func reading(_ index: Int) -> CarReading {
+        var reading = CarReading(ts: Clock.nowMs())
+        reading[.speed] = Int32(index * 7_919 % 130_000)
+        reading[.rpm] = 2_100_000
+        reading[.maf] = 12_340
+        reading[.coolant] = 88_000
+        reading[.voltage] = 13_900
+        return reading
+    }
+
+    private func hot(_ id: VehicleID) -> [UInt8] {
+        let ts = Clock.nowMs()
+        return Array(
+            """
+            {"schema":1,"kind":"reading","id":"\(id)-1","vehicle":"\(id)","model":"8R Tractor","ts":\(ts),\
+            "coolant_c":99,"gps_available":true,"last_cell_call_in_ts":\(ts)}
+            """.utf8)
+    }
+
+    /// Ticks and rules are on the topics, too, so the offsets say too much: what is waited for is every record's trace.
+    private func waitForAll(
+        _ connection: Connection, machines: Int, rubbish: Int, _ watch: inout AlertWatch
+    ) throws {
+        let patience = Stopwatch()
+        while patience.seconds < 120 {
+            try watch.look(always: true)
+            let told = try connection.query(
+                "SELECT coalesce(sum(records), 0)::bigint AS n FROM drover.rejected")[0].int("n")!
+            if watch.latenciesMs.count == machines, told == rubbish { return }
+            _ = StopFlag.wait(timeoutMs: 50)
+        }
+        throw Failure(
+            "after 2 minutes \(watch.latenciesMs.count) of \(machines) alerts were raised, or rubbish is missing")
+    }
+
+    private static var memoryBytes: Int {
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
+        return (Int(line.filter(\.isNumber)) ?? 0) * 1_024
+    }
+}
+
+/// When alerts become readable, as a reader sees it that is told of commits.
+private struct AlertWatch {
+    /// Ids become visible in another order than they are given: what is so little older is looked at again.
+    private static let overlap: Int64 = 1_000
+
+    private let connection: Connection
+    private var waiting: [String: Int64] = [:]
+    private var lastID: Int64 = 0
+    private(set) var latenciesMs: [Double] = []
+
+    init(_ connection: Connection) { self.connection = connection }
+
+    mutating func pushed(_ vehicle: String) { waiting[vehicle] = Clock.steadyMs() }
+
+    mutating func look(always: Bool = false) throws {
+        guard try !connection.notifications(timeoutMs: always ? 0 : 1).isEmpty || always else { return }
+        for row in try connection.query(
+            "SELECT outbox_id, key FROM drover.outbox WHERE outbox_id > $1 AND topic = $2",
+            [.int8(max(0, lastID - AlertWatch.overlap)), .text(Topic.alerts)])
+        {
+            lastID = max(lastID, Int64(try row.int("outbox_id")!))
+            guard let startMs = waiting.removeValue(forKey: try row.text("key")!) else { continue }
+            latenciesMs.append(Double(Clock.steadyMs() - startMs))
+        }
+    }
+}

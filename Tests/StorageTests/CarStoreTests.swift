@@ -1,0 +1,329 @@
+import Fleet
+import Kafka
+import Pipeline
+import Postgres
+import SimKit
+import Storage
+import Testing
+import Trips
+import Wire
+
+/// Cars in the real PostgreSQL: the same seeded logs as in memory, with crashes, lost answers, commits that do not happen
+/// and workers that go on after their partition was given to another.
+@Suite(.enabled(if: testDatabase != nil, "set DROVER_TEST_POSTGRES"), .serialized)
+struct CarStoreTests {
+    static let database = Result { try TestDatabase.migrated("cars") }
+
+    /// The simulation's log with vehicles of its own, so that all seeds live in the same tables.
+    static func log(seed: UInt64) -> [CarSimulation.Record] {
+        CarSimulation.log(seed: seed, readings: 60).map { record in
+            guard case .reading(let vehicle, let reading) = record else { return record }
+            return .reading(VehicleID("s\(seed)-\(vehicle.text)")!, reading)
+        }
+    }
+
+    @Test(
+        "The real tables hold what the set of readings gives, and answer like the model in memory",
+        arguments: 0..<16 as Range<UInt64>)
+    func model(seed: UInt64) throws {
+        let log = CarStoreTests.log(seed: seed)
+        let run = try CarRun(log, partition: Int32(seed), seed: seed, CarStoreTests.database.get())
+        try run.work(hasFaults: seed % 4 != 0)
+        try run.compare(with: CarSimulation.expected(log, rules: run.rules))
+    }
+
+    @Test("A trip that the first version left open is ended by the clock alone") func openTrip() throws {
+        let log = CarStoreTests.log(seed: 90).filter { if case .reading = $0 { true } else { false } }
+        let conninfo = try TestDatabase.migrated("upgrade_open", to: 1)
+        let before = CarSimulation.expected(log, rules: TripRules())
+        try FirstVersion.write(before, log: log, end: log.count, partition: 90, Connection(conninfo: conninfo))
+        _ = try Migrator.apply(TestDatabase.migrations.get(), on: Connection(conninfo: conninfo))
+        let whole = log + [.tick(2_000_000_000_000)]
+        let run = try CarRun(whole, partition: 90, seed: 90, conninfo, tables: before)
+        try run.work(hasFaults: false)
+        try run.compare(with: CarSimulation.expected(whole, rules: run.rules))
+    }
+
+    @Test(
+        "Tables of the first version, without states, are carried on",
+        arguments: 100..<104 as Range<UInt64>)
+    func upgrade(seed: UInt64) throws {
+        let log = CarStoreTests.log(seed: seed)
+        let conninfo = try TestDatabase.migrated("upgrade_\(seed)", to: 1)
+        // The first version wrote every reading at once.
+        let end = log.count / 2
+        let before = CarSimulation.expected(Array(log[..<end]), rules: TripRules())
+        try FirstVersion.write(before, log: log, end: end, partition: Int32(seed), Connection(conninfo: conninfo))
+        _ = try Migrator.apply(TestDatabase.migrations.get(), on: Connection(conninfo: conninfo))
+        let run = try CarRun(log, partition: Int32(seed), seed: seed, conninfo, tables: before)
+        try run.work(hasFaults: seed % 2 == 0)
+        try run.compare(with: CarSimulation.expected(log, rules: run.rules))
+    }
+}
+
+/// Workers of one partition on the real tables; the model in memory goes along.
+private final class CarRun {
+    private struct Refused: Error {}
+
+    /// What was handed over and is not written yet.
+    private struct Commit {
+        let step: ProgressStep
+        let tables: [TableRows]
+        let vehicles: [VehicleStore.Row]
+        let dropped: [(vehicle: String, startMs: Int64)]
+        let rows: CarRows
+        let book: CarBook
+    }
+
+    private struct Worker {
+        var book: CarBook
+        var at: Int64
+        var handedOver: PartitionProgress
+        var inFlight: Commit?
+    }
+
+    let rules = TripRules()
+    private let log: [CarSimulation.Record]
+    private let partition: TopicPartition
+    private let db: Connection
+    private var chance: SeededChance
+    private var model = CarTables()
+    private var workers: [Worker] = []
+
+    init(
+        _ log: [CarSimulation.Record], partition: Int32, seed: UInt64, _ conninfo: String,
+        tables: CarTables.Results = .init()
+    ) throws {
+        (self.log, self.partition) = (log, TopicPartition(topic: "drover.cars", partition: partition))
+        chance = SeededChance(seed: seed)
+        db = try Store.connectForWriting(conninfo)
+        model.minutes = tables.minutes.mapValues { $0.mapValues { .init(row: $0) } }
+        model.trips = tables.trips.mapValues { $0.mapValues { .init(row: $0) } }
+        model.days = tables.days.mapValues { $0.mapValues { .init(row: $0) } }
+    }
+
+    func work(hasFaults: Bool) throws {
+        workers = [try takeOver()]
+        let batchMax = [1, 7, 60, 10_000][Int(chance.below(4))] as Int64
+        var steps = 0
+        while hasFaults, steps < 10 * log.count, workers.contains(where: { $0.at < log.count }) {
+            steps += 1
+            let number = Int(chance.below(Int64(workers.count)))
+            if chance.once(in: 12) {
+                workers[number] = try takeOver()
+                continue
+            }
+            if workers.count < 3, chance.once(in: 15) { workers.append(try takeOver()) }
+            take(number, count: 1 + chance.below(batchMax))
+            if !chance.once(in: 3) { try cycle(number, hasFaults: true) }
+        }
+        workers = [try takeOver()]
+        while workers[0].at < log.count || workers[0].inFlight != nil || workers[0].handedOver.nextOffset < log.count {
+            take(0, count: 1 + chance.below(batchMax))
+            try cycle(0, hasFaults: false)
+        }
+    }
+
+    private func takeOver() throws -> Worker {
+        let progress = try ProgressStore.load([partition: 0], on: db)[partition]!
+        var book = CarBook(
+            rules: rules,
+            progress: CarProgress(
+                nextOffset: progress.nextOffset, replayFrom: progress.replayFrom,
+                replayClockMs: progress.replayClockMs))
+        _ = try CarStore.load(partition.partition, into: &book, on: db)
+        return Worker(book: book, at: progress.replayFrom, handedOver: progress, inFlight: nil)
+    }
+
+    private func take(_ number: Int, count: Int64) {
+        for _ in 0..<count where workers[number].at < log.count {
+            let offset = workers[number].at
+            workers[number].at += 1
+            switch log[Int(offset)] {
+            case .tick(let ts): workers[number].book.tick(ts, offset: offset)
+            case .reading(let vehicle, let reading):
+                let isTaken = unsafe Array(vehicle.text.utf8).withUnsafeBytes { key in
+                    unsafe workers[number].book.take(key: key, reading, offset: offset, pushedMs: 1_000 + offset)
+                }
+                #expect(isTaken)
+            }
+        }
+    }
+
+    /// As a lane does it: the commit in flight is answered, the next is handed over; with late readings it waits.
+    private func cycle(_ number: Int, hasFaults: Bool) throws {
+        guard try settle(number, hasFaults) else { return }
+        let worker = workers[number]
+        guard worker.at > worker.handedOver.nextOffset else { return }
+        var to = worker.handedOver
+        to.nextOffset = worker.at
+        (to.clockMs, to.lastRecordHash) = (worker.book.clockMs, worker.at)
+        (to.replayFrom, to.replayClockMs) = (
+            min(worker.book.replayFrom.offset, worker.at), worker.book.replayFrom.clockMs
+        )
+        workers[number].inFlight = Commit(
+            step: ProgressStep(partition: partition, from: worker.handedOver.nextOffset, to: to),
+            tables: CarStore.encode(worker.book), vehicles: vehicles(worker.book), dropped: dropped(worker.book),
+            rows: worker.book.rows, book: worker.book)
+        workers[number].handedOver = to
+        workers[number].book.clearRows()
+        if worker.book.hasLate { _ = try settle(number, hasFaults) }
+    }
+
+    private func vehicles(_ book: borrowing CarBook) -> [VehicleStore.Row] {
+        book.rows.vehicles.map {
+            let text = String(decoding: book.vehicle($0), as: UTF8.self)
+            return VehicleStore.Row(
+                vehicle: text, kind: "car", model: nil, partition: partition.partition, lastMs: nil)
+        }
+    }
+
+    private func dropped(_ book: borrowing CarBook) -> [(vehicle: String, startMs: Int64)] {
+        book.rows.droppedTrips.map { (String(decoding: book.vehicle($0), as: UTF8.self), $1) }
+    }
+
+    /// The commit in flight happens, or not, and its answer arrives, or not. False: the worker starts anew.
+    private func settle(_ number: Int, _ hasFaults: Bool) throws -> Bool {
+        guard let commit = workers[number].inFlight else { return true }
+        workers[number].inFlight = nil
+        let before = model
+        var isKept = false
+        do {
+            try db.transaction {
+                isKept = try ProgressStore.advance([commit.step], on: db) == [partition]
+                guard isKept else { return }
+                try write(commit.vehicles, commit.dropped, commit.tables)
+                model.write(commit.rows, of: commit.book)
+                if workers[number].book.hasLate, workers[number].at == commit.step.to.nextOffset {
+                    try resolve(number)
+                }
+                if hasFaults, chance.once(in: 10) { throw Refused() }
+            }
+        } catch is Refused {
+            (model, isKept) = (before, false)
+        }
+        if isKept, !hasFaults || !chance.once(in: 10) { return true }
+        workers[number] = try takeOver()
+        return false
+    }
+
+    private func write(
+        _ vehicles: [VehicleStore.Row], _ dropped: [(vehicle: String, startMs: Int64)], _ tables: [TableRows]
+    ) throws {
+        try VehicleStore.write(vehicles, on: db)
+        try CarStore.drop(dropped, on: db)
+        for table in CarStore.tables {
+            try table.write(tables.filter { $0.table.name == table.name }.map(\.bytes), on: db)
+        }
+    }
+
+    private func resolve(_ number: Int) throws {
+        let queries = workers[number].book.lateQueries
+        let histories = try CarStore.history(queries, on: db)
+        let wanted = model.histories(queries)
+        for query in queries {
+            let (found, wanted) = (try #require(histories[query.vehicle]), try #require(wanted[query.vehicle]))
+            #expect(found.trips == wanted.trips)
+            #expect(found.minutes == wanted.minutes)
+            #expect(found.otherMinutesOfDay == wanted.otherMinutesOfDay)
+            #expect(found.lastMinuteMs == wanted.lastMinuteMs)
+            // The model does not ask which days.
+            #expect(found.days.allSatisfy { wanted.days[$0.key] == $0.value })
+            let span = UTC.day(of: query.fromMs)...UTC.day(of: query.toMs)
+            #expect(wanted.days.keys.allSatisfy { !span.contains($0) || found.days[$0] != nil })
+        }
+        workers[number].book.resolve(histories, nextOffset: workers[number].at)
+        let book = workers[number].book
+        try write(vehicles(book), dropped(book), CarStore.encode(book))
+        model.write(book.rows, of: book)
+        workers[number].book.clearRows()
+    }
+
+    // MARK: What the tables hold
+
+    func compare(with expected: CarTables.Results) throws {
+        var results = CarTables.Results()
+        let names = TotalsColumns.names.joined(separator: ", ")
+        let ours = "vehicle IN (SELECT vehicle FROM vehicle WHERE topic_partition = \(partition.partition))"
+        for row in try db.query("SELECT *, \(names) FROM vehicle_minute WHERE \(ours)") {
+            let (vehicle, start) = (VehicleID(try row.text("vehicle")!)!, try row.timestampMs("minute_at")!)
+            results.minutes[vehicle, default: [:]][start] = VehicleMinute(
+                startMs: start, tripStartMs: try row.timestampMs("trip_start_at")!,
+                totals: try TotalsColumns.totals(row),
+                readings: try PackedSamples.decode(try row.bytes("samples")!, minuteMs: start))
+            #expect(try row.int("revision")! == Int(model.minutes[vehicle]?[start]?.revision ?? -1))
+        }
+        for row in try db.query("SELECT vehicle, start_at, end_at, is_open, revision, \(names) FROM trip WHERE \(ours)")
+        {
+            let (vehicle, start) = (VehicleID(try row.text("vehicle")!)!, try row.timestampMs("start_at")!)
+            let trip = Trip(
+                startMs: start, endMs: try row.timestampMs("end_at")!, totals: try TotalsColumns.totals(row))
+            results.trips[vehicle, default: [:]][start] = .init(trip, isOpen: try row.bool("is_open")!)
+            #expect(try row.int("revision")! == Int(model.trips[vehicle]?[start]?.revision ?? -1))
+        }
+        for row in try db.query("SELECT vehicle, day_at, revision, \(names) FROM vehicle_day WHERE \(ours)") {
+            let (vehicle, day) = (VehicleID(try row.text("vehicle")!)!, try row.timestampMs("day_at")!)
+            results.days[vehicle, default: [:]][day] = try TotalsColumns.totals(row)
+            #expect(try row.int("revision")! == Int(model.days[vehicle]?[day]?.revision ?? -1))
+        }
+        #expect(results.minutes == expected.minutes)
+        #expect(results.trips == expected.trips)
+        #expect(results.days == expected.days)
+        #expect(model.results == expected)
+    }
+}
+
+/// Rows as the engine before migration 0002 left them.
+private enum FirstVersion {
+    static func write(
+        _ results: CarTables.Results, log: [CarSimulation.Record], end: Int, partition: Int32, _ db: Connection
+    ) throws {
+        let clockMs = log[..<end].compactMap { if case .tick(let ts) = $0 { ts } else { nil } }.max()
+        try db.query(
+            "INSERT INTO drover.partition_progress VALUES ('drover.cars', $1, $2, $3)",
+            [.int4(partition), .int8(Int64(end)), clockMs.map { .timestampMs($0) } ?? .null])
+        for (vehicle, trips) in results.trips {
+            try db.query(
+                "INSERT INTO drover.vehicle VALUES ('car', $1, NULL, $2, $3)",
+                [.text(vehicle.text), .int4(partition), .timestampMs(trips.values.map(\.trip.endMs).max()!)])
+            for row in trips.values {
+                try insert(
+                    "trip",
+                    [
+                        ("vehicle", .text(vehicle.text)), ("start_at", .timestampMs(row.trip.startMs)),
+                        ("end_at", .timestampMs(row.trip.endMs)), ("is_open", .bool(row.isOpen)),
+                    ], row.trip.totals, db)
+            }
+        }
+        for (vehicle, minutes) in results.minutes {
+            for minute in minutes.values {
+                var samples: [UInt8] = []
+                PackedSamples.encode(minute.readings, minuteMs: minute.startMs, into: &samples)
+                try insert(
+                    "vehicle_minute",
+                    [
+                        ("vehicle", .text(vehicle.text)), ("minute_at", .timestampMs(minute.startMs)),
+                        ("trip_start_at", .timestampMs(minute.tripStartMs)), ("samples", .bytes(samples)),
+                    ], minute.totals, db)
+            }
+        }
+        for (vehicle, days) in results.days {
+            for (day, totals) in days {
+                try insert(
+                    "vehicle_day", [("vehicle", .text(vehicle.text)), ("day_at", .timestampMs(day))], totals, db)
+            }
+        }
+    }
+
+    private static func insert(
+        _ table: String, _ columns: [(String, Parameter)], _ totals: DriveTotals, _ db: Connection
+    ) throws {
+        var values = columns.map(\.1)
+        totals.visit(
+            narrow: { values.append($0.map { .int4(Int32($0)) } ?? .null) },
+            wide: { values.append($0.map { .int8($0) } ?? .null) })
+        let names = (columns.map(\.0) + TotalsColumns.names).joined(separator: ", ")
+        let places = values.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+        try db.query("INSERT INTO drover.\(table) (\(names)) VALUES (\(places))", values)
+    }
+}

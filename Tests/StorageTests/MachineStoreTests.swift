@@ -1,0 +1,127 @@
+import Alerts
+import Fleet
+import Pipeline
+import Postgres
+import SimKit
+import Storage
+import Testing
+
+@Suite(.enabled(if: testDatabase != nil, "set DROVER_TEST_POSTGRES"), .serialized)
+struct MachineStoreTests {
+    static let database = Result { try TestDatabase.migrated("machines") }
+
+    let db: Connection
+
+    init() throws {
+        db = try Store.connectForWriting(MachineStoreTests.database.get())
+    }
+
+    private func book(_ partition: Int32, clockMs: Int64?) throws -> (book: MachineBook, rebuilt: Int) {
+        try MachineStore.load(partition: partition, clockMs: clockMs, on: db)
+    }
+
+    private func write(_ changes: MachineChanges, _ partition: Int32) throws {
+        try db.transaction {
+            try VehicleStore.write(
+                changes.machines.filter { !$0.readings.isEmpty }.map {
+                    VehicleStore.Row(
+                        vehicle: $0.vehicle.text, kind: "machine", model: $0.model, partition: partition,
+                        lastMs: $0.lastMs)
+                }, on: db)
+            try MachineStore.write(changes, partition: partition, on: db)
+        }
+    }
+
+    private func log(_ seed: UInt64, _ chance: inout SeededChance) -> (vehicles: [VehicleID], log: [MachineEvent]) {
+        let vehicles = (0..<2).map { VehicleID("m-\(seed)-\($0)")! }
+        var arrivals = vehicles.enumerated().flatMap {
+            SeededMachine.readings(seed: seed * 2 + UInt64($0), count: 60, vehicle: $1)
+        }
+        arrivals.sort { $0.ts < $1.ts }
+        if seed % 2 == 1 { arrivals.shuffle(using: &chance) }
+        return (vehicles, SeededMachine.log(arrivals, &chance))
+    }
+
+    /// What the model in memory holds after the same log, record by record.
+    private func wanted(_ log: [MachineEvent]) -> MachineTables {
+        var (tables, book) = (MachineTables(), MachineBook(rules: RuleTimeline(), clockMs: nil))
+        for event in log {
+            var histories = MachineHistories()
+            while true {
+                let outcome = book.take([event], histories: histories)
+                if case .needs(let needs) = outcome { tables.read(needs, into: &histories) }
+                guard case .taken(let changes) = outcome else { continue }
+                tables.write(changes)
+                break
+            }
+        }
+        return tables
+    }
+
+    @Test(
+        "The real tables hold what the model in memory does, whoever takes over when",
+        arguments: 0..<16 as Range<UInt64>)
+    func model(seed: UInt64) throws {
+        var chance = SeededChance(seed: seed)
+        let partition = Int32(seed)
+        let (vehicles, log) = log(seed, &chance)
+        var (next, clockMs): (Int, Int64?) = (0, nil)
+        var book = try book(partition, clockMs: nil).book
+        while next < log.count {
+            let batch = Array(log[next...].prefix(Int(1 + chance.below(20))))
+            let changes = try MachineStore.take(batch, into: &book, partition: partition, on: db)
+            if !chance.once(in: 8) {
+                try write(changes, partition)
+                next += batch.count
+                for case .tick(let ts) in batch.map(\.fact) { clockMs = max(clockMs ?? ts, ts) }
+            } else {
+                book = try self.book(partition, clockMs: clockMs).book
+            }
+        }
+        let wanted = wanted(log)
+        var histories = MachineHistories()
+        var needs = MachineNeeds()
+        needs.machines = vehicles.map { MachineQuery(vehicle: $0, fromMs: .min, rowsMax: nil) }
+        needs.reportedSinceMs = .min
+        try MachineStore.read(needs, partition: partition, into: &histories, on: db)
+        #expect(histories.reportedSince?.vehicles == Set(vehicles))
+        for vehicle in vehicles {
+            let found = try #require(histories.machines[vehicle])
+            let rows = wanted.readings[vehicle, default: [:]].sorted { $0.key < $1.key }.map(\.value)
+            #expect(found.rows.map(\.reading) == rows.map(\.reading), "seed \(seed)")
+            #expect(found.rows.map(\.state?.packed) == rows.map(\.state), "seed \(seed)")
+            let alerts = wanted.alerts.values.filter { $0.episode.vehicle == vehicle }.sorted { $0.id < $1.id }
+            #expect(found.told.all.sorted { $0.id < $1.id } == alerts, "seed \(seed)")
+            let deadline = try db.query(
+                "SELECT next_deadline_at FROM drover.vehicle WHERE vehicle = $1", [.text(vehicle.text)]
+            )[0].timestampMs("next_deadline_at")
+            #expect(deadline == wanted.deadlines[vehicle], "seed \(seed)")
+        }
+        #expect(try MachineStore.rules(partition: partition, on: db) == RuleTimeline(wanted.rules.values))
+    }
+
+    @Test("A state of another version is judged again from the first reading, and the lane goes on") func undecodable()
+        throws
+    {
+        var chance = SeededChance(seed: 1_000)
+        let (vehicles, log) = log(1_000, &chance)
+        var book = try book(1_000, clockMs: nil).book
+        try write(try MachineStore.take(log, into: &book, partition: 1_000, on: db), 1_000)
+        try db.execute(
+            "UPDATE drover.machine_reading SET alert_state = '\\x01' WHERE vehicle LIKE 'm-1000-%';"
+                + "UPDATE drover.vehicle SET next_deadline_at = last_reading_at WHERE topic_partition = 1000")
+        let clockMs = log.compactMap { if case .tick(let ts) = $0.fact { ts } else { nil } }.max()
+        let taken = try self.book(1_000, clockMs: clockMs)
+        book = taken.book
+        #expect(taken.rebuilt == vehicles.count)
+        // The same readings again repair the rows.
+        let changes = try MachineStore.take(log, into: &book, partition: 1_000, on: db)
+        #expect(changes.rebuilt == vehicles.count && changes.transitions.isEmpty)
+        try write(changes, 1_000)
+        var histories = MachineHistories()
+        var needs = MachineNeeds()
+        needs.machines = vehicles.map { MachineQuery(vehicle: $0, fromMs: .min, rowsMax: nil) }
+        try MachineStore.read(needs, partition: 1_000, into: &histories, on: db)
+        #expect(histories.machines.values.allSatisfy { $0.rows.allSatisfy { $0.state != nil } })
+    }
+}

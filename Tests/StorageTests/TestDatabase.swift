@@ -1,0 +1,36 @@
+import Foundation
+import Postgres
+import Storage
+
+/// Set DROVER_TEST_POSTGRES to a libpq connection string of a role that may create databases. Without it these tests are
+/// skipped.
+let testDatabase = ProcessInfo.processInfo.environment["DROVER_TEST_POSTGRES"]
+
+/// Databases of the tests' own; the server they are on is thrown away.
+enum TestDatabase {
+    static let migrations: Result<[Migrator.File], any Error> = Result {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Queries/migrations")
+        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        return try files.compactMap { file in
+            try Migrator.File.number(of: file.lastPathComponent).map {
+                Migrator.File(
+                    number: $0, name: file.lastPathComponent, sql: try String(contentsOf: file, encoding: .utf8))
+            }
+        }
+    }
+
+    /// An empty database; returns how to connect to it.
+    static func make(_ purpose: String) throws -> String {
+        let name = "drover_\(purpose)_test_\(ProcessInfo.processInfo.processIdentifier)"
+        try Connection(conninfo: testDatabase ?? "").execute("CREATE DATABASE \(name)")
+        return "\(testDatabase ?? "") dbname=\(name)"
+    }
+
+    /// A database with the migrations up to this number.
+    static func migrated(_ purpose: String, to last: Int = .max) throws -> String {
+        let conninfo = try make(purpose)
+        _ = try Migrator.apply(migrations.get().filter { $0.number <= last }, on: Connection(conninfo: conninfo))
+        return conninfo
+    }
+}

@@ -1,0 +1,75 @@
+"""A PostgreSQL cluster of a test's own, which it can stop in every manner at any time (`drover servers` would end with it)."""
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import psycopg
+
+
+class Cluster:
+    """Reached by a socket in its own folder only. Without fsync: a test kills processes, not the machine."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        places = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(re.search(r"(\d+)/bin", path).group(1)))
+        assert places, "no /usr/lib/postgresql/*/bin; run Deploy/install"
+        self.binaries = Path(places[-1])
+        # PostgreSQL refuses to run as root.
+        self.become = []
+        if os.geteuid() == 0:
+            shutil.chown(self.folder, "postgres", "postgres")
+            self.become = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups"]
+        self.folder.chmod(0o700)
+        self.data, self.process, self.databases = self.folder / "data", None, 0
+        subprocess.run(
+            [*self.become, str(self.binaries / "initdb"), "-D", str(self.data), "-U", "postgres", "-A", "trust", "--no-sync",
+             "--encoding=UTF8", "--locale=C.UTF-8"], check=True, capture_output=True, cwd="/")
+        self.start()
+
+    def conninfo(self, database="postgres", user="postgres"):
+        return f"host={self.folder} user={user} dbname={database}"
+
+    def start(self, seconds=60):
+        settings = {
+            "listen_addresses": "", "unix_socket_directories": self.folder, "max_connections": 60, "shared_buffers": "64MB",
+            "max_wal_size": "1GB", "fsync": "off", "timezone": "UTC", "logging_collector": "off",
+        }
+        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        with open(self.folder / "postgres.log", "ab") as log:
+            self.process = subprocess.Popen(
+                [*(self.become or ["setpriv"]), "--pdeathsig", "INT", str(self.binaries / "postgres"), "-D", str(self.data), *options],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", start_new_session=True)
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                psycopg.connect(self.conninfo()).close()
+                return
+            except psycopg.OperationalError as error:
+                assert self.process.poll() is None and time.monotonic() < deadline, f"PostgreSQL does not start: {error}"
+                time.sleep(0.02)
+
+    def stop(self, number=signal.SIGINT):
+        """SIGINT is the fast stop, SIGQUIT the immediate one: no shutdown at all, recovery from the log at the next start."""
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(number)
+            self.process.wait(60)
+
+    def database(self, program, name="run"):
+        """A fresh, migrated database; returns the environment that points `drover` at it, as its least-privileged user."""
+        self.databases += 1
+        name = f"{name}_{self.databases}"
+        with psycopg.connect(self.conninfo(), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        env = {"DROVER_POSTGRES_OWNER_URL": self.conninfo(name), "DROVER_POSTGRES_URL": self.conninfo(name)}
+        subprocess.run([str(program), "migrate"], env={**os.environ, **env}, check=True, capture_output=True, timeout=60)
+        with psycopg.connect(self.conninfo(name), autocommit=True) as connection:
+            connection.execute("""DO $$ BEGIN
+                IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'torture') THEN CREATE ROLE torture LOGIN IN ROLE drover_writer; END IF;
+                END $$""")
+        return {"DROVER_POSTGRES_URL": self.conninfo(name, "torture"), "TORTURE_OWNER": self.conninfo(name)}

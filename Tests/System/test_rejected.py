@@ -1,0 +1,189 @@
+"""What could not be decoded is bounded, can be looked at, and comes in once it can be read."""
+import json
+import re
+import time
+
+import pytest
+from confluent_kafka import Producer
+from test_relay import emptied, on_topics, relay
+from world import World, connect
+
+TS = 1_790_000_000_000
+
+
+def reading(number, vehicle="car-1"):
+    return ('{"schema":1,"kind":"reading","id":"a-%d","vehicle":"%s","ts":%d,"speed_kmh":50}' % (number, vehicle, TS + number * 1000)).encode()
+
+
+@pytest.fixture
+def world(drover, data):
+    return World(drover, drover.servers(data))
+
+
+def push(world, values, key=b"car-1", partition=None):
+    producer = Producer({"bootstrap.servers": world.brokers})
+    places = []
+    for value in values:
+        extra = {} if partition is None else {"partition": partition}
+        producer.produce("drover.cars", key=key, value=value, on_delivery=lambda error, m: places.append((m.partition(), m.offset())), **extra)
+        producer.poll(0)
+    assert producer.flush(30) == 0
+    return places
+
+
+def start(world, env, name, **settings):
+    worker = world.worker(env, name, **{"ticks.interval_s": 60, **settings})
+    worker.wait_for("partitions assigned", 30)
+    return worker
+
+
+def rows(env, what="*"):
+    with connect(env) as connection:
+        return connection.execute(f"SELECT {what} FROM drover.rejected ORDER BY topic, partition, record_offset").fetchall()
+
+
+COLUMNS = "topic, partition, record_offset, last_offset, records, reason, first_bytes, pushed_at"
+
+
+def test_a_burst_of_rubbish_fills_no_disk_and_restarts_change_nothing(world):
+    """Half the records are rubbish; the rows are those of one undisturbed reading, whatever is killed."""
+    calm, rough = world.database(), world.database()
+    worker = start(world, calm, "calm")
+    places = push(world, [b"rubbish %d" % n if n % 2 else reading(n) for n in range(20_000)])
+    assert len({partition for partition, _ in places}) == 1
+    world.tick()
+    world.work_off(calm)
+    assert worker.stop() == 0
+    for restart in range(4):
+        worker = start(world, rough, "rough", **{"kafka.batch_messages_max": 700, "work.commit_interval_ms": 5})
+        deadline = time.monotonic() + 30
+        while world.written(rough) < (restart + 1) * 3_500:
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        worker.process.kill()
+        worker.wait(10)
+    worker = start(world, rough, "rough")
+    world.work_off(rough)
+    assert worker.stop() == 0
+    assert rows(rough, COLUMNS) == rows(calm, COLUMNS)
+    singles = [row for row in rows(calm, "records, last_offset - record_offset")]
+    # 65 rows a block of 4,096 offsets, and every record is in one of them.
+    assert len(singles) == 65 * 5 and sum(row[0] for row in singles) == 10_000
+    with connect(calm) as connection:
+        assert connection.execute("SELECT sum(readings) FROM drover.trip").fetchone() == (10_000,)
+        told = connection.execute("SELECT count(*), count(DISTINCT record_id) FROM drover.outbox WHERE topic = 'drover.rejected'").fetchone()
+        # The block that is still open is not told of yet.
+        assert told == (65 * 5 - 1, 65 * 5 - 1)
+
+
+def test_rejected_records_come_out_on_their_topic(world):
+    env = world.database()
+    worker, running = start(world, env, "out"), relay(world, env)
+    [(partition, offset)] = push(world, [b"\xff\xfe rubbish"])
+    world.work_off(env)
+    emptied(env, running)
+    [(topic, key, record_id, value)] = on_topics(world.brokers, ["drover.rejected"])
+    assert record_id == f"drover.cars-{partition}-{offset}" and key == f"drover.cars-{partition}"
+    assert value["kind"] == "rejected" and value["first_bytes_hex"].startswith("fffe20") and "not a JSON object" in value["reason"]
+    assert value["pushed_ts"] > TS and (value["offset"], value["records"]) == (offset, 1)
+    assert running.stop() == 0 and worker.stop() == 0
+
+
+def test_list_show_and_retry(world, drover):
+    env = world.database()
+    worker = start(world, env, "list")
+    # In a partition where the decoder finds the record's key to be another's: good as soon as it is read as a machine's
+    # is not to be had here, so the decoder's change is played by the table: a good record is marked as rejected.
+    [(partition, bad), (_, good)] = push(world, [b"\x00\x01rubbish", reading(1)])
+    world.work_off(env)
+    with connect(env) as connection:
+        connection.execute("""INSERT INTO drover.rejected (topic, partition, record_offset, last_offset, reason, first_bytes, pushed_at)
+            VALUES ('drover.cars', %s, %s, %s, 'a decoder of yesterday', '', now())""", (partition, good, good))
+
+    run = drover.run("rejected", "list", "--format", "json", env=env)
+    listed = json.loads(run.out)
+    assert run.code == 0 and [row["offset"] for row in listed] == [bad, good] and listed[0]["retried_at"] is None
+    assert len(drover.run("rejected", "list", "--topic", "drover.machines", env=env).out.splitlines()) == 1
+    assert json.loads(drover.run("rejected", "list", "--since", "2099-01-01T00:00:00Z", "--format", "json", env=env).out) == []
+
+    run = drover.run("rejected", "show", "drover.cars", partition, bad, env=env)
+    assert run.code == 0 and "value_hex: 000172756262697368" in run.out and "key: car-1" in run.out and "reason: not a JSON object" in run.out
+    shown = json.loads(drover.run("rejected", "show", "drover.cars", partition, good, "--format", "json", env=env).out)
+    assert shown["value"] == reading(1).decode() and shown["today"] == "can be decoded" and shown["reason"] == "a decoder of yesterday"
+
+    run = drover.run("rejected", "retry", "drover.cars", partition, bad, env=env)
+    assert run.code == 1 and "still cannot be decoded: not a JSON object" in run.err
+    run = drover.run("rejected", "retry", "drover.cars", partition, good, env=env)
+    assert run.code == 0 and "pushed again" in run.err
+    assert [row[0] is not None for row in rows(env, "retried_at")] == [False, True]
+    world.tick()
+    world.work_off(env)
+    with connect(env) as connection:
+        # It was there already: sent twice is once.
+        assert connection.execute("SELECT readings FROM drover.trip").fetchall() == [(1,)]
+    assert drover.run("rejected", "retry", "drover.cars", partition, 99, env=env).code == 1
+    assert worker.stop() == 0
+
+
+def test_retry_all_brings_in_what_can_be_read_by_now(world, drover):
+    """A worker that knew less has counted good records as rejected: all of them come in."""
+    env = world.database()
+    [(partition, first), *rest] = push(world, [reading(n) for n in range(200)])
+    offsets = [first] + [offset for _, offset in rest]
+    with connect(env) as connection:
+        for offset in offsets[:64]:
+            connection.execute("""INSERT INTO drover.rejected (topic, partition, record_offset, last_offset, reason, first_bytes)
+                VALUES ('drover.cars', %s, %s, %s, 'yesterday', '')""", (partition, offset, offset))
+        connection.execute("""INSERT INTO drover.rejected (topic, partition, record_offset, last_offset, records, reason, first_bytes)
+            VALUES ('drover.cars', %s, %s, %s, 136, 'yesterday', '')""", (partition, offsets[64], offsets[-1]))
+        for index in range(8):
+            connection.execute("INSERT INTO drover.partition_progress (topic, partition, next_offset, replay_offset) VALUES ('drover.cars', %s, %s, %s)",
+                               (index, *[200 if index == partition else 0] * 2))
+    run = drover.run("rejected", "retry", "--all", env=env)
+    assert run.code == 0 and "200 records pushed again" in run.err, run.err
+    assert all(row[0] is not None for row in rows(env, "retried_at"))
+    assert "0 records pushed again" in drover.run("rejected", "retry", "--all", env=env).err
+    worker = start(world, env, "late")
+    world.tick()
+    world.work_off(env)
+    assert worker.stop() == 0
+    with connect(env) as connection:
+        assert connection.execute("SELECT sum(readings) FROM drover.trip").fetchone() == (200,)
+
+
+@pytest.mark.parametrize("arguments, text", [
+    ([], "say `list`"), (["show"], "show takes TOPIC PARTITION OFFSET"), (["show", "drover.cars", "x", "1"], "PARTITION x"),
+    (["retry", "drover.cars", "1", "-1"], "OFFSET -1"), (["show", "cars", "1", "1"], "cars: is not a topic of readings; these are drover.cars"),
+    (["retry"], "retry takes TOPIC PARTITION OFFSET"), (["list", "--since", "yesterday"], "--since yesterday: must be a time with its zone"),
+    (["list", "x"], "say `list`"), (["retry", "--all", "drover.cars", "1", "1"], "say `list`"),
+])
+def test_wrong_use_says_how(drover, arguments, text):
+    run = drover.run("rejected", *arguments)
+    assert run.code == 2 and text in run.err, run.err
+
+
+def test_ticks_reach_every_partition_again_and_again(world):
+    env = world.database()
+    worker = world.worker(env, "ticking", **{"ticks.interval_s": 1})
+    worker.wait_for("partitions assigned", 30)
+    deadline = time.monotonic() + 20
+    with connect(env) as connection:
+        for _ in range(2):
+            since = connection.execute("SELECT now()").fetchone()[0]
+            while (ahead := connection.execute("SELECT count(*) FROM drover.partition_progress WHERE clock_at > %s", (since,)).fetchone()[0]) < 16:
+                assert time.monotonic() < deadline, f"{ahead} of 16 partitions have seen a tick"
+                time.sleep(0.05)
+    assert worker.stop() == 0
+
+
+def test_ticks_without_a_broker_are_left_out_and_said_once(drover):
+    run = drover.start("work", "--set", "ticks.interval_s=1", env={"DROVER_KAFKA_BROKERS": "127.0.0.1:1", "DROVER_POSTGRES_URL": "host=127.0.0.1 port=1"})
+    run.wait_for("ticks cannot be sent", 30)
+    time.sleep(4)
+    assert len(re.findall("ticks cannot be sent", run.output())) == 1
+    assert run.stop(30) == 0
+
+
+def test_a_role_that_is_no_role_is_said(drover):
+    run = drover.run("work", "--set", "ticks.roles=everybody")
+    assert run.code == 1 and "ticks.roles: `everybody` is not one of work, serve, notify" in run.err

@@ -1,0 +1,686 @@
+"""Disturbs workers, the database and the broker while a seeded load goes on, and compares what is in the result tables at the end with
+what one undisturbed worker makes of the same input.
+
+    python Tests/System/torture.py --broker noida|tansu|mock --kills 100 --workers 3 --seed S
+    python Tests/System/torture.py --shuffle --seed S          one input, many orders and partition counts: one digest
+
+Environment: DROVER_BIN (default .build/release/drover). Prints its seed first and a JSON line at the end; exit code 1 when a table differs
+(the first differing row is printed and the folder with all logs is kept), when a worker ended by itself, when a stored offset went
+backwards, or when something was never worked off. tests: test_torture.py.
+"""
+import argparse
+import hashlib
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+from brokers import DIES_WITH_US, ROOT, Mock, Noida, newest_librdkafka
+from cluster import Cluster
+from confluent_kafka import Consumer, Producer
+from tansu import Tansu, one_record_batches
+from torture_input import CARS, MACHINES, Fleet
+
+BROKERS = {"noida": Noida, "tansu": Tansu, "mock": Mock}
+TOPICS = (CARS, MACHINES)
+
+
+class Wrong(AssertionError):
+    """The engine did not keep a promise."""
+
+
+# MARK: what is in the tables
+
+RESULTS = ("vehicle", "vehicle_minute", "trip", "vehicle_day", "machine_reading", "alert", "rejected")
+# Columns that tell about the processing: where a record lay, how often a row was written, the state to go on from.
+PROCESSING = re.compile(r"partition|offset|revision|revised|migration|(^|_)state_bytes$|^alert_state$|written_at|updated_at|committed_at|pushed_at|retried_at")
+# An alert keeps the id that was first told (docs: an episode that late data move), so that ids follow the order of arrival.
+TOLD = re.compile(r"^alert_id$|^first_opened_at$|told")
+
+
+def tables(conninfo, any_order=False):
+    """The rows of every result table as sorted tuples of text, with their columns; withdrawn alerts are left out."""
+    found = {}
+    with psycopg.connect(conninfo) as connection:
+        for table in RESULTS:
+            columns = [
+                name for (name, kind) in connection.execute(
+                    "SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = 'drover' AND table_name = %s "
+                    "ORDER BY column_name", (table,)).fetchall()
+                if not PROCESSING.search(name) and not (kind == "bytea" and "state" in name) and not (any_order and TOLD.search(name))
+            ]
+            if not columns:
+                raise Wrong(f"the database has no table drover.{table}")
+            # What could not be decoded may lie on the topic more than once, when it was sent more than once.
+            distinct = "DISTINCT" if table == "rejected" else ""
+            where = "WHERE state <> 'withdrawn'" if table == "alert" else ""
+            rows = connection.execute(
+                f"SELECT {distinct} {', '.join(f'{name}::text' for name in columns)} FROM drover.{table} {where}").fetchall()
+            found[table] = (columns, sorted(rows, key=lambda row: tuple(value or "" for value in row)))
+    return found
+
+
+def digest(found):
+    """md5 of each table, and of all."""
+    each = {table: hashlib.md5(repr(content).encode()).hexdigest() for table, content in found.items()}
+    return {**each, "all": hashlib.md5(repr(sorted(each.items())).encode()).hexdigest()}
+
+
+def difference(ours, expected):
+    """Says the first row of the first table that differs; None when nothing does."""
+    keys = ("kind", "vehicle", "topic", "minute_at", "start_at", "day_at", "read_at", "parameter", "opened_at", "first_bytes")
+    for table, (columns, rows) in expected.items():
+        found, missing = set(ours[table][1]) - set(rows), set(rows) - set(ours[table][1])
+        if ours[table] == (columns, rows):
+            continue
+
+        def key(row):
+            return tuple(row[columns.index(name)] or "" for name in keys if name in columns)
+
+        first = min([*found, *missing], key=key, default=None)
+        if first is None:
+            return f"{table}: a row is there more than once"
+        beside = [dict(zip(columns, row)) for side in (found, missing) for row in side if key(row) == key(first)]
+        told = [f"{table}: {len(missing)} of {len(rows)} rows are not as expected, {len(found)} of {len(ours[table][1])} are others"]
+        told.append("first at " + ", ".join(f"{n}={v}" for n, v in zip([n for n in keys if n in columns], key(first))))
+        if len(beside) == 2:
+            told += [f"  {name}: is {beside[0][name]}, expected {beside[1][name]}" for name in columns if beside[0][name] != beside[1][name]]
+        else:
+            told.append(f"  {'should not be there' if first in found else 'is missing'}: {dict(zip(columns, first))}")
+        return "\n".join(told)
+    return None
+
+
+# MARK: load
+
+class Load(threading.Thread):
+    """Pushes the items in their order, no further than it is allowed to; keeps the ends of the log from the acknowledgements."""
+
+    def __init__(self, broker, partitions, items, whole_batches=False):
+        super().__init__(daemon=True)
+        self.items, self.partitions = items, partitions
+        self.ends, self.failed, self.pushed, self.stopped, self.held = {}, None, 0, False, False
+        self.allow(1)
+        # One request at a time keeps the order within a partition, whatever is tried again. Not the idempotent producer: the embedded
+        # broker forgets its sequences when it stops. What an acknowledgement that was lost puts on the log twice is input like any other.
+        settings = {
+            "bootstrap.servers": broker.brokers, "acks": "all", "linger.ms": 20, "max.in.flight.requests.per.connection": 1, "log_level": 0,
+            "message.timeout.ms": 240_000, "reconnect.backoff.max.ms": 500, "retry.backoff.ms": 100,
+        }
+        self.producer = Producer(settings | (one_record_batches if broker.name == "tansu" and not whole_batches else {}))
+
+    def allow(self, fraction, seconds=0):
+        """Lets it push up to that part of the items, evenly over so many seconds."""
+        allowed, began, behind = int(len(self.items) * fraction), time.monotonic(), self.pushed
+        pace = (allowed - behind) / seconds if seconds else float("inf")
+        self.may_push = lambda number: number < allowed and (seconds == 0 or number - behind < (time.monotonic() - began) * pace)
+        self.allowed = allowed
+
+    def run(self):
+        try:
+            for number, item in enumerate(self.items):
+                while not self.stopped and (self.held or not self.may_push(number)):
+                    self.producer.poll(0.01)
+                if self.stopped:
+                    return
+                if item.is_tick and number >= len(self.items) - 1:
+                    self._flush()  # Everything that the last tick closes lies before it.
+                for topic, partition in self._places(item):
+                    self._push(topic, partition, item)
+                self.pushed = number + 1
+            self._flush()
+        except Exception as error:  # Told by whoever waits for the load.
+            self.failed = error
+
+    def _places(self, item):
+        return [(topic, number) for topic in TOPICS for number in range(self.partitions)] if item.is_tick else [(item.topic, None)]
+
+    def _push(self, topic, partition, item):
+        arguments = {"partition": partition} if partition is not None else {}
+        while True:
+            try:
+                self.producer.produce(topic, item.value, item.key, on_delivery=self._delivered, **arguments)
+                break
+            except BufferError:
+                self.producer.poll(0.05)
+        self.producer.poll(0)
+
+    def _flush(self):
+        for _ in range(240):
+            if self.stopped or self.producer.flush(1) == 0:
+                return
+        raise Wrong("the broker did not acknowledge the load in 240 s")
+
+    def _delivered(self, error, message):
+        if error is not None:
+            self.failed = self.failed or Wrong(f"the load was not taken: {error}")
+            return
+        place = (message.topic(), message.partition())
+        if message.offset() < self.ends.get(place, 0):
+            self.failed = self.failed or RuntimeError(
+                f"the broker lost what it had acknowledged: {place} is at {message.offset()} after {self.ends[place]}")
+        self.ends[place] = max(self.ends.get(place, 0), message.offset() + 1)
+
+
+# MARK: workers
+
+class Worker:
+    """A `drover work` process whose lines go to a file."""
+
+    def __init__(self, number, name, command, env, folder):
+        self.name, self.path = name, folder / f"worker-{number:03d}-{name or 'dynamic'}.log"
+        self.is_meant_to_end = False
+        with open(self.path, "wb") as log:
+            self.process = subprocess.Popen(
+                [*DIES_WITH_US, *command], stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env, start_new_session=True)
+
+    def said(self):
+        return self.path.read_text(errors="replace")
+
+    def kill(self):
+        self.is_meant_to_end = True
+        self.process.kill()
+        self.process.wait(20)
+
+    def terminate(self):
+        self.is_meant_to_end = True
+        self.process.terminate()
+
+    def wait(self, seconds=60):
+        try:
+            code = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise Wrong(f"a worker did not stop on SIGTERM in {seconds} s\n{self.said()[-3000:]}")
+        if code != 0:
+            raise Wrong(f"a worker ended with {code} on SIGTERM\n{self.said()[-3000:]}")
+
+
+class Torture:
+    """One database that workers of one group fill from one broker, while it is disturbed."""
+
+    def __init__(self, program, folder, cluster, broker, items, seed=0, partitions=4, workers=1, settings=None, librdkafka="debian",
+                 whole_batches=False, say=lambda text: None):
+        self.program, self.folder, self.cluster, self.broker, self.items = str(program), Path(folder), cluster, broker, items
+        self.partitions, self.settings, self.say = partitions, settings or {}, say
+        self.chance, self.wanted = random.Random(f"{seed} faults"), workers
+        self.folder.mkdir(parents=True, exist_ok=True)
+        database = cluster.database(program)
+        self.owner = database.pop("TORTURE_OWNER")
+        self.group = re.search(r"dbname=(\w+)", self.owner).group(1)
+        newest = newest_librdkafka() if librdkafka == "newest" else {}
+        self.env = {**os.environ, **database, **newest, **broker.environment, "DROVER_KAFKA_BROKERS": broker.brokers,
+                    "DROVER_KAFKA_PARTITIONS": str(partitions), "DROVER_POSTGRES_READER_URL": ""}
+        # The load's ticks are of its own time and close everything at its end; ticks of today would let that wait for the next of them.
+        # And the embedded broker loses what is pushed while it stops: the load waits for that, a worker would not.
+        self.env["DROVER_TICKS_ROLES"] = "serve"
+        self.session_s = 10
+        known = subprocess.run([self.program, "check", "--settings-help"], capture_output=True, text=True, timeout=30).stdout
+        if "kafka.session_timeout_ms" in known:
+            self.session_s, self.env["DROVER_KAFKA_SESSION_TIMEOUT_MS"] = 6, "6000"
+        self.workers, self.lives = [], 0
+        self.load = Load(broker, partitions, items, whole_batches)
+        self.done, self.recovery, self.highest = [], {}, {}
+        self.member_changed, self.ended = threading.Event(), False
+
+    # MARK: running
+
+    def run(self, plan=(), seconds=120):
+        """Starts load and workers, does the faults of the plan one after the other while the load goes on, waits until all is written."""
+        steps = len(plan) + 2
+        self.load.allow(1 / steps if plan else 1)
+        self.load.start()
+        if not self.broker.expires_members:
+            threading.Thread(target=self._make_the_group_agree, daemon=True).start()
+        try:
+            for number in range(self.wanted):
+                self._start(self._name(number))
+            for number, fault in enumerate(plan):
+                self._await_progress()
+                self.load.allow((number + 2) / steps, self.session_s + 10 if fault in SLOW else 1.5)
+                time.sleep(self.chance.uniform(0, 0.8))
+                self._fault(fault)
+                while len(self.workers) < self.wanted and number + 1 < len(plan):
+                    self._start(self._name(len(self.workers)))
+            self.load.allow(1)
+            self._work_off(seconds)
+            for worker in self.workers:
+                worker.terminate()
+            for worker in self.workers:
+                worker.wait()
+        finally:
+            self.load.stopped = self.ended = True
+            for worker in self.workers:
+                worker.process.send_signal(signal.SIGCONT)
+                worker.kill()
+            self.load.join(30)
+        return self
+
+    def tables(self, any_order=False):
+        return tables(self.owner, any_order)
+
+    def fenced(self):
+        """How often a worker found that another owns its partition: whether the fence was tried at all."""
+        return sum(path.read_text(errors="replace").count("another worker owns") for path in self.folder.glob("worker-*.log"))
+
+    def _name(self, number):
+        """A broker that expires nobody needs fixed members, each started again under its own name."""
+        return "" if self.broker.expires_members else f"torture-{number}"
+
+    def _start(self, name):
+        self.lives += 1
+        settings = {"kafka.group": self.group, **({"kafka.instance_id": name} if name else {}), **self.settings}
+        command = [self.program, "work", *(part for key, value in settings.items() for part in ("--set", f"{key}={value}"))]
+        self.workers.append(Worker(self.lives, name, command, self.env, self.folder))
+        self.member_changed.set()
+
+    def _make_the_group_agree(self):
+        """The embedded broker lets a fixed member that starts again share out the partitions anew and does not tell the others, so that
+        some have two owners and some none. A member that joins and leaves makes it ask everybody."""
+        while not self.ended:
+            if not self.member_changed.wait(0.2):
+                continue
+            self.member_changed.clear()
+            told = threading.Event()
+            member = Consumer({"bootstrap.servers": self.broker.brokers, "group.id": self.group, "log_level": 0,
+                               "partition.assignment.strategy": "cooperative-sticky"})
+            member.subscribe(["nothing"], on_assign=lambda *_: told.set())
+            until = time.monotonic() + 20
+            while not told.is_set() and not self.ended and time.monotonic() < until:
+                member.poll(0.1)
+            member.close()
+
+    # MARK: watching
+
+    def _look(self):
+        """Where each partition stands; none when the database is away. Fails on what must not be."""
+        for worker in self.workers:
+            if not worker.is_meant_to_end and worker.process.poll() is not None:
+                raise Wrong(f"a worker ended by itself with {worker.process.returncode}\n{worker.said()[-3000:]}")
+        if self.load.failed:
+            raise self.load.failed
+        try:
+            with psycopg.connect(self.owner, connect_timeout=5) as connection:
+                rows = connection.execute("SELECT topic, partition, next_offset FROM drover.partition_progress").fetchall()
+        except psycopg.OperationalError:
+            return None
+        for topic, partition, offset in rows:
+            if offset < self.highest.get((topic, partition), 0):
+                raise Wrong(f"the stored offset of {topic}[{partition}] went back from {self.highest[topic, partition]} to {offset}")
+            self.highest[topic, partition] = offset
+        return sum(self.highest.values())
+
+    def _lag(self):
+        return {place: end - self.highest.get(place, 0) for place, end in self.load.ends.items() if end > self.highest.get(place, 0)}
+
+    def _await_progress(self, seconds=45):
+        """Until something more is written, so that faults do not only hit workers that wait; returns how long it took."""
+        began, before = time.monotonic(), self._look() or sum(self.highest.values())
+        while time.monotonic() - began < seconds:
+            now = self._look()
+            if now is not None and (now > before or not self._lag() and self.load.pushed >= self.load.allowed):
+                return time.monotonic() - began
+            time.sleep(0.02)
+        self.say(f"nothing was written for {seconds} s")
+        return seconds
+
+    def _work_off(self, seconds):
+        deadline, last, agree = time.monotonic() + seconds, None, time.monotonic() + 8
+        while True:
+            now = self._look()
+            if now != last:
+                last, deadline, agree = now, max(deadline, time.monotonic() + 45), time.monotonic() + 8
+            if time.monotonic() > agree:
+                self.member_changed.set()
+                agree += 8
+            if not self.load.is_alive() and now is not None and not self._lag():
+                return
+            if time.monotonic() > deadline:
+                tails = "\n".join(f"{worker.path.name}:\n{worker.said()[-1500:]}" for worker in self.workers)
+                raise Wrong(f"not worked off after {seconds} s; records that are left: {self._lag()}; pushed {self.load.pushed} of "
+                            f"{len(self.items)}\n{tails}")
+            time.sleep(0.02)
+
+    # MARK: faults
+
+    def _fault(self, name):
+        began = time.monotonic()
+        if name.startswith("fail "):
+            told = self.broker.tell(name)
+        else:
+            told = getattr(self, "fault_" + name.replace("-", "_"))()
+        took = time.monotonic() - began
+        waited = self._await_progress()
+        self.done.append(name)
+        self.recovery.setdefault(name, []).append(round(waited, 2))
+        self.say(f"{len(self.done)}: {name} {told or ''} ({took:.1f} s, then {waited:.1f} s until something was written; "
+                 f"{self.load.pushed} of {len(self.items)} pushed, {sum(self._lag().values())} behind)")
+
+    def _pick(self):
+        return self.chance.choice(self.workers)
+
+    def fault_kill(self):
+        """SIGKILL, and another starts: under the same name where the broker expires nobody, else as a new member."""
+        worker = self._pick()
+        worker.kill()
+        self.workers.remove(worker)
+        self._start(worker.name)
+
+    def fault_leave(self):
+        """A worker stops on SIGTERM; another joins."""
+        worker = self._pick()
+        worker.terminate()
+        worker.wait()
+        self.workers.remove(worker)
+        self._start(worker.name)
+
+    def fault_join(self):
+        """One more joins, or one of those that joined leaves. Where members are fixed, as many stay."""
+        if not self.broker.expires_members:
+            return self.fault_leave()
+        if len(self.workers) <= self.wanted:
+            return self._start("")
+        worker = self._pick()
+        worker.terminate()
+        worker.wait()
+        self.workers.remove(worker)
+
+    def fault_takeover(self):
+        """SIGKILL without another that starts: the members that are left take over. Until every partition goes on."""
+        worker = self._pick()
+        worker.kill()
+        self.workers.remove(worker)
+        if not self.workers:
+            self._start(worker.name)
+        self._await_every_partition()
+
+    def fault_zombie(self):
+        """Stopped for longer than the session, so that others take over; then it goes on where it was, believing that all is as before."""
+        self._stop_beyond_session(self._pick())
+
+    def fault_zombie_commit(self):
+        """The same, stopped in the middle of a transaction: its locks stay, and it may be the one that commits."""
+        worker, until = self._pick(), time.monotonic() + 20
+        with psycopg.connect(self.cluster.conninfo(), autocommit=True) as connection:
+            query = "SELECT 1 FROM pg_stat_activity WHERE usename = 'torture' AND xact_start IS NOT NULL AND state LIKE 'idle in transaction%'"
+            while time.monotonic() < until:
+                worker.process.send_signal(signal.SIGSTOP)
+                # A transaction that is idle for so long belongs to the one that is stopped.
+                if connection.execute(query).fetchone() and not time.sleep(0.05) and connection.execute(query).fetchone():
+                    break
+                worker.process.send_signal(signal.SIGCONT)
+                time.sleep(self.chance.uniform(0, 0.02))
+        told = "" if time.monotonic() < until else "(never met in a transaction)"
+        self._stop_beyond_session(worker)
+        return told
+
+    def _stop_beyond_session(self, worker):
+        worker.process.send_signal(signal.SIGSTOP)
+        try:
+            self._await_every_partition()
+        finally:
+            worker.process.send_signal(signal.SIGCONT)
+
+    def _await_every_partition(self):
+        """Until what was on the log a second from now is written in every partition, so that somebody owns each; or long enough for it."""
+        time.sleep(1)
+        ends, until = dict(self.load.ends), time.monotonic() + self.session_s + 15
+        while any(self.highest.get(place, 0) < end for place, end in ends.items()) and time.monotonic() < until:
+            self._look()
+            time.sleep(0.05)
+
+    def fault_pause(self):
+        """Stopped for a while shorter than the session."""
+        worker = self._pick()
+        worker.process.send_signal(signal.SIGSTOP)
+        time.sleep(self.chance.uniform(0.1, 2))
+        worker.process.send_signal(signal.SIGCONT)
+
+    def fault_pg_fast(self):
+        self.cluster.stop(signal.SIGINT)
+        time.sleep(self.chance.uniform(0, 1))
+        self.cluster.start()
+
+    def fault_pg_immediate(self):
+        self.cluster.stop(signal.SIGQUIT)
+        time.sleep(self.chance.uniform(0, 1))
+        self.cluster.start()
+
+    def fault_pg_backends(self):
+        """Every connection is cut; the server stays."""
+        with psycopg.connect(self.cluster.conninfo(), autocommit=True) as connection:
+            connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'torture'")
+
+    def fault_broker(self):
+        """The broker stops properly and comes back on the same port with the same log."""
+        if not self.broker.survives_restart:
+            return self.fault_pause()
+        # It loses what it acknowledges while it stops, and saves late: the load waits for that, the workers do not.
+        self.load.held = True
+        while len(self.load.producer) > 0 and not self.load.failed:
+            time.sleep(0.01)
+        time.sleep(2)
+        self.broker.stop()
+        time.sleep(self.chance.uniform(0, 1))
+        if not self.broker.start():
+            raise RuntimeError(f"the broker did not come back\n{self.broker.said()}")
+        self.load.held = False
+
+    def fault_mock_error(self):
+        """The next requests of a kind fail with something that a real cluster says now and then."""
+        api, errors = self.chance.choice([
+            ("fetch", ("NOT_LEADER_FOR_PARTITION", "UNKNOWN_TOPIC_OR_PART", "LEADER_NOT_AVAILABLE", "_TRANSPORT")),
+            ("produce", ("NOT_LEADER_FOR_PARTITION", "NOT_ENOUGH_REPLICAS", "_TRANSPORT")),
+            ("list-offsets", ("NOT_LEADER_FOR_PARTITION", "LEADER_NOT_AVAILABLE", "_TRANSPORT")),
+            ("offset-commit", ("NOT_COORDINATOR", "REBALANCE_IN_PROGRESS", "ILLEGAL_GENERATION", "_TRANSPORT")),
+            ("heartbeat", ("NOT_COORDINATOR", "REBALANCE_IN_PROGRESS", "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "_TRANSPORT")),
+            ("join-group", ("COORDINATOR_NOT_AVAILABLE", "UNKNOWN_MEMBER_ID", "_TRANSPORT")),
+            ("sync-group", ("NOT_COORDINATOR", "REBALANCE_IN_PROGRESS", "_TRANSPORT")),
+            ("find-coordinator", ("COORDINATOR_NOT_AVAILABLE", "_TRANSPORT")),
+            ("metadata", ("LEADER_NOT_AVAILABLE", "_TRANSPORT")),
+        ])
+        # A member that is told to join again does so for each of them, which takes seconds.
+        most = 2 if api in ("offset-commit", "heartbeat", "join-group", "sync-group") else 8
+        command = f"fail {api} {self.chance.randint(1, most)} {self.chance.choice(errors)}"
+        self.broker.tell(command)
+        return command
+
+    def fault_mock_leader(self):
+        command = f"leader {self.chance.choice(TOPICS)} {self.chance.randrange(self.partitions)} {self.chance.randint(1, 3)}"
+        self.broker.tell(command)
+        return command
+
+    def fault_mock_no_leader(self):
+        place = f"{self.chance.choice(TOPICS)} {self.chance.randrange(self.partitions)}"
+        self.broker.tell(f"leader {place} -1")
+        time.sleep(self.chance.uniform(0.2, 2))
+        self.broker.tell(f"leader {place} {self.chance.randint(1, 3)}")
+
+    def fault_mock_coordinator(self):
+        self.broker.tell(f"coordinator {self.group} {self.chance.randint(1, 3)}")
+
+    def fault_mock_slow(self):
+        number = self.chance.randint(1, 3)
+        self.broker.tell(f"rtt {number} {self.chance.randint(50, 900)}")
+        time.sleep(self.chance.uniform(0.5, 2))
+        self.broker.tell(f"rtt {number} 0")
+
+    def fault_mock_down(self):
+        number = self.chance.randint(1, 3)
+        self.broker.tell(f"down {number}")
+        time.sleep(self.chance.uniform(0.2, 3))
+        self.broker.tell(f"up {number}")
+
+
+# Faults that take longer than a session.
+SLOW = ("takeover", "zombie", "zombie-commit")
+ANYWHERE = ("pause", "leave", "join", "pg-fast", "pg-immediate", "pg-backends")
+OTHERS = {
+    "noida": ANYWHERE + ("broker",),
+    "tansu": ANYWHERE + ("zombie", "zombie-commit", "takeover"),
+    "mock": ANYWHERE + ("zombie", "zombie-commit", "takeover", "mock-error", "mock-error", "mock-error", "mock-leader", "mock-no-leader",
+                        "mock-coordinator", "mock-slow", "mock-down"),
+}
+
+
+def plan_of(broker, kills, others, seed):
+    """A seeded order of so many kills and so many other faults."""
+    chance = random.Random(f"{seed} plan")
+    plan = ["kill"] * kills + [chance.choice(OTHERS[broker]) for _ in range(others)]
+    chance.shuffle(plan)
+    return plan
+
+
+# MARK: whole proofs
+
+class Bench:
+    """Folder, database cluster and program of some runs; the servers end with it."""
+
+    def __init__(self, program, seed, say=lambda text: None):
+        self.program, self.seed, self.say = program, seed, say
+        self.folder = Path(tempfile.mkdtemp(prefix="drover-torture-", dir="/tmp"))
+        self.folder.chmod(0o711)  # The database's system user must get through.
+        self.cluster = Cluster(self.folder / "postgres")
+        self.count, self.references = 0, {}
+
+    def close(self, keep=False):
+        self.cluster.stop()
+        if not keep:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def run(self, broker, items, plan=(), partitions=4, seconds=120, **options):
+        """One run with a broker of its own, which is stopped at its end."""
+        self.count += 1
+        folder = self.folder / f"run-{self.count}"
+        server = BROKERS[broker](folder / "broker")
+        try:
+            server.prepare({topic: partitions for topic in TOPICS})
+            torture = Torture(
+                self.program, folder, self.cluster, server, items, seed=self.seed, partitions=partitions, say=self.say, **options)
+            return torture.run(plan, seconds)
+        finally:
+            server.stop()
+
+    def reference(self, items, partitions=4, any_order=False):
+        """The tables after one undisturbed worker."""
+        key = (id(items), partitions, any_order)
+        if key not in self.references:
+            self.references[key] = self.run("noida", items, partitions=partitions).tables(any_order)
+        return self.references[key]
+
+    def prove(self, broker, items, plan, partitions=4, **options):
+        """A disturbed run must leave what the undisturbed one left."""
+        expected = self.reference(items, partitions)
+        run = self.run(broker, items, plan, partitions, **options)
+        if told := difference(run.tables(), expected):
+            raise Wrong(f"seed {self.seed}, {broker}, {' '.join(run.done)}:\n{told}\nlogs: {run.folder}")
+        return run
+
+    def orders(self, fleet):
+        """Name, items, partitions and settings of each arrival that must leave the same results."""
+        in_order, hour = fleet.in_order(), 3_600_000
+        return [
+            ("in order, 4 partitions", in_order, 4, {}),
+            ("shuffled within an hour", fleet.shuffled(hour), 4, {}),
+            ("shuffled across hours", fleet.shuffled(), 4, {}),
+            ("as sent, 5 % late and 10 % twice", fleet.as_sent(), 4, {}),
+            ("in order, 10 % twice", fleet.in_order(duplicates=0.1), 4, {}),
+            ("shuffled, 10 % twice, 1 partition", fleet.shuffled(duplicates=0.1), 1, {}),
+            ("shuffled within an hour, 12 partitions", fleet.shuffled(hour), 12, {}),
+            ("in order, a commit a record", in_order, 4, {"kafka.batch_messages_max": 1, "work.commit_interval_ms": 1}),
+            ("shuffled, batches of 10,000", fleet.shuffled(), 12, {"kafka.batch_messages_max": 10_000, "work.commit_interval_ms": 2_000}),
+        ]
+
+    def prove_orders(self, fleet, only=("",), without=()):
+        """Every order (or those whose name holds one of `only`, and none of `without`) leaves the same results; returns their digests."""
+        expected, faults = None, []
+        for name, items, partitions, settings in self.orders(fleet):
+            if not any(part in name for part in only) or any(part in name for part in without):
+                continue
+            began = time.monotonic()
+            found = self.run("noida", items, partitions=partitions, settings=settings, seconds=600).tables(any_order=True)
+            self.say(f"{name}: {digest(found)['all']} ({time.monotonic() - began:.1f} s)")
+            expected = expected or found
+            if told := difference(found, expected):
+                faults.append(f"{name}:\n{told}")
+        if faults:
+            raise Wrong(f"seed {self.seed}: {len(faults)} orders of the same readings leave other results\n" + "\n".join(faults))
+        return digest(expected)
+
+
+def default_program():
+    return Path(os.environ.get("DROVER_BIN", ROOT / ".build" / "release" / "drover")).resolve()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--broker", choices=BROKERS, default="noida")
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--others", type=int, help="further faults (default: a quarter of the kills)")
+    parser.add_argument("--plan", help="these faults instead, in this order, separated by commas; "
+                        "on mock also its command: 'fail offset-commit 4 ILLEGAL_GENERATION'")
+    parser.add_argument("--workers", type=int, default=3)
+    parser.add_argument("--partitions", type=int, default=12)
+    parser.add_argument("--cars", type=int, help="default: 300; mock: 60")
+    parser.add_argument("--machines", type=int, default=20)
+    parser.add_argument("--seed", default=str(random.SystemRandom().randrange(10**6)))
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the workers")
+    parser.add_argument("--librdkafka", choices=["debian", "newest"], default="debian", help="tansu: always the newest")
+    parser.add_argument("--shuffle", action="store_true", help="orders and partition counts instead of faults")
+    parser.add_argument("--whole-batches", action="store_true", help="on tansu, although it then tells ends that are too small")
+    parser.add_argument("--keep", action="store_true", help="keep the folder with all logs")
+    arguments = parser.parse_args()
+
+    began = time.monotonic()
+
+    def say(text):
+        print(f"[{time.monotonic() - began:7.1f} s] {text}", file=sys.stderr, flush=True)
+
+    say(f"seed {arguments.seed}")
+    cars = arguments.cars or (60 if arguments.broker == "mock" else 300)
+    fleet = Fleet(arguments.seed, cars, arguments.machines, (10, 40), 180 if arguments.shuffle else 60)
+    bench = Bench(default_program(), arguments.seed, say)
+    result, failed = {"seed": arguments.seed, "readings": len(fleet.readings)}, True
+    try:
+        if arguments.shuffle:
+            result["digest"] = bench.prove_orders(fleet, without=("a commit a record",))["all"]
+            # A commit takes some milliseconds, so that this order needs a set of its own.
+            small = Fleet(arguments.seed, 2, 1, (4, 6), 6)
+            result["digest_small"] = bench.prove_orders(small, only=("in order, 4", "a commit a record", "10,000"))["all"]
+        else:
+            others = arguments.kills // 4 if arguments.others is None else arguments.others
+            plan = arguments.plan.split(",") if arguments.plan else plan_of(arguments.broker, arguments.kills, others, arguments.seed)
+            items = fleet.as_sent()
+            settings = dict(pair.split("=", 1) for pair in arguments.set)
+            run = bench.prove(arguments.broker, items, plan, arguments.partitions, workers=arguments.workers, settings=settings,
+                              librdkafka=arguments.librdkafka, whole_batches=arguments.whole_batches, seconds=600)
+            result |= {
+                "broker": arguments.broker, "records": len(items), "workers": arguments.workers, "fenced": run.fenced(), "digest": digest(run.tables())["all"],
+                "until_written_s": {name: {"count": len(times), "median": statistics.median(times), "max": max(times)}
+                                    for name, times in sorted(run.recovery.items())},
+            }
+        failed = False
+    except Wrong as wrong:
+        say(str(wrong))
+    finally:
+        result |= {"ok": not failed, "seconds": round(time.monotonic() - began, 1), "load": os.getloadavg()[0]}
+        bench.close(keep=failed or arguments.keep)
+        if failed or arguments.keep:
+            say(f"kept: {bench.folder}")
+        print(json.dumps(result))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

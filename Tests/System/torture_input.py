@@ -1,0 +1,144 @@
+"""A seeded set of records as a fleet sends them: cars at 1 Hz with holes and pauses, machines every half minute, some of it late,
+repeated, contradictory or rubbish; and the orders in which the same set may arrive."""
+import json
+import random
+from dataclasses import dataclass
+
+CARS, MACHINES = "drover.cars", "drover.machines"
+# A Monday, an hour before midnight UTC: trips and days cross it. Long past, so that no reading runs ahead of the broker's clock.
+BEGIN_MS = 1_709_593_200_000
+MODELS = ("S690 Combine", "R4038 Sprayer", "8R Tractor")
+
+
+@dataclass(frozen=True)
+class Item:
+    """A record on its way. Without a key it is a tick, which goes to every partition of every topic."""
+
+    topic: str
+    key: bytes | None
+    value: bytes | None
+    ts: int
+    arrives_ms: float
+
+    @property
+    def is_tick(self):
+        return self.key is None
+
+
+def tick(ts, arrives_ms):
+    return Item("", None, json.dumps({"schema": 1, "kind": "tick", "ts": int(ts)}).encode(), int(ts), arrives_ms)
+
+
+class Fleet:
+    """What was measured: `readings` is the set, each once. `as_sent` and `in_order` and so on are arrivals of it."""
+
+    def __init__(self, seed, cars=300, machines=20, minutes=(10, 40), span_min=60):
+        self.seed = seed
+        chance = random.Random(f"{seed} fleet")
+        self.readings = []
+        for number in range(cars):
+            self._car(f"car-{number:04d}", random.Random(f"{seed} car {number}"), chance, minutes, span_min)
+        for number in range(machines):
+            self._machine(f"machine-{number:03d}", MODELS[number % 3], random.Random(f"{seed} machine {number}"), span_min)
+        self.readings.sort(key=lambda item: (item.ts, item.key, item.value))
+        self.end_ms = max(item.ts for item in self.readings) + 1
+        self.rubbish = [self._rubbish(number, chance) for number in range(max(8, len(self.readings) // 1000))]
+
+    # MARK: what is measured
+
+    def _push(self, topic, fields):
+        value = json.dumps({"schema": 1, "kind": "reading", **fields}, separators=(",", ":")).encode()
+        self.readings.append(Item(topic, fields["vehicle"].encode(), value, fields["ts"], fields["ts"]))
+
+    def _car(self, vehicle, walk, chance, minutes, span_min):
+        length = walk.uniform(*minutes) * 60
+        ts = BEGIN_MS + int(chance.uniform(0, max(1, span_min * 60 - length))) * 1000 + walk.choice((0, 0, 250))
+        stop, number, speed, coolant = ts + length * 1000, 0, walk.uniform(0, 60), walk.uniform(20, 90)
+        while ts < stop:
+            speed = max(0.0, speed - walk.uniform(11, 30)) if walk.random() < 0.004 else min(130.0, max(0.0, speed + walk.uniform(-3, 3.05)))
+            coolant = min(118.0, coolant + walk.uniform(-0.8, 1))
+            fields = {"id": f"{vehicle}-{number}", "vehicle": vehicle, "ts": ts, "speed_kmh": round(speed, 1)}
+            if walk.random() < 0.95:
+                fields |= {"rpm": 800 + int(speed * 25), "maf_gps": round(2 + speed * 0.25, 2)}
+            if number % 5 == 0:
+                fields |= {"coolant_c": round(coolant, 1), "voltage_v": round(13.5 + walk.random(), 2)}
+            self._push(CARS, fields)
+            if walk.random() < 0.003:  # The same time once more with another value: a fixed rule decides, not the order.
+                self._push(CARS, fields | {"id": f"{vehicle}-{number}-again", "speed_kmh": round(speed + 1, 1)})
+            number += 1
+            draw = walk.random()
+            # Mostly every second; sometimes a hole that is bridged, one that is not, and a pause that ends the trip.
+            ts += 1000 if draw < 0.99 else 1000 * walk.randint(2, 30) if draw < 0.999 else 1000 * walk.randint(290, 420)
+
+    def _machine(self, vehicle, model, walk, span_min):
+        coolant, oil, fuel, hours = walk.uniform(60, 80), walk.uniform(35, 50), walk.uniform(60, 120), walk.uniform(1_000, 1_002)
+        ts, number, fix = BEGIN_MS + walk.randint(0, 29) * 1000, 0, BEGIN_MS
+        while ts < BEGIN_MS + span_min * 60_000:
+            coolant = min(105.0, max(50.0, coolant + walk.uniform(-4, 4.2)))
+            oil = min(70.0, max(30.0, oil + walk.uniform(-2, 2.1)))
+            fuel, hours = max(5.0, fuel - walk.uniform(0, 0.6)), hours + 1 / 120
+            if walk.random() < 0.9:
+                fix = ts - walk.randint(0, 5) * 1000
+            fields = {
+                "id": f"{vehicle}-{number:04d}", "vehicle": vehicle, "ts": ts, "model": model, "serial": f"MTG-{vehicle}",
+                "firmware": "4.11.2", "engine_hours_h": round(hours, 2), "engine_turn_on_count": 800 + number // 40,
+                "key_turn_on_count": 1500 + number // 40, "fuel_level_gal": round(fuel, 1), "coolant_c": round(coolant, 1),
+                "hydraulic_oil_c": round(oil, 1), "tire_pressure_kpa": round(walk.gauss(175, 10), 1), "gps_available": walk.random() < 0.97,
+                "gps_fix_ts": fix, "latitude_deg": round(41.6 + walk.random() / 100, 6), "longitude_deg": -93.59, "rda_license": True,
+                "wdt_license": walk.random() < 0.99, "machine_sync": True, "connected_devices": 1, "connected_device_names": ["StarFire 6000"],
+            }
+            self._push(MACHINES, fields)
+            number += 1
+            # Sometimes a silence of some minutes: an absence, until late data explain it.
+            ts += 30_000 if walk.random() < 0.98 else walk.randint(4, 9) * 60_000
+
+    def _rubbish(self, number, chance):
+        key = f"rubbish-{number}"
+        value = chance.choice([
+            b'{"schema":1,"kind":"reading","id":"%d","vehicle":"x' % number, b"\x00\xff not json %d" % number,
+            b'{"schema":9,"kind":"reading","vehicle":"%s","ts":1,"n":%d}' % (key.encode(), number),
+            b'{"schema":1,"kind":"reading","id":"r","vehicle":"another","ts":%d}' % (BEGIN_MS + number),
+            b'{"schema":1,"kind":"dance","vehicle":"%s","ts":%d}' % (key.encode(), BEGIN_MS + number),
+            b'[%d]' % number,
+        ])
+        ts = BEGIN_MS + int(chance.uniform(0, self.end_ms - BEGIN_MS))
+        return Item(chance.choice((CARS, MACHINES)), key.encode(), value, ts, ts)
+
+    # MARK: how it arrives
+
+    def _set(self, duplicates, chance):
+        items = self.readings + self.rubbish
+        return items + [chance.choice(self.readings) for _ in range(int(len(self.readings) * duplicates))]
+
+    def _arriving(self, items, at):
+        """Sorted by arrival, with a tick a minute of the arrivals' clock and the ticks that close everything."""
+        placed = sorted(((at(item), number, item) for number, item in enumerate(items)), key=lambda row: row[:2])
+        result, due = [], BEGIN_MS
+        for when, _, item in placed:
+            if when >= due:
+                result.append(tick(when, when))
+                due = when + 60_000
+            result.append(item)
+        return result + self.final_ticks()
+
+    def final_ticks(self):
+        """A day after the last reading: every trip is closed, every absence is due."""
+        return [tick(self.end_ms + 86_400_000, self.end_ms + 86_400_000)]
+
+    def as_sent(self, late=0.05, duplicates=0.10):
+        """As it comes from the field: a car's readings mostly in order, 5 % up to 20 minutes late, 10 % a second time."""
+        chance = random.Random(f"{self.seed} sent")
+        return self._arriving(
+            self._set(duplicates, chance),
+            lambda item: item.ts + (chance.uniform(0, 1_200_000) if chance.random() < late else chance.uniform(0, 400)))
+
+    def in_order(self, duplicates=0.0):
+        return self._arriving(self._set(duplicates, random.Random(f"{self.seed} order")), lambda item: item.ts)
+
+    def shuffled(self, within_ms=None, duplicates=0.0):
+        """Any order within spans of so many milliseconds; None: any order at all. The ticks come from a clock that is later."""
+        chance = random.Random(f"{self.seed} shuffled {within_ms}")
+        items, length = self._set(duplicates, chance), self.end_ms - BEGIN_MS
+        span = within_ms or length
+        return self._arriving(
+            items, lambda item: self.end_ms + (item.ts - BEGIN_MS) // span * span + chance.uniform(0, span))
