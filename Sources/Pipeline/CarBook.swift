@@ -287,13 +287,12 @@ public struct CarBook {
 
     // MARK: Ticks
 
-    /// Time passes. Ticks between `replayFrom` and `storedOffset` move the clock only: what they wrote is written.
+    /// Time passes. Every tick writes what is due, also one that does not move the clock: an import's closing tick may come
+    /// right behind a worker's. Ticks between `replayFrom` and `storedOffset` move the clock only: what they wrote is written.
     public mutating func tick(_ ts: Int64, offset: Int64) {
-        guard ts > clockMs else { return }
-        let isNewSecond = ts / 1_000 > clockMs / 1_000
-        clockMs = ts
-        guard offset >= storedOffset, isNewSecond else { return }
-        replay = (offset + 1, ts)
+        clockMs = max(clockMs, ts)
+        guard offset >= storedOffset else { return }
+        replay = (offset + 1, clockMs)
         for number in late.keys where isReopening(number) { note(number, offset: offset) }
         for number in cars.indices {
             if late.isEmpty || !isReopening(number) { look(number, offset: offset) }
