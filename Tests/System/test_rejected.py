@@ -116,7 +116,10 @@ def test_list_show_and_retry(world, drover):
     run = drover.run("rejected", "retry", "drover.cars", partition, good, env=env)
     assert run.code == 0 and "pushed again" in run.err
     assert [row[0] is not None for row in rows(env, "retried_at")] == [False, True]
+    # The next worker takes over where this one stood.
+    assert worker.stop() == 0
     world.tick()
+    worker = start(world, env, "list")
     world.work_off(env)
     with connect(env) as connection:
         # It was there already: sent twice is once.

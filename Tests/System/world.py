@@ -62,7 +62,7 @@ class World:
     def work_off(self, env, seconds=60):
         deadline = time.monotonic() + seconds
         while (left := self.lag(env)) > 0:
-            assert time.monotonic() < deadline, f"{left} records are not written after {seconds} s"
+            assert time.monotonic() < deadline, f"{left} records are not written after {seconds} s\n" + self.drover.run("offsets", "show", env=env).out
             time.sleep(0.05)
 
 
