@@ -95,7 +95,10 @@ let package = Package(
         tests("HTTPTests", ["HTTP"]),
         tests(
             "LibrariesTests",
-            ["CRdkafka", "CLibpq", "CMicrohttpd", "CSQLite", "CCurl", "CSodium", "CXlsxwriter", "CYaml"]),
+            [
+                "CRdkafka", "CLibpq", "CMicrohttpd", "CSQLite", "CCurl", "CSodium", "CXlsxwriter", "CYaml", "Wire",
+                "SimKit",
+            ]),
         tests("PipelineTests", ["Pipeline", "Alerts", "Trips", "Fleet", "Wire", "SimKit"]),
         tests("NoticesTests", ["Notices", "Storage", "Kafka"]),
         tests(

@@ -10,6 +10,15 @@ public enum AssignmentChange: Sendable {
     case outOfRange(TopicPartition)
 }
 
+/// A partition's log as the broker knows it.
+public struct PartitionLog: Sendable {
+    public let partition: TopicPartition
+    /// The first offset that is there.
+    public let firstOffset: Int64
+    /// How many partitions the topic has.
+    public let partitionCount: Int32
+}
+
 /// A member of a consumer group, or (without `subscribe`) a plain reader. One thread polls it.
 ///
 /// Offsets committed to the broker are for lag tools only: where to begin is told by `add`. Rebalances are cooperative:
@@ -22,6 +31,8 @@ public final class Consumer {
     private var pendingFailure: KafkaError?
     /// Topic handles are few and live as long as the client.
     private var names: [OpaquePointer: String] = unsafe [:]
+    /// How many partitions a topic has.
+    private var counts: [String: Int32] = [:]
 
     /// `instanceID` makes the membership static: a restart within the session time-out keeps its partitions.
     public init(
@@ -205,6 +216,18 @@ public final class Consumer {
                 handle.client, partition.topic, partition.partition, &low, &high, timeoutMs),
             "asking for the ends of \(partition)")
         return (low, high)
+    }
+
+    /// The log of a partition as its broker tells it. How many partitions a topic has is asked once: it never changes.
+    public func log(of partition: TopicPartition, timeoutMs: Int32) throws -> PartitionLog {
+        if (counts[partition.topic] ?? 0) <= partition.partition {
+            counts[partition.topic] = try partitions(of: partition.topic, timeoutMs: timeoutMs)
+        }
+        guard let count = counts[partition.topic], count > partition.partition else {
+            throw KafkaError(doing: "asking for the log of \(partition)", message: "the topic has no such partition")
+        }
+        let low = try watermarks(of: partition, timeoutMs: timeoutMs).low
+        return PartitionLog(partition: partition, firstOffset: low, partitionCount: count)
     }
 
     /// The first offset of each partition that was pushed at this time or later; nil where there is none.

@@ -1,6 +1,6 @@
 public import Fleet
 public import Trips
-internal import Wire
+public import Wire
 
 /// The cars of one partition. Facts in (readings, ticks), rows out; no clock and no I/O.
 ///
@@ -42,6 +42,8 @@ public struct CarBook {
     static let idleMsMax: Int64 = 600_000
 
     let rules: TripRules
+    /// Where a new car's key must belong; nil: it is not asked.
+    private let place: KeyPlace?
     var cars: [Car] = []
     var keys = KeyIndex()
     var chains = ByteChains()
@@ -72,8 +74,8 @@ public struct CarBook {
     }
 
     /// `progress` is where the partition stands in the database; the records to feed in begin at its `replayFrom`.
-    public init(rules: TripRules, progress: CarProgress) {
-        self.rules = rules
+    public init(rules: TripRules, progress: CarProgress, place: KeyPlace? = nil) {
+        (self.rules, self.place) = (rules, place)
         storedOffset = progress.nextOffset
         clockMs = progress.replayClockMs
         replay = (progress.replayFrom, progress.replayClockMs)
@@ -127,39 +129,40 @@ public struct CarBook {
 
     // MARK: Live path
 
-    /// Takes one reading. `key` must be a valid vehicle id when it is new: false says that it is not, and nothing is
-    /// taken.
+    /// Takes one reading.
+    ///
+    /// - Throws: `DecodeError` when `key` is new and no vehicle id, or does not belong here; nothing is taken then.
     @inline(__always)
     public mutating func take(
         key: UnsafeRawBufferPointer, _ reading: borrowing CarReading, offset: Int64, pushedMs: Int64
-    ) -> Bool {
-        guard let number = unsafe keys.find(key) ?? addCar(key) else { return false }
+    ) throws(DecodeError) {
+        let number = if let known = unsafe keys.find(key) { known } else { try unsafe addCar(key) }
         let ts = reading.ts
         let sinceOpen = ts &- cars[number].openMs
         if cars[number].openMs != .min, sinceOpen >= 0, sinceOpen < UTC.msPerMinute {
             if offset >= cars[number].skipBefore { add(copy reading, to: number, offset: offset) }
-            return true
+            return
         }
-        guard offset >= cars[number].skipBefore else { return true }
+        guard offset >= cars[number].skipBefore else { return }
         let lastMs = cars[number].lastMs
         if cars[number].openMs != .min {
             if sinceOpen < 0 {
                 takeLate(copy reading, number, offset: offset, pushedMs: pushedMs)
-                return true
+                return
             }
             close(number, offset: offset)
         } else if lastMs != .min, lastMs == .max || UTC.minute(of: ts) <= UTC.minute(of: lastMs) {
             takeLate(copy reading, number, offset: offset, pushedMs: pushedMs)
-            return true
+            return
         }
         if !late.isEmpty { giveUpReopening(number) }
         cars[number].openMs = UTC.minute(of: ts)
         add(copy reading, to: number, offset: offset)
-        return true
     }
 
-    private mutating func addCar(_ key: UnsafeRawBufferPointer) -> Int? {
-        guard unsafe VehicleID.isValid(key) else { return nil }
+    private mutating func addCar(_ key: UnsafeRawBufferPointer) throws(DecodeError) -> Int {
+        guard unsafe VehicleID.isValid(key) else { throw .vehicleInvalid }
+        try unsafe place?.check(key)
         let number = unsafe keys.add(key)
         cars.append(Car())
         rows.vehicles.append(Int32(number))

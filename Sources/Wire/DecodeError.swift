@@ -9,6 +9,7 @@ public enum DecodeError: Error, Equatable, Sendable, CustomStringConvertible {
     case timeImpossible(Int64)
     case timeAhead(ms: Int64)
     case keyDiffers
+    case placeWrong(belongs: Int32)
     case tombstone
     case packed(String)
     case rules(String)
@@ -29,6 +30,9 @@ public enum DecodeError: Error, Equatable, Sendable, CustomStringConvertible {
         case .timeAhead(let ms):
             "`ts` is \(ms / 3_600_000) hours ahead of the time it was pushed, at most 24 are believed"
         case .keyDiffers: "the record's key is not its `vehicle`"
+        case .placeWrong(let belongs):
+            "the key belongs to partition \(belongs): its producer must use Kafka's murmur2 partitioner "
+                + "(librdkafka: partitioner=murmur2_random); `drover rejected retry` puts it there"
         case .tombstone: "no value (a tombstone)"
         case .rules(let why): "`rules` is no rule set: \(why)"
         case .packed(let why): "packed samples: \(why)"

@@ -47,9 +47,7 @@ final class CarStage: Stage {
                 case .reading(let dropped):
                     if Ahead.isReadingTooFar(reading.ts, pushedMs) { throw .timeAhead(ms: reading.ts - pushedMs) }
                     counts.droppedFields += dropped
-                    guard unsafe book.take(key: key, reading, offset: offset, pushedMs: pushedMs) else {
-                        throw .vehicleInvalid
-                    }
+                    try unsafe book.take(key: key, reading, offset: offset, pushedMs: pushedMs)
                 case .other: throw .kindUnknown
                 }
             }

@@ -16,8 +16,7 @@ final class Committer: @unchecked Sendable {
     }
 
     enum Job: Sendable {
-        /// Partitions with the first offset that their logs have.
-        case load([TopicPartition: Int64], done: @Sendable (Result<[OwnedPartition], any Error>) -> Void)
+        case load([PartitionLog], done: @Sendable (Result<[OwnedPartition], any Error>) -> Void)
         case write(Commit, done: @Sendable (Result<Commit.Outcome, any Error>) -> Void)
         case stop
     }
@@ -80,13 +79,15 @@ final class Committer: @unchecked Sendable {
 
     // MARK: Taking over
 
-    private func load(_ partitions: [TopicPartition: Int64], on connection: Connection) throws -> [OwnedPartition] {
+    private func load(_ logs: [PartitionLog], on connection: Connection) throws -> [OwnedPartition] {
         try connection.transaction {
-            let progress = try ProgressStore.load(partitions, on: connection)
+            let firsts = Dictionary(uniqueKeysWithValues: logs.map { ($0.partition, $0.firstOffset) })
+            let progress = try ProgressStore.load(firsts, on: connection)
             let rejected = try RejectedStore.load(progress.mapValues(\.nextOffset), on: connection)
-            return try progress.map { partition, progress in
+            return try logs.map { log in
+                let (partition, progress) = (log.partition, progress[log.partition]!)
                 let rejects = Rejects(rejected[partition]!, storedOffset: progress.nextOffset)
-                let stage = try settings.stages.make(partition, progress, rejects, connection)
+                let stage = try settings.stages.make(log, progress, rejects, connection)
                 return OwnedPartition(partition, progress, stage: stage, rejects: rejects)
             }
         }

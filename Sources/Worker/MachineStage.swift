@@ -10,6 +10,7 @@ internal import Wire
 /// every cycle reads back what it needs and waits for its commit.
 final class MachineStage: Stage {
     private let partition: TopicPartition
+    private let place: KeyPlace
     private let decoder: RecordDecoder
     private let rejects: Rejects
     private var book: MachineBook
@@ -17,8 +18,10 @@ final class MachineStage: Stage {
     /// No rule set is on record.
     var needsRules = false
 
-    init(_ partition: TopicPartition, book: MachineBook, decoder: RecordDecoder, rejects: Rejects) {
-        (self.partition, self.book, self.decoder, self.rejects) = (partition, book, decoder, rejects)
+    init(
+        _ partition: TopicPartition, place: KeyPlace, book: MachineBook, decoder: RecordDecoder, rejects: Rejects
+    ) {
+        (self.partition, self.place, self.book, self.decoder, self.rejects) = (partition, place, book, decoder, rejects)
     }
 
     func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) {
@@ -41,7 +44,9 @@ final class MachineStage: Stage {
         let result = unsafe batch.withBytes(index) { key, value in
             Result { () throws(DecodeError) -> Record in
                 guard let value = unsafe value else { throw .tombstone }
-                return try unsafe decoder.decode(value, key: key, isMachine: true)
+                let record = try unsafe decoder.decode(value, key: key, isMachine: true)
+                if case .machine = record { try unsafe place.check(key) }
+                return record
             }
         }
         let pushedMs = batch.timestampMs(index)

@@ -21,16 +21,13 @@ public final class Replay {
     private let targets: [TopicPartition: Int64]
     private var laneOf: [TopicPartition: Int] = [:]
     private var done: [TopicPartition: Int64] = [:]
-    private let firsts: [TopicPartition: Int64]
 
-    /// - Parameters:
-    ///   - firsts: where a partition begins of which nothing was built yet.
-    ///   - targets: where each partition ends.
+    /// - Parameter targets: where each partition ends. One of which nothing was built yet begins where its log does.
     public init(
-        _ settings: WorkerSettings, schema: String, firsts: [TopicPartition: Int64], targets: [TopicPartition: Int64],
+        _ settings: WorkerSettings, schema: String, targets: [TopicPartition: Int64],
         metrics: Metrics, log: Log
     ) throws {
-        (self.settings, self.firsts, self.targets) = (settings, firsts, targets)
+        (self.settings, self.targets) = (settings, targets)
         consumer = try Consumer(
             settings.kafka, group: "drover-replay-\(schema)", instanceID: nil, batchMax: settings.batchMax)
         let database = Committer.Settings(
@@ -50,7 +47,7 @@ public final class Replay {
     /// - Throws: `Fault` when a commit fails, a log does not fit, or another replay writes the same schema.
     public func run(progress: (Int64, Int64) -> Void, shouldStop: () -> Bool) throws -> Bool {
         defer { for lane in lanes { lane.stop() } }
-        load()
+        try load()
         var (total, begun): (Int64, [TopicPartition: Int64]) = (0, [:])
         while true {
             while let event = events.take(timeoutMs: 0) {
@@ -79,13 +76,14 @@ public final class Replay {
         }
     }
 
-    private func load() {
-        var byLane: [Int: [TopicPartition: Int64]] = [:]
+    private func load() throws {
+        var byLane: [Int: [PartitionLog]] = [:]
         for (index, partition) in targets.keys.sorted(by: { ($0.topic, $0.partition) < ($1.topic, $1.partition) })
             .enumerated()
         {
             laneOf[partition] = index % lanes.count
-            byLane[index % lanes.count, default: [:]][partition] = firsts[partition] ?? 0
+            byLane[index % lanes.count, default: []].append(
+                try consumer.log(of: partition, timeoutMs: 10_000))
         }
         for (lane, partitions) in byLane {
             let events = events

@@ -11,7 +11,7 @@ internal import Wire
 /// Makes the stages of the partitions that a lane takes over, within the transaction that reads where they stand.
 package struct StageFactory: Sendable {
     package typealias Make =
-        @Sendable (TopicPartition, PartitionProgress, Rejects, Connection) throws -> any Stage
+        @Sendable (PartitionLog, PartitionProgress, Rejects, Connection) throws -> any Stage
 
     /// What the stages' rows are written to, in this order; each gets a staging table.
     let tables: [StagedTable]
@@ -21,11 +21,12 @@ package struct StageFactory: Sendable {
 
     /// The product's: machines' topics to machine stages, all others to car stages.
     static func product(_ tripRules: TripRules, log: Log) -> StageFactory {
-        StageFactory(tables: CarStore.tables + MachineStore.tables) { partition, progress, rejects, connection in
+        StageFactory(tables: CarStore.tables + MachineStore.tables) { partitionLog, progress, rejects, connection in
+            let partition = partitionLog.partition
             let (stage, unreadable): (any Stage, Int) =
                 partition.topic == Topic.machines
-                ? try machines(partition, progress, rejects, on: connection)
-                : try cars(partition, progress, rejects, tripRules, on: connection)
+                ? try machines(partitionLog, progress, rejects, on: connection)
+                : try cars(partitionLog, progress, rejects, tripRules, on: connection)
             if unreadable > 0 {
                 log.warning(
                     "stored states could not be read; they are made again from the stored readings",
@@ -39,25 +40,31 @@ package struct StageFactory: Sendable {
     }
 
     private static func cars(
-        _ partition: TopicPartition, _ progress: PartitionProgress, _ rejects: Rejects, _ rules: TripRules,
+        _ log: PartitionLog, _ progress: PartitionProgress, _ rejects: Rejects, _ rules: TripRules,
         on connection: Connection
     ) throws -> (CarStage, unreadable: Int) {
         var book = CarBook(
             rules: rules,
             progress: CarProgress(
                 nextOffset: progress.nextOffset, replayFrom: progress.replayFrom,
-                replayClockMs: progress.replayClockMs))
-        let unreadable = try CarStore.load(partition.partition, into: &book, on: connection)
-        return (CarStage(partition, book: book, decoder: RecordDecoder(), rejects: rejects), unreadable)
+                replayClockMs: progress.replayClockMs),
+            place: log.place)
+        let unreadable = try CarStore.load(log.place.partition, into: &book, on: connection)
+        return (CarStage(log.partition, book: book, decoder: RecordDecoder(), rejects: rejects), unreadable)
     }
 
     private static func machines(
-        _ partition: TopicPartition, _ progress: PartitionProgress, _ rejects: Rejects, on connection: Connection
+        _ log: PartitionLog, _ progress: PartitionProgress, _ rejects: Rejects, on connection: Connection
     ) throws -> (MachineStage, unreadable: Int) {
         let (book, rebuilt) = try MachineStore.load(
-            partition: partition.partition, clockMs: progress.clockMs == 0 ? nil : progress.clockMs, on: connection)
-        let stage = MachineStage(partition, book: book, decoder: RecordDecoder(), rejects: rejects)
+            partition: log.place.partition, clockMs: progress.clockMs == 0 ? nil : progress.clockMs, on: connection)
+        let stage = MachineStage(
+            log.partition, place: log.place, book: book, decoder: RecordDecoder(), rejects: rejects)
         stage.needsRules = book.rules.entries.isEmpty
         return (stage, rebuilt)
     }
+}
+
+extension PartitionLog {
+    fileprivate var place: KeyPlace { KeyPlace(partition: partition.partition, count: partitionCount) }
 }

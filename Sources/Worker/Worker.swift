@@ -202,22 +202,21 @@ public final class Worker {
 
     /// A partition whose broker does not answer waits, and the others with it for one turn of the loop, no longer.
     private func load(_ partitions: [TopicPartition]) {
-        var byLane: [Int: [TopicPartition: Int64]] = [:]
+        var byLane: [Int: [PartitionLog]] = [:]
         for partition in partitions {
             do {
-                let low = try consumer.watermarks(of: partition, timeoutMs: Worker.brokerMs).low
+                let log = try consumer.log(of: partition, timeoutMs: Worker.brokerMs)
                 let lane = lanes.indices.min { load(of: $0) < load(of: $1) }!
                 places[partition] = .loading(lane: lane)
-                byLane[lane, default: [:]][partition] = low
+                byLane[lane, default: []].append(log)
             } catch {
                 failed([partition], "\(error)")
                 break
             }
         }
-        for (lane, firsts) in byLane {
+        for (lane, logs) in byLane {
             let events = events
-            lanes[lane].committer.put(
-                .load(firsts) { events.put(.loaded(lane: lane, Array(firsts.keys), $0)) })
+            lanes[lane].committer.put(.load(logs) { events.put(.loaded(lane: lane, logs.map(\.partition), $0)) })
         }
     }
 

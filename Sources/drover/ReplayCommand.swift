@@ -127,14 +127,9 @@ struct ReplayJob {
 
     /// Brings the schema to these offsets. False: it was stopped before.
     func run(to targets: [TopicPartition: Int64]) throws -> Bool {
-        let reader = try consumer()
-        var firsts: [TopicPartition: Int64] = [:]
-        for partition in targets.keys {
-            firsts[partition] = try reader.watermarks(of: partition, timeoutMs: 10_000).low
-        }
         let replay = try Replay(
             Roles.workerSettings(settings, kafka: settings.kafka(clientID: "drover-replay"), instanceID: nil),
-            schema: schema, firsts: firsts, targets: targets, metrics: Metrics(), log: Roles.log)
+            schema: schema, targets: targets, metrics: Metrics(), log: Roles.log)
         let line = ReplayProgress()
         let isDone = try replay.run(progress: line.show, shouldStop: { StopFlag.isSet })
         if isDone { line.end() }

@@ -24,8 +24,8 @@ struct PeerJob {
             batchMax: 10_000, commitIntervalMs: 200, tripRules: TripRules(), alertRules: .empty,
             topics: [wanted("PEER_TOPIC")])
         settings.schema = schema
-        settings.stages = StageFactory(tables: MinuteStage.tables) { partition, progress, rejects, connection in
-            try MinuteStage(partition, storedOffset: progress.nextOffset, rejects, on: connection)
+        settings.stages = StageFactory(tables: MinuteStage.tables) { log, progress, rejects, connection in
+            try MinuteStage(log.partition, storedOffset: progress.nextOffset, rejects, on: connection)
         }
         try Worker(settings, metrics: Metrics(), log: log).run { StopFlag.isSet }
     }

@@ -5,8 +5,7 @@ import socket
 
 import psycopg
 import pytest
-from confluent_kafka import Producer
-from world import World, connect
+from world import World, connect, producer
 
 NOWHERE = {"DROVER_POSTGRES_URL": "host=127.0.0.1 port=1 connect_timeout=3", "DROVER_KAFKA_BROKERS": "127.0.0.1:1"}
 
@@ -151,10 +150,10 @@ def test_rubbish_on_a_topic_is_put_aside_and_the_rest_goes_on(drover, data):
     assert drover.run("check", env=env).code == 0
     worker = world.worker(env, "tidy")
     worker.wait_for("partitions assigned", 30)
-    producer = Producer({"bootstrap.servers": world.brokers})
+    pushing = producer(world.brokers)
     for value in [good.encode(), *rubbish.values(), good.replace(str(ts), str(ts + 1000)).encode()]:
-        producer.produce("drover.cars", key=b"car-1", value=value)
-    assert producer.flush(20) == 0
+        pushing.produce("drover.cars", key=b"car-1", value=value)
+    assert pushing.flush(20) == 0
     worker.wait_for("records not taken", 30)
     world.tick()
     world.work_off(env)
@@ -173,11 +172,11 @@ def test_postgres_that_goes_away_is_waited_for(drover, data):
     assert drover.run("check", env=env).code == 0
     worker = world.worker(env, "patient", **{"kafka.batch_messages_max": 50, "work.commit_interval_ms": 5})
     worker.wait_for("partitions assigned", 30)
-    producer = Producer({"bootstrap.servers": world.brokers})
+    pushing = producer(world.brokers)
     for second in range(3_000):
         value = '{"schema":1,"kind":"reading","id":"a-%d","vehicle":"car-1","ts":%d,"speed_kmh":36}' % (second, 1_790_000_000_000 + second * 1000)
-        producer.produce("drover.cars", key=b"car-1", value=value.encode())
-    assert producer.flush(20) == 0
+        pushing.produce("drover.cars", key=b"car-1", value=value.encode())
+    assert pushing.flush(20) == 0
     with psycopg.connect(world.superuser, autocommit=True) as superuser:
         name = re.search(r"story_\w+", env["DROVER_POSTGRES_URL"]).group(0)
         for _ in range(3):

@@ -4,9 +4,8 @@ import re
 import time
 
 import pytest
-from confluent_kafka import Producer
 from test_relay import emptied, on_topics, relay
-from world import World, connect
+from world import World, connect, producer
 
 TS = 1_790_000_000_000
 
@@ -21,13 +20,13 @@ def world(drover, data):
 
 
 def push(world, values, key=b"car-1", partition=None):
-    producer = Producer({"bootstrap.servers": world.brokers})
+    pushing = producer(world.brokers)
     places = []
     for value in values:
         extra = {} if partition is None else {"partition": partition}
-        producer.produce("drover.cars", key=key, value=value, on_delivery=lambda error, m: places.append((m.partition(), m.offset())), **extra)
-        producer.poll(0)
-    assert producer.flush(30) == 0
+        pushing.produce("drover.cars", key=key, value=value, on_delivery=lambda error, m: places.append((m.partition(), m.offset())), **extra)
+        pushing.poll(0)
+    assert pushing.flush(30) == 0
     return places
 
 
@@ -116,16 +115,33 @@ def test_list_show_and_retry(world, drover):
     run = drover.run("rejected", "retry", "drover.cars", partition, good, env=env)
     assert run.code == 0 and "pushed again" in run.err
     assert [row[0] is not None for row in rows(env, "retried_at")] == [False, True]
-    # The next worker takes over where this one stood.
-    assert worker.stop() == 0
     world.tick()
-    worker = start(world, env, "list")
     world.work_off(env)
     with connect(env) as connection:
         # It was there already: sent twice is once.
         assert connection.execute("SELECT readings FROM drover.trip").fetchall() == [(1,)]
     assert drover.run("rejected", "retry", "drover.cars", partition, 99, env=env).code == 1
     assert worker.stop() == 0
+
+
+def test_a_vehicle_in_two_partitions_is_rejected_in_the_wrong_one_and_retried_into_the_right(world, drover):
+    """A producer with another partitioner must not make two owners of one vehicle: they would write each other's rows."""
+    env = world.database()
+    worker = start(world, env, "places")
+    [(right, _)] = push(world, [reading(0)])
+    wrong = (right + 3) % 8
+    [(_, offset)] = push(world, [reading(1)], partition=wrong)
+    push(world, [reading(2)])
+    world.work_off(env)
+    [row] = rows(env, "partition, record_offset, reason")
+    assert row[:2] == (wrong, offset) and f"belongs to partition {right}" in row[2] and "murmur2_random" in row[2]
+    run = drover.run("rejected", "retry", "--all", env=env)
+    assert run.code == 0 and "1 records pushed again" in run.err, run.err
+    world.tick()
+    world.work_off(env)
+    with connect(env) as connection:
+        assert connection.execute("SELECT readings FROM drover.trip").fetchall() == [(3,)]
+    assert len(rows(env)) == 1 and worker.stop() == 0
 
 
 def test_retry_all_brings_in_what_can_be_read_by_now(world, drover):

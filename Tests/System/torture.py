@@ -28,9 +28,10 @@ from pathlib import Path
 import psycopg
 from brokers import DIES_WITH_US, ROOT, Mock, Noida, newest_librdkafka
 from cluster import Cluster
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer
 from tansu import Tansu, one_record_batches
 from torture_input import CARS, MACHINES, Fleet
+from world import producer
 
 BROKERS = {"noida": Noida, "tansu": Tansu, "mock": Mock}
 TOPICS = (CARS, MACHINES)
@@ -115,10 +116,10 @@ class Load(threading.Thread):
         # One request at a time keeps the order within a partition, whatever is tried again. Not the idempotent producer: the embedded
         # broker forgets its sequences when it stops. What an acknowledgement that was lost puts on the log twice is input like any other.
         settings = {
-            "bootstrap.servers": broker.brokers, "acks": "all", "linger.ms": 20, "max.in.flight.requests.per.connection": 1, "log_level": 0,
+            "brokers": broker.brokers, "acks": "all", "linger.ms": 20, "max.in.flight.requests.per.connection": 1, "log_level": 0,
             "message.timeout.ms": 240_000, "reconnect.backoff.max.ms": 500, "retry.backoff.ms": 100,
         }
-        self.producer = Producer(settings | (one_record_batches if broker.name == "tansu" and not whole_batches else {}))
+        self.producer = producer(**settings, **(one_record_batches if broker.name == "tansu" and not whole_batches else {}))
 
     def allow(self, fraction, seconds=0):
         """Lets it push up to that part of the items, evenly over so many seconds."""
