@@ -187,7 +187,8 @@ extension MachineStore {
         guard
             let episode = Episode(
                 vehicle: VehicleID(try row.text("vehicle")!)!, model: try row.text("model")!, name: name,
-                unit: try row.text("unit")!, severity: try row.text("severity")!, test: try row.text("test")!,
+                unit: try row.text("unit")!, severity: try row.text("severity")!,
+                isSoon: state == Episode.State.dueSoon.rawValue, test: try row.text("test")!,
                 threshold: try thousandths("threshold"), sinceMs: try row.timestampMs("since_at")!,
                 openedMs: try row.timestampMs("opened_at")!, openingValue: try thousandths("opening_value"),
                 worstValue: try thousandths("worst_value"), worstMs: try row.timestampMs("worst_at")!,
