@@ -118,16 +118,19 @@ extension Command {
 
     static let serve = Command(
         name: "serve", operands: "[options]",
-        summary: "Serves the page: vehicles, last trips, open alerts. Stops on SIGTERM.",
+        summary: "Serves the page and publishes changed threshold files (at once on SIGHUP). Stops on SIGTERM.",
         options: [.init("--port", "N", "port of the page (default 8080; 0: any free one)")] + SettingsSource.options,
         example: "drover serve --port 8080",
         run: { arguments in
             let port = try arguments.integer("--port", in: 0...65_535)
             let settings = try SettingsSource.load(arguments, overrides: port.map { ["web.port": String($0)] } ?? [:])
             Signals.install()
+            Signals.installReload()
             let server = try Roles.page(settings, port: UInt16(settings.integer("web.port")), log: Roles.log)
             Out.note("the page is at http://\(settings.text("web.host")):\(server.port)/")
-            try Roles.withTicks(settings, of: "serve", log: Roles.log) { _ in while !StopFlag.wait(timeoutMs: 60_000) {}
+            var watch = try RulesWatch(settings, log: Roles.log)
+            try Roles.withTicks(settings, of: "serve", log: Roles.log) { _ in
+                repeat { watch?.look(isReload: ReloadFlag.take()) } while !StopFlag.wait(timeoutMs: 200)
             }
             server.stop()
             return .done
