@@ -50,13 +50,14 @@ extension RuleSet {
 }
 
 extension Threshold {
-    fileprivate static let elementNames = [
+    /// In the order of the files.
+    package static let elementNames = [
         "test", "unit", "type", "user", "threshold", "critical", "for", "clear", "absent", "every", "soon",
         "recommended", "capacity", "advice",
     ]
 
     /// As a file says it; what it does not say is left out.
-    fileprivate var elements: [(String, String)] {
+    package var elements: [(String, String)] {
         let numbers = [
             ("threshold", threshold), ("critical", critical), ("for", holdMs == 0 ? nil : holdMs), ("clear", clear),
             ("absent", absentMs), ("every", every), ("soon", soon), ("recommended", recommended),
