@@ -53,6 +53,7 @@ let package = Package(
         pure("Pipeline", ["Fleet", "Wire", "Trips", "Alerts"]),
 
         pure("Settings", ["Fleet", "CYaml"]),
+        pure("Trials", ["Fleet", "Alerts", "Pipeline", "Settings"]),
 
         // I/O: decide nothing about fleets.
         pure("Observe", ["Fleet"]),
@@ -71,7 +72,7 @@ let package = Package(
             name: "drover",
             dependencies: [
                 "Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Observe", "Kafka", "Postgres", "HTTP", "Gateways",
-                "Worker", "Storage", "Notices", "Reports", "Web", "Embedded", "Settings",
+                "Worker", "Storage", "Notices", "Reports", "Web", "Embedded", "Settings", "Trials",
             ],
             swiftSettings: strict),
 
@@ -89,6 +90,7 @@ let package = Package(
         tests("TripsTests", ["Trips", "Fleet", "Wire", "SimKit"]),
         tests("AlertsTests", ["Alerts", "Fleet", "Wire", "SimKit"]),
         tests("SettingsTests", ["Settings"]),
+        tests("TrialsTests", ["Trials", "Alerts", "Fleet"]),
         tests("ObserveTests", ["Observe"]),
         tests("PostgresTests", ["Postgres"]),
         tests("KafkaTests", ["Kafka"]),

@@ -4,5 +4,5 @@
 SELECT vehicle, model, parameter, unit, severity, state, test, threshold, since_at, opened_at, opening_value,
        worst_value, worst_at, resolved_at, recommended, advice
 FROM drover.alert
-WHERE opened_at < $2 AND (opened_at >= $1 OR resolved_at >= $1 OR state = 'open') AND state <> 'withdrawn'
+WHERE opened_at < $2 AND (opened_at >= $1 OR resolved_at >= $1 OR resolved_at IS NULL) AND state <> 'withdrawn'
 ORDER BY vehicle, opened_at, parameter

@@ -9,7 +9,8 @@ public import Fleet
 /// rules changed) resolves at the next reading.
 ///
 /// What opens although nothing is read any more (Deadline.swift) opens when the clock or a later reading passes it. The
-/// clock never changes the state: what it opens is `overdue`, made anew from the state after the last reading.
+/// clock never changes the state: what it opens is `overdue`, made anew from the state after the last reading. Nor does
+/// a service that is recorded after it: what that closes is `served`.
 public struct AlertFold: Equatable, Sendable {
     /// What one parameter is in.
     enum Watch: Equatable, Sendable {
@@ -44,12 +45,18 @@ public struct AlertFold: Equatable, Sendable {
 
     /// Episodes that this reading opened, made worse or resolved; of two with one id the later one stands.
     /// Precondition: `reading` is later than every reading before it.
-    public mutating func observe(_ reading: MachineReading, rules: RuleTimeline) -> [Episode] {
+    public mutating func observe(
+        _ reading: MachineReading, rules: RuleTimeline, services: ServiceLog = .none
+    ) -> [Episode] {
         var changes = expire(before: reading, rules)
+        for episode in served(services, rules: rules, before: reading.ts) {
+            watches[episode.parameter] = nil
+            changes.append(episode)
+        }
         let inForce = rules.inForce(at: reading.ts)
-        let judged = inForce.judged(reading.model)
+        let judged = inForce.judged(reading.model, reading.vehicle)
         for (parameter, threshold) in judged {
-            let judgement = Judgement(threshold, parameter, reading)
+            let judgement = Judgement(threshold, parameter, reading, services)
             changes += step(parameter, threshold, judgement, reading, inForce.version)
             if threshold.ageLimitMs != nil, let value = reading.values[parameter] { lastTimeMs[parameter] = value }
         }
@@ -68,7 +75,7 @@ public struct AlertFold: Equatable, Sendable {
 
     /// Opens what was due between the last reading and this one, unless this one says that it was not so.
     private mutating func expire(before reading: MachineReading, _ rules: RuleTimeline) -> [Episode] {
-        deadlines(rules).compactMap { deadline in
+        deadlines(rules, reading.vehicle).compactMap { deadline in
             guard deadline.openedMs < reading.ts, !deadline.isExplained(by: reading) else { return nil }
             let episode = deadline.episode(reading.vehicle, rules)
             watches[deadline.parameter] = .open(episode)
@@ -89,7 +96,8 @@ public struct AlertFold: Equatable, Sendable {
             return Episode(
                 vehicle: reading.vehicle, model: reading.model, parameter: parameter, threshold: threshold,
                 isMissing: isMissing, sinceMs: sinceMs, openedMs: openedMs, value: judgement.value,
-                isCritical: judgement.isCritical, advice: judgement.advice, rulesVersion: version)
+                isCritical: judgement.isCritical, isSoon: judgement.isSoon, advice: judgement.advice,
+                rulesVersion: version)
         }
         watches[parameter] = next == .normal ? nil : next
         return change.map { [$0] } ?? []
@@ -148,10 +156,11 @@ public struct AlertFold: Equatable, Sendable {
             (episode.worstValue, episode.worstMs) = (value, reading.ts)
         }
         if judgement.isCritical { episode.severity = .critical }
+        if judgement.isPresent, !judgement.isSoon { episode.state = .open }
         return (.open(episode), episode == before ? nil : episode)
     }
 
-    private static func resolved(_ episode: Episode, _ ts: Int64) -> Episode {
+    static func resolved(_ episode: Episode, _ ts: Int64) -> Episode {
         var episode = episode
         (episode.state, episode.resolvedMs) = (.resolved, ts)
         return episode

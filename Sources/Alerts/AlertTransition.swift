@@ -3,7 +3,7 @@ public import Wire
 
 /// One thing to tell about an alert. Its id is the same whenever the same log is read.
 public struct AlertTransition: Equatable, Sendable {
-    /// `worse`: it became critical. `revised` and `withdrawn` correct what was told before.
+    /// `worse`: it became critical, or a service that was due soon is due. `revised` and `withdrawn` correct what was told before.
     public enum Kind: String, Sendable { case opened, worse, resolved, revised, withdrawn }
 
     public let kind: Kind

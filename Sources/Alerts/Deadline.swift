@@ -25,8 +25,7 @@ struct Deadline {
         let value = timeMs.map { Decimal.divided(openedMs - $0, by: Threshold.msInMilliDay) }
         return Episode(
             vehicle: vehicle, model: last.model, parameter: parameter, threshold: threshold, isMissing: timeMs == nil,
-            sinceMs: sinceMs, openedMs: openedMs, value: value, isCritical: false, advice: nil,
-            rulesVersion: rules.inForce(at: last.ts).version)
+            sinceMs: sinceMs, openedMs: openedMs, value: value, rulesVersion: rules.inForce(at: last.ts).version)
     }
 }
 
@@ -45,9 +44,9 @@ extension Threshold {
 
 extension AlertFold {
     /// The next deadline of each parameter that is not open, in the order of the parameters.
-    func deadlines(_ rules: RuleTimeline) -> [Deadline] {
+    func deadlines(_ rules: RuleTimeline, _ vehicle: VehicleID) -> [Deadline] {
         guard let last else { return [] }
-        return rules.inForce(at: last.ts).judged(last.model).compactMap { parameter, threshold in
+        return rules.inForce(at: last.ts).judged(last.model, vehicle).compactMap { parameter, threshold in
             if case .open? = watches[parameter] { return nil }
             func deadline(_ dueMs: Int64, sinceMs: Int64, timeMs: Int64?) -> Deadline {
                 Deadline(
@@ -69,11 +68,11 @@ extension AlertFold {
 
     /// The alerts that the clock has opened since the last reading. `clockMs` is the partition's greatest tick.
     public func overdue(at clockMs: Int64, rules: RuleTimeline, vehicle: VehicleID) -> [Episode] {
-        deadlines(rules).filter { $0.openedMs < clockMs }.map { $0.episode(vehicle, rules) }
+        deadlines(rules, vehicle).filter { $0.openedMs < clockMs }.map { $0.episode(vehicle, rules) }
     }
 
     /// The earliest deadline that `clockMs` has not passed.
-    public func nextDeadlineMs(after clockMs: Int64, rules: RuleTimeline) -> Int64? {
-        deadlines(rules).map(\.openedMs).filter { $0 >= clockMs }.min()
+    public func nextDeadlineMs(after clockMs: Int64, rules: RuleTimeline, vehicle: VehicleID) -> Int64? {
+        deadlines(rules, vehicle).map(\.openedMs).filter { $0 >= clockMs }.min()
     }
 }

@@ -3,7 +3,8 @@ public import Fleet
 /// One alert: from the reading that opened it to the one that resolved it. Values are thousandths.
 public struct Episode: Equatable, Sendable {
     public enum Severity: String, Sendable { case warning, critical }
-    public enum State: String, Sendable { case open, resolved }
+    /// `dueSoon`: a service that is not due yet; the alert is there, and becomes `open` when it is due.
+    public enum State: String, Sendable { case dueSoon = "due_soon", open, resolved }
     public enum Test: String, Sendable { case above, below, absent }
 
     /// Made from vehicle, parameter and opening time, so that a replay finds the same alert.
@@ -35,12 +36,13 @@ extension Episode {
     /// As it opens. A value is nil where it is missing.
     init(
         vehicle: VehicleID, model: String, parameter: MachineParameter, threshold: Threshold, isMissing: Bool,
-        sinceMs: Int64, openedMs: Int64, value: Int64?, isCritical: Bool, advice: String?, rulesVersion: String
+        sinceMs: Int64, openedMs: Int64, value: Int64?, isCritical: Bool = false, isSoon: Bool = false,
+        advice: String? = nil, rulesVersion: String
     ) {
         self.init(
             id: Episode.id(vehicle, parameter, openedMs: openedMs), vehicle: vehicle, model: model,
             parameter: parameter, name: threshold.name, unit: threshold.unit,
-            severity: isCritical ? .critical : .warning, state: .open,
+            severity: isCritical ? .critical : .warning, state: isSoon ? .dueSoon : .open,
             test: isMissing ? .absent : threshold.test == .below ? .below : .above,
             threshold: isMissing ? threshold.absentMs : threshold.every ?? threshold.threshold, sinceMs: sinceMs,
             openedMs: openedMs, openingValue: value, worstValue: value, worstMs: openedMs, resolvedMs: nil,
@@ -50,7 +52,7 @@ extension Episode {
 
     /// As it is stored; nil when a name is none of ours.
     public init?(
-        vehicle: VehicleID, model: String, name: String, unit: String, severity: String, test: String,
+        vehicle: VehicleID, model: String, name: String, unit: String, severity: String, isSoon: Bool, test: String,
         threshold: Int64?, sinceMs: Int64, openedMs: Int64, openingValue: Int64?, worstValue: Int64?, worstMs: Int64,
         resolvedMs: Int64?, audience: String, recommended: Int64?, advice: String?, rulesVersion: String
     ) {
@@ -61,7 +63,8 @@ extension Episode {
         self.init(
             id: Episode.id(vehicle, parameter, openedMs: openedMs), vehicle: vehicle, model: model,
             parameter: parameter, name: name, unit: unit, severity: severity,
-            state: resolvedMs == nil ? .open : .resolved, test: test, threshold: threshold, sinceMs: sinceMs,
+            state: resolvedMs != nil ? .resolved : isSoon ? .dueSoon : .open, test: test, threshold: threshold,
+            sinceMs: sinceMs,
             openedMs: openedMs, openingValue: openingValue, worstValue: worstValue, worstMs: worstMs,
             resolvedMs: resolvedMs, audience: audience, recommended: recommended, advice: advice,
             rulesVersion: rulesVersion)

@@ -2,11 +2,14 @@ internal import Fleet
 
 /// What one rule says of one reading, time left out.
 struct Judgement {
-    /// The value that is compared, in thousandths: the reading's own, an age in days, a flag as 0 or 1; nil when missing.
+    /// The value that is compared, in thousandths: the reading's own, an age in days, a flag as 0 or 1, what has run since
+    /// the last service; nil when missing.
     let value: Int64?
     /// Beyond the threshold. Strict: an equal value raises nothing.
     let isFailing: Bool
     let isCritical: Bool
+    /// Failing only in so far as a service will be due.
+    let isSoon: Bool
     /// Back past `clear`, or not failing where there is none.
     let isCleared: Bool
     /// Said instead of the rule's own advice.
@@ -15,21 +18,29 @@ struct Judgement {
 
     var isPresent: Bool { value != nil }
 
-    init(_ threshold: Threshold, _ parameter: MachineParameter, _ reading: MachineReading) {
+    init(_ threshold: Threshold, _ parameter: MachineParameter, _ reading: MachineReading, _ services: ServiceLog) {
         isBelow = threshold.test == .below
-        let value = Judgement.compared(parameter, reading)
-        self.value = value
-        guard let value, threshold.test != .shown else {
-            (isFailing, isCritical, isCleared, advice) = (false, false, value != nil, nil)
+        let compared = Judgement.compared(parameter, reading)
+        guard let compared, threshold.test != .shown else {
+            (value, advice) = (compared, nil)
+            (isFailing, isCritical, isSoon, isCleared) = (false, false, false, compared != nil)
             return
         }
-        if threshold.every != nil {
-            // Services are recorded by a person; until the first is, the interval cannot be known and stays open.
-            (isFailing, isCritical, isCleared) = (true, false, false)
-            advice = "No service recorded." + (threshold.advice.map { " \($0)" } ?? "")
+        if let every = threshold.every {
+            guard let service = services.last(at: reading.ts) else {
+                // Services are recorded by a person; until the first is, the interval cannot be known and stays open.
+                (value, isFailing, isCritical, isSoon, isCleared) = (compared, true, false, false, false)
+                advice = "No service recorded." + (threshold.advice.map { " \($0)" } ?? "")
+                return
+            }
+            let run = compared - service.atHours
+            (value, advice) = (run, nil)
+            (isFailing, isSoon) = (run > every - (threshold.soon ?? every / 10), run <= every)
+            (isCritical, isCleared) = (threshold.critical.map { run > $0 } ?? false, !isFailing)
             return
         }
-        advice = nil
+        let value = compared
+        (self.value, isSoon, advice) = (value, false, nil)
         // An age is compared to the millisecond, or a deadline would be passed at another time than it says.
         let isAge = parameter.row.kind == .time
         let exact = isAge ? reading.ts - reading.values[parameter]! : value

@@ -1,19 +1,32 @@
 internal import Fleet
 public import Wire
 
-/// A rule set as text, for the log: one line a model and one a rule, in a fixed order, fields parted by tabs. Values are
-/// thousandths, times milliseconds; what is not there is empty. Names of our types do not occur in it.
+/// A rule set as text, for the log: one line a model or machine and one a rule, in a fixed order, fields parted by tabs.
+/// Values are thousandths, times milliseconds; what is not there is empty. Names of our types do not occur in it.
+///
+/// The second form has rules of single machines, and `soon` at the end of each rule. A set that needs neither is written
+/// in the first, so that one set has one text, and records of then keep the version that they carry.
 extension RuleSet {
-    static let heading = "drover-rules 1"
+    private static let (heading, secondHeading) = ("drover-rules 1", "drover-rules 2")
     /// Escaped in a record it stays under the broker's usual limit of a megabyte.
     public static let textBytesMax = 400_000
-    private static let modelsMax = 10_000
+    private static let groupsMax = 10_000
 
-    static func text(of models: [String: [Threshold]]) -> String {
-        var lines = [heading]
+    /// Whose rules follow.
+    private enum Group: Hashable { case model(String), machine(VehicleID) }
+
+    static func text(of models: [String: [Threshold]], _ machines: [VehicleID: [Threshold]]) -> String {
+        let isSecond = !machines.isEmpty || models.values.contains { $0.contains { $0.soon != nil } }
+        var lines = [isSecond ? secondHeading : heading]
+        func add(_ name: String, _ thresholds: [Threshold]) {
+            lines.append(name)
+            lines += thresholds.map { isSecond ? $0.line : $0.firstLine }
+        }
         for (model, thresholds) in models.sorted(by: { Array($0.key.utf8).lexicographicallyPrecedes($1.key.utf8) }) {
-            lines.append("model\t" + escaped(model))
-            lines += thresholds.map(\.line)
+            add("model\t" + escaped(model), thresholds)
+        }
+        for (machine, thresholds) in machines.sorted(by: { $0.key < $1.key }) {
+            add("machine\t" + machine.text, thresholds)
         }
         return lines.joined(separator: "\n")
     }
@@ -23,29 +36,47 @@ extension RuleSet {
         guard text.utf8.count <= RuleSet.textBytesMax else {
             throw .tooLarge(bytes: text.utf8.count, most: RuleSet.textBytesMax)
         }
-        var (models, model): ([String: [Threshold]], String?) = ([:], nil)
+        var (groups, group): ([Group: [Threshold]], Group?) = ([:], nil)
         // By scalars: a carriage return and a line feed are one Character.
         let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
-        guard lines.first.map({ String($0) }) == RuleSet.heading else {
-            throw .rules("the first line is not `\(RuleSet.heading)`")
+        let isSecond = lines.first.map { String($0) } == RuleSet.secondHeading
+        guard isSecond || lines.first.map({ String($0) }) == RuleSet.heading else {
+            throw .rules("the first line is neither `\(RuleSet.heading)` nor `\(RuleSet.secondHeading)`")
         }
         for line in lines.dropFirst() {
             let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map { String($0) }
-            if fields.count == 2, fields[0] == "model" {
-                model = try RuleSet.unescaped(fields[1])
-                guard models.updateValue([], forKey: model!) == nil else { throw .rules("a model stands twice") }
-                guard models.count <= RuleSet.modelsMax else { throw .rules("too many models") }
-            } else if let model {
-                let threshold = try Threshold(fields)
-                guard !models[model]!.contains(where: { $0.field == threshold.field }) else {
+            if fields.count == 2 {
+                group = try RuleSet.group(fields, isSecond)
+                guard groups.updateValue([], forKey: group!) == nil else { throw .rules("a model stands twice") }
+                guard groups.count <= RuleSet.groupsMax else { throw .rules("too many models") }
+            } else if let group {
+                let threshold = try Threshold(fields, isSecond)
+                guard !groups[group]!.contains(where: { $0.field == threshold.field }) else {
                     throw .rules("a rule stands twice")
                 }
-                models[model]!.append(threshold)
+                groups[group]!.append(threshold)
             } else {
                 throw .rules("a rule before the first model")
             }
         }
-        self.init(models)
+        var (models, machines): ([String: [Threshold]], [VehicleID: [Threshold]]) = ([:], [:])
+        for (group, thresholds) in groups {
+            switch group {
+            case .model(let model): models[model] = thresholds
+            case .machine(let machine): machines[machine] = thresholds
+            }
+        }
+        self.init(models, machines: machines)
+    }
+
+    private static func group(_ fields: [String], _ isSecond: Bool) throws(DecodeError) -> Group {
+        switch fields[0] {
+        case "model": return .model(try unescaped(fields[1]))
+        case "machine":
+            guard isSecond, let machine = VehicleID(fields[1]) else { throw .rules("a machine that is none") }
+            return .machine(machine)
+        default: throw .rules("a line that is neither model, machine nor rule")
+        }
     }
 
     fileprivate static func escaped(_ text: String) -> String {
@@ -84,23 +115,31 @@ extension RuleSet {
 
 extension Threshold {
     /// All values in a fixed form.
-    var line: String {
+    var line: String { firstLine + "\t" + (soon.map { String($0) } ?? "") }
+
+    /// Without `soon`, as the first form of the text has it.
+    fileprivate var firstLine: String {
         let texts = [name, test.rawValue, unit, type.rawValue, audience.rawValue].map(RuleSet.escaped)
         let numbers = [threshold, critical, holdMs, clear, absentMs, every, recommended, capacity]
         return (["rule"] + texts + numbers.map { $0.map { String($0) } ?? "" } + [advice.map(RuleSet.escaped) ?? ""])
             .joined(separator: "\t")
     }
 
-    fileprivate init(_ fields: [String]) throws(DecodeError) {
-        guard fields.count == 15, fields[0] == "rule" else { throw .rules("a line that is neither model nor rule") }
+    fileprivate init(_ fields: [String], _ isSecond: Bool) throws(DecodeError) {
+        guard fields.count == (isSecond ? 16 : 15), fields[0] == "rule" else {
+            throw .rules("a line that is neither model, machine nor rule")
+        }
         var texts: [String] = []
         for field in fields[1...5] { texts.append(try RuleSet.unescaped(field)) }
         guard let field = ThresholdField(anyName: texts[0]), let test = Test(rawValue: texts[1]),
             let type = ValueType(rawValue: texts[3]), let audience = Audience(rawValue: texts[4])
         else { throw .rules("an unknown name") }
         var numbers: [Int64?] = []
-        for text in fields[6...13] { numbers.append(text.isEmpty ? nil : try Threshold.number(text)) }
-        guard let holdMs = numbers[2], holdMs >= 0, numbers[4] ?? 0 >= 0, numbers[5] ?? 0 >= 0 else {
+        for text in fields[6...13] + fields[15...] {
+            numbers.append(text.isEmpty ? nil : try Threshold.number(text))
+        }
+        let soon = isSecond ? numbers[8] : nil
+        guard let holdMs = numbers[2], holdMs >= 0, numbers[4] ?? 0 >= 0, numbers[5] ?? 0 >= 0, soon ?? 0 >= 0 else {
             throw .rules("a time below 0")
         }
         guard texts[2].utf8.count <= ThresholdFile.textBytesMax, fields[14].utf8.count <= ThresholdFile.textBytesMax
@@ -109,7 +148,7 @@ extension Threshold {
         }
         self.init(field: field, test: test, unit: texts[2], type: type, audience: audience, threshold: numbers[0])
         (critical, self.holdMs, clear, absentMs) = (numbers[1], holdMs, numbers[3], numbers[4])
-        (every, recommended, capacity) = (numbers[5], numbers[6], numbers[7])
+        (every, recommended, capacity, self.soon) = (numbers[5], numbers[6], numbers[7], soon)
         advice = fields[14].isEmpty ? nil : try RuleSet.unescaped(fields[14])
     }
 

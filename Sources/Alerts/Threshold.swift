@@ -21,7 +21,7 @@ public struct Threshold: Equatable, Sendable {
     public var unit: String
     public var type: ValueType
     public var audience: Audience
-    /// The limit; nil when nothing is compared with it (test `none`, or `every`).
+    /// The limit; nil when nothing is compared with it (test `none`).
     public var threshold: Int64?
     /// Beyond this the same alert is critical.
     public var critical: Int64?
@@ -31,8 +31,10 @@ public struct Threshold: Equatable, Sendable {
     public var clear: Int64?
     /// Longer than this without information raises, too.
     public var absentMs: Int64?
-    /// Service interval: the value is compared with the last service, not with `threshold`.
+    /// Service interval: what has run since the last service is compared with it.
     public var every: Int64?
+    /// So long before a service is due it is due soon; nil: a tenth of the interval.
+    public var soon: Int64?
     public var recommended: Int64?
     public var capacity: Int64?
     /// What to do about it.

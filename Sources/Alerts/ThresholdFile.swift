@@ -8,7 +8,9 @@ public enum ThresholdFile {
     static let valueMost: Int64 = 1_000_000_000
 
     private static let required = ["name", "test", "unit", "type", "user", "threshold"]
-    private static let optional = ["critical", "for", "clear", "absent", "every", "recommended", "capacity", "advice"]
+    private static let optional = [
+        "critical", "for", "clear", "absent", "every", "soon", "recommended", "capacity", "advice",
+    ]
 
     /// `8R Tractor-thresholds.xml` → `8R Tractor`; nil for a file of another kind.
     public static func model(of fileName: String) -> String? {
@@ -76,6 +78,7 @@ public enum ThresholdFile {
             threshold.critical = number(parts["critical"])
             threshold.clear = number(parts["clear"])
             threshold.every = number(parts["every"])
+            threshold.soon = number(parts["soon"])
             threshold.recommended = number(parts["recommended"])
             threshold.capacity = number(parts["capacity"])
             // Seconds come as thousandths, which are milliseconds.
@@ -99,19 +102,40 @@ public enum ThresholdFile {
                     parts["test"] ?? element, value: threshold.test.rawValue,
                     .contradicts("\(threshold.name) is only shown: test must be none"))
             }
+            checkService(threshold, element, parts)
             let isAbove = threshold.test == .above
             if let limit = threshold.threshold {
                 if let critical = threshold.critical, isAbove ? critical < limit : critical > limit {
                     note(
                         parts["critical"] ?? element, value: parts["critical"]?.text,
-                        .contradicts("critical lies beyond the threshold"))
+                        .contradicts("critical must lie beyond the threshold"))
                 }
                 if let clear = threshold.clear, isAbove ? clear > limit : clear < limit {
                     note(
                         parts["clear"] ?? element, value: parts["clear"]?.text,
-                        .contradicts("clear lies on the good side of the threshold"))
+                        .contradicts("clear must lie on the good side of the threshold"))
                 }
             }
+        }
+
+        private mutating func checkService(
+            _ threshold: Threshold, _ element: XMLElement, _ parts: [String: XMLElement]
+        ) {
+            func contradicts(_ name: String, _ why: String) {
+                note(parts[name] ?? element, value: parts[name].map { trimmed($0.text) }, .contradicts(why))
+            }
+            guard let every = threshold.every else {
+                if threshold.soon != nil { contradicts("soon", "there is no service without <every>") }
+                return
+            }
+            guard threshold.field == .parameter(.engineHours), threshold.test == .above else {
+                return contradicts("every", "services are counted in Engine Hours with the test above")
+            }
+            // Old apps compare the threshold: two numbers would be two answers.
+            if let limit = threshold.threshold, limit != every {
+                contradicts("threshold", "must be the same number of hours as <every>")
+            }
+            if let soon = threshold.soon, soon >= every { contradicts("soon", "must be less than <every>") }
         }
 
         private mutating func field(_ element: XMLElement) -> ThresholdField? {
@@ -141,7 +165,7 @@ public enum ThresholdFile {
                 note(element, value: text, .notAccepted(["0", "1"]))
             } else if value.magnitude > UInt64(valueMost) * 1_000 {
                 note(element, value: text, .outOfRange(least: -valueMost, most: valueMost))
-            } else if ["for", "absent", "every"].contains(element.name), value < 0 {
+            } else if ["for", "absent", "every", "soon"].contains(element.name), value < 0 {
                 note(element, value: text, .outOfRange(least: 0, most: valueMost))
             }
             return value

@@ -98,8 +98,9 @@ public struct ToldAlerts: Equatable, Sendable {
             correct(index, cause)
             return [AlertTransition(.revised, all[index])]
         }
-        var kinds: [AlertTransition.Kind] = before.severity != episode.severity ? [.worse] : []
-        if before.state != episode.state { kinds.append(.resolved) }
+        let isDue = before.state == .dueSoon && episode.state == .open
+        var kinds: [AlertTransition.Kind] = before.severity != episode.severity || isDue ? [.worse] : []
+        if before.state != episode.state, episode.state == .resolved { kinds.append(.resolved) }
         return kinds.map { AlertTransition($0, all[index]) }
     }
 

@@ -69,7 +69,9 @@ public struct MachineBook: Sendable {
             let wasMs = deadline(of: window.vehicle)
             keep(window)
             let nextMs =
-                window.isWhole ? window.end.nextDeadlineMs(after: clockMs, rules: rules) : deadline(of: window.vehicle)
+                window.isWhole
+                ? window.end.nextDeadlineMs(after: clockMs, rules: rules, vehicle: window.vehicle)
+                : deadline(of: window.vehicle)
             if let change = window.change(nextMs, wasDeadlineMs: wasMs) { changes.machines.append(change) }
         }
         return .taken(changes)
@@ -98,7 +100,7 @@ public struct MachineBook: Sendable {
 
     /// Beyond the limit only machines with a deadline are added; the others are read back when they report.
     private mutating func keep(_ machine: Machine) {
-        let dueMs = machine.fold.nextDeadlineMs(after: clockMs, rules: rules) ?? .max
+        let dueMs = machine.fold.nextDeadlineMs(after: clockMs, rules: rules, vehicle: machine.vehicle) ?? .max
         if let slot = slots[machine.vehicle] {
             (machines[slot], deadlineMs[slot]) = (machine, dueMs)
         } else if dueMs != .max || machines.count < machinesMax {

@@ -123,7 +123,7 @@ struct MachineSession {
             changes.transitions += try body(&window)
             windows[vehicle] = window
             guard window.isWhole else { return }
-            windowDeadlineMs[vehicle] = window.end.nextDeadlineMs(after: clockMs, rules: rules)
+            windowDeadlineMs[vehicle] = window.end.nextDeadlineMs(after: clockMs, rules: rules, vehicle: vehicle)
         } catch {
             let known = histories.machines[vehicle]?.rows.count ?? 0
             miss(vehicle, fromMs: fromMs, rowsMax: rowsMax.map { max($0, known * 8) })

@@ -58,6 +58,9 @@ public struct SettingRow: Sendable {
             "trips.sharp_mps2", .thousandths(500...20_000), "3.0", "limit of sharp acceleration and braking, m/s²"),
         SettingRow(
             "alerts.thresholds_dir", .text, "Deploy/thresholds", "folder with tractors.xml and one XML file a model"),
+        SettingRow(
+            "alerts.watch_s", .integer(0...3_600), "5",
+            "how often `drover serve` looks for changed threshold files and publishes them; 0: never"),
         SettingRow("fuel.price_per_us_gal", .thousandths(0...1_000_000), "2.39", "price of fuel per US gallon"),
         SettingRow("fuel.currency", .text, "USD", "currency of the price"),
         SettingRow("web.host", .text, "127.0.0.1", "address that the page listens on"),

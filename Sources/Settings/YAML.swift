@@ -1,11 +1,12 @@
 internal import CYaml
 
-/// Reads a settings file: nested maps of scalars become dotted keys. libyaml, because YAML's quoting and indentation
-/// are not ours to write again. Lists, aliases, tags and further documents are refused: no setting needs them.
+/// Reads small YAML files. libyaml, because YAML's quoting and indentation are not ours to write again. Aliases, tags and
+/// further documents are refused: nothing of ours needs them.
 public enum YAML {
     static let depthMax = 8
 
-    public static func flatten(_ bytes: [UInt8], name: String) throws(SettingsError) -> [String: String] {
+    /// The whole file; an empty one is an empty map.
+    public static func read(_ bytes: [UInt8], name: String) throws(SettingsError) -> YAMLNode {
         var parser = unsafe yaml_parser_t()
         guard unsafe yaml_parser_initialize(&parser) == 1 else {
             throw SettingsError(faults: ["\(name): out of memory"])
@@ -17,8 +18,8 @@ public enum YAML {
 
     private static func read(
         _ parser: inout yaml_parser_t, _ bytes: [UInt8], _ name: String
-    ) throws(SettingsError) -> [String: String] {
-        var reader = Flattener(name: name)
+    ) throws(SettingsError) -> YAMLNode {
+        var tree = TreeBuilder()
         // The parser keeps the pointer, so all of its work happens inside the closure.
         let fault: String? = unsafe bytes.withUnsafeBufferPointer { buffer in
             unsafe yaml_parser_set_input_string(&parser, buffer.baseAddress, buffer.count)
@@ -26,71 +27,132 @@ public enum YAML {
                 var event = unsafe yaml_event_t()
                 guard unsafe yaml_parser_parse(&parser, &event) == 1 else {
                     let problem = unsafe parser.problem.map { unsafe String(cString: $0) } ?? "is not YAML"
-                    return unsafe "\(name): line \(parser.problem_mark.line + 1): \(problem)"
+                    return unsafe "line \(parser.problem_mark.line + 1): \(problem)"
                 }
                 defer { unsafe yaml_event_delete(&event) }
 
                 if unsafe event.type == YAML_STREAM_END_EVENT { return nil }
-                let line = unsafe event.start_mark.line + 1
-                if let fault = unsafe reader.take(kind(event), line: Int(line)) { return fault }
+                let line = unsafe Int(event.start_mark.line + 1)
+                if let fault = unsafe tree.take(kind(event), line: line) { return "line \(line): \(fault)" }
             }
         }
-        if let fault { throw SettingsError(faults: [fault]) }
-        return reader.values
+        if let fault { throw SettingsError(faults: ["\(name): \(fault)"]) }
+        return tree.root ?? YAMLNode(line: 1, value: .map([]))
     }
 
-    private static func kind(_ event: yaml_event_t) -> Flattener.Event {
+    private static func kind(_ event: yaml_event_t) -> TreeBuilder.Event {
         switch unsafe event.type {
         case YAML_MAPPING_START_EVENT: return .mapStarted
-        case YAML_MAPPING_END_EVENT: return .mapEnded
+        case YAML_SEQUENCE_START_EVENT: return .listStarted
+        case YAML_MAPPING_END_EVENT, YAML_SEQUENCE_END_EVENT: return .ended
         case YAML_SCALAR_EVENT:
             let scalar = unsafe event.data.scalar
             return unsafe .scalar(
                 String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self))
-        case YAML_SEQUENCE_START_EVENT, YAML_ALIAS_EVENT: return .refused
+        case YAML_ALIAS_EVENT: return .alias
         default: return .other
         }
     }
+
+    /// A settings file: nested maps of scalars become dotted keys.
+    public static func flatten(_ bytes: [UInt8], name: String) throws(SettingsError) -> [String: String] {
+        var values: [String: String] = [:]
+        let root = try read(bytes, name: name)
+        // A file of comments, or with nothing but `---`.
+        if case .text("") = root.value { return values }
+        guard case .map(let entries) = root.value else {
+            throw SettingsError(faults: ["\(name): line \(root.line): must be `key: value` lines"])
+        }
+        if let fault = flatten(entries, "", &values) { throw SettingsError(faults: ["\(name): \(fault)"]) }
+        return values
+    }
+
+    private static func flatten(
+        _ entries: [YAMLNode.Entry], _ path: String, _ values: inout [String: String]
+    ) -> String? {
+        for entry in entries {
+            switch entry.node.value {
+            case .text(let text):
+                guard values.updateValue(text, forKey: path + entry.key) == nil else {
+                    return "line \(entry.node.line): \(path + entry.key) stands twice"
+                }
+            case .map(let inner):
+                if let fault = flatten(inner, path + entry.key + ".", &values) { return fault }
+            case .list: return "line \(entry.node.line): lists are not settings; write `key: value`"
+            }
+        }
+        return nil
+    }
 }
 
-/// Facts in (YAML events), dotted keys out.
-struct Flattener {
-    enum Event { case mapStarted, mapEnded, scalar(String), refused, other }
+/// A value of a YAML file and the line on which it begins, counted from 1.
+public struct YAMLNode: Sendable {
+    public struct Entry: Sendable {
+        public let key: String
+        public let node: YAMLNode
+    }
 
-    let name: String
-    var values: [String: String] = [:]
-    private var path: [String] = []
-    private var key: String?
-    private var depth = 0
+    public enum Value: Sendable {
+        case text(String)
+        /// In the order of the file; no key stands twice.
+        case map([Entry])
+        case list([YAMLNode])
+    }
 
-    init(name: String) { self.name = name }
+    public let line: Int
+    public let value: Value
+}
+
+/// Facts in (YAML events), a tree out.
+struct TreeBuilder {
+    enum Event: Equatable { case mapStarted, listStarted, ended, scalar(String), alias, other }
+
+    private struct Open {
+        let line: Int
+        let isMap: Bool
+        var key: String?
+        var entries: [YAMLNode.Entry] = []
+        var items: [YAMLNode] = []
+    }
+
+    private(set) var root: YAMLNode?
+    private var open: [Open] = []
 
     /// What is wrong, or nil.
     mutating func take(_ event: Event, line: Int) -> String? {
         switch event {
         case .other: return nil
-        case .refused: return "\(name): line \(line): lists and aliases are not settings; write `key: value`"
-        case .mapStarted:
-            depth += 1
-            if depth > YAML.depthMax { return "\(name): line \(line): nested deeper than \(YAML.depthMax)" }
-            if let key { path.append(key) }
-            key = nil
+        case .alias: return "aliases are not read; write the value again"
+        case .mapStarted, .listStarted:
+            if open.count >= YAML.depthMax { return "nested deeper than \(YAML.depthMax)" }
+            if let last = open.last, last.isMap, last.key == nil { return "a key must be plain text" }
+            open.append(Open(line: line, isMap: event == .mapStarted))
             return nil
-        case .mapEnded:
-            depth -= 1
-            if !path.isEmpty { path.removeLast() }
-            return nil
+        case .ended:
+            let done = open.removeLast()
+            return put(YAMLNode(line: done.line, value: done.isMap ? .map(done.entries) : .list(done.items)))
         case .scalar(let text):
-            guard depth > 0 else { return text.isEmpty ? nil : "\(name): line \(line): must be `key: value` lines" }
-            guard let last = key else {
-                key = text
-                return nil
+            guard let last = open.last, last.isMap, last.key == nil else {
+                return put(YAMLNode(line: line, value: .text(text)))
             }
-            key = nil
-            let dotted = (path + [last]).joined(separator: ".")
-            if values[dotted] != nil { return "\(name): line \(line): \(dotted) stands twice" }
-            values[dotted] = text
+            if last.entries.contains(where: { $0.key == text }) { return "\(text) stands twice" }
+            open[open.count - 1].key = text
             return nil
         }
+    }
+
+    private mutating func put(_ node: YAMLNode) -> String? {
+        guard let last = open.last else {
+            if root != nil { return "a second document; only one is read" }
+            root = node
+            return nil
+        }
+        if last.isMap {
+            open[open.count - 1].entries.append(YAMLNode.Entry(key: last.key!, node: node))
+            open[open.count - 1].key = nil
+        } else {
+            open[open.count - 1].items.append(node)
+        }
+        return nil
     }
 }

@@ -18,6 +18,16 @@ extension MachineStore {
             })
     }
 
+    /// The first record of each partition that is not written yet.
+    package static func offsets(on connection: Connection) throws -> [Int32: Int64] {
+        let rows = try connection.query(
+            "SELECT partition, next_offset FROM partition_progress WHERE topic = $1", [.text(Topic.machines)])
+        return Dictionary(
+            uniqueKeysWithValues: try rows.map {
+                (Int32(try $0.int("partition")!), Int64(try $0.int("next_offset")!))
+            })
+    }
+
     /// The book of a partition that is taken over: its rule sets and the machines that have a deadline. `clockMs` is the
     /// partition's clock as stored with its offset; `rebuilt` counts machines judged again from their first reading,
     /// because a stored state could not be decoded.
@@ -187,7 +197,8 @@ extension MachineStore {
         guard
             let episode = Episode(
                 vehicle: VehicleID(try row.text("vehicle")!)!, model: try row.text("model")!, name: name,
-                unit: try row.text("unit")!, severity: try row.text("severity")!, test: try row.text("test")!,
+                unit: try row.text("unit")!, severity: try row.text("severity")!,
+                isSoon: state == Episode.State.dueSoon.rawValue, test: try row.text("test")!,
                 threshold: try thousandths("threshold"), sinceMs: try row.timestampMs("since_at")!,
                 openedMs: try row.timestampMs("opened_at")!, openingValue: try thousandths("opening_value"),
                 worstValue: try thousandths("worst_value"), worstMs: try row.timestampMs("worst_at")!,

@@ -1,34 +1,44 @@
-internal import Alerts
-internal import Kafka
+public import Alerts
+internal import Fleet
+public import Kafka
 internal import Observe
 internal import Wire
 
-/// Puts the rules that the worker was started with on a partition that has none on record: from then on the log alone
-/// says by what its readings are judged (docs/decisions/0005).
-final class RulesPublisher {
+/// Puts rule sets on the log, which alone says by what readings are judged (docs/decisions/0005).
+public final class RulesPublisher {
     private let settings: KafkaSettings
-    private let rules: RuleSet
-    private let log: Log
     private var producer: Producer?
 
-    init(_ settings: KafkaSettings, _ rules: RuleSet, log: Log) {
-        (self.settings, self.rules, self.log) = (settings, rules, log)
-    }
+    public init(_ settings: KafkaSettings) { self.settings = settings }
 
-    func publish(to partition: TopicPartition) {
+    /// In force from `fromMs` on. The broker has acknowledged them when it returns.
+    public func publish(_ rules: RuleSet, fromMs: Int64, to partitions: [TopicPartition]) throws {
         do {
             let producer = try self.producer ?? Producer(settings)
             self.producer = producer
-            let record = RecordWriter.rules(fromMs: Clock.nowMs(), version: rules.version, text: rules.text)
-            try producer.produce(
-                topic: partition.topic, partition: partition.partition, key: [], value: record, timestampMs: nil)
+            let record = RecordWriter.rules(fromMs: fromMs, version: rules.version, text: rules.text)
+            for partition in partitions {
+                try producer.produce(
+                    topic: partition.topic, partition: partition.partition, key: [], value: record, timestampMs: nil)
+            }
             try producer.flush(timeoutMs: 3_000)
+        } catch {
+            // A producer that failed for good fails for ever.
+            producer = nil
+            throw error
+        }
+    }
+
+    /// The rules that the worker was started with, for a partition that has none on record. In force from the beginning
+    /// of time, so that a set that is published meanwhile is in force from its own time on, whichever comes first.
+    func publishFirst(_ rules: RuleSet, to partition: TopicPartition, log: Log) {
+        do {
+            try publish(rules, fromMs: UTC.plausible.lowerBound, to: [partition])
             log.info(
                 "rules published",
                 ["topic": "\(partition.topic)", "partition": "\(partition.partition)", "version": "\(rules.version)"])
         } catch {
             // Whoever takes the partition over next tries again.
-            self.producer = nil
             log.error(
                 "the rules could not be published; machines of this partition are not judged",
                 ["topic": "\(partition.topic)", "partition": "\(partition.partition)", "error": "\(error)"])

@@ -90,7 +90,7 @@ public final class Worker {
         consumer = try Consumer(
             settings.kafka, group: settings.group, instanceID: settings.instanceID,
             sessionTimeoutMs: settings.sessionTimeoutMs, batchMax: settings.batchMax)
-        publisher = RulesPublisher(settings.kafka, settings.alertRules, log: log)
+        publisher = RulesPublisher(settings.kafka)
         let database = Committer.Settings(
             conninfo: settings.conninfo, schema: settings.schema,
             stages: settings.stages ?? .product(settings.tripRules, log: log))
@@ -313,7 +313,9 @@ public final class Worker {
         }
         isReading = places.values.allSatisfy { if case .reading = $0 { true } else { false } }
         if isReading { takeoverMs = Clock.steadyMs() - assignedMs }
-        for owned in begun where owned.needsRules { publisher.publish(to: owned.partition) }
+        for owned in begun where owned.needsRules {
+            publisher.publishFirst(settings.alertRules, to: owned.partition, log: log)
+        }
     }
 
     // MARK: Logs that do not fit

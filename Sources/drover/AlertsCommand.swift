@@ -2,6 +2,7 @@ import Alerts
 import Fleet
 import Pipeline
 import Reports
+import Trials
 import Wire
 
 extension Command {
@@ -31,11 +32,7 @@ extension Command {
         }
         var episodes: [Episode] = []
         for (_, readings) in readings.sorted(by: { $0.key < $1.key }) {
-            var (fold, found): (AlertFold, [String: Episode]) = (AlertFold(), [:])
-            for reading in readings.unioned() {
-                for episode in fold.observe(reading, rules: rules) { found[episode.id] = episode }
-            }
-            episodes += found.values
+            episodes += Trial.episodes(readings.unioned(), rules: rules, clockMs: nil)
         }
         Out.result(format(AlertsOutput(episodes)))
         return ok ? .done : .failed

@@ -90,42 +90,6 @@ enum Roles {
     static let log = Log(level: ProcessInfo.processInfo.environment["DROVER_LOG"].flatMap(Log.Level.init) ?? .info)
 }
 
-/// The rules of all models from a folder: tractors.xml and one file a model.
-enum Rules {
-    static func load(_ directory: String) throws -> RuleSet {
-        var (models, faults): ([String: [Threshold]], [String]) = ([:], [])
-        var listed: [String] = []
-        for name in try Files.list(directory) where name.hasSuffix(".xml") {
-            do throws(ThresholdError) {
-                let bytes: [UInt8]
-                do { bytes = try Files.read(directory + "/" + name) } catch {
-                    faults.append("\(error)")
-                    continue
-                }
-                if name == "tractors.xml" {
-                    listed = try ModelList.parse(fileName: name, bytes: bytes)
-                } else if let model = ThresholdFile.model(of: name) {
-                    models[model] = try ThresholdFile.parse(fileName: name, bytes: bytes)
-                }
-            } catch {
-                faults.append(error.description)
-            }
-        }
-        guard faults.isEmpty else {
-            throw Failure("thresholds in \(directory) do not load:\n" + faults.joined(separator: "\n"))
-        }
-        guard !models.isEmpty else {
-            throw Failure(
-                "\(directory): holds no `<model>-thresholds.xml`. Name another folder with --thresholds or alerts.thresholds_dir"
-            )
-        }
-        for model in listed where models[model] == nil {
-            Out.note("\(directory): model `\(model)` has no thresholds: its machines are shown and raise no alert")
-        }
-        return RuleSet(models)
-    }
-}
-
 extension Command {
     static let work = Command(
         name: "work", operands: "[options]",
@@ -154,16 +118,19 @@ extension Command {
 
     static let serve = Command(
         name: "serve", operands: "[options]",
-        summary: "Serves the page: vehicles, last trips, open alerts. Stops on SIGTERM.",
+        summary: "Serves the page and publishes changed threshold files (at once on SIGHUP). Stops on SIGTERM.",
         options: [.init("--port", "N", "port of the page (default 8080; 0: any free one)")] + SettingsSource.options,
         example: "drover serve --port 8080",
         run: { arguments in
             let port = try arguments.integer("--port", in: 0...65_535)
             let settings = try SettingsSource.load(arguments, overrides: port.map { ["web.port": String($0)] } ?? [:])
             Signals.install()
+            Signals.installReload()
             let server = try Roles.page(settings, port: UInt16(settings.integer("web.port")), log: Roles.log)
             Out.note("the page is at http://\(settings.text("web.host")):\(server.port)/")
-            try Roles.withTicks(settings, of: "serve", log: Roles.log) { _ in while !StopFlag.wait(timeoutMs: 60_000) {}
+            var watch = try RulesWatch(settings, log: Roles.log)
+            try Roles.withTicks(settings, of: "serve", log: Roles.log) { _ in
+                repeat { watch?.look(isReload: ReloadFlag.take()) } while !StopFlag.wait(timeoutMs: 200)
             }
             server.stop()
             return .done

@@ -67,13 +67,13 @@ extension Command {
         defer { relaying.stop() }
 
         return try Roles.withTicks(settings, of: "work", log: log) { _ in
-            try stay(arguments, settings, embedded, page, data: data, lost: lost)
+            try stay(arguments, settings, embedded, page, data: data, lost: lost, log: log)
         }
     }
 
     private static func stay(
         _ arguments: Arguments, _ settings: Settings, _ embedded: EmbeddedServers, _ page: Server, data: String,
-        lost: Int
+        lost: Int, log: Log
     ) throws -> ExitCode {
         if arguments.has("--sample") {
             try Sample(settings, data: data, again: lost > 0).run(failure: embedded.failure)
@@ -83,7 +83,9 @@ extension Command {
         Out.note(
             "Ctrl-C stops everything. What the embedded broker holds survives a stop; a kill -9 of it may lose its last second."
         )
+        var watch = try RulesWatch(settings, log: log)
         while !StopFlag.wait(timeoutMs: 1_000) {
+            watch?.look()
             if let failure = embedded.failure() { throw Failure(failure) }
         }
         Out.note("stopping")

@@ -54,7 +54,7 @@ struct DeadlineTests {
         let rules = RuleTimeline(always: RuleSet([tractor: [rule(.lastCellCallIn, .above, 1_000_000_000)]]))
         var fold = AlertFold()
         _ = fold.observe(reading(0, [.lastCellCallIn: start]), rules: rules)
-        #expect(fold.nextDeadlineMs(after: start, rules: rules) == nil)
+        #expect(fold.nextDeadlineMs(after: start, rules: rules, vehicle: machine) == nil)
     }
 
     @Test("The clock's alert is the one that the next reading finds", arguments: 0..<60 as Range<UInt64>)
@@ -72,7 +72,8 @@ struct DeadlineTests {
                 let explained = next.values[.lastCellCallIn] ?? 0 > 0 && episode.parameter == .lastCellCallIn
                 #expect(explained || seen.contains(episode), "seed \(seed)")
             }
-            #expect(fold.nextDeadlineMs(after: next.ts, rules: DeadlineTests.rules) ?? .max >= next.ts)
+            #expect(
+                fold.nextDeadlineMs(after: next.ts, rules: DeadlineTests.rules, vehicle: machine) ?? .max >= next.ts)
         }
     }
 

@@ -16,12 +16,12 @@ struct RuleTextTests {
             [nil, 0, 1, 1_000, 999_999_999_999, 1_000_000_000_000][Int(chance.below(6))]
         }
         func signed() -> Int64? { number().map { chance.once(in: 2) ? $0 : -$0 } }
-        var models: [String: [Threshold]] = [:]
-        for model in 0..<chance.below(5) {
+        let isSecond = chance.once(in: 2)
+        func thresholds() -> [Threshold] {
             var fields: [ThresholdField] = [.serialNumber, .machineID, .firmware]
             fields += MachineParameter.allCases.map { .parameter($0) }
             fields.shuffle(using: &chance)
-            models[text() + "\(model)"] = fields.prefix(Int(chance.below(8))).map { field in
+            return fields.prefix(Int(chance.below(8))).map { field in
                 var rule = Threshold(
                     field: field, test: Threshold.Test.allCases[Int(chance.below(3))], unit: text(),
                     type: Threshold.ValueType.allCases[Int(chance.below(3))],
@@ -29,10 +29,14 @@ struct RuleTextTests {
                 (rule.critical, rule.clear, rule.recommended, rule.capacity) = (signed(), signed(), signed(), signed())
                 (rule.holdMs, rule.absentMs, rule.every) = (number() ?? 0, number(), number())
                 rule.advice = chance.once(in: 3) ? nil : text()
+                rule.soon = isSecond ? number() : nil
                 return rule
             }
         }
-        return RuleSet(models)
+        var (models, machines): ([String: [Threshold]], [VehicleID: [Threshold]]) = ([:], [:])
+        for model in 0..<chance.below(5) { models[text() + "\(model)"] = thresholds() }
+        if isSecond { for machine in 0..<chance.below(3) { machines[VehicleID("m-\(machine)")!] = thresholds() } }
+        return RuleSet(models, machines: machines)
     }
 
     @Test("A rule set comes back from the log as it went", arguments: 0..<300 as Range<UInt64>)
@@ -55,13 +59,34 @@ struct RuleTextTests {
         let rules = try FixtureTests.shippedRules()
         #expect(try RuleSet(text: rules.text) == rules)
         #expect(rules.text.utf8.count < RuleSet.textBytesMax / 50)
-        #expect(rules.text.hasPrefix("drover-rules 1\nmodel\t8R Tractor\nrule\t"))
+        #expect(rules.text.hasPrefix("drover-rules 2\nmodel\t8R Tractor\nrule\t"))
+    }
+
+    @Test("A record of the first form decodes to the rules and the version that it carried") func first() throws {
+        let text = """
+            drover-rules 1
+            model\t8R Tractor
+            rule\tCoolant Temperature\tabove\t°C\tint\tfarmer\t85000\t95000\t0\t82000\t\t\t\t\tStop.
+            rule\tEngine Hours\tabove\thours\tint\tfarmer\t50000\t\t0\t\t\t50000\t\t\t
+            """
+        let entry = try RuleTimeline.Entry(fromMs: start, version: "812d5cb0c63c2503", text: text)
+        #expect(entry.rules.text == text)
+        var (coolant, hours) = (
+            rule(.coolantTemperature, .above, 85, critical: 95, clear: 82, advice: "Stop."),
+            rule(.engineHours, .above, 50, every: 50)
+        )
+        (coolant.unit, hours.unit) = ("°C", "hours")
+        #expect(entry.rules == RuleSet([tractor: [coolant, hours]]))
+        // What the first form cannot say needs the second.
+        hours.soon = 5_000
+        #expect(RuleSet([tractor: [hours]]).text.hasPrefix("drover-rules 2\n"))
+        #expect(RuleSet([:], machines: [VehicleID("m")!: []]).text == "drover-rules 2\nmachine\tm")
     }
 
     @Test(
         "Text that is no rule set is refused",
         arguments: [
-            "", "drover-rules 2", "drover-rules 1\n", "drover-rules 1\nmodel", "drover-rules 1\nmodel\t",
+            "", "drover-rules 3", "drover-rules 1\n", "drover-rules 1\nmodel", "drover-rules 1\nmodel\t",
             "drover-rules 1\nmodel\ta\nmodel\ta", "drover-rules 1\nmodel\ta\\x", "drover-rules 1\nmodel\ta\\",
             "drover-rules 1\nrule\tFuel Level\tbelow\tgal\tint\tfarmer\t1\t\t0\t\t\t\t\t\t",
             "drover-rules 1\nmodel\ta\nrule\tFuel Level\tbelow\tgal\tint\tfarmer\t1\t\t0\t\t\t\t\t",
@@ -72,6 +97,9 @@ struct RuleTextTests {
             "drover-rules 1\nmodel\ta\nrule\tFuel Level\tbelow\tgal\tint\tfarmer\t9000000000000000000\t\t0\t\t\t\t\t\t",
             "drover-rules 1\nmodel\ta\nrule\tFuel Level\tbelow\tgal\tint\tfarmer\t1\t\t0\t\t\t\t\t\t"
                 + String(repeating: "x", count: 1_001),
+            "drover-rules 1\nmachine\tm-1", "drover-rules 2\nmachine\tm 1", "drover-rules 2\nmachine\tm\nmachine\tm",
+            "drover-rules 2\nmodel\ta\nrule\tFuel Level\tbelow\tgal\tint\tfarmer\t1\t\t0\t\t\t\t\t\t",
+            "drover-rules 2\nmodel\ta\nrule\tFuel Level\tbelow\tgal\tint\tfarmer\t1\t\t0\t\t\t\t\t\t\t-1",
         ])
     func refuses(_ text: String) {
         #expect(throws: DecodeError.self) { try RuleSet(text: text) }

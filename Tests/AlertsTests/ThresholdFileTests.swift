@@ -30,12 +30,12 @@ struct ThresholdFileTests {
         // Test, limit, critical, for, absent, every, recommended, capacity (in the unit) and who sees it.
         struct Limits: Equatable {
             var test: Threshold.Test, limit: Int64? = nil, critical: Int64? = nil, hold: Int64 = 0,
-                absent: Int64? = nil, every: Int64? = nil
+                absent: Int64? = nil, every: Int64? = nil, soon: Int64? = nil
             var recommended: Int64? = nil, capacity: Int64? = nil, audience: Audience = .farmer
         }
         let wanted: [String: Limits] = [
             "Fuel Level": Limits(test: .below, limit: table.fuel, capacity: table.capacity),
-            "Engine Hours": Limits(test: .above, limit: 50, every: 50),
+            "Engine Hours": Limits(test: .above, limit: 50, every: 50, soon: 5),
             "Coolant Temperature": Limits(test: .above, limit: 85, critical: 95),
             "Hydraulic Oil Temperature": Limits(test: .above, limit: table.oil),
             "Tire Pressure": Limits(test: .below, limit: table.tire, recommended: table.recommended),
@@ -52,7 +52,8 @@ struct ThresholdFileTests {
             Limits(
                 test: row.test, limit: whole(row.threshold), critical: whole(row.critical), hold: row.holdMs / 1_000,
                 absent: whole(row.absentMs),
-                every: whole(row.every), recommended: whole(row.recommended), capacity: whole(row.capacity),
+                every: whole(row.every), soon: whole(row.soon), recommended: whole(row.recommended),
+                capacity: whole(row.capacity),
                 audience: row.audience)
         }
         #expect(found == wanted)
@@ -196,6 +197,17 @@ struct ThresholdFileTests {
         Bad(file(parameter(more: "<for>5 min</for>\n")), 9, "for", "number"),
         Bad(file(parameter(more: "<absent>-300</absent>\n")), 9, "absent", "from 0"),
         Bad(file(parameter(more: "<every>soon</every>\n")), 9, "every", "number"),
+        Bad(file(parameter(more: "<every>50</every>\n")), 9, "every", "Engine Hours"),
+        Bad(file(parameter(more: "<soon>5</soon>\n")), 9, "soon", "without <every>"),
+        Bad(
+            file(parameter(["name": "Engine Hours"], more: "<every>65</every>\n")), 9, "every", "with the test above"),
+        Bad(
+            file(parameter(["name": "Engine Hours", "test": "above"], more: "<every>250</every>\n")), 8, "threshold",
+            "\"65\"", "same number"),
+        Bad(
+            file(
+                parameter(["name": "Engine Hours", "test": "above"], more: "<every>65</every>\n<soon>65</soon>\n")),
+            10, "soon", "less than <every>"),
         Bad(file(parameter(more: "<critical>70</critical>\n")), 9, "critical", "beyond the threshold"),
         Bad(file(parameter(more: "<clear>60</clear>\n")), 9, "clear", "good side"),
         Bad(

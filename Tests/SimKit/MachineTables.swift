@@ -106,7 +106,7 @@ public struct MachineTables: Equatable, Sendable {
                 tables.alerts[episode.id] = ToldAlert(
                     id: episode.id, firstOpenedMs: episode.openedMs, episode: episode)
             }
-            tables.deadlines[vehicle] = fold.nextDeadlineMs(after: clockMs, rules: rules)
+            tables.deadlines[vehicle] = fold.nextDeadlineMs(after: clockMs, rules: rules, vehicle: vehicle)
         }
         return tables
     }

@@ -1,0 +1,63 @@
+import Alerts
+import Fleet
+import Settings
+import Trials
+
+extension Command {
+    static let rulesPublish = Command(
+        name: "rules publish", operands: "[DIR] [options]",
+        summary: "Checks a folder of threshold files and puts its rules on the log of every partition.",
+        options: [
+            .init("--check", nil, "only check the files; needs no server")
+        ] + SettingsSource.options,
+        example: "drover rules publish Deploy/thresholds --check",
+        run: { arguments in
+            guard arguments.operands.count <= 1 else { throw UsageError("name one folder") }
+            let settings = try SettingsSource.load(arguments)
+            let directory = try arguments.operands.first ?? Home.path(settings.text("alerts.thresholds_dir"))
+            let rules = try Rules.load(directory)
+            guard !arguments.has("--check") else {
+                let own = rules.machines.isEmpty ? "" : ", machines with rules of their own: \(rules.machines.count)"
+                Out.result("version \(rules.version), models: \(rules.modelNames.joined(separator: ", "))\(own)")
+                return .done
+            }
+            let outcome = try RulesPublication(settings: settings).publish(rules)
+            for change in outcome.changes { Out.result(change.description) }
+            Out.result(
+                outcome.told == 0
+                    ? "version \(rules.version) is in force already; nothing was published"
+                    : "version \(rules.version) is in force from \(UTC.text(outcome.fromMs)) on, "
+                        + "put on \(outcome.told) of \(outcome.partitions) partitions of \(Topic.machines)")
+            return .done
+        })
+
+    static let rulesTest = Command(
+        name: "rules test", operands: "[DIR] [options]",
+        summary: "Runs the rule tests of a folder of threshold files (DIR/tests/*.yaml). Needs no server.",
+        options: [.init("--tests", "DIR", "folder of the tests (default: tests in the folder of the rules)")],
+        example: "drover rules test Deploy/thresholds",
+        run: { arguments in
+            guard arguments.operands.count <= 1 else { throw UsageError("name one folder") }
+            let directory = try arguments.operands.first ?? Home.path("Deploy/thresholds")
+            let rules = try Rules.load(directory)
+            let folder = arguments.text("--tests") ?? directory + "/tests"
+            var (tests, faults): ([RuleTest], [String]) = ([], [])
+            for name in try Files.list(folder) where name.hasSuffix(".yaml") {
+                do throws(RuleTestFault) {
+                    let bytes: [UInt8]
+                    do { bytes = try Files.read(folder + "/" + name) } catch {
+                        throw RuleTestFault(description: "\(error)")
+                    }
+                    tests += try RuleTestFile.read(bytes, name: name)
+                } catch {
+                    faults.append("\(error)")
+                }
+            }
+            let failures = tests.compactMap { $0.failure(by: rules) }
+            for text in faults + failures { Out.note(text) }
+            guard !tests.isEmpty || !faults.isEmpty else { throw Failure("\(folder): holds no rule tests (*.yaml)") }
+            let unread = faults.isEmpty ? "" : ", \(faults.count) files not read"
+            Out.result("\(tests.count - failures.count) rule tests passed, \(failures.count) failed\(unread)")
+            return failures.isEmpty && faults.isEmpty ? .done : .failed
+        })
+}
