@@ -163,7 +163,7 @@ extension Threshold {
 
 extension ThresholdField {
     /// Also parameters that no threshold file can name.
-    init?(anyName name: String) {
+    public init?(anyName name: String) {
         if let field = ThresholdField(name: name) {
             self = field
         } else if let parameter = MachineParameter.allCases.first(where: { $0.row.name == name }) {

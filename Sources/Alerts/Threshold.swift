@@ -1,7 +1,13 @@
 public import Fleet
 
 /// Who sees a parameter; each includes the ones before.
-public enum Audience: String, CaseIterable, Sendable { case farmer, dealer, developer }
+public enum Audience: String, CaseIterable, Sendable {
+    case farmer, dealer, developer
+
+    /// What somebody of this audience sees: what is for it and for those before.
+    public var seen: [Audience] { Audience.allCases.filter { Audience.rank($0) <= Audience.rank(self) } }
+    private static func rank(_ audience: Audience) -> Int { allCases.firstIndex(of: audience)! }
+}
 
 /// What a row of a threshold file is about: a number that can be judged, or a text that is only shown.
 public enum ThresholdField: Hashable, Sendable {

@@ -40,10 +40,13 @@ public struct ToldAlerts: Equatable, Sendable {
 
     public init(_ all: [ToldAlert] = []) { self.all = all }
 
-    /// Leaves what readings after `lastMs` can touch: what is open, and what an id of theirs could be taken by.
+    /// Leaves what readings after `lastMs` can touch: what was open then (a service may have closed it since), and what an
+    /// id of theirs could be taken by.
     public func remaining(after lastMs: Int64) -> ToldAlerts {
         ToldAlerts(
-            all.filter { !$0.isWithdrawn && $0.episode.resolvedMs == nil || $0.firstOpenedMs >= lastMs })
+            all.filter {
+                !$0.isWithdrawn && ($0.episode.resolvedMs ?? .max) > lastMs || $0.firstOpenedMs >= lastMs
+            })
     }
 
     /// Takes over an alert as it stands elsewhere, if it is one of these.

@@ -28,6 +28,11 @@ public final class RecordReader {
         try consumer.partitions(of: topic, timeoutMs: RecordReader.patienceMs)
     }
 
+    /// The offset after the last record.
+    public func end(of partition: TopicPartition) throws -> Int64 {
+        try consumer.watermarks(of: partition, timeoutMs: RecordReader.patienceMs).high
+    }
+
     /// The records of these offsets that are still there, in order. What was cut off at the log's start, compacted, or
     /// never there is left out.
     public func read(

@@ -19,6 +19,7 @@ public struct MachineBook: Sendable {
         /// The state after the latest reading.
         var fold: AlertFold
         var told: ToldAlerts
+        var services: ServiceLog
     }
 
     /// Readings read back at first for a late one; eight times as many each time that they do not suffice.
@@ -50,7 +51,10 @@ public struct MachineBook: Sendable {
             // Whole, so it is never short. The rows are written when the machine's readings are next read back.
             if isBroken { _ = try? window.repair(rules, clockMs: clockMs, pushedMs: clockMs) }
             guard let lastMs = window.end.lastMs else { continue }
-            keep(Machine(vehicle: vehicle, fold: window.end, told: history.told.remaining(after: lastMs)))
+            keep(
+                Machine(
+                    vehicle: vehicle, fold: window.end, told: history.told.remaining(after: lastMs),
+                    services: history.services))
             guard isBroken, let slot = slots[vehicle] else { continue }
             // What was overdue may never have been told: the next tick looks.
             deadlineMs[slot] = .min
@@ -95,7 +99,10 @@ public struct MachineBook: Sendable {
             return
         }
         guard let lastMs = window.end.lastMs else { return }
-        keep(Machine(vehicle: window.vehicle, fold: window.end, told: window.told.remaining(after: lastMs)))
+        keep(
+            Machine(
+                vehicle: window.vehicle, fold: window.end, told: window.told.remaining(after: lastMs),
+                services: window.services))
     }
 
     /// Beyond the limit only machines with a deadline are added; the others are read back when they report.

@@ -5,8 +5,12 @@ public import Fleet
 /// be decoded.
 public struct MachineRow: Equatable, Sendable {
     public let reading: MachineReading
+    /// Where its record stands in the partition: of two that say the same the first that was taken.
+    public let offset: Int64
     public var state: AlertFold?
-    public init(reading: MachineReading, state: AlertFold?) { (self.reading, self.state) = (reading, state) }
+    public init(reading: MachineReading, offset: Int64, state: AlertFold?) {
+        (self.reading, self.offset, self.state) = (reading, offset, state)
+    }
 }
 
 /// What the store is asked about one machine.
@@ -33,9 +37,15 @@ public struct MachineHistory: Equatable, Sendable {
     /// Alerts, told or withdrawn, whose first opening is not before the last reading before that time, and those not
     /// withdrawn that were not over by that reading.
     public var told: ToldAlerts
+    /// All that are on record.
+    public var services: ServiceLog
 
-    public init(fromMs: Int64, before: AlertFold?, rows: [MachineRow], isWhole: Bool, told: ToldAlerts) {
-        (self.fromMs, self.before, self.rows, self.isWhole, self.told) = (fromMs, before, rows, isWhole, told)
+    public init(
+        fromMs: Int64, before: AlertFold?, rows: [MachineRow], isWhole: Bool, told: ToldAlerts,
+        services: ServiceLog = .none
+    ) {
+        (self.fromMs, self.before, self.rows, self.isWhole) = (fromMs, before, rows, isWhole)
+        (self.told, self.services) = (told, services)
     }
 }
 
@@ -61,6 +71,7 @@ public struct MachineEvent: Equatable, Sendable {
         case reading(MachineReading)
         case tick(Int64)
         case rules(RuleTimeline.Entry)
+        case action(MachineAction)
     }
     public let fact: Fact
     public let offset: Int64
@@ -93,15 +104,17 @@ public struct MachineChanges: Equatable, Sendable {
     public var transitions: [AlertTransition] = []
     /// The rule sets of the batch, with their offsets.
     public var rules: [(entry: RuleTimeline.Entry, offset: Int64)] = []
+    /// What people said, in the order of the log.
+    public var actions: [MachineAction] = []
     /// Machines judged again because a stored state could not be decoded.
     public var rebuilt = 0
 
     public static func == (a: MachineChanges, b: MachineChanges) -> Bool {
-        a.machines == b.machines && a.transitions == b.transitions && a.rebuilt == b.rebuilt
+        a.machines == b.machines && a.transitions == b.transitions && a.rebuilt == b.rebuilt && a.actions == b.actions
             && a.rules.elementsEqual(b.rules) { $0.entry == $1.entry && $0.offset == $1.offset }
     }
 }
 
 extension MachineChanges {
-    public var rowCount: Int { machines.reduce(rules.count) { $0 + $1.readings.count + $1.alerts.count } }
+    public var rowCount: Int { machines.reduce(rules.count + actions.count) { $0 + $1.readings.count + $1.alerts.count } }
 }

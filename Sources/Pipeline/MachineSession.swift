@@ -60,12 +60,26 @@ struct MachineSession {
             change(reading.vehicle, event.pushedMs, fromMs: earliestMs[reading.vehicle]!, rowsMax: MachineBook.pageRows)
             {
                 (window) throws(MachineWindow.Short) in
-                try window.insert(reading, rules, clockMs: clockMs, pushedMs: event.pushedMs)
+                try window.insert(reading, offset: event.offset, rules, clockMs: clockMs, pushedMs: event.pushedMs)
             }
         case .tick(let ts): tick(ts, event.pushedMs)
         case .rules(let entry):
             changes.rules.append((entry, event.offset))
             if let effect = rules.insert(entry) { apply(effect, event.pushedMs) }
+        case .action(let action):
+            changes.actions.append(action)
+            if case .service(let atHours) = action.kind, let vehicle = action.vehicle {
+                serve(vehicle, ServiceLog.Entry(doneMs: action.ts, atHours: atHours, id: action.id), event.pushedMs)
+            }
+        }
+    }
+
+    /// What ran before the service, and what runs after it, is judged by it.
+    private mutating func serve(_ vehicle: VehicleID, _ service: ServiceLog.Entry, _ pushedMs: Int64) {
+        let (rules, clockMs) = (rules, clockMs)
+        let fromMs = min(service.doneMs, earliestMs[vehicle] ?? .max)
+        change(vehicle, pushedMs, fromMs: fromMs, rowsMax: nil) { (window) throws(MachineWindow.Short) in
+            try window.serve(service, rules, clockMs: clockMs, pushedMs: pushedMs)
         }
     }
 
@@ -142,7 +156,9 @@ struct MachineSession {
     {
         if let window = windows[vehicle] { return window }
         guard let history = histories.machines[vehicle] else {
-            return book.machine(vehicle).map { MachineWindow(vehicle: vehicle, fold: $0.fold, told: $0.told) }
+            return book.machine(vehicle).map {
+                MachineWindow(vehicle: vehicle, fold: $0.fold, told: $0.told, services: $0.services)
+            }
         }
         var window = MachineWindow(vehicle: vehicle, history)
         if window.needsRepair {

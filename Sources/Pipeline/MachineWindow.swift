@@ -13,17 +13,18 @@ struct MachineWindow {
     private let before: AlertFold
     private var rows: [MachineRow]
     private(set) var told: ToldAlerts
+    private(set) var services: ServiceLog
     private var changedRows: Set<Int64> = []
 
     /// A machine in memory: everything before its latest reading is out of reach.
-    init(vehicle: VehicleID, fold: AlertFold, told: ToldAlerts) {
+    init(vehicle: VehicleID, fold: AlertFold, told: ToldAlerts, services: ServiceLog) {
         (self.vehicle, fromMs) = (vehicle, fold.lastMs.map { $0 + 1 } ?? .min)
-        (isWhole, before, rows, self.told) = (true, fold, [], told)
+        (isWhole, before, rows, self.told, self.services) = (true, fold, [], told, services)
     }
 
     init(vehicle: VehicleID, _ history: MachineHistory) {
         (self.vehicle, fromMs, isWhole) = (vehicle, history.fromMs, history.isWhole)
-        (before, rows, told) = (history.before ?? AlertFold(), history.rows, history.told)
+        (before, rows, told, services) = (history.before ?? AlertFold(), history.rows, history.told, history.services)
     }
 
     /// The state after the last row.
@@ -44,16 +45,16 @@ struct MachineWindow {
 
     /// Takes a reading into its place. Of two of one time the one that `unioned` keeps counts.
     mutating func insert(
-        _ reading: MachineReading, _ rules: RuleTimeline, clockMs: Int64, pushedMs: Int64
+        _ reading: MachineReading, offset: Int64, _ rules: RuleTimeline, clockMs: Int64, pushedMs: Int64
     ) throws(Short) -> [AlertTransition] {
         let index = firstIndex(from: reading.ts)
         guard isWhole || index < rows.count else { throw Short() }
         let isLate = index < rows.count
         if isLate, rows[index].reading.ts == reading.ts {
             guard [rows[index].reading, reading].unioned() != [rows[index].reading] else { return [] }
-            rows[index] = MachineRow(reading: reading, state: nil)
+            rows[index] = MachineRow(reading: reading, offset: offset, state: nil)
         } else {
-            rows.insert(MachineRow(reading: reading, state: nil), at: index)
+            rows.insert(MachineRow(reading: reading, offset: offset, state: nil), at: index)
         }
         return try judge(from: index, rules, clockMs: clockMs, AlertCause(pushedMs: pushedMs, isLate: isLate))
     }
@@ -72,6 +73,20 @@ struct MachineWindow {
             AlertCause(pushedMs: pushedMs, isLate: true))
     }
 
+    /// Judges again what another service is the last for.
+    mutating func serve(
+        _ service: ServiceLog.Entry, _ rules: RuleTimeline, clockMs: Int64, pushedMs: Int64
+    ) throws(Short) -> [AlertTransition] {
+        var services = services
+        guard let effect = services.insert(service) else { return [] }
+        let index = firstIndex(from: effect.fromMs)
+        guard isWhole || index < rows.count else { throw Short() }
+        self.services = services
+        return try judge(
+            from: index, untilMs: effect.untilMs ?? .max, rules, clockMs: clockMs,
+            AlertCause(pushedMs: pushedMs, isLate: index < rows.count))
+    }
+
     /// Tells what the clock has opened.
     mutating func tick(_ rules: RuleTimeline, clockMs: Int64, pushedMs: Int64) throws(Short) -> [AlertTransition] {
         try judge(from: rows.count, rules, clockMs: clockMs, AlertCause(pushedMs: pushedMs, isLate: false))
@@ -87,7 +102,7 @@ struct MachineWindow {
         // A damaged state that still decodes may hold an id twice: no reason to stop.
         var episodes = Dictionary(fold.open.map { ($0.id, $0) }) { first, _ in first }
         for at in index..<rows.count {
-            for episode in fold.observe(rows[at].reading, rules: rules) { episodes[episode.id] = episode }
+            for episode in fold.observe(rows[at].reading, rules: rules, services: services) { episodes[episode.id] = episode }
             guard rows[at].state != fold else {
                 if rows[at].reading.ts >= untilMs { return tell(episodes, since: prevMs, settled: fold, cause) }
                 continue
@@ -97,6 +112,7 @@ struct MachineWindow {
         }
         guard isWhole else { throw Short() }
         for episode in fold.overdue(at: clockMs, rules: rules, vehicle: vehicle) { episodes[episode.id] = episode }
+        for episode in fold.served(services, rules: rules) { episodes[episode.id] = episode }
         return tell(episodes, since: prevMs, settled: nil, cause)
     }
 

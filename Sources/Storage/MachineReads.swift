@@ -135,6 +135,9 @@ extension MachineStore {
         }
         try readRows(queries, asked, into: &histories, on: connection)
         try readTold(asked, into: &histories, on: connection)
+        for (vehicle, services) in try ActionStore.services(of: queries.map(\.vehicle), on: connection) {
+            histories.machines[vehicle]?.services = services
+        }
         return broken
     }
 
@@ -156,7 +159,8 @@ extension MachineStore {
         {
             let reading = try machineReading(row)
             let state = try? AlertFold(packed: row.bytes("alert_state")!)
-            histories.machines[reading.vehicle]?.rows.append(MachineRow(reading: reading, state: state))
+            histories.machines[reading.vehicle]?.rows.append(
+                MachineRow(reading: reading, offset: Int64(try row.int("record_offset") ?? -1), state: state))
         }
         for query in queries {
             guard let rowsMax = query.rowsMax, histories.machines[query.vehicle]!.rows.count > rowsMax else { continue }

@@ -16,8 +16,15 @@ package enum MachineStore {
         (.connectedDevices, "connected_devices"), (.lastCellCallIn, "last_cell_call_in_at"),
         (.lastReprogrammingStatus, "last_reprogramming_ok"), (.lastReprogrammingTime, "last_reprogramming_at"),
     ]
+    /// The column of a parameter as shown to people.
+    package static func column(ofName name: String) -> String? {
+        guard case .parameter(let parameter)? = ThresholdField(anyName: name) else { return nil }
+        return parameters.first { $0.parameter == parameter }?.column
+    }
     static let texts = ["vehicle", "read_at", "reading_id", "model", "serial", "firmware"]
-    static let tail = ["latitude_deg", "longitude_deg", "connected_device_names", "is_reporting", "alert_state"]
+    static let tail = [
+        "latitude_deg", "longitude_deg", "connected_device_names", "is_reporting", "alert_state", "record_offset",
+    ]
 
     static let reading = StagedTable(
         name: "machine_reading", columns: texts + parameters.map(\.column) + tail, key: ["vehicle", "read_at"])
@@ -34,11 +41,12 @@ package enum MachineStore {
     /// Precondition: within the transaction that moves the offsets, after the vehicles' rows; one change a machine.
     package static func write(_ changes: MachineChanges, partition: Int32, on connection: Connection) throws {
         try reading.write(changes.machines.flatMap(\.readings), on: connection) { (row, copy: inout BinaryCopy) in
-            fill(row.reading, row.state!, &copy)
+            fill(row, &copy)
         }
         try alert.write(changes.machines.flatMap(\.alerts), on: connection) { (alert, copy: inout BinaryCopy) in
             fill(alert, &copy)
         }
+        try ActionStore.write(changes.actions, partition: partition, on: connection)
         try writeDeadlines(changes.machines.filter(\.isLatest), on: connection)
         for (entry, offset) in changes.rules {
             try connection.query(
@@ -72,7 +80,8 @@ package enum MachineStore {
             ])
     }
 
-    private static func fill(_ reading: MachineReading, _ state: AlertFold, _ copy: inout BinaryCopy) {
+    private static func fill(_ row: MachineRow, _ copy: inout BinaryCopy) {
+        let reading = row.reading
         copy.text(reading.vehicle.text)
         copy.timestampMs(reading.ts)
         copy.text(reading.id)
@@ -92,7 +101,8 @@ package enum MachineStore {
         copy.float8(reading.longitude.map { Double($0) / 1e7 })
         if let names = reading.connectedDevices { copy.textArray(names) } else { copy.null() }
         copy.bool(reading.isReporting)
-        copy.bytea(state.packed)
+        copy.bytea(row.state!.packed)
+        copy.int8(row.offset)
     }
 
     private static func fill(_ alert: ToldAlert, _ copy: inout BinaryCopy) {

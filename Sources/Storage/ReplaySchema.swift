@@ -15,6 +15,10 @@ public enum ReplaySchema {
         ("alert", "vehicle", []),
         ("rejected", "topic", ["retried_at"]),
         ("rule_set", "version", []),
+        ("registration", "vehicle", []),
+        ("service", "vehicle", []),
+        ("acknowledgement", "vehicle", []),
+        ("silence", "record_id", []),
     ]
 
     /// A plain name that is nobody else's.

@@ -8,10 +8,12 @@ final class JSONScanner {
     /// The keys that every record has; then the cars' signals, then the machines' parameters and texts.
     static let commonKeys = [
         "schema", "kind", "id", "vehicle", "ts", "model", "serial", "firmware", "connected_device_names",
-        "reporting", "version", "rules",
+        "reporting", "version", "rules", "by", "note", "alert", "until_ts", "parameter", "name", "host",
+        "port", "certificate_sha256", "tags", "disabled",
     ]
     enum Common: Int {
         case schema, kind, id, vehicle, ts, model, serial, firmware, connectedDeviceNames, reporting, version, rules
+        case by, note, alert, untilTs, parameter, name, host, port, certificateSHA256, tags, disabled
     }
 
     static let recordBytesMax = 1_000_000

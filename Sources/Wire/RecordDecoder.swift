@@ -8,6 +8,7 @@ public enum Record: Equatable, Sendable {
     case tick(Int64)
     /// Thresholds in force from a time on, epoch milliseconds; the text is decoded by `Alerts`.
     case rules(fromMs: Int64, version: String, text: String)
+    case action(MachineAction)
 }
 
 /// What a record on the cars' topic says, when the reading itself goes into the caller's memory.
@@ -21,7 +22,7 @@ public enum CarRecord: Equatable, Sendable {
 
 /// Decodes topic records. Holds buffers that are reused, so one decoder serves one lane.
 public final class RecordDecoder {
-    private let scanner = JSONScanner()
+    let scanner = JSONScanner()
     /// Keys repeat: a vehicle's id is made into a String once.
     private var known: [[UInt8]: VehicleID] = [:]
     private static let knownMax = 100_000
@@ -38,8 +39,8 @@ public final class RecordDecoder {
         case .tick: return .tick(ts)
         case .reading: break
         case .other:
-            guard scanner.isText(.kind, "rules") else { throw .kindUnknown }
-            return try rules(ts)
+            if scanner.isText(.kind, "rules") { return try rules(ts) }
+            return .action(try unsafe action(ts, key: key))
         }
         let vehicle = try vehicle()
         if let key = unsafe key, unsafe !scanner.isText(.vehicle, key) { throw .keyDiffers }
@@ -84,7 +85,7 @@ public final class RecordDecoder {
         return (.other, ts)
     }
 
-    private func vehicle() throws(DecodeError) -> VehicleID {
+    func vehicle() throws(DecodeError) -> VehicleID {
         guard let bytes = unsafe scanner.bytes(.vehicle).map({ unsafe Array($0) }) else { throw .keyMissing("vehicle") }
         if let vehicle = known[bytes] { return vehicle }
         guard let vehicle = VehicleID(String(decoding: bytes, as: UTF8.self)) else { throw .vehicleInvalid }

@@ -45,7 +45,11 @@ final class MachineStage: Stage {
             Result { () throws(DecodeError) -> Record in
                 guard let value = unsafe value else { throw .tombstone }
                 let record = try unsafe decoder.decode(value, key: key, isMachine: true)
-                if case .machine = record { try unsafe place.check(key) }
+                switch record {
+                case .machine: try unsafe place.check(key)
+                case .action(let action) where action.vehicle != nil: try unsafe place.check(key)
+                default: break
+                }
                 return record
             }
         }
@@ -61,6 +65,9 @@ final class MachineStage: Stage {
             return .reading(reading)
         case .rules(let fromMs, let version, let text):
             return .rules(try RuleTimeline.Entry(fromMs: fromMs, version: version, text: text))
+        case .action(let action):
+            if Ahead.isReadingTooFar(action.ts, pushedMs) { throw .timeAhead(ms: action.ts - pushedMs) }
+            return .action(action)
         case .car: throw .kindUnknown
         }
     }

@@ -197,6 +197,7 @@ struct RejectedRecords {
                         return nil
                     case .car(_, let reading, _): ts = reading.ts
                     case .machine(let reading, _): ts = reading.ts
+                    case .action(let action): ts = action.ts
                     }
                     let ahead = ts - Clock.nowMs()
                     return ahead > DecodeError.aheadMsMax ? .timeAhead(ms: ahead) : nil

@@ -95,19 +95,23 @@ struct MachineBookTests {
 
     @Test("Seeds test what they are for") func coverage() {
         var kinds: [AlertTransition.Kind: Int] = [:]
-        var (kept, absent) = (0, 0)
+        var (kept, absent, served) = (0, 0, 0)
         for seed in 0..<40 as Range<UInt64> {
             var chance = SeededChance(seed: seed &* 7919 + 1)
             let all = SeededMachine.readings(seed: seed, count: 100, vehicle: vehicles[0])
             let tables = run(SeededMachine.log(arrivals(all, seed: seed, &chance), &chance), &chance)
             for transition in tables.transitions { kinds[transition.kind, default: 0] += 1 }
             kept += tables.alerts.values.count { $0.id != $0.episode.id && !$0.isWithdrawn }
+            served += tables.episodes.values.count {
+                let resolvedMs = $0.resolvedMs
+                return $0.parameter == .engineHours && all.allSatisfy { $0.ts != resolvedMs } && resolvedMs != nil
+            }
             absent += tables.episodes.values.count { $0.test == .absent }
         }
         for kind in [AlertTransition.Kind.opened, .worse, .resolved, .revised, .withdrawn] {
             #expect(kinds[kind, default: 0] > 20, "\(kind)")
         }
-        #expect(kept > 20 && absent > 20)
+        #expect(kept > 20 && absent > 20 && served > 5, "\(kept), \(absent), \(served)")
     }
 
     // MARK: Single scenes

@@ -9,6 +9,10 @@ public struct MachineTables: Equatable, Sendable {
         public var reading: MachineReading
         /// Packed, as it is stored.
         public var state: [UInt8]
+        public var offset: Int64 = -1
+
+        /// Where it stands says how it came.
+        public static func == (a: Row, b: Row) -> Bool { a.reading == b.reading && a.state == b.state }
     }
 
     public var readings: [VehicleID: [Int64: Row]] = [:]
@@ -16,6 +20,7 @@ public struct MachineTables: Equatable, Sendable {
     public var alerts: [String: ToldAlert] = [:]
     public var rules: [Int64: RuleTimeline.Entry] = [:]
     public var deadlines: [VehicleID: Int64] = [:]
+    public var services: [VehicleID: [ServiceLog.Entry]] = [:]
     public var clockMs: Int64?
     public var nextOffset: Int64 = 0
     /// What the outbox was given.
@@ -36,7 +41,7 @@ public struct MachineTables: Equatable, Sendable {
             precondition(Set(change.alerts.map(\.id)).count == change.alerts.count)
             for row in change.readings {
                 readings[change.vehicle, default: [:]][row.reading.ts] = Row(
-                    reading: row.reading, state: row.state!.packed)
+                    reading: row.reading, state: row.state!.packed, offset: row.offset)
             }
             for alert in change.alerts { alerts[alert.id] = alert }
             if change.isLatest { deadlines[change.vehicle] = change.nextDeadlineMs }
@@ -44,7 +49,15 @@ public struct MachineTables: Equatable, Sendable {
         for (entry, _) in changes.rules where rules[entry.inForceMs]?.rules.version ?? "" < entry.rules.version {
             rules[entry.inForceMs] = entry
         }
+        for action in changes.actions { insert(action) }
         transitions += changes.transitions
+    }
+
+    private mutating func insert(_ action: MachineAction) {
+        guard case .service(let atHours) = action.kind, let vehicle = action.vehicle else { return }
+        let entry = ServiceLog.Entry(doneMs: action.ts, atHours: atHours, id: action.id)
+        var log = ServiceLog(services[vehicle] ?? [])
+        if log.insert(entry) != nil { services[vehicle] = log.entries }
     }
 
     /// A book as a worker has it that takes the partition over.
@@ -79,9 +92,11 @@ public struct MachineTables: Equatable, Sendable {
         return MachineHistory(
             fromMs: query.fromMs, before: state ?? nil,
             rows: after.prefix(query.rowsMax ?? .max).map {
-                MachineRow(reading: $0.value.reading, state: try? AlertFold(packed: $0.value.state))
+                MachineRow(
+                    reading: $0.value.reading, offset: $0.value.offset, state: try? AlertFold(packed: $0.value.state))
             },
-            isWhole: after.count <= query.rowsMax ?? .max, told: ToldAlerts(told.sorted { $0.id < $1.id }))
+            isWhole: after.count <= query.rowsMax ?? .max, told: ToldAlerts(told.sorted { $0.id < $1.id }),
+            services: ServiceLog(services[query.vehicle] ?? []))
     }
 
     /// The whole log at once, without its order: what any order must come to.
@@ -93,15 +108,18 @@ public struct MachineTables: Equatable, Sendable {
             case .reading(let reading): all.append(reading)
             case .tick(let ts): clockMs = max(clockMs, ts)
             case .rules(let entry): _ = rules.insert(entry)
+            case .action(let action): tables.insert(action)
             }
         }
         for (vehicle, readings) in Dictionary(grouping: all, by: \.vehicle) {
             var (fold, episodes): (AlertFold, [Episode]) = (AlertFold(), [])
+            let services = ServiceLog(tables.services[vehicle] ?? [])
             for reading in readings.unioned() {
-                episodes += fold.observe(reading, rules: rules)
+                episodes += fold.observe(reading, rules: rules, services: services)
                 tables.readings[vehicle, default: [:]][reading.ts] = Row(reading: reading, state: fold.packed)
             }
             episodes += fold.overdue(at: clockMs, rules: rules, vehicle: vehicle)
+            episodes += fold.served(services, rules: rules)
             for episode in episodes {
                 tables.alerts[episode.id] = ToldAlert(
                     id: episode.id, firstOpenedMs: episode.openedMs, episode: episode)
@@ -133,7 +151,9 @@ public enum SeededMachine {
         shortGPS.absentMs = 60_000
         // 864 s.
         let callIn = rule(.lastCellCallIn, .above, 10)
-        return RuleSet(["8R Tractor": [coolant, tire, gps, callIn], "R4038 Sprayer": [sprayer, shortGPS]])
+        var service = rule(.engineHours, .above, 0)
+        service.every = 20_000
+        return RuleSet(["8R Tractor": [coolant, tire, gps, callIn, service], "R4038 Sprayer": [sprayer, shortGPS]])
     }()
 
     /// Sets that judge the same readings otherwise.
@@ -149,7 +169,7 @@ public enum SeededMachine {
         ]
     }()
 
-    /// A log of readings in some order, with ticks and rule sets anywhere between; the clock only goes on.
+    /// A log of readings in some order, with ticks, rule sets and services anywhere between; the clock only goes on.
     public static func log(_ arrivals: [MachineReading], _ chance: inout SeededChance) -> [MachineEvent] {
         let times = arrivals.map(\.ts)
         let (firstMs, spanMs) = (times.min()!, times.max()! - times.min()! + 3_600_000)
@@ -163,6 +183,17 @@ public enum SeededMachine {
             for _ in 0...chance.below(2) {
                 let at = chance.once(in: 3) ? 0 : Int(chance.below(Int64(facts.count)))
                 facts.insert(.rules(entry), at: at)
+            }
+        }
+        let vehicles = Set(arrivals.map(\.vehicle)).sorted()
+        for number in 0..<chance.below(8) {
+            let action = MachineAction(
+                id: "s-\(number)", vehicle: vehicles[Int(chance.below(Int64(vehicles.count)))],
+                ts: chance.once(in: 3) ? times[Int(chance.below(Int64(times.count)))] : time(), by: "somebody",
+                note: nil,
+                kind: .service(atHours: 1_000_000 + chance.below(80) * 1_000))
+            for _ in 0...chance.below(2) {
+                facts.insert(.action(action), at: Int(chance.below(Int64(facts.count + 1))))
             }
         }
         let ticks = (0..<chance.below(30)).map { _ in time() }.sorted()
@@ -187,6 +218,7 @@ public enum SeededMachine {
             if !chance.once(in: 5) { reading.values[.tirePressure] = 66_000 + chance.below(10) * 1_000 }
             if chance.once(in: 2) { reading.values[.gpsAvailable] = chance.once(in: 4) ? 0 : 1 }
             if !chance.once(in: 3) { reading.values[.lastCellCallIn] = ts - chance.below(20) * 60_000 }
+            if !chance.once(in: 4) { reading.values[.engineHours] = 1_000_000 + Int64(index) * 700 }
             reading.isReporting = chance.once(in: 2)
             return reading
         }

@@ -1,0 +1,8 @@
+-- Question: what does this alert say?
+-- Parameters: $1 the alert's id; $2 audiences that the reader belongs to.
+SELECT a.*, v.topic_partition, r.name AS vehicle_name,
+       (SELECT s.rules FROM drover.rule_set s WHERE s.version = a.rules_version LIMIT 1) AS rules
+FROM drover.alert_now a
+JOIN drover.vehicle v ON v.kind = 'machine' AND v.vehicle = a.vehicle
+LEFT JOIN drover.registration r ON r.kind = 'machine' AND r.vehicle = a.vehicle
+WHERE a.alert_id = $1 AND a.audience = ANY ($2)

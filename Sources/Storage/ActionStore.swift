@@ -1,0 +1,91 @@
+internal import Alerts
+internal import Fleet
+internal import Postgres
+
+/// What people say of machines, in PostgreSQL. They are few: a statement each. The same record again changes nothing.
+enum ActionStore {
+    /// Precondition: within the transaction that moves the offsets.
+    static func write(_ actions: [MachineAction], partition: Int32, on connection: Connection) throws {
+        for action in actions {
+            switch action.kind {
+            case .registration(let registration):
+                try register(action, registration, partition, on: connection)
+            case .service(let atHours):
+                // As `ServiceLog` has it.
+                try connection.query(
+                    """
+                    INSERT INTO service AS known (vehicle, done_at, record_id, engine_hours_h, recorded_by, note)
+                    VALUES ($1, $2, $3, $4, $5, $6)
+                    ON CONFLICT (vehicle, done_at) DO UPDATE SET record_id = EXCLUDED.record_id,
+                        engine_hours_h = EXCLUDED.engine_hours_h, recorded_by = EXCLUDED.recorded_by, note = EXCLUDED.note
+                    WHERE (EXCLUDED.record_id COLLATE "C", EXCLUDED.engine_hours_h)
+                        > (known.record_id COLLATE "C", known.engine_hours_h)
+                    """,
+                    [
+                        .text(action.vehicle!.text), .timestampMs(action.ts), .text(action.id),
+                        .float8(Double(atHours) / 1_000), .text(action.by), .text(action.note),
+                    ])
+            case .acknowledgement(let alert):
+                try connection.query(
+                    """
+                    INSERT INTO acknowledgement (vehicle, record_id, alert_id, acknowledged_at, acknowledged_by, note)
+                    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING
+                    """,
+                    [
+                        .text(action.vehicle!.text), .text(action.id), .text(alert), .timestampMs(action.ts),
+                        .text(action.by), .text(action.note),
+                    ])
+            case .silence(let silence):
+                try connection.query(
+                    """
+                    INSERT INTO silence (topic_partition, record_id, vehicle, model, parameter, from_at, until_at,
+                        silenced_by, note)
+                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING
+                    """,
+                    [
+                        .int4(partition), .text(action.id), .text(action.vehicle?.text), .text(silence.model),
+                        .text(silence.parameter?.row.name), .timestampMs(action.ts), .timestampMs(silence.untilMs),
+                        .text(action.by), .text(action.note),
+                    ])
+            }
+        }
+    }
+
+    private static func register(
+        _ action: MachineAction, _ registration: MachineAction.Registration, _ partition: Int32,
+        on connection: Connection
+    ) throws {
+        try connection.query(
+            """
+            INSERT INTO registration AS known (kind, vehicle, topic_partition, registered_at, record_id, name, model, host,
+                port, certificate_sha256, tags, is_disabled)
+            VALUES ('machine', $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+            ON CONFLICT (kind, vehicle) DO UPDATE SET
+                topic_partition = EXCLUDED.topic_partition, registered_at = EXCLUDED.registered_at,
+                record_id = EXCLUDED.record_id, name = EXCLUDED.name, model = EXCLUDED.model, host = EXCLUDED.host,
+                port = EXCLUDED.port, certificate_sha256 = EXCLUDED.certificate_sha256, tags = EXCLUDED.tags,
+                is_disabled = EXCLUDED.is_disabled
+            WHERE (EXCLUDED.registered_at, EXCLUDED.record_id COLLATE "C") > (known.registered_at, known.record_id COLLATE "C")
+            """,
+            [
+                .text(action.vehicle!.text), .int4(partition), .timestampMs(action.ts), .text(action.id),
+                .text(registration.name), .text(registration.model), .text(registration.address?.host),
+                registration.address.map { .int4($0.port) } ?? .null, .text(registration.address?.certificateSHA256),
+                .textArray(registration.tags), .bool(registration.isDisabled),
+            ])
+    }
+
+    static func services(of vehicles: [VehicleID], on connection: Connection) throws -> [VehicleID: ServiceLog] {
+        let rows = try connection.query(
+            "SELECT vehicle, record_id, done_at, engine_hours_h FROM service WHERE vehicle = ANY($1)",
+            [.textArray(vehicles.map(\.text))])
+        var logs: [VehicleID: ServiceLog] = [:]
+        for row in rows {
+            guard let hours = Decimal.scaled(try row.double("engine_hours_h")!, decimals: 3) else { continue }
+            _ = logs[VehicleID(try row.text("vehicle")!)!, default: .none].insert(
+                ServiceLog.Entry(
+                    doneMs: try row.timestampMs("done_at")!, atHours: hours, id: try row.text("record_id")!))
+        }
+        return logs
+    }
+}

@@ -1,0 +1,74 @@
+import Fleet
+import Foundation
+import Gateways
+import Kafka
+import Observe
+import Postgres
+import Settings
+import Wire
+
+/// Puts what a person says on the log, and waits until it is in the database.
+struct ActionPush {
+    let settings: Settings
+
+    static let options: [Command.Option] = [
+        .init("--by", "NAME", "who says it (default: the login's name)"), .init("--note", "TEXT", "a remark"),
+        .init("--at", "TIME", "when it was done (2026-11-21T08:00:00Z; default: now)"),
+    ]
+
+    /// Who, when and the note as typed.
+    static func action(_ arguments: Arguments, vehicle: VehicleID?, kind: MachineAction.Kind) throws -> MachineAction {
+        var ts = Clock.nowMs()
+        if let text = arguments.text("--at") {
+            guard let time = UTC.parse(text) else {
+                throw UsageError("--at \(text): must be a time with its zone, like 2026-11-21T08:00:00Z")
+            }
+            ts = time
+        }
+        let environment = ProcessInfo.processInfo.environment
+        let by = arguments.text("--by") ?? environment["USER"] ?? environment["LOGNAME"] ?? ""
+        guard !by.isEmpty else { throw UsageError("say who: --by NAME") }
+        let note = arguments.text("--note").flatMap { $0.isEmpty ? nil : $0 }
+        let id = "a-" + UUID().uuidString.lowercased()
+        return MachineAction(id: id, vehicle: vehicle, ts: ts, by: by, note: note, kind: kind)
+    }
+
+    func push(_ action: MachineAction) throws {
+        let value = RecordWriter.action(action)
+        // What the worker would refuse is refused here.
+        _ = try RecordDecoder().decode(line: value, isMachine: true)
+        let kafka = settings.kafka(clientID: "drover-action")
+        let topics = try Topics.ensure(kafka, partitions: Int32(settings.integer("kafka.partitions")))
+        guard let count = topics[Topic.machines] else { throw Failure("the topic \(Topic.machines) is not there") }
+        let key = Array((action.vehicle?.text ?? "").utf8)
+        let partitions =
+            action.vehicle == nil
+            ? Array(0..<count) : [unsafe key.withUnsafeBytes { unsafe KeyPlace.partition(of: $0, count: count) }]
+        let producer = try Producer(kafka)
+        for partition in partitions {
+            try producer.produce(
+                topic: Topic.machines, partition: partition, key: key, value: value, timestampMs: nil)
+        }
+        try producer.flush(timeoutMs: 30_000)
+        try wait(for: partitions, kafka)
+    }
+
+    private func wait(for partitions: [Int32], _ kafka: KafkaSettings) throws {
+        let reader = try RecordReader(kafka)
+        let ends = try partitions.map { try reader.end(of: TopicPartition(topic: Topic.machines, partition: $0)) }
+        let connection = try Connection(conninfo: settings.text("postgres.reader_url", or: "postgres.url"))
+        let patience = Stopwatch()
+        while patience.seconds < 10 {
+            let waiting = try connection.query(
+                """
+                SELECT FROM unnest($1::int[], $2::bigint[]) AS wanted(partition, end_offset)
+                LEFT JOIN drover.partition_progress p ON p.topic = $3 AND p.partition = wanted.partition
+                WHERE coalesce(p.next_offset, 0) < wanted.end_offset
+                """, [.int4Array(partitions), .int8Array(ends), .text(Topic.machines)])
+            if waiting.isEmpty { return Out.note("done") }
+            _ = StopFlag.wait(timeoutMs: 50)
+        }
+        Out.note(
+            "it is on the log and counts; no worker has taken it within 10 s. Is one up? See `drover offsets show`")
+    }
+}

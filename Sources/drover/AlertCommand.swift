@@ -1,0 +1,107 @@
+import Alerts
+import Fleet
+import Observe
+import Postgres
+import Reports
+import Settings
+
+extension Command {
+    static let alert = Command(
+        name: "alert", operands: "list | show ID | acknowledge ID | silence",
+        summary:
+            "Alerts as people deal with them: what is open, why, who has seen it, and what nobody wants to be told of.",
+        options: [
+            .init("--vehicle", "V", "list, silence: only of this vehicle"),
+            .init("--all", nil, "list: also those that are over"),
+            .init("--role", "R", "list, show: farmer, dealer or developer (default developer)"),
+            .init("--model", "MODEL", "silence: of this model"),
+            .init("--parameter", "NAME", "silence: of this parameter, as shown to people"),
+            .init("--until", "TIME", "silence: until then (2026-11-21T08:00:00Z); a time that is past takes it back"),
+            .init("--limit", "N", "list: at most so many rows (default 1000)"),
+            .init("--format", "F", "list: table, csv or json; show: table or json (default table)"),
+        ] + ActionPush.options + SettingsSource.options,
+        example: "drover alert acknowledge 8R-0001-4-mfk3abc0 --by Anna --note \"radiator cleaned\"",
+        run: { arguments in
+            switch (arguments.operands.first, arguments.operands.count) {
+            case ("list", 1): return try list(arguments)
+            case ("show", 2): return try show(arguments)
+            case ("acknowledge", 2): return try acknowledge(arguments)
+            case ("silence", 1): return try silence(arguments)
+            default: throw UsageError("say `list`, `show ID`, `acknowledge ID` or `silence --until TIME`")
+            }
+        })
+
+    private static func reader(_ arguments: Arguments) throws -> Connection {
+        try Connection(conninfo: SettingsSource.load(arguments).text("postgres.reader_url", or: "postgres.url"))
+    }
+
+    private static func audiences(_ arguments: Arguments) throws -> [Audience] {
+        let roles = Dictionary(uniqueKeysWithValues: Audience.allCases.map { ($0.rawValue, $0) })
+        return try arguments.one("--role", of: roles, standard: "developer").seen
+    }
+
+    private static func vehicle(_ arguments: Arguments) throws -> VehicleID? {
+        guard let text = arguments.text("--vehicle") else { return nil }
+        guard let id = VehicleID(text) else {
+            throw UsageError("--vehicle \(text): a vehicle's id is 1 to 64 letters, digits, -, _ or .")
+        }
+        return id
+    }
+
+    private static func list(_ arguments: Arguments) throws -> ExitCode {
+        let format = try arguments.one("--format", of: queryFormats, standard: "table")
+        let rows = try reader(arguments).query(
+            Home.reportQueries()["alerts"],
+            [
+                .text(try vehicle(arguments)?.text ?? ""), .bool(arguments.has("--all")),
+                .textArray(try audiences(arguments).map(\.rawValue)),
+                .int8(try arguments.integer("--limit", in: 1...1_000_000) ?? 1_000),
+            ])
+        Out.result(format(try QueryOutput(rows)))
+        return .done
+    }
+
+    private static func show(_ arguments: Arguments) throws -> ExitCode {
+        let isJSON = try arguments.one("--format", of: ["table": false, "json": true], standard: "table")
+        let id = arguments.operands[1]
+        guard
+            let story = try AlertStory.read(
+                id, audiences: audiences(arguments), Home.reportQueries(), on: reader(arguments))
+        else { throw Failure("\(id): there is no such alert for this role; `drover alert list --all` shows them") }
+        Out.result(isJSON ? story.json : story.text)
+        return .done
+    }
+
+    private static func acknowledge(_ arguments: Arguments) throws -> ExitCode {
+        let id = arguments.operands[1]
+        let rows = try reader(arguments).query("SELECT vehicle FROM drover.alert WHERE alert_id = $1", [.text(id)])
+        guard let row = rows.first else {
+            throw Failure("\(id): there is no such alert; `drover alert list` shows them")
+        }
+        let action = try ActionPush.action(
+            arguments, vehicle: VehicleID(try row.text("vehicle")!), kind: .acknowledgement(alert: id))
+        try ActionPush(settings: SettingsSource.load(arguments)).push(action)
+        return .done
+    }
+
+    private static func silence(_ arguments: Arguments) throws -> ExitCode {
+        guard let text = arguments.text("--until"), let untilMs = UTC.parse(text) else {
+            throw UsageError("silence needs its end: --until with a time and its zone, like 2026-11-21T08:00:00Z")
+        }
+        let (vehicle, model) = (try vehicle(arguments), arguments.text("--model"))
+        var parameter: MachineParameter?
+        if let name = arguments.text("--parameter") {
+            guard case .parameter(let found)? = ThresholdField(anyName: name) else {
+                throw UsageError("--parameter \(name): is no parameter of a machine")
+            }
+            parameter = found
+        }
+        guard vehicle != nil || model != nil || parameter != nil else {
+            throw UsageError("say what is silenced: --vehicle, --model, --parameter, or several")
+        }
+        let silence = MachineAction.Silence(model: model, parameter: parameter, untilMs: untilMs)
+        try ActionPush(settings: SettingsSource.load(arguments)).push(
+            ActionPush.action(arguments, vehicle: vehicle, kind: .silence(silence)))
+        return .done
+    }
+}

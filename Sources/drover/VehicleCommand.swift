@@ -1,0 +1,145 @@
+import Fleet
+import Observe
+import Postgres
+import Reports
+import Settings
+
+extension Command {
+    static let vehicle = Command(
+        name: "vehicle", operands: "list | register VEHICLE | service VEHICLE | history VEHICLE",
+        summary: "The vehicles: how they are called and reached, their services and readings.",
+        options: [
+            .init("--name", "NAME", "register: as people call it"),
+            .init("--model", "MODEL", "register: as in tractors.xml"),
+            .init("--address", "HOST:PORT", "register: the box that is polled; `none`: upload only"),
+            .init("--certificate", "SHA256", "register: of the box's certificate (hexadecimal); `none`: plain TCP"),
+            .init("--tags", "A,B", "register: its tags"), .init("--tag", "T", "list: only with this tag"),
+            .init("--disable", nil, "register: keep it, but do not poll it"),
+            .init("--enable", nil, "register: undo that"),
+            .init("--search", "TEXT", "list: only those with this in id, name or model"),
+            .init("--hours", "H", "service: the engine hours at which it was done"),
+            .init("--before", "TIME", "history: readings before this time (the next page)"),
+            .init("--limit", "N", "list, history: at most so many rows (default 100)"),
+            .init("--format", "F", "list, history: table, csv or json (default table)"),
+        ] + ActionPush.options + SettingsSource.options,
+        example: "drover vehicle register 8R-0001 --model \"8R Tractor\" --address 192.168.1.10:7701 --by Anna",
+        run: { arguments in
+            switch (arguments.operands.first, arguments.operands.count) {
+            case ("list", 1): return try list(arguments)
+            case ("register", 2): return try register(arguments)
+            case ("service", 2): return try service(arguments)
+            case ("history", 2): return try history(arguments)
+            default:
+                throw UsageError("say `list`, `register VEHICLE`, `service VEHICLE --hours H` or `history VEHICLE`")
+            }
+        })
+
+    static let queryFormats: [String: @Sendable (QueryOutput) -> String] = [
+        "table": { $0.table.text() }, "csv": { $0.table.csv() }, "json": { $0.json },
+    ]
+
+    private static func reader(_ arguments: Arguments) throws -> Connection {
+        try Connection(conninfo: SettingsSource.load(arguments).text("postgres.reader_url", or: "postgres.url"))
+    }
+
+    private static func vehicleID(_ arguments: Arguments) throws -> VehicleID {
+        let text = arguments.operands[1]
+        guard let id = VehicleID(text) else {
+            throw UsageError("\(text): a vehicle's id is 1 to 64 letters, digits, -, _ or .")
+        }
+        return id
+    }
+
+    private static func list(_ arguments: Arguments) throws -> ExitCode {
+        let format = try arguments.one("--format", of: queryFormats, standard: "table")
+        let rows = try reader(arguments).query(
+            Home.reportQueries()["vehicles"],
+            [
+                .text(arguments.text("--tag") ?? ""), .text(arguments.text("--search") ?? ""),
+                .int8(try arguments.integer("--limit", in: 1...1_000_000) ?? 100),
+            ])
+        Out.result(format(try QueryOutput(rows)))
+        return .done
+    }
+
+    private static func history(_ arguments: Arguments) throws -> ExitCode {
+        let format = try arguments.one("--format", of: queryFormats, standard: "table")
+        var beforeMs = UTC.plausible.upperBound
+        if let text = arguments.text("--before") {
+            guard let time = UTC.parse(text) else {
+                throw UsageError("--before \(text): must be a time with its zone, like 2026-11-21T08:00:00Z")
+            }
+            beforeMs = time
+        }
+        let limit = try arguments.integer("--limit", in: 1...1_000_000) ?? 100
+        let output = try QueryOutput(
+            try reader(arguments).query(
+                Home.reportQueries()["readings"],
+                [.text(try vehicleID(arguments).text), .timestampMs(beforeMs), .int8(limit)]))
+        Out.result(format(output))
+        if Int64(output.count) == limit {
+            Out.note("there may be more: --before the last row's time shows the next page")
+        }
+        return .done
+    }
+
+    private static func service(_ arguments: Arguments) throws -> ExitCode {
+        guard let text = arguments.text("--hours"), let hours = Decimal.scaled(text.utf8, decimals: 3),
+            MachineParameter.engineHours.row.isPossible(hours)
+        else { throw UsageError("service needs the engine hours at which it was done: --hours 1234.5") }
+        let action = try ActionPush.action(
+            arguments, vehicle: vehicleID(arguments), kind: .service(atHours: hours))
+        try ActionPush(settings: SettingsSource.load(arguments)).push(action)
+        return .done
+    }
+
+    /// A record says all of a registration: what is not typed stays as it is known.
+    private static func register(_ arguments: Arguments) throws -> ExitCode {
+        let vehicle = try vehicleID(arguments)
+        var registration = try known(vehicle, on: reader(arguments))
+        if let name = arguments.text("--name") { registration.name = name.isEmpty ? nil : name }
+        if let model = arguments.text("--model") { registration.model = model.isEmpty ? nil : model }
+        if let tags = arguments.text("--tags") { registration.tags = tags.split(separator: ",").map(String.init) }
+        if arguments.has("--disable") { registration.isDisabled = true }
+        if arguments.has("--enable") { registration.isDisabled = false }
+        if let text = arguments.text("--address") {
+            registration.address = text == "none" ? nil : try address(text, registration.address)
+        }
+        if let certificate = arguments.text("--certificate") {
+            guard registration.address != nil else {
+                throw UsageError("--certificate: there is no --address to pin it to")
+            }
+            registration.address?.certificateSHA256 = certificate == "none" ? nil : certificate.lowercased()
+        }
+        let action = try ActionPush.action(arguments, vehicle: vehicle, kind: .registration(registration))
+        try ActionPush(settings: SettingsSource.load(arguments)).push(action)
+        return .done
+    }
+
+    private static func address(_ text: String, _ known: MachineAction.Address?) throws -> MachineAction.Address {
+        guard let colon = text.lastIndex(of: ":"), let port = Int32(text[text.index(after: colon)...]),
+            (1...65_535).contains(port), colon != text.startIndex
+        else { throw UsageError("--address \(text): must be HOST:PORT, like 192.168.1.10:7701") }
+        let host = String(text[..<colon])
+        let certificate = known?.host == host ? known?.certificateSHA256 : nil
+        return MachineAction.Address(host: host, port: port, certificateSHA256: certificate)
+    }
+
+    private static func known(_ vehicle: VehicleID, on connection: Connection) throws -> MachineAction.Registration {
+        var registration = MachineAction.Registration()
+        let rows = try connection.query(
+            """
+            SELECT name, model, host, port, certificate_sha256, tags, is_disabled FROM drover.registration
+            WHERE kind = 'machine' AND vehicle = $1
+            """, [.text(vehicle.text)])
+        guard let row = rows.first else { return registration }
+        (registration.name, registration.model) = (try row.text("name"), try row.text("model"))
+        registration.tags = try row.textArray("tags")!.compactMap { $0 }
+        registration.isDisabled = try row.bool("is_disabled")!
+        if let host = try row.text("host") {
+            registration.address = MachineAction.Address(
+                host: host, port: Int32(try row.int("port")!), certificateSHA256: try row.text("certificate_sha256"))
+        }
+        return registration
+    }
+}
