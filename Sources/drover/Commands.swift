@@ -1,7 +1,7 @@
 enum Commands {
     static let all: [Command] = [
         .up, .trips, .alerts, .importCars, .importMachines, .report, .work, .serve, .notify, .migrate, .check, .offsets,
-        .rejected, .replay, .verify, .rulesPublish, .rulesTest, .servers, .bench,
+        .rejected, .replay, .verify, .rulesPublish, .rulesTest, .rulesTry, .servers, .bench,
     ]
 
     static func overview() -> String {
