@@ -57,6 +57,12 @@ def versions(env):
             "SELECT DISTINCT ON (topic_partition) topic_partition, version FROM drover.rule_set ORDER BY 1, in_force_at DESC").fetchall())
 
 
+def first_sets(env):
+    """Partitions with the set of a worker's own files."""
+    with connect(env) as connection:
+        return connection.execute("SELECT count(*) FROM drover.rule_set WHERE in_force_at = '1990-01-01T00:00:00Z'").fetchone()[0]
+
+
 def wait_until(what, seconds=30):
     deadline = time.monotonic() + seconds
     while not what():
@@ -110,6 +116,7 @@ def test_published_rules_judge_and_say_what_changed(world, rules):
     assert alerts(world, env, "cool-1") == [("Coolant Temperature", 80, version)]
     assert alerts(world, env, "cool-2") == []
     # The worker's own files, which it publishes for partitions without a set, do not take the place of what was published.
+    wait_until(lambda: first_sets(env) == len(versions(env)))
     assert set(versions(env).values()) == {version}
     # What workers have read, and what they have not.
     assert "nothing was published" in publish(world, env, rules)
