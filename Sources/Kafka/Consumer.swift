@@ -42,7 +42,7 @@ public final class Consumer {
         var properties = [
             ("group.id", group), ("enable.auto.commit", "false"), ("enable.auto.offset.store", "false"),
             ("auto.offset.reset", "error"), ("partition.assignment.strategy", "cooperative-sticky"),
-            ("enable.partition.eof", "false"), ("fetch.wait.max.ms", "100"), ("queued.max.messages.kbytes", "131072"),
+            ("enable.partition.eof", "false"), ("fetch.wait.max.ms", "100"), ("queued.max.messages.kbytes", "65536"),
             // More than the queue ever holds: a queue that is emptied fast must not wait for the next fetch.
             ("queued.min.messages", "1000000"),
             // The embedded broker answers with whole partitions, whatever is asked for.
@@ -218,19 +218,28 @@ public final class Consumer {
         return (low, high)
     }
 
-    /// The log of a partition as its broker tells it. How many partitions a topic has is asked once: it never changes.
-    public func log(of partition: TopicPartition, timeoutMs: Int32) throws -> PartitionLog {
-        if (counts[partition.topic] ?? 0) <= partition.partition {
-            counts[partition.topic] = try partitions(of: partition.topic, timeoutMs: timeoutMs)
+    /// The logs of partitions as their brokers tell them, asked together: there may be hundreds. One whose broker does not
+    /// answer is left out. How many partitions a topic has is asked once: it never changes.
+    public func logs(
+        of partitions: some Collection<TopicPartition>, timeoutMs: Int32
+    ) throws -> [TopicPartition: PartitionLog] {
+        for topic in Set(partitions.map(\.topic)) where counts[topic] == nil {
+            counts[topic] = try self.partitions(of: topic, timeoutMs: timeoutMs)
         }
-        guard let count = counts[partition.topic], count > partition.partition else {
-            throw KafkaError(doing: "asking for the log of \(partition)", message: "the topic has no such partition")
+        let firsts = try offsets(of: Array(partitions), fromMs: Consumer.earliest, timeoutMs: timeoutMs)
+        var logs: [TopicPartition: PartitionLog] = [:]
+        for case (let partition, let first?) in firsts {
+            guard let count = counts[partition.topic], count > partition.partition else { continue }
+            logs[partition] = PartitionLog(partition: partition, firstOffset: first, partitionCount: count)
         }
-        let low = try watermarks(of: partition, timeoutMs: timeoutMs).low
-        return PartitionLog(partition: partition, firstOffset: low, partitionCount: count)
+        return logs
     }
 
-    /// The first offset of each partition that was pushed at this time or later; nil where there is none.
+    /// In the place of a time: the first offset that is there (ListOffsets in the protocol).
+    private static let earliest: Int64 = -2
+
+    /// The first offset of each partition that was pushed at this time or later; nil where there is none. A partition whose
+    /// broker does not answer is left out.
     public func offsets(
         of partitions: [TopicPartition], fromMs ms: Int64, timeoutMs: Int32
     ) throws -> [TopicPartition: Int64?] {
@@ -243,6 +252,7 @@ public final class Consumer {
         for index in unsafe 0..<Int(list.pointee.cnt) {
             let row = unsafe list.pointee.elems[index]
             let partition = unsafe TopicPartition(topic: String(cString: row.topic), partition: row.partition)
+            guard unsafe row.err == RD_KAFKA_RESP_ERR_NO_ERROR else { continue }
             offsets[partition] = unsafe .some(row.offset >= 0 ? row.offset : nil)
         }
         return offsets

@@ -118,7 +118,14 @@ public struct CarRows: Sendable {
         for index in days.indices { body(Int(days[index].car)) }
     }
 
+    /// A cycle of more rows than this is rare (a tick that closes many cars' minutes): its memory is given back.
+    private static let keptRowsMax = 8_192
+
     mutating func clear() {
+        guard count <= CarRows.keptRowsMax else {
+            self = CarRows()
+            return
+        }
         vehicles.removeAll(keepingCapacity: true)
         minutes.removeAll(keepingCapacity: true)
         trips.removeAll(keepingCapacity: true)

@@ -55,6 +55,7 @@ final class CarStage: Stage {
         try result.get()
     }
 
+    var waitingRows: Int { book.rows.count }
     var needsHistory: Bool { book.hasLate }
     var clockMs: Int64 { book.clockMs }
     var replayFrom: (offset: Int64, clockMs: Int64)? { book.replayFrom }

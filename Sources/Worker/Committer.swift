@@ -88,7 +88,7 @@ final class Committer: @unchecked Sendable {
                 let (partition, progress) = (log.partition, progress[log.partition]!)
                 let rejects = Rejects(rejected[partition]!, storedOffset: progress.nextOffset)
                 let stage = try settings.stages.make(log, progress, rejects, connection)
-                return OwnedPartition(partition, progress, stage: stage, rejects: rejects)
+                return OwnedPartition(log, progress, stage: stage, rejects: rejects)
             }
         }
     }

@@ -27,6 +27,8 @@ final class Lane: @unchecked Sendable {
 
     /// Records that may wait for a commit that is slow; then the lane waits with it.
     private static let pendingRecordsMax: Int64 = 1_000_000
+    /// The same for rows, some kilobytes of memory each with their copies: a tick may close many cars' minutes at once.
+    private static let waitingRowsMax = 50_000
 
     let committer: Committer
     private let commitIntervalMs: Int64
@@ -73,8 +75,7 @@ final class Lane: @unchecked Sendable {
         var isStopping = false
         while true {
             let untilCommit = commitIntervalMs - (Clock.steadyMs() - lastCommitMs)
-            let isWaiting = isStopping || (isInFlight && pendingRecords > Lane.pendingRecordsMax)
-            if isWaiting && !isInFlight && (pendingRecords == 0 || owned.isEmpty) { break }
+            if isStopping && !isInFlight && (pendingRecords == 0 || owned.isEmpty) { break }
             if let item = mailbox.take(timeoutMs: isInFlight ? 10 : min(max(1, untilCommit), 100)) {
                 switch item {
                 // A commit that lags: its answer first.
@@ -85,14 +86,19 @@ final class Lane: @unchecked Sendable {
                 case .stop: isStopping = true
                 }
             }
-            let isDue = isStopping || Clock.steadyMs() - lastCommitMs >= commitIntervalMs
+            let isDue = isStopping || isFull || Clock.steadyMs() - lastCommitMs >= commitIntervalMs
             if !isInFlight, isDue, pendingRecords > 0 { handOver() }
-            while isInFlight, pendingRecords > Lane.pendingRecordsMax { waitForAnswer() }
+            while isInFlight, isFull { waitForAnswer() }
         }
         ended.signal()
     }
 
     private var pendingRecords: Int64 { owned.values.reduce(0) { $0 + $1.pendingRecords } }
+
+    private var isFull: Bool {
+        pendingRecords > Lane.pendingRecordsMax
+            || owned.values.reduce(0) { $0 + $1.stage.waitingRows } > Lane.waitingRowsMax
+    }
 
     private func take(_ batch: MessageBatch) {
         for run in batch.runs {

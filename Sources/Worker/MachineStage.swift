@@ -65,6 +65,7 @@ final class MachineStage: Stage {
         }
     }
 
+    var waitingRows: Int { 0 }
     var needsHistory: Bool { !events.isEmpty }
     var clockMs: Int64 { max(0, book.clockMs) }
     var replayFrom: (offset: Int64, clockMs: Int64)? { nil }

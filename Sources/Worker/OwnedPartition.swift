@@ -14,6 +14,8 @@ final class OwnedPartition: @unchecked Sendable {
     }
 
     let partition: TopicPartition
+    /// The first offset that the log had when the partition was loaded.
+    let firstOffset: Int64
     let stage: any Stage
     let rejects: Rejects
     /// What the commit in flight, or the last one, makes of the partition: the next compares with its offset.
@@ -26,8 +28,9 @@ final class OwnedPartition: @unchecked Sendable {
     /// The first record that is needed.
     let replayOffset: Int64
 
-    init(_ partition: TopicPartition, _ progress: PartitionProgress, stage: any Stage, rejects: Rejects) {
-        (self.partition, self.stage, self.rejects, handedOver) = (partition, stage, rejects, progress)
+    init(_ log: PartitionLog, _ progress: PartitionProgress, stage: any Stage, rejects: Rejects) {
+        (partition, firstOffset) = (log.partition, log.firstOffset)
+        (self.stage, self.rejects, handedOver) = (stage, rejects, progress)
         nextOffset = progress.replayFrom
         replayOffset = progress.replayFrom
         lastRecordHash = progress.lastRecordHash

@@ -77,13 +77,16 @@ public final class Replay {
     }
 
     private func load() throws {
+        let logs = try consumer.logs(of: targets.keys, timeoutMs: 10_000)
         var byLane: [Int: [PartitionLog]] = [:]
         for (index, partition) in targets.keys.sorted(by: { ($0.topic, $0.partition) < ($1.topic, $1.partition) })
             .enumerated()
         {
             laneOf[partition] = index % lanes.count
-            byLane[index % lanes.count, default: []].append(
-                try consumer.log(of: partition, timeoutMs: 10_000))
+            guard let log = logs[partition] else {
+                throw Fault(description: "\(partition): its broker does not say where its log begins; try again")
+            }
+            byLane[index % lanes.count, default: []].append(log)
         }
         for (lane, partitions) in byLane {
             let events = events

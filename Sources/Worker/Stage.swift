@@ -10,6 +10,9 @@ package protocol Stage: AnyObject {
     /// Records in the order of the log, from the first that the partition's progress asks for.
     func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts)
 
+    /// How many rows `rows` would hand over.
+    var waitingRows: Int { get }
+
     /// Hands over the rows that need nothing read back.
     func rows() -> StageRows
 

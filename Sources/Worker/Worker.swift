@@ -200,19 +200,19 @@ public final class Worker {
         lagOffsets[partition] = nil
     }
 
-    /// A partition whose broker does not answer waits, and the others with it for one turn of the loop, no longer.
+    /// Partitions whose brokers do not answer wait, and the others with them for one turn of the loop, no longer.
     private func load(_ partitions: [TopicPartition]) {
         var byLane: [Int: [PartitionLog]] = [:]
-        for partition in partitions {
-            do {
-                let log = try consumer.log(of: partition, timeoutMs: Worker.brokerMs)
+        do {
+            for log in try consumer.logs(of: partitions, timeoutMs: Worker.brokerMs).values {
                 let lane = lanes.indices.min { load(of: $0) < load(of: $1) }!
-                places[partition] = .loading(lane: lane)
+                places[log.partition] = .loading(lane: lane)
                 byLane[lane, default: []].append(log)
-            } catch {
-                failed([partition], "\(error)")
-                break
             }
+            let silent = partitions.filter { if case .waiting? = places[$0] { true } else { false } }
+            failed(silent, "no broker says where their logs begin")
+        } catch {
+            failed(partitions, "\(error)")
         }
         for (lane, logs) in byLane {
             let events = events
@@ -288,12 +288,11 @@ public final class Worker {
         var begun: [OwnedPartition] = []
         do {
             for owned in partitions {
-                let low = try consumer.watermarks(of: owned.partition, timeoutMs: Worker.brokerMs).low
-                guard owned.replayOffset >= low else {
+                guard owned.replayOffset >= owned.firstOffset else {
                     broken(owned.partition, .beginsAfter(neededOffset: owned.replayOffset))
                     continue
                 }
-                offsets[owned.partition] = max(low, owned.startOffset)
+                offsets[owned.partition] = max(owned.firstOffset, owned.startOffset)
                 begun.append(owned)
             }
             try consumer.add(offsets)

@@ -114,10 +114,13 @@ struct ReplayJob {
         let consumer = try self.consumer()
         let live = try liveOffsets(connection)
         let firsts = try consumer.offsets(of: Array(live.keys), fromMs: fromMs, timeoutMs: 15_000)
+        if let silent = live.keys.first(where: { firsts[$0] == nil }) {
+            throw Failure("\(silent): its broker does not say where that time is; try again")
+        }
         let store = try Store.connect(settings.text("postgres.url"), schema: schema)
         // Nothing that late: the partition begins where the live tables end.
         _ = try ProgressStore.load(
-            Dictionary(uniqueKeysWithValues: live.map { ($0.key, min((firsts[$0.key] ?? nil) ?? $0.value, $0.value)) }),
+            Dictionary(uniqueKeysWithValues: live.map { ($0.key, min(firsts[$0.key]! ?? $0.value, $0.value)) }),
             on: store)
     }
 

@@ -136,6 +136,7 @@ final class MinuteStage: Stage {
         return rows
     }
 
+    var waitingRows: Int { changed.count }
     var needsHistory: Bool { false }
     func resolve(nextOffset: Int64, on connection: Connection) -> StageRows { StageRows() }
 
