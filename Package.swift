@@ -90,7 +90,7 @@ let package = Package(
         tests("TripsTests", ["Trips", "Fleet", "Wire", "SimKit"]),
         tests("AlertsTests", ["Alerts", "Fleet", "Wire", "SimKit"]),
         tests("SettingsTests", ["Settings"]),
-        tests("TrialsTests", ["Trials", "Alerts", "Fleet"]),
+        tests("TrialsTests", ["Trials", "Alerts", "Pipeline", "Fleet", "SimKit"]),
         tests("ObserveTests", ["Observe"]),
         tests("PostgresTests", ["Postgres"]),
         tests("KafkaTests", ["Kafka"]),

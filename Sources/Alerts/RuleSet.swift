@@ -46,8 +46,7 @@ public struct RuleSet: Equatable, Sendable {
 
     /// What is judged, in a fixed order. A model without thresholds raises nothing.
     func judged(_ model: String, _ vehicle: VehicleID) -> [Judged] {
-        machines.isEmpty || machines[vehicle] == nil
-            ? judgedOfModel[model] ?? [] : RuleSet.judged(thresholds(of: model, vehicle))
+        machines[vehicle] == nil ? judgedOfModel[model] ?? [] : RuleSet.judged(thresholds(of: model, vehicle))
     }
 }
 

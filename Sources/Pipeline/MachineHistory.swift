@@ -116,5 +116,7 @@ public struct MachineChanges: Equatable, Sendable {
 }
 
 extension MachineChanges {
-    public var rowCount: Int { machines.reduce(rules.count + actions.count) { $0 + $1.readings.count + $1.alerts.count } }
+    public var rowCount: Int {
+        machines.reduce(rules.count + actions.count) { $0 + $1.readings.count + $1.alerts.count }
+    }
 }

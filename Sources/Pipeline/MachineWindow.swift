@@ -102,7 +102,9 @@ struct MachineWindow {
         // A damaged state that still decodes may hold an id twice: no reason to stop.
         var episodes = Dictionary(fold.open.map { ($0.id, $0) }) { first, _ in first }
         for at in index..<rows.count {
-            for episode in fold.observe(rows[at].reading, rules: rules, services: services) { episodes[episode.id] = episode }
+            for episode in fold.observe(rows[at].reading, rules: rules, services: services) {
+                episodes[episode.id] = episode
+            }
             guard rows[at].state != fold else {
                 if rows[at].reading.ts >= untilMs { return tell(episodes, since: prevMs, settled: fold, cause) }
                 continue

@@ -1,5 +1,5 @@
 package import Alerts
-internal import Fleet
+package import Fleet
 package import Pipeline
 package import Postgres
 
@@ -190,6 +190,52 @@ extension MachineStore {
             let before = histories.machines[vehicle]!.told.all
             histories.machines[vehicle]!.told = ToldAlerts(before + [alert])
         }
+    }
+
+    // MARK: A machine's history, for readers
+
+    /// The machines whose latest reading is of this model, with their partitions.
+    package static func machines(
+        of model: String, on connection: Connection
+    ) throws -> [(vehicle: VehicleID, partition: Int32)] {
+        try connection.query(
+            """
+            SELECT vehicle, topic_partition FROM vehicle WHERE kind = 'machine' AND model = $1
+            ORDER BY vehicle COLLATE "C"
+            """, [.text(model)]
+        ).map { (VehicleID(try $0.text("vehicle")!)!, Int32(try $0.int("topic_partition")!)) }
+    }
+
+    /// The stored readings from a time on, in the order of their times, as many as asked for.
+    package static func readings(
+        of vehicle: VehicleID, fromMs: Int64, rowsMax: Int, on connection: Connection
+    ) throws -> [MachineReading] {
+        try connection.query(
+            """
+            SELECT \(reading.columns.filter { $0 != "alert_state" }.joined(separator: ", ")) FROM machine_reading
+            WHERE vehicle = $1 AND read_at >= $2 ORDER BY read_at LIMIT $3
+            """, [.text(vehicle.text), from(fromMs), .int8(Int64(rowsMax))]
+        ).map(machineReading)
+    }
+
+    /// What people were told of one parameter and was not withdrawn.
+    package static func alerts(
+        of vehicle: VehicleID, _ parameter: MachineParameter, on connection: Connection
+    ) throws -> [Episode] {
+        try connection.query(
+            """
+            SELECT \(alert.columns.joined(separator: ", ")) FROM alert
+            WHERE vehicle = $1 AND state <> 'withdrawn' ORDER BY opened_at, alert_id
+            """, [.text(vehicle.text)]
+        ).map { try toldAlert($0).episode }.filter { $0.parameter == parameter }
+    }
+
+    /// The partition's greatest tick; nil before the first.
+    package static func clockMs(partition: Int32, on connection: Connection) throws -> Int64? {
+        try connection.query(
+            "SELECT clock_at FROM partition_progress WHERE topic = $1 AND partition = $2",
+            [.text(Topic.machines), .int4(partition)]
+        ).map { try $0.timestampMs("clock_at") }.first ?? nil
     }
 
     private static func toldAlert(_ row: Row) throws -> ToldAlert {

@@ -42,7 +42,7 @@ public struct RuleTest: Sendable {
     }
 
     /// The alerts told, one fact after the other, as the worker tells them.
-    private func told(_ rules: RuleSet) -> [ToldAlert] {
+    func told(_ rules: RuleSet) -> [ToldAlert] {
         let timeline = RuleTimeline(always: rules)
         var (readings, services, told): ([MachineReading], ServiceLog, ToldAlerts) = ([], .none, ToldAlerts())
         var clockMs: Int64?

@@ -33,6 +33,7 @@ struct RulesPublication {
         }
         let connection = try Store.connect(settings.text("postgres.reader_url", or: "postgres.url"))
         // Two publishers would each compare with what the other has not told yet. Ends with the session.
+        try connection.execute("SET lock_timeout = '10s'")
         try connection.query("SELECT pg_advisory_lock($1)", [.int8(RulesPublication.lock)])
         let last = try last(partitions, kafka, connection)
         let latest = last.values.max { $0.inForceMs < $1.inForceMs }

@@ -26,7 +26,7 @@ struct SettingsTests {
         arguments: [
             "- a\n- b\n", "kafka: [1, 2]\n", "kafka:\n  brokers: a\n  brokers: b\n",
             "kafka: {brokers: {a: {b: {c: {d: {e: {f: {g: 1}}}}}}}}\n", "\tkafka: 1\n", "just text\n",
-            "a: &x 1\nb: *x\n",
+            "a: &x 1\nb: *x\n", "a: 1\n---\nb: 2\n", "{a: 1}: 2\n",
         ])
     func refuses(_ text: String) {
         let error = #expect(throws: SettingsError.self) { try YAML.flatten(Array(text.utf8), name: "drover.yaml") }

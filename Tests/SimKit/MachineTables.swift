@@ -164,7 +164,11 @@ public enum SeededMachine {
         )
         (gps.absentMs, coolant.holdMs, callIn.critical) = (500_000, 200_000, 15)
         return [
-            RuleSet(["8R Tractor": [gps, callIn]]), RuleSet(["8R Tractor": [coolant], "544K Loader": [gps, callIn]]),
+            RuleSet(["8R Tractor": [gps, callIn]]),
+            // Machines of the simulations with rules of their own.
+            RuleSet(
+                ["8R Tractor": [coolant], "544K Loader": [gps, callIn]],
+                machines: [VehicleID("m-1")!: [gps], VehicleID("m-2")!: [callIn, rule(.tirePressure, .below, 72_000)]]),
             RuleSet.empty,
         ]
     }()

@@ -1,10 +1,11 @@
 import Alerts
 import Fleet
-import Pipeline
 import Postgres
 import SimKit
 import Storage
 import Testing
+
+@testable import Pipeline
 
 @Suite(.enabled(if: testDatabase != nil, "set DROVER_TEST_POSTGRES"), .serialized)
 struct MachineStoreTests {
@@ -98,6 +99,30 @@ struct MachineStoreTests {
             #expect(deadline == wanted.deadlines[vehicle], "seed \(seed)")
         }
         #expect(try MachineStore.rules(partition: partition, on: db) == RuleTimeline(wanted.rules.values))
+    }
+
+    @Test("A service that is due soon comes back as it was told") func dueSoon() throws {
+        var service = Threshold(
+            field: .parameter(.engineHours), test: .above, unit: "hours", type: .int, audience: .farmer,
+            threshold: 50_000)
+        service.every = 50_000
+        let vehicle = VehicleID("m-soon")!
+        var reading = MachineReading(vehicle: vehicle, ts: 1_789_344_000_000, id: "r", model: "8R Tractor")
+        reading.values = [.engineHours: 46_000]
+        var fold = AlertFold()
+        let found = fold.observe(
+            reading, rules: RuleTimeline(always: RuleSet(["8R Tractor": [service]])),
+            services: ServiceLog([ServiceLog.Entry(doneMs: reading.ts - 1, atHours: 0, id: "s")]))
+        #expect(found.map(\.state) == [.dueSoon])
+        var changes = MachineChanges()
+        changes.machines = [
+            MachineChange(
+                vehicle: vehicle, model: reading.model, lastMs: reading.ts, readings: [],
+                alerts: found.map { ToldAlert(id: $0.id, firstOpenedMs: $0.openedMs, episode: $0) }, isLatest: false,
+                nextDeadlineMs: nil)
+        ]
+        try write(changes, 2_000)
+        #expect(try MachineStore.alerts(of: vehicle, .engineHours, on: db) == found)
     }
 
     @Test("A state of another version is judged again from the first reading, and the lane goes on") func undecodable()

@@ -1,10 +1,12 @@
 """Rules from files to the log to alerts: publish, watch, SIGHUP, broken files."""
 import json
+import random
 import re
 import shutil
 import signal
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,14 +16,20 @@ from world import World, connect, producer
 TRACTOR = "8R Tractor-thresholds.xml"
 
 
-@pytest.fixture(scope="module")
-def world(program):
+@contextmanager
+def a_world(program):
     folder = Path(tempfile.mkdtemp(prefix="drover-rules-", dir="/tmp"))
     folder.chmod(0o711)
     drover = Drover(program)
     yield World(drover, drover.servers(folder / "data"))
     drover.close()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def world(program):
+    with a_world(program) as world:
+        yield world
 
 
 @pytest.fixture
@@ -47,6 +55,12 @@ def versions(env):
     with connect(env) as connection:
         return dict(connection.execute(
             "SELECT DISTINCT ON (topic_partition) topic_partition, version FROM drover.rule_set ORDER BY 1, in_force_at DESC").fetchall())
+
+
+def first_sets(env):
+    """Partitions with the set of a worker's own files."""
+    with connect(env) as connection:
+        return connection.execute("SELECT count(*) FROM drover.rule_set WHERE in_force_at = '1990-01-01T00:00:00Z'").fetchone()[0]
 
 
 def wait_until(what, seconds=30):
@@ -102,6 +116,7 @@ def test_published_rules_judge_and_say_what_changed(world, rules):
     assert alerts(world, env, "cool-1") == [("Coolant Temperature", 80, version)]
     assert alerts(world, env, "cool-2") == []
     # The worker's own files, which it publishes for partitions without a set, do not take the place of what was published.
+    wait_until(lambda: first_sets(env) == len(versions(env)))
     assert set(versions(env).values()) == {version}
     # What workers have read, and what they have not.
     assert "nothing was published" in publish(world, env, rules)
@@ -171,7 +186,7 @@ def test_rule_tests_pass_for_the_shipped_rules_and_tell_what_a_change_breaks(dro
     run = drover.run("rules", "test", rules)
     assert run.code == 1 and run.out == "83 rule tests passed, 1 failed\n"
     assert run.err.startswith(
-        "8R Tractor.yaml:34: coolant just above 95 is critical and stays so until it clears\n"
+        "8R Tractor.yaml:36: coolant just above 95 is critical and stays so until it clears\n"
         "  expected: Coolant Temperature opened +0s, resolved +2m, state resolved, severity critical, worst 95.1\n"
         "  came:     Coolant Temperature opened +0s, resolved +2m, state resolved, severity warning, ")
     (rules / "tests" / "more.yaml").write_text("tests: [{name: a, when: [], then: []}]\n")
@@ -180,3 +195,144 @@ def test_rule_tests_pass_for_the_shipped_rules_and_tell_what_a_change_breaks(dro
     assert run.out == "83 rule tests passed, 1 failed, 1 files not read\n"
     run = drover.run("rules", "test", rules, "--tests", rules)
     assert run.code == 1 and "holds no rule tests" in run.err
+
+
+DAY = 86_400_000
+SEPTEMBER = 1_788_220_800_000  # 2026-09-01T00:00:00Z
+
+
+def history(seed, machines=6, readings=240):
+    """Seeded readings of tractors around all limits: values missing, GPS lost, reporting machines that fall silent."""
+    chance = random.Random(seed)
+    made = []
+    for machine in range(machines):
+        vehicle, ts = f"try-{seed}-{machine}", SEPTEMBER + machine * 1000
+        call_in = ts
+        for index in range(readings):
+            ts += chance.choice([60_000, 120_000, 600_000, 3_600_000, 9 * 3_600_000])
+            call_in = ts if chance.random() < 0.02 else call_in
+            reading = {"schema": 1, "kind": "reading", "id": f"r-{index}", "vehicle": vehicle, "ts": ts, "model": "8R Tractor",
+                       "reporting": chance.random() < 0.5, "last_cell_call_in_ts": call_in, "engine_hours_h": index}
+            for key, low, high in (("coolant_c", 70, 100), ("hydraulic_oil_c", 45, 60), ("tire_pressure_kpa", 65, 80), ("fuel_level_gal", 40, 60)):
+                if chance.random() < 0.9:
+                    reading[key] = round(chance.uniform(low, high), 1)
+            if chance.random() < 0.6:
+                reading["gps_available"] = chance.random() < 0.7
+            made.append(reading)
+    return made
+
+
+def push(world, readings):
+    sender = producer(world.brokers)
+    for reading in readings:
+        sender.produce("drover.machines", key=reading["vehicle"].encode(), value=json.dumps(reading).encode())
+    assert sender.flush(30) == 0
+
+
+def to_all(world, record):
+    """Into every partition."""
+    sender = producer(world.brokers)
+    for partition in sender.list_topics("drover.machines", timeout=10).topics["drover.machines"].partitions:
+        sender.produce("drover.machines", partition=partition, value=json.dumps(record).encode())
+    assert sender.flush(20) == 0
+
+
+def tried(world, env, parameter, *arguments, days=("2026-09-01", "2026-12-31")):
+    run = world.drover.run("rules", "try", "--parameter", parameter, "--model", "8R Tractor", "--from", days[0], "--to", days[1],
+                           "--format", "json", *arguments, env=env)
+    assert run.code == 0, run.err
+    return json.loads(run.out)
+
+
+def two_sets(world, env, rules):
+    """Another limit for fuel, in force from the middle of the history on and told at its end."""
+    shutil.copytree(ROOT / "Deploy" / "thresholds", rules)
+    change(rules, "<threshold>50</threshold>\n    <clear>54<", "<threshold>45</threshold>\n    <clear>48<")
+    publish(world, env, rules)
+    world.work_off(env)
+    with connect(env) as connection:
+        version, text = connection.execute("SELECT version, rules FROM drover.rule_set ORDER BY in_force_at DESC LIMIT 1").fetchone()
+    to_all(world, {"schema": 1, "kind": "rules", "ts": SEPTEMBER + 10 * DAY, "version": version, "rules": text})
+
+
+@pytest.fixture(scope="module")
+def lived(program, tmp_path_factory):
+    """A history that came late, shuffled and twice, under two rule sets, on a log of its own; and the role that may only read
+    its tables."""
+    with a_world(program) as world:
+        env = world.database()
+        publish(world, env, ROOT / "Deploy" / "thresholds")
+        chance, made = random.Random(4), history(4)
+        late = chance.sample(made, len(made) // 3)
+        push(world, [each for each in made if each not in late])
+        worker = world.worker(env, "lived")
+        world.work_off(env)
+        to_all(world, {"schema": 1, "kind": "tick", "ts": int(time.time() * 1000)})
+        chance.shuffle(late)
+        push(world, late + late[:50])
+        world.work_off(env)
+        two_sets(world, env, tmp_path_factory.mktemp("rules") / "thresholds")
+        world.work_off(env)
+        assert worker.stop() == 0
+        with connect(env) as connection:
+            connection.execute("CREATE ROLE try_reader LOGIN IN ROLE drover_reader")
+        reader = re.sub(r"user='?\w+'?", "user='try_reader'", env["DROVER_POSTGRES_URL"])
+        assert "try_reader" in reader
+        yield world, {**env, "DROVER_POSTGRES_READER_URL": reader, "DROVER_POSTGRES_URL": "host=nowhere.invalid"}, env
+
+
+# The fuel limit changed in between: only the rules that were in force reproduce it.
+CURRENT = {"Coolant Temperature": ("--above", "85"), "Fuel Level": (), "Tire Pressure": ("--below", "70"),
+           "Hydraulic Oil Temperature": ("--above", "55"), "GPS Available": ("--below", "1"), "Last Cell Call In": ("--above", "5"),
+           "Engine Hours": ("--above", "50"), "Last Reprogramming Status": ()}
+
+
+@pytest.mark.parametrize("parameter", CURRENT)
+def test_the_current_threshold_reproduces_the_real_history(lived, parameter):
+    world, reader, owner = lived
+    for limit in ((), CURRENT[parameter]):
+        answer = tried(world, reader, parameter, *limit)
+        assert (answer["changed"], answer["added"], answer["removed"]) == (0, 0, 0), answer["alerts"]
+    with connect(owner) as connection:
+        rows = connection.execute(
+            """SELECT count(*), count(*) FILTER (WHERE revision > 0), count(*) FILTER (WHERE resolved_at IS NULL)
+               FROM drover.alert WHERE parameter = %s AND state <> 'withdrawn' AND model = '8R Tractor'""", [parameter]).fetchone()
+    assert answer["same"] == rows[0] == len(answer["alerts"])
+    assert answer["machines"] == 6 and answer["readings"] == 6 * 240
+    if parameter in ("Coolant Temperature", "GPS Available"):
+        # It holds because late data was judged again, not because there was none.
+        assert rows[0] > 50 and rows[1] > 10
+    if parameter == "Fuel Level":
+        assert tried(world, reader, parameter, "--below", "50")["added"] > 0
+
+
+def test_another_threshold_says_what_would_have_been(lived):
+    world, reader, owner = lived
+    answer = tried(world, reader, "Coolant Temperature", "--above", "90")
+    assert answer["removed"] > 0 and answer["changed"] > 0 and answer["machines"] == 6
+    # An independent look: without hysteresis and hold a plain walk over the readings.
+    with connect(owner) as connection:
+        rows = connection.execute(
+            "SELECT vehicle, read_at, coolant_c FROM drover.machine_reading WHERE coolant_c IS NOT NULL ORDER BY 1, 2").fetchall()
+    opened, is_open, last = [], False, None
+    for vehicle, at, celsius in rows:
+        is_open = is_open and vehicle == last and celsius > 82
+        if not is_open and celsius > 90:
+            is_open = True
+            opened.append((vehicle, at.strftime("%Y-%m-%dT%H:%M:%SZ")))
+        last = vehicle
+    ours = [(each["vehicle"], each["would_be"]["opened"]) for each in answer["alerts"] if each["would_be"]]
+    assert sorted(ours) == sorted(opened) and len(opened) > 20
+    # A day in the reader's zone: alerts that were open then.
+    day = tried(world, reader, "Coolant Temperature", "--above", "90", "--zone", "America/New_York", days=("2026-09-03", "2026-09-03"))
+    wanted = [each for each in answer["alerts"] if each["would_be"] and each["would_be"]["opened"] < "2026-09-04T04:00:00Z"
+              and (each["would_be"]["resolved"] or "9") > "2026-09-03T04:00:00Z"]
+    assert [each["would_be"] for each in day["alerts"] if each["would_be"]] == [each["would_be"] for each in wanted] != []
+    # As a table for people, and refused with what is accepted.
+    run = world.drover.run("rules", "try", "--parameter", "Coolant Temperature", "--model", "8R Tractor", "--above", "90",
+                           "--from", "2026-09-03", "--to", "2026-09-03", env=reader)
+    assert run.code == 0 and run.out.startswith("vehicle") and "6 machines, " in run.err
+    run = world.drover.run("rules", "try", "--parameter", "Heat", "--model", "8R Tractor", "--from", "2026-09-03", "--to", "2026-09-03", env=reader)
+    assert run.code == 2 and "must be one of Engine Hours, " in run.err
+    run = world.drover.run("rules", "try", "--parameter", "Fuel Level", "--model", "9R", "--from", "2026-09-03", "--to", "2026-09-03", env=reader)
+    assert run.code == 1 and "no machine of the model `9R` has reported" in run.err

@@ -1,0 +1,102 @@
+public import Alerts
+public import Fleet
+
+/// One parameter of one model with other numbers than its rule has; what is nil stays as it is.
+public struct TriedRule: Sendable {
+    public let parameter: MachineParameter
+    public let model: String
+    /// The test and its limit.
+    public var limit: (test: Threshold.Test, value: Int64)?
+    public var critical, clear, holdMs, absentMs: Int64?
+
+    public init(_ parameter: MachineParameter, of model: String) { (self.parameter, self.model) = (parameter, model) }
+
+    /// The same sets with this rule, from the same times on. All other parameters are left out: no rule looks at another
+    /// one's. A machine with a rule of its own keeps it.
+    public func timeline(_ timeline: RuleTimeline) -> RuleTimeline {
+        RuleTimeline(
+            timeline.entries.map { RuleTimeline.Entry(inForceMs: $0.inForceMs, rules: rules($0.rules)) })
+    }
+
+    private func rules(_ rules: RuleSet) -> RuleSet {
+        func ours(_ thresholds: [Threshold]) -> Threshold? {
+            thresholds.first { $0.field == .parameter(parameter) }
+        }
+        var models = rules.models.mapValues { ours($0).map { [$0] } ?? [] }
+        if let tried = rule(ours(rules.models[model] ?? [])) { models[model] = [tried] }
+        return RuleSet(models, machines: rules.machines.compactMapValues { ours($0).map { [$0] } })
+    }
+
+    /// Nil: there is no rule, and none is tried.
+    func rule(_ standing: Threshold?) -> Threshold? {
+        var rule: Threshold
+        if let standing {
+            rule = standing
+        } else {
+            guard let limit else { return nil }
+            rule = Threshold(
+                field: .parameter(parameter), test: limit.test, unit: parameter.row.unit, type: .int, audience: .farmer,
+                threshold: limit.value)
+        }
+        if let limit {
+            // The other direction is another rule; and what stands on the wrong side of the limit says nothing.
+            let isOther = rule.test != limit.test
+            func isBeyond(_ value: Int64, _ other: Int64) -> Bool {
+                limit.test == .below ? value < other : value > other
+            }
+            if let critical = rule.critical, isOther || isBeyond(limit.value, critical) { rule.critical = nil }
+            if let clear = rule.clear, isOther || isBeyond(clear, limit.value) { rule.clear = nil }
+            (rule.test, rule.threshold) = (limit.test, limit.value)
+            // A service interval is the limit of what has run since the service.
+            if rule.every != nil { (rule.every, rule.soon) = (limit.value, rule.soon.map { min($0, limit.value) }) }
+        }
+        if let critical { rule.critical = critical }
+        if let clear { rule.clear = clear }
+        if let holdMs { rule.holdMs = holdMs }
+        if let absentMs { rule.absentMs = absentMs }
+        return rule
+    }
+}
+
+/// An alert that was raised beside the one that would have been.
+public struct TriedAlert: Sendable {
+    public enum Verdict: String, Sendable, CaseIterable { case same, changed, added, removed }
+
+    public let was: Episode?
+    public let would: Episode?
+
+    public var verdict: Verdict {
+        guard let was else { return .added }
+        guard let would else { return .removed }
+        return TriedAlert.isSame(was, would) ? .same : .changed
+    }
+    public var openedMs: Int64 { (would ?? was)!.openedMs }
+
+    /// In all that the readings decide; what the rule says of itself aside.
+    private static func isSame(_ a: Episode, _ b: Episode) -> Bool {
+        a.sinceMs == b.sinceMs && a.openedMs == b.openedMs && a.resolvedMs == b.resolvedMs && a.test == b.test
+            && a.severity == b.severity && a.state == b.state && a.openingValue == b.openingValue
+            && a.worstValue == b.worstValue && a.worstMs == b.worstMs
+    }
+
+    /// Pairs alerts of one machine and parameter: those that opened at one time, then those that overlap.
+    public static func pairs(was: [Episode], would: [Episode]) -> [TriedAlert] {
+        var (free, pairs): ([Episode], [TriedAlert]) = (was, [])
+        func take(_ fits: (Episode) -> Bool) -> Episode? { free.firstIndex(where: fits).map { free.remove(at: $0) } }
+        var waiting: [Episode] = []
+        for episode in would {
+            if let old = take({ $0.openedMs == episode.openedMs }) {
+                pairs.append(TriedAlert(was: old, would: episode))
+            } else {
+                waiting.append(episode)
+            }
+        }
+        for episode in waiting {
+            let old = take { old in
+                old.openedMs < episode.resolvedMs ?? .max && episode.openedMs < old.resolvedMs ?? .max
+            }
+            pairs.append(TriedAlert(was: old, would: episode))
+        }
+        return (pairs + free.map { TriedAlert(was: $0, would: nil) }).sorted { $0.openedMs < $1.openedMs }
+    }
+}
