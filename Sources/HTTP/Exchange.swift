@@ -73,9 +73,14 @@ let connectionChanged:
         UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
         MHD_ConnectionNotificationCode
     ) -> Void = { context, connection, _, what in
-        let connections = unsafe ServerContext.of(context!).connections
+        let context = unsafe ServerContext.of(context!)
+        let connections = context.connections
         switch what {
         case .CONNECTION_NOTIFY_STARTED:
+            // The session is there already and its handshake is not.
+            if let session = unsafe drover_connection_session(connection) {
+                unsafe context.currentCredentials?.use(in: session)
+            }
             let descriptor = unsafe connection.map { unsafe drover_connection_descriptor($0) } ?? -1
             unsafe connections.opened(id(connection), descriptor: descriptor, address: Listener.peer(descriptor))
         case .CONNECTION_NOTIFY_CLOSED: unsafe connections.closed(id(connection))

@@ -36,6 +36,17 @@ public enum StopFlag {
     static func prepare() { _ = (isSet, wake) }
 }
 
+/// Whether this process was asked to read its files again (SIGHUP).
+public enum ReloadFlag {
+    private static let flag = Atomic<Bool>(false)
+
+    /// True once after each time that it was set.
+    public static func take() -> Bool { flag.exchange(false, ordering: .acquiringAndReleasing) }
+
+    static func set() { flag.store(true, ordering: .releasing) }
+    static func prepare() { _ = take() }
+}
+
 public enum Signals {
     /// SIGTERM and SIGINT set `StopFlag`; a second one ends the process at once with 128 plus its number. A closed pipe
     /// or socket becomes an error of the call that wrote to it instead of a signal. Call it once, on the main thread,
@@ -51,6 +62,13 @@ public enum Signals {
         unsafe sigaddset(&stops, SIGTERM)
         unsafe sigaddset(&stops, SIGINT)
         _ = unsafe pthread_sigmask(SIG_UNBLOCK, &stops, nil)
+    }
+
+    /// SIGHUP sets `ReloadFlag` instead of ending the process, and wakes who sleeps in `StopFlag.wait`. For roles that
+    /// read files which change; call it after `install`.
+    public static func installReload() {
+        ReloadFlag.prepare()
+        handle(SIGHUP) { _ in ReloadFlag.set() }
     }
 
     // Runs inside the signal: only atomics, write and _exit are allowed here.
