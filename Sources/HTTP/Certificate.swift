@@ -30,7 +30,8 @@ final class Credentials: @unchecked Sendable {
         guard code >= 0 else {
             unsafe gnutls_certificate_free_credentials(made)
             throw ServerError(
-                description: "the certificate and its key cannot be used: \(unsafe String(cString: gnutls_strerror(code))) "
+                description:
+                    "the certificate and its key cannot be used: \(unsafe String(cString: gnutls_strerror(code))) "
                     + "Both must be PEM files, the key without a passphrase and the one of that certificate")
         }
         unsafe handle = made

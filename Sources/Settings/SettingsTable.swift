@@ -35,7 +35,7 @@ public struct SettingRow: Sendable {
             "postgres.url", .text, "dbname=drover", "libpq connection string of the worker (role in drover_writer)"),
         SettingRow(
             "postgres.reader_url", .text, "",
-            "connection string of pages and reports (role in drover_reader); empty: postgres.url"),
+            "connection string of pages, API and reports (role in drover_reader and drover_api); empty: postgres.url"),
         SettingRow(
             "postgres.relay_url", .text, "",
             "connection string of `drover notify` (role in drover_relay); empty: postgres.url"),
@@ -60,7 +60,14 @@ public struct SettingRow: Sendable {
             "alerts.thresholds_dir", .text, "Deploy/thresholds", "folder with tractors.xml and one XML file a model"),
         SettingRow("fuel.price_per_us_gal", .thousandths(0...1_000_000), "2.39", "price of fuel per US gallon"),
         SettingRow("fuel.currency", .text, "USD", "currency of the price"),
-        SettingRow("web.host", .text, "127.0.0.1", "address that the page listens on"),
-        SettingRow("web.port", .integer(0...65_535), "8080", "port of the page; 0: any free one"),
+        SettingRow("web.host", .text, "127.0.0.1", "address that the page and the API listen on"),
+        SettingRow("web.port", .integer(0...65_535), "8080", "their port; 0: any free one"),
+        SettingRow(
+            "web.certificate", .text, "",
+            "PEM file with the server's certificate and what leads to a root: HTTPS; empty: plain HTTP"),
+        SettingRow("web.certificate_key", .text, "", "PEM file with its private key, without a passphrase"),
+        SettingRow(
+            "web.plain_http_outside", .integer(0...1), "0",
+            "1: plain HTTP on other addresses than the loopback, for a proxy in front that speaks HTTPS"),
     ]
 }

@@ -1,7 +1,7 @@
 enum Commands {
     static let all: [Command] = [
         .up, .trips, .alerts, .importCars, .importMachines, .report, .work, .serve, .notify, .migrate, .check, .offsets,
-        .rejected, .replay, .verify, .servers, .bench,
+        .rejected, .replay, .verify, .token, .servers, .bench,
     ]
 
     static func overview() -> String {
