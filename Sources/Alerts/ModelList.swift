@@ -1,3 +1,5 @@
+internal import Wire
+
 /// One model of `tractors.xml`.
 public struct MachineModel: Equatable, Sendable {
     public let name: String
@@ -17,7 +19,7 @@ public enum ModelList {
     private static let capacityMost: Int64 = 100_000
 
     public static func parse(fileName: String, bytes: [UInt8]) throws(ThresholdError) -> [MachineModel] {
-        let root = try XMLReader.root(of: bytes, fileName: fileName)
+        let root = try RuleFile.root(of: bytes, fileName: fileName)
         var (models, problems): ([MachineModel], [ThresholdProblem]) = ([], [])
         func note(_ element: XMLElement, _ value: String?, _ reason: ThresholdProblem.Reason) {
             problems.append(

@@ -12,6 +12,7 @@ public enum DecodeError: Error, Equatable, Sendable, CustomStringConvertible {
     case tombstone
     case packed(String)
     case rules(String)
+    case telematics(String)
 
     /// A reading further ahead of the time it was pushed than this is a device's wrong clock, and would hold its trip
     /// open until then.
@@ -31,6 +32,7 @@ public enum DecodeError: Error, Equatable, Sendable, CustomStringConvertible {
         case .keyDiffers: "the record's key is not its `vehicle`"
         case .tombstone: "no value (a tombstone)"
         case .rules(let why): "`rules` is no rule set: \(why)"
+        case .telematics(let why): "no answer of ISO 15143-3: \(why)"
         case .packed(let why): "packed samples: \(why)"
         }
     }
