@@ -58,6 +58,18 @@ public struct SettingRow: Sendable {
             "trips.sharp_mps2", .thousandths(500...20_000), "3.0", "limit of sharp acceleration and braking, m/s²"),
         SettingRow(
             "alerts.thresholds_dir", .text, "Deploy/thresholds", "folder with tractors.xml and one XML file a model"),
+        SettingRow(
+            "iso.endpoint", .text, "",
+            "first page of a maker's fleet snapshot (ISO 15143-3, AEMP 2.0), such as https://maker.example/Fleet/1"),
+        SettingRow("iso.token_url", .text, "", "where it gives out access tokens (OAuth 2.0); empty: it wants none"),
+        SettingRow("iso.client_id", .text, "", "the client that the maker has registered"),
+        SettingRow("iso.client_secret", .text, "", "its secret; better a variable or the next one than a shared file"),
+        SettingRow("iso.client_secret_file", .text, "", "file whose first line is the secret"),
+        SettingRow("iso.ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
+        SettingRow("iso.interval_min", .integer(1...1_440), "60", "time between two pulls; makers allow one an hour"),
+        SettingRow("iso.requests_per_hour_max", .integer(1...100_000), "600", "the rest of a pull waits"),
+        SettingRow(
+            "iso.series_h", .integer(0...336), "0", "hours of time series read with each pull; 0: only snapshots"),
         SettingRow("fuel.price_per_us_gal", .thousandths(0...1_000_000), "2.39", "price of fuel per US gallon"),
         SettingRow("fuel.currency", .text, "USD", "currency of the price"),
         SettingRow("web.host", .text, "127.0.0.1", "address that the page and the API listen on"),

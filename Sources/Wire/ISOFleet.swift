@@ -109,10 +109,26 @@ public enum ISOFleet {
         return byTime.values.filter { !$0.values.isEmpty }.sorted { $0.ts < $1.ts }.map { reading in
             var reading = reading
             reading.serial = machine.serial
-            // The same in each pull. Of two of one time the one that says more has the larger id, so it counts.
-            reading.id = "iso-\(UTC.two(Int64(reading.values.count)))-\(reading.ts)"
+            reading.id = id(of: reading)
             return reading
         }
+    }
+
+    /// What two pages say of one machine and time, such as its hours and its fuel from two time series; what `later` says
+    /// is preferred.
+    public static func merged(_ earlier: MachineReading, _ later: MachineReading) -> MachineReading {
+        precondition(earlier.vehicle == later.vehicle && earlier.ts == later.ts)
+        var reading = later
+        reading.values.merge(earlier.values) { later, _ in later }
+        (reading.latitude, reading.longitude) =
+            later.latitude == nil ? (earlier.latitude, earlier.longitude) : (later.latitude, later.longitude)
+        reading.id = id(of: reading)
+        return reading
+    }
+
+    /// The same in each pull. Of two of one time the one that says more has the larger id, so it counts.
+    private static func id(of reading: MachineReading) -> String {
+        "iso-\(UTC.two(Int64(reading.values.count)))-\(reading.ts)"
     }
 
     /// One row an element that has a place in a reading.

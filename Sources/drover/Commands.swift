@@ -1,7 +1,7 @@
 enum Commands {
     static let all: [Command] = [
         .up, .trips, .alerts, .importCars, .importMachines, .report, .work, .serve, .notify, .migrate, .check, .offsets,
-        .rejected, .replay, .verify, .token, .servers, .bench,
+        .rejected, .replay, .verify, .token, .pullISO, .servers, .bench,
     ]
 
     static func overview() -> String {

@@ -156,6 +156,18 @@ import Wire
         #expect(throws: DecodeError.self) { try ISOFleet.series(Array("<Fleet/>".utf8), of: machine) }
     }
 
+    @Test("Two pages of one time") func merged() throws {
+        let place =
+            "<Location datetime=\"2026-09-14T12:00:00Z\"><Latitude>48</Latitude><Longitude>9</Longitude></Location>"
+        let (fuel, more) = (ISOFleetTests.fuel("50", "100", "gallon"), ISOFleetTests.fuel("60", "100", "gallon"))
+        let both = try machine(place + more).readings[0]
+        #expect(try ISOFleet.merged(machine(place + fuel).readings[0], machine(more).readings[0]) == both)
+        #expect(try ISOFleet.merged(machine(fuel).readings[0], machine(place + more).readings[0]) == both)
+        // It counts over each of the two.
+        #expect(try both.id > machine(fuel).readings[0].id)
+        #expect(try both.id > machine(place).readings[0].id)
+    }
+
     @Test(
         "What is no page",
         arguments: [
