@@ -156,6 +156,8 @@ final class ServerContext: Sendable {
     let limits: Limits
     let handler: @Sendable (Request) -> Response
     let connections: Connections
+    /// Bytes of the bodies of all requests under way.
+    let heldBytes = Atomic(0)
     let isStopping = Atomic(false)
     let isStopped = Atomic(false)
 
