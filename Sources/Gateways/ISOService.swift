@@ -36,15 +36,14 @@ final class ISOService {
         return url
     }
 
-    /// The body of a page. One token that is refused is replaced and the page asked for again.
+    /// The body of a page.
     func page(_ url: URL) throws -> [UInt8] {
-        var reply = try ask(url)
-        if reply.status == 401, token != nil {
-            token = nil
-            reply = try ask(url)
-        }
-        guard reply.status == 200 else { throw failure(reply, url) }
-        return reply.body
+        let reply = try ask(url)
+        if reply.status == 200 { return reply.body }
+        var error = failure(reply, url)
+        // The next try asks for another token, and there is nothing to wait for.
+        if reply.status == 401, token != nil { (token, error.retryAfterMs) = (nil, 0) }
+        throw error
     }
 
     private func ask(_ url: URL) throws -> Reply {
