@@ -60,19 +60,27 @@ let package = Package(
         pure("Kafka", ["CRdkafka"]),
         pure("Postgres", ["CLibpq"]),
         pure("HTTP", ["CMicrohttpd"]),
-        pure("Gateways", ["Fleet", "Wire", "Kafka", "Observe"]),
+        pure("Secrets", ["CSodium"]),
+        pure("Outbound", ["CCurl"]),
+        pure("Gateways", ["Fleet", "Wire", "Kafka", "Outbound", "Observe"]),
         pure("Storage", ["Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Kafka", "Postgres"]),
         pure("Worker", ["Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Kafka", "Storage", "Postgres", "Observe"]),
         pure("Notices", ["Fleet", "Kafka", "Postgres", "Storage", "Observe"]),
         pure("Reports", ["Fleet", "Wire", "Trips", "Alerts", "Storage", "Postgres"]),
-        pure("Web", ["Fleet", "Trips", "HTTP", "Postgres", "Reports", "Observe"]),
+        pure(
+            "Web",
+            [
+                "Fleet", "Wire", "Trips", "Alerts", "HTTP", "Secrets", "Postgres", "Gateways", "Storage", "Reports",
+                "Observe",
+            ]),
         pure("Embedded", ["Observe", "Postgres", "Kafka"]),
 
         .executableTarget(
             name: "drover",
             dependencies: [
-                "Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Observe", "Kafka", "Postgres", "HTTP", "Gateways",
-                "Worker", "Storage", "Notices", "Reports", "Web", "Embedded", "Settings", "Trials",
+                "Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Observe", "Kafka", "Postgres", "HTTP", "Secrets",
+                "Gateways", "Worker", "Storage", "Notices", "Reports", "Web", "Embedded", "Settings",
+                "Trials",
             ],
             swiftSettings: strict),
 
@@ -95,6 +103,7 @@ let package = Package(
         tests("PostgresTests", ["Postgres"]),
         tests("KafkaTests", ["Kafka"]),
         tests("HTTPTests", ["HTTP"]),
+        tests("SecretsTests", ["Secrets"]),
         tests(
             "LibrariesTests",
             [

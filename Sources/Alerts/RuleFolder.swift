@@ -49,6 +49,6 @@ public struct RuleFolder: Equatable, Sendable {
     public var modelsWithoutThresholds: [String] {
         let listed = files[RuleFolder.list].flatMap { try? ModelList.parse(fileName: RuleFolder.list, bytes: $0) } ?? []
         let known = Set(files.keys.compactMap(ThresholdFile.model))
-        return listed.filter { !known.contains($0) }
+        return listed.map(\.name).filter { !known.contains($0) }
     }
 }

@@ -49,25 +49,3 @@ public struct RuleSet: Equatable, Sendable {
         machines[vehicle] == nil ? judgedOfModel[model] ?? [] : RuleSet.judged(thresholds(of: model, vehicle))
     }
 }
-
-/// The list of models (`tractors.xml`): `<root><model><name>…</name><image>…</image></model>…</root>`.
-public enum ModelList {
-    public static func parse(fileName: String, bytes: [UInt8]) throws(ThresholdError) -> [String] {
-        let root = try XMLReader.root(of: bytes, fileName: fileName)
-        var (names, problems): ([String], [ThresholdProblem]) = ([], [])
-        for element in root.children {
-            let name = element.children.first { $0.name == "name" }?.text.split(whereSeparator: \.isWhitespace).joined(
-                separator: " ")
-            if element.name == "model", let name, !name.isEmpty {
-                names.append(name)
-            } else {
-                problems.append(
-                    ThresholdProblem(
-                        file: fileName, line: element.line, element: element.name, value: nil,
-                        reason: .missing(accepted: "<model> with a <name>")))
-            }
-        }
-        guard problems.isEmpty else { throw ThresholdError(problems: problems) }
-        return names
-    }
-}

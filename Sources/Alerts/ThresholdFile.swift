@@ -1,4 +1,5 @@
 internal import Fleet
+internal import Wire
 
 /// Reads one model's threshold file. Every mistake in it is reported, not only the first.
 public enum ThresholdFile {
@@ -19,7 +20,7 @@ public enum ThresholdFile {
     }
 
     public static func parse(fileName: String, bytes: [UInt8]) throws(ThresholdError) -> [Threshold] {
-        let root = try XMLReader.root(of: bytes, fileName: fileName)
+        let root = try RuleFile.root(of: bytes, fileName: fileName)
         var reader = ThresholdReader(file: fileName)
         let thresholds = reader.read(root)
         guard reader.problems.isEmpty else { throw ThresholdError(problems: reader.problems) }

@@ -22,7 +22,7 @@ enum Roles {
 
     static let grant = """
         GRANT drover_writer TO drover_worker;
-        GRANT drover_reader TO drover_web;
+        GRANT drover_reader, drover_api TO drover_web;
         GRANT drover_relay TO drover_notify;
         """
 }

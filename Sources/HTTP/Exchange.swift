@@ -33,16 +33,30 @@ final class Exchange {
         return nil
     }
 
-    /// False: enough, close.
-    func bodyArrived(_ bytes: UnsafeRawBufferPointer, limits: Limits) -> Bool {
-        if refusal == nil, request!.body.count + bytes.count <= limits.bodyBytesMax {
+    /// False: enough, close. `held`: bytes of the bodies of all requests.
+    func bodyArrived(_ bytes: UnsafeRawBufferPointer, limits: Limits, held: borrowing Atomic<Int>) -> Bool {
+        if refusal == nil { refusal = refusing(bytes.count, limits, held) }
+        if refusal == nil {
             unsafe request!.body.append(contentsOf: bytes)
             return true
         }
-        refusal = refusal ?? Refusal.tooLarge(limits)
-        request!.body = []
+        letGo(held)
         dropped += bytes.count
         return dropped <= Exchange.dropMax(limits)
+    }
+
+    /// Nil: so many more bytes are taken, and counted.
+    private func refusing(_ count: Int, _ limits: Limits, _ held: borrowing Atomic<Int>) -> Response? {
+        if request!.body.count + count > limits.bodyBytesMax { return Refusal.tooLarge(limits) }
+        guard held.add(count, ordering: .relaxed).newValue > limits.allBodiesBytesMax else { return nil }
+        held.subtract(count, ordering: .relaxed)
+        return Refusal.busy
+    }
+
+    /// The body is of no more use.
+    func letGo(_ held: borrowing Atomic<Int>) {
+        held.subtract(request?.body.count ?? 0, ordering: .relaxed)
+        request?.body = []
     }
 }
 
@@ -61,9 +75,10 @@ let requestEnded:
         UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
         MHD_RequestTerminationCode
     ) -> Void = { context, connection, exchange, _ in
-        unsafe ServerContext.of(context!).connections.entered(.resting, id(connection))
+        let context = unsafe ServerContext.of(context!)
+        unsafe context.connections.entered(.resting, id(connection))
         if let pointer = unsafe exchange?.pointee {
-            unsafe Unmanaged<Exchange>.fromOpaque(pointer).release()
+            unsafe Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue().letGo(context.heldBytes)
             unsafe exchange?.pointee = nil
         }
     }
@@ -73,9 +88,14 @@ let connectionChanged:
         UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
         MHD_ConnectionNotificationCode
     ) -> Void = { context, connection, _, what in
-        let connections = unsafe ServerContext.of(context!).connections
+        let context = unsafe ServerContext.of(context!)
+        let connections = context.connections
         switch what {
         case .CONNECTION_NOTIFY_STARTED:
+            // The session is there already and its handshake is not.
+            if let session = unsafe drover_connection_session(connection) {
+                unsafe context.currentCredentials?.use(in: session)
+            }
             let descriptor = unsafe connection.map { unsafe drover_connection_descriptor($0) } ?? -1
             unsafe connections.opened(id(connection), descriptor: descriptor, address: Listener.peer(descriptor))
         case .CONNECTION_NOTIFY_CLOSED: unsafe connections.closed(id(connection))
@@ -101,7 +121,8 @@ let requestArrived:
         }
         if let count = unsafe size?.pointee, count > 0 {
             let bytes = unsafe UnsafeRawBufferPointer(start: data, count: count)
-            guard unsafe exchange.bodyArrived(bytes, limits: context.limits) else { return .NO }
+            let isTaken = unsafe exchange.bodyArrived(bytes, limits: context.limits, held: context.heldBytes)
+            guard isTaken else { return .NO }
             unsafe size?.pointee = 0
             return .YES
         }

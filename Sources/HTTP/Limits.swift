@@ -2,6 +2,9 @@
 public struct Limits: Sendable {
     /// Longer bodies get 413.
     public var bodyBytesMax = 1 << 20
+    /// Bodies of all requests that are being received or handled; beyond it the next ones get 503. Many clients that each
+    /// keep within their limit must not fill the memory.
+    public var allBodiesBytesMax = 64 << 20
     /// Request line and headers of one request; more gets 431 or 414.
     public var headerBytesMax = 16 << 10
     public var connectionsMax = 1000
@@ -55,6 +58,9 @@ enum Refusal {
         return nil
     }
 
+    static let busy = Response.problem(
+        503, type: "busy", detail: "Too much is being received at once. Send it again in a moment."
+    ).with("Retry-After", "1")
     static func bad(_ detail: String) -> Response { .problem(400, type: "bad-request", detail: detail) }
     static func tooLarge(_ limits: Limits) -> Response {
         .problem(

@@ -18,18 +18,22 @@ public final class Server: @unchecked Sendable {
 
     /// Starts.
     /// - Parameters:
-    ///   - host: address to listen on; keep to loopback or a private one, with a proxy in front of anything public.
+    ///   - host: address to listen on; without a certificate keep to loopback or a private one.
     ///   - port: 0 lets the system choose.
     ///   - threads: at least 1.
+    ///   - certificate: answers HTTPS (TLS 1.2 and 1.3) and nothing else; nil: plain HTTP.
     /// - Throws: `ServerError`.
     public init(
         host: String = "127.0.0.1", port: UInt16, threads: Int = 2, limits: Limits = Limits(),
-        handler: @escaping @Sendable (Request) -> Response
+        certificate: Certificate? = nil, handler: @escaping @Sendable (Request) -> Response
     ) throws {
-        let (listener, bound) = try Listener.open(host: host, port: port)
         let context = ServerContext(limits: limits, handler: handler)
+        if let certificate { try context.renew(certificate) }
+        let (listener, bound) = try Listener.open(host: host, port: port)
         let retained = unsafe Unmanaged.passRetained(context)
-        guard let daemon = unsafe Server.start(listener, max(1, threads), limits, retained.toOpaque()) else {
+        guard
+            let daemon = unsafe Server.start(listener, max(1, threads), limits, certificate, retained.toOpaque())
+        else {
             close(listener)
             unsafe retained.release()
             throw ServerError(
@@ -71,11 +75,34 @@ public final class Server: @unchecked Sendable {
         unsafe retained.release()
     }
 
+    /// Connections from now on get this certificate; those that are open keep theirs, and the listener stays.
+    /// Precondition: the server was started with one.
+    /// - Throws: `ServerError`, and the one in use stays.
+    public func renew(_ certificate: Certificate) throws { try context.renew(certificate) }
+
     /// Open connections.
     public var connectionCount: Int { context.connections.count }
 
     private static func start(
-        _ listener: Int32, _ threads: Int, _ limits: Limits, _ context: UnsafeMutableRawPointer
+        _ listener: Int32, _ threads: Int, _ limits: Limits, _ certificate: Certificate?,
+        _ context: UnsafeMutableRawPointer
+    ) -> OpaquePointer? {
+        // The library reads them while it starts. Later connections get what `renew` was given last.
+        var chain = (certificate?.chain ?? []) + [0]
+        var key = (certificate?.key ?? []) + [0]
+        return unsafe chain.withUnsafeMutableBytes { chain in
+            unsafe key.withUnsafeMutableBytes { key in
+                unsafe start(
+                    listener, threads, limits,
+                    certificate == nil ? nil : (UnsafeMutableRawPointer(chain.baseAddress!), key.baseAddress!), context)
+            }
+        }
+    }
+
+    private static func start(
+        _ listener: Int32, _ threads: Int, _ limits: Limits,
+        _ certificate: (chain: UnsafeMutableRawPointer, key: UnsafeMutableRawPointer)?,
+        _ context: UnsafeMutableRawPointer
     ) -> OpaquePointer? {
         func item(_ option: MHD_OPTION, _ value: Int, _ pointer: UnsafeMutableRawPointer? = nil) -> MHD_OptionItem {
             unsafe MHD_OptionItem(option: option, value: value, ptr_value: pointer)
@@ -94,10 +121,17 @@ public final class Server: @unchecked Sendable {
             item(.URI_LOG_CALLBACK, unsafeBitCast(requestBegan, to: Int.self), context),
             item(.NOTIFY_COMPLETED, unsafeBitCast(requestEnded, to: Int.self), context),
             item(.NOTIFY_CONNECTION, unsafeBitCast(connectionChanged, to: Int.self), context),
-            item(.END, 0),
         ]
         // USE_ITC: quiesce needs it to wake the threads.
-        let flags = MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_USE_ITC.rawValue
+        var flags = MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_USE_ITC.rawValue
+        if let certificate = unsafe certificate {
+            flags |= MHD_USE_TLS.rawValue
+            unsafe options += [
+                item(.HTTPS_MEM_CERT, 0, certificate.chain), item(.HTTPS_MEM_KEY, 0, certificate.key),
+                item(.HTTPS_PRIORITIES, 0, UnsafeMutableRawPointer(mutating: tlsPriorities.utf8Start)),
+            ]
+        }
+        unsafe options.append(item(.END, 0))
         return unsafe options.withUnsafeMutableBufferPointer { options in
             // The library copies the options.
             let arguments: [any CVarArg] = unsafe [
@@ -111,11 +145,19 @@ public final class Server: @unchecked Sendable {
     }
 }
 
+/// GnuTLS's own list of what has 128 bits of security, without TLS 1.0 and 1.1.
+private let tlsPriorities: StaticString = "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
+
 /// What the callbacks of one server share.
 final class ServerContext: Sendable {
+    /// The last one is in use. The others stay as long as the server: sessions under way may need them, and a renewal
+    /// is a few kilobytes every few weeks.
+    private let credentials = Mutex<[Credentials]>([])
     let limits: Limits
     let handler: @Sendable (Request) -> Response
     let connections: Connections
+    /// Bytes of the bodies of all requests under way.
+    let heldBytes = Atomic(0)
     let isStopping = Atomic(false)
     let isStopped = Atomic(false)
 
@@ -124,6 +166,14 @@ final class ServerContext: Sendable {
         self.handler = handler
         connections = Connections(limits)
     }
+
+    func renew(_ certificate: Certificate) throws {
+        let made = try Credentials(certificate)
+        credentials.withLock { $0.append(made) }
+    }
+
+    /// What a new connection shows; nil over plain HTTP.
+    var currentCredentials: Credentials? { credentials.withLock { $0.last } }
 
     static func of(_ pointer: UnsafeMutableRawPointer) -> ServerContext {
         unsafe Unmanaged<ServerContext>.fromOpaque(pointer).takeUnretainedValue()

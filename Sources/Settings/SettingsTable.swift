@@ -35,7 +35,7 @@ public struct SettingRow: Sendable {
             "postgres.url", .text, "dbname=drover", "libpq connection string of the worker (role in drover_writer)"),
         SettingRow(
             "postgres.reader_url", .text, "",
-            "connection string of pages and reports (role in drover_reader); empty: postgres.url"),
+            "connection string of pages, API and reports (role in drover_reader and drover_api); empty: postgres.url"),
         SettingRow(
             "postgres.relay_url", .text, "",
             "connection string of `drover notify` (role in drover_relay); empty: postgres.url"),
@@ -61,9 +61,28 @@ public struct SettingRow: Sendable {
         SettingRow(
             "alerts.watch_s", .integer(0...3_600), "5",
             "how often `drover serve` looks for changed threshold files and publishes them; 0: never"),
+        SettingRow(
+            "iso.endpoint", .text, "",
+            "first page of a maker's fleet snapshot (ISO 15143-3, AEMP 2.0), such as https://maker.example/Fleet/1"),
+        SettingRow("iso.token_url", .text, "", "where it gives out access tokens (OAuth 2.0); empty: it wants none"),
+        SettingRow("iso.client_id", .text, "", "the client that the maker has registered"),
+        SettingRow("iso.client_secret", .text, "", "its secret; better a variable or the next one than a shared file"),
+        SettingRow("iso.client_secret_file", .text, "", "file whose first line is the secret"),
+        SettingRow("iso.ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
+        SettingRow("iso.interval_min", .integer(1...1_440), "60", "time between two pulls; makers allow one an hour"),
+        SettingRow("iso.requests_per_hour_max", .integer(1...100_000), "600", "the rest of a pull waits"),
+        SettingRow(
+            "iso.series_h", .integer(0...336), "0", "hours of time series read with each pull; 0: only snapshots"),
         SettingRow("fuel.price_per_us_gal", .thousandths(0...1_000_000), "2.39", "price of fuel per US gallon"),
         SettingRow("fuel.currency", .text, "USD", "currency of the price"),
-        SettingRow("web.host", .text, "127.0.0.1", "address that the page listens on"),
-        SettingRow("web.port", .integer(0...65_535), "8080", "port of the page; 0: any free one"),
+        SettingRow("web.host", .text, "127.0.0.1", "address that the page and the API listen on"),
+        SettingRow("web.port", .integer(0...65_535), "8080", "their port; 0: any free one"),
+        SettingRow(
+            "web.certificate", .text, "",
+            "PEM file with the server's certificate and what leads to a root: HTTPS; empty: plain HTTP"),
+        SettingRow("web.certificate_key", .text, "", "PEM file with its private key, without a passphrase"),
+        SettingRow(
+            "web.plain_http_outside", .integer(0...1), "0",
+            "1: plain HTTP on other addresses than the loopback, for a proxy in front that speaks HTTPS"),
     ]
 }

@@ -1,3 +1,4 @@
+public import Gateways
 public import HTTP
 public import Observe
 internal import Postgres
@@ -14,15 +15,20 @@ public final class Site: Sendable {
     private let rules: TripRules
     private let price: FuelPrice?
     private let queries: ReportQueries
+    private let models: ModelFiles
+    let uploads: UploadSender
     private let log: Log
     private let idle = Mutex<[Idle]>([])
 
     /// A connection that no thread uses. It moves from one thread to the next through the mutex, one at a time.
     private struct Idle: @unchecked Sendable { let connection: Connection }
 
-    public init(conninfo: String, rules: TripRules, price: FuelPrice?, queries: ReportQueries, log: Log) {
+    public init(
+        conninfo: String, rules: TripRules, price: FuelPrice?, queries: ReportQueries, models: ModelFiles,
+        uploads: UploadSender, log: Log
+    ) {
         (self.conninfo, self.rules, self.price) = (conninfo, rules, price)
-        (self.queries, self.log) = (queries, log)
+        (self.queries, self.models, self.uploads, self.log) = (queries, models, uploads, log)
     }
 
     /// What answers which address.
@@ -33,6 +39,11 @@ public final class Site: Sendable {
         }
         router.add("GET", "/reports/fleet-day") { [self] request in fleetDay(request) }
         router.add("GET", "/healthz") { [self] _ in answer("/healthz") { _ in .text("ok\n") } }
+        router.add("POST", "/v1/readings") { [self] in upload($0, .machines) }
+        for kind in Upload.Kind.allCases {
+            router.add("POST", "/v1/readings/\(kind.rawValue)") { [self] in upload($0, kind) }
+        }
+        models.add(to: &router)
         return router
     }
 
@@ -40,13 +51,17 @@ public final class Site: Sendable {
         do {
             return try withConnection(make).with("Cache-Control", "no-store")
         } catch {
-            log.error("a page could not be made", ["path": "\(path)", "error": "\(error)"])
-            return .problem(
-                503, type: "database",
-                detail: "this page is read from PostgreSQL, which cannot be reached or refused; the log says why. "
-                    + "Try again shortly"
-            ).with("Retry-After", "5")
+            return databaseAway(path, error)
         }
+    }
+
+    func databaseAway(_ path: String, _ error: any Error) -> Response {
+        log.error("a page could not be made", ["path": "\(path)", "error": "\(error)"])
+        return .problem(
+            503, type: "database",
+            detail: "this page is read from PostgreSQL, which cannot be reached or refused; the log says why. "
+                + "Try again shortly"
+        ).with("Retry-After", "5")
     }
 
     private func fleetDay(_ request: Request) -> Response {
@@ -69,7 +84,7 @@ public final class Site: Sendable {
     }
 
     /// Lends a connection. One that failed is not kept: the next request opens a new one.
-    private func withConnection<R>(_ body: (Connection) throws -> R) throws -> R {
+    func withConnection<R>(_ body: (Connection) throws -> R) throws -> R {
         var kept = idle.withLock { $0.popLast() }
         // One that died while it waited is replaced; a request must not pay for a restart of the server.
         if let waiting = kept, !waiting.connection.isAlive { kept = nil }

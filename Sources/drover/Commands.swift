@@ -1,7 +1,8 @@
 enum Commands {
     static let all: [Command] = [
         .up, .trips, .alerts, .importCars, .importMachines, .report, .work, .serve, .notify, .migrate, .check, .offsets,
-        .rejected, .replay, .verify, .rulesPublish, .rulesTest, .rulesTry, .vehicle, .alert, .servers, .bench,
+        .rejected, .replay, .verify, .rulesPublish, .rulesTest, .rulesTry, .vehicle, .alert, .token, .pullISO, .servers,
+        .bench,
     ]
 
     static func overview() -> String {

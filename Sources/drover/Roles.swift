@@ -2,14 +2,12 @@ import Alerts
 import Fleet
 import Foundation
 import Gateways
-import HTTP
 import Kafka
 import Notices
 import Observe
 import Postgres
 import Settings
 import Trips
-import Web
 import Worker
 
 /// The roles that run until they are stopped, wired from settings.
@@ -40,7 +38,7 @@ enum Roles {
     }
 
     /// What librdkafka has to say goes to our log, each line once in a while.
-    private static func kafka(_ settings: Settings, clientID: String, log: Log) -> KafkaSettings {
+    static func kafka(_ settings: Settings, clientID: String, log: Log) -> KafkaSettings {
         var kafka = settings.kafka(clientID: clientID)
         let brokerLines = OncePer(periodMs: 30_000)
         kafka.log = { level, line in
@@ -79,14 +77,6 @@ enum Roles {
         return try body(ticker)
     }
 
-    static func page(_ settings: Settings, port: UInt16, log: Log) throws -> Server {
-        let site = Site(
-            conninfo: settings.text("postgres.reader_url", or: "postgres.url"), rules: try settings.tripRules(),
-            price: settings.fuelPrice, queries: try Home.reportQueries(), log: log)
-        let router = site.router()
-        return try Server(host: settings.text("web.host"), port: port, threads: 4) { router.route($0) }
-    }
-
     static let log = Log(level: ProcessInfo.processInfo.environment["DROVER_LOG"].flatMap(Log.Level.init) ?? .info)
 }
 
@@ -113,26 +103,6 @@ extension Command {
                     }
                 }
             }
-            return .done
-        })
-
-    static let serve = Command(
-        name: "serve", operands: "[options]",
-        summary: "Serves the page and publishes changed threshold files (at once on SIGHUP). Stops on SIGTERM.",
-        options: [.init("--port", "N", "port of the page (default 8080; 0: any free one)")] + SettingsSource.options,
-        example: "drover serve --port 8080",
-        run: { arguments in
-            let port = try arguments.integer("--port", in: 0...65_535)
-            let settings = try SettingsSource.load(arguments, overrides: port.map { ["web.port": String($0)] } ?? [:])
-            Signals.install()
-            Signals.installReload()
-            let server = try Roles.page(settings, port: UInt16(settings.integer("web.port")), log: Roles.log)
-            Out.note("the page is at http://\(settings.text("web.host")):\(server.port)/")
-            var watch = try RulesWatch(settings, log: Roles.log)
-            try Roles.withTicks(settings, of: "serve", log: Roles.log) { _ in
-                repeat { watch?.look(isReload: ReloadFlag.take()) } while !StopFlag.wait(timeoutMs: 200)
-            }
-            server.stop()
             return .done
         })
 

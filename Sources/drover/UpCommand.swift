@@ -1,7 +1,6 @@
 import Embedded
 import Fleet
 import Foundation
-import HTTP
 import Kafka
 import Notices
 import Observe
@@ -54,7 +53,7 @@ extension Command {
         _ = try migrate(settings.text("postgres.owner_url"))
         try embedded.grantRoles()
         let log = Log(level: ProcessInfo.processInfo.environment["DROVER_LOG"].flatMap(Log.Level.init) ?? .warning)
-        let page = try Roles.page(settings, port: UInt16(port), log: log)
+        let page = try PageRole(settings, log: log)
         defer { page.stop() }
         let lost = try Offsets(settings).resetLost().count
         if lost > 0 { Out.note("the embedded broker lost \(lost) partitions when it was killed; they are read anew") }
@@ -72,13 +71,13 @@ extension Command {
     }
 
     private static func stay(
-        _ arguments: Arguments, _ settings: Settings, _ embedded: EmbeddedServers, _ page: Server, data: String,
+        _ arguments: Arguments, _ settings: Settings, _ embedded: EmbeddedServers, _ page: PageRole, data: String,
         lost: Int, log: Log
     ) throws -> ExitCode {
         if arguments.has("--sample") {
             try Sample(settings, data: data, again: lost > 0).run(failure: embedded.failure)
         }
-        Out.note("the page is at http://\(settings.text("web.host")):\(page.port)/")
+        Out.note("the page is at \(page.address)")
         if arguments.has("--once") { return .done }
         Out.note(
             "Ctrl-C stops everything. What the embedded broker holds survives a stop; a kill -9 of it may lose its last second."

@@ -67,8 +67,39 @@ struct ThresholdFileTests {
         let bytes = [UInt8](try Data(contentsOf: root.appending(path: "Deploy/thresholds/tractors.xml")))
         #expect(
             try ModelList.parse(fileName: "tractors.xml", bytes: bytes) == [
-                "S690 Combine", "R4038 Sprayer", "8R Tractor",
+                MachineModel(name: "S690 Combine", image: "S690 Combine.svg", fuelCapacityGal: 330),
+                MachineModel(name: "R4038 Sprayer", image: "R4038 Sprayer.svg", fuelCapacityGal: 155),
+                MachineModel(name: "8R Tractor", image: "8R Tractor.svg", fuelCapacityGal: 190),
             ])
+    }
+
+    @Test("A list of models without pictures loads") func bareModels() throws {
+        let bytes = Array("<root><model><name> 8R\n Tractor </name></model></root>".utf8)
+        #expect(
+            try ModelList.parse(fileName: "tractors.xml", bytes: bytes) == [
+                MachineModel(name: "8R Tractor", image: nil, fuelCapacityGal: nil)
+            ])
+    }
+
+    @Test(
+        "What a list of models must not hold",
+        arguments: [
+            ("<model><name></name></model>", "<model>: is missing; accepted: <model> with a <name>"),
+            ("<tractor><name>x</name></tractor>", "<tractor>: is missing; accepted: <model> with a <name>"),
+            ("<model><name>../x</name></model>", "<name>: is \"../x\", a model's name is part of file names"),
+            ("<model><name>x</name><image>../x.png</image></model>", "<image>: is \"../x.png\", a picture's name is"),
+            ("<model><name>x</name><image>.x</image></model>", "<image>: is \".x\", a picture's name is"),
+            (
+                "<model><name>x</name><fuelCapacity>0</fuelCapacity></model>",
+                "<fuelCapacity>: is \"0\", must be a number"
+            ),
+            ("<model><name>x</name><fuelCapacity>big</fuelCapacity></model>", "<fuelCapacity>: is \"big\", must be"),
+        ])
+    func badModels(text: String, says: String) throws {
+        let error = try #require(throws: ThresholdError.self) {
+            try ModelList.parse(fileName: "tractors.xml", bytes: Array("<root>\n\(text)</root>".utf8))
+        }
+        #expect(error.description.hasPrefix("tractors.xml:2: \(says)"), "\(error)")
     }
 
     @Test(

@@ -17,8 +17,9 @@ struct EmbeddedServersTests {
         #expect(
             try query("CREATE SCHEMA drover; CREATE TABLE drover.t (i int); INSERT INTO drover.t VALUES (41)", first)
                 == "")
-        // What the first migration does.
-        _ = try query("CREATE ROLE drover_writer; CREATE ROLE drover_reader; CREATE ROLE drover_relay", first)
+        // What the migrations do.
+        let roles = ["drover_writer", "drover_reader", "drover_relay", "drover_api"]
+        _ = try query(roles.map { "CREATE ROLE \($0)" }.joined(separator: "; "), first)
         let grants =
             "GRANT USAGE ON SCHEMA drover TO drover_writer, drover_reader; "
             + "GRANT SELECT, UPDATE ON drover.t TO drover_writer; GRANT SELECT ON drover.t TO drover_reader"

@@ -124,6 +124,28 @@ import Testing
         #expect(answer.contains("at most 1000 bytes"))
     }
 
+    @Test func theBodiesOfAllTogetherAreBounded() throws {
+        let server = try server { $0.allBodiesBytesMax = 1500 }
+        defer { server.stop(graceMs: 0) }
+        let head = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\nConnection: close\r\n\r\n"
+        let (body, half) = (String(repeating: "x", count: 1000), String(repeating: "x", count: 900))
+        func post() -> String {
+            let socket = Socket(port: server.port)
+            socket.send(head + body)
+            return socket.readAll()
+        }
+        let slow = Socket(port: server.port)
+        slow.send(head + half)
+        // Until that has arrived others are taken.
+        var answers: [String] = []
+        while answers.count < 1000, answers.last?.hasPrefix("HTTP/1.1 503") != true { answers.append(post()) }
+        #expect(answers.last!.contains("Retry-After: 1") && answers.last!.contains("urn:drover:problem:busy"))
+        slow.send(String(repeating: "x", count: 100))
+        #expect(slow.read(until: "]").hasPrefix("HTTP/1.1 200"))
+        // What was held is free again.
+        for _ in 0..<3 { #expect(post().hasPrefix("HTTP/1.1 200")) }
+    }
+
     @Test func aBodyWithoutEndIsCut() throws {
         let server = try server()
         defer { server.stop(graceMs: 0) }

@@ -1,40 +1,29 @@
 internal import Foundation
 internal import FoundationXML
 
-/// One element of a small configuration file: its own text (comments and children left out) and its children.
-struct XMLElement: Equatable, Sendable {
-    var name: String
+/// One element of a small document: its own text (comments and children left out) and its children.
+package struct XMLElement: Equatable, Sendable {
+    /// As it is written, with its prefix.
+    package var name: String
     /// The line on which the element opens, counted from 1.
-    var line: Int
-    var text = ""
-    var children: [XMLElement] = []
+    package var line: Int
+    package var attributes: [String: String] = [:]
+    package var text = ""
+    package var children: [XMLElement] = []
 }
 
-/// Where and why a file is not the XML that we read.
-struct XMLFault: Error, Equatable {
-    var line: Int
-    var reason: String
+/// Where and why a document is not the XML that we read.
+package struct XMLFault: Error, Equatable {
+    package var line: Int
+    package var reason: String
 }
 
-/// Files into elements by libxml2 (FoundationXML). Small, flat files only: what is larger or deeper is refused, and so
+/// Documents into elements by libxml2 (FoundationXML). Small, flat ones only: what is larger or deeper is refused, and so
 /// is a document type, which leaves no entities to expand and nothing outside to open.
-enum XMLReader {
-    static let bytesMax = 262_144
+package enum XMLReader {
     static let depthMax = 8
 
-    /// The root element, or what is wrong as the only problem of that file.
-    static func root(of bytes: [UInt8], fileName: String) throws(ThresholdError) -> XMLElement {
-        do throws(XMLFault) {
-            return try root(of: bytes)
-        } catch {
-            throw ThresholdError(problems: [
-                ThresholdProblem(
-                    file: fileName, line: error.line, element: "root", value: nil, reason: .notXML(error.reason))
-            ])
-        }
-    }
-
-    private static func root(of file: [UInt8]) throws(XMLFault) -> XMLElement {
+    package static func root(of file: [UInt8], bytesMax: Int) throws(XMLFault) -> XMLElement {
         guard file.count <= bytesMax else {
             throw XMLFault(line: 1, reason: "the file has \(file.count) bytes, at most \(bytesMax) are accepted")
         }
@@ -88,7 +77,7 @@ enum XMLReader {
                 fault = XMLFault(line: parser.lineNumber, reason: "elements are nested deeper than \(depthMax)")
                 return parser.abortParsing()
             }
-            open.append(XMLElement(name: name, line: parser.lineNumber))
+            open.append(XMLElement(name: name, line: parser.lineNumber, attributes: attributes))
         }
 
         func parser(_ parser: XMLParser, foundCharacters text: String) {

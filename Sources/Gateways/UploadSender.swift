@@ -1,0 +1,160 @@
+internal import Foundation
+public import Kafka
+public import Observe
+internal import Synchronization
+
+/// Brings uploads to their topics and answers when the broker has acknowledged every reading of one. A thread of its
+/// own owns the producer; those who hand in wait for it.
+public final class UploadSender: Sendable {
+    public enum Outcome: Equatable, Sendable {
+        /// On the log, on all replicas.
+        case acknowledged
+        /// The broker does not answer: nothing is promised. Some readings may be there; a repeat with the same ids
+        /// changes nothing.
+        case brokerAway
+        /// So many uploads are under way that this one would have to wait.
+        case busy
+    }
+
+    /// Each holds a thread of the server while it waits.
+    static let uploadsMax = 6
+    /// A reading that is not acknowledged by then has failed.
+    static let patienceMs = 5_000
+
+    /// One upload under way.
+    private final class Job: Sendable {
+        let upload: Upload
+        let open: Atomic<Int>
+        let isFailed = Atomic(false)
+        let ended = DispatchSemaphore(value: 0)
+
+        init(_ upload: Upload) {
+            self.upload = upload
+            open = Atomic(upload.records.count)
+        }
+
+        func settle(failed: Bool) {
+            if failed { isFailed.store(true, ordering: .relaxed) }
+            if open.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { ended.signal() }
+        }
+    }
+
+    private struct State {
+        var waiting: [Job] = []
+        var underWay = 0
+        /// The last thing heard of the broker was a failure. One upload at a time goes on trying; the others are told
+        /// at once, or each would hold its thread for as long.
+        var isAway = false
+        var isStopped = false
+    }
+
+    private let kafka: KafkaSettings
+    private let partitions: Int32
+    private let log: Log
+    private let accepted, refused: Counter
+    private let state = Mutex(State())
+    private let wake = DispatchSemaphore(value: 0)
+    private let ended = DispatchSemaphore(value: 0)
+
+    /// Nothing is asked of the broker before the first upload.
+    /// - Parameter partitions: of a topic that is not there yet.
+    public init(_ kafka: KafkaSettings, partitions: Int32, metrics: Metrics, log: Log) {
+        (self.kafka, self.partitions, self.log) = (kafka, partitions, log)
+        accepted = metrics.counter("drover_upload_readings_total", "Readings of uploads that the broker acknowledged.")
+        refused = metrics.counter("drover_upload_unavailable_total", "Uploads that were answered with: try again.")
+        // The thread keeps the sender alive until it is stopped.
+        let thread = Thread { [self] in
+            run()
+            ended.signal()
+        }
+        thread.name = "uploads"
+        thread.start()
+    }
+
+    /// To be called once, when nobody hands in any more.
+    public func stop() {
+        state.withLock { $0.isStopped = true }
+        wake.signal()
+        ended.wait()
+    }
+
+    /// Waits until the outcome is known: about `patienceMs` at most, twice that when the broker goes away meanwhile.
+    public func send(_ upload: Upload) -> Outcome {
+        guard !upload.records.isEmpty else { return .acknowledged }
+        let job = Job(upload)
+        let refusal: Outcome? = state.withLock { state in
+            if state.isAway, state.underWay > 0 { return .brokerAway }
+            if state.underWay >= UploadSender.uploadsMax || state.isStopped { return .busy }
+            state.underWay += 1
+            state.waiting.append(job)
+            return nil
+        }
+        if let refusal {
+            refused.add()
+            return refusal
+        }
+        wake.signal()
+        job.ended.wait()
+        let isFailed = job.isFailed.load(ordering: .relaxed)
+        let changed = state.withLock { state in
+            state.underWay -= 1
+            defer { state.isAway = isFailed }
+            return state.isAway != isFailed
+        }
+        if isFailed { refused.add() } else { accepted.add(upload.records.count) }
+        if changed, isFailed { log.warning("uploads cannot be sent; they are answered with: try again") }
+        if changed, !isFailed { log.info("uploads are sent again") }
+        return isFailed ? .brokerAway : .acknowledged
+    }
+
+    private func run() {
+        var producer: Producer?
+        // By the tag of each of their records.
+        var (open, nextTag): ([Int: Job], Int) = ([:], 0)
+        while !state.withLock({ $0.isStopped && $0.waiting.isEmpty }) || !open.isEmpty {
+            if open.isEmpty { wake.wait() }
+            let jobs = state.withLock { state in
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            for job in jobs {
+                var left = job.upload.records.count
+                do {
+                    let sender = try producer ?? makeProducer()
+                    producer = sender
+                    for record in job.upload.records {
+                        try sender.produce(
+                            topic: job.upload.topic, partition: nil, key: record.key, value: record.value,
+                            timestampMs: nil, tag: nextTag)
+                        open[nextTag] = job
+                        (nextTag, left) = (nextTag + 1, left - 1)
+                    }
+                } catch {
+                    log.warning("an upload was not sent", ["error": "\(error)"])
+                    for _ in 0..<left { job.settle(failed: true) }
+                }
+            }
+            guard !open.isEmpty, let sender = producer else { continue }
+            for delivery in sender.deliveries(timeoutMs: 20) {
+                open.removeValue(forKey: delivery.tag)?.settle(failed: delivery.failure != nil)
+                // It may have failed for good, which no later record would survive.
+                if delivery.failure != nil { producer = nil }
+            }
+            if producer == nil { abandon(sender, &open) }
+        }
+    }
+
+    /// Waits for what a producer still owes, at most as long as its records live.
+    private func abandon(_ producer: Producer, _ open: inout [Int: Job]) {
+        while !open.isEmpty {
+            for delivery in producer.deliveries(timeoutMs: 100) {
+                open.removeValue(forKey: delivery.tag)?.settle(failed: delivery.failure != nil)
+            }
+        }
+    }
+
+    private func makeProducer() throws -> Producer {
+        _ = try Topics.ensure(kafka, partitions: partitions, timeoutMs: 3_000)
+        return try Producer(kafka, Producer.Tuning(lingerMs: 5, timeoutMs: UploadSender.patienceMs))
+    }
+}

@@ -1,0 +1,54 @@
+internal import CMicrohttpd
+
+/// Who a server is to its clients over TLS: PEM texts as the files hold them.
+public struct Certificate: Sendable {
+    /// The server's certificate first, then what leads from it to a root.
+    public var chain: [UInt8]
+    /// Its private key, without a passphrase.
+    public var key: [UInt8]
+
+    public init(chain: [UInt8], key: [UInt8]) { (self.chain, self.key) = (chain, key) }
+}
+
+/// A certificate that GnuTLS has read and found to belong to its key.
+@safe
+final class Credentials: @unchecked Sendable {
+    // Written once, then only read: GnuTLS allows sessions of several threads to share it (manual, 6.11).
+    private let handle: gnutls_certificate_credentials_t
+
+    init(_ certificate: Certificate) throws {
+        var made: gnutls_certificate_credentials_t?
+        guard unsafe gnutls_certificate_allocate_credentials(&made) == GNUTLS_E_SUCCESS, let made = unsafe made else {
+            throw ServerError(description: "no memory for a certificate")
+        }
+        // GnuTLS copies what it reads.
+        let code = unsafe Credentials.withDatum(certificate.chain) { chain in
+            unsafe Credentials.withDatum(certificate.key) { key in
+                unsafe gnutls_certificate_set_x509_key_mem(made, chain, key, GNUTLS_X509_FMT_PEM)
+            }
+        }
+        guard code >= 0 else {
+            unsafe gnutls_certificate_free_credentials(made)
+            throw ServerError(
+                description:
+                    "the certificate and its key cannot be used: \(unsafe String(cString: gnutls_strerror(code))) "
+                    + "Both must be PEM files, the key without a passphrase and the one of that certificate")
+        }
+        unsafe handle = made
+    }
+
+    deinit { unsafe gnutls_certificate_free_credentials(handle) }
+
+    /// To be called before the session's handshake. The session does not keep the credentials alive.
+    func use(in session: gnutls_session_t) {
+        _ = unsafe gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, UnsafeMutableRawPointer(handle))
+    }
+
+    private static func withDatum<R>(_ bytes: [UInt8], _ body: (UnsafePointer<gnutls_datum_t>) -> R) -> R {
+        var bytes = bytes
+        return unsafe bytes.withUnsafeMutableBufferPointer { bytes in
+            var datum = unsafe gnutls_datum_t(data: bytes.baseAddress, size: UInt32(bytes.count))
+            return unsafe body(&datum)
+        }
+    }
+}

@@ -1,0 +1,129 @@
+internal import CCurl
+
+/// What a server answered, whatever its status.
+public struct Reply: Sendable {
+    public let status: Int
+    /// By lower-case name; of repeated ones the last.
+    public let headers: [String: String]
+    public let body: [UInt8]
+}
+
+/// A request that got no whole answer. The text names neither headers nor bodies, which may hold secrets.
+public struct RequestError: Error, Sendable, CustomStringConvertible {
+    public let description: String
+}
+
+/// Asks servers of others over HTTPS, for one thread; its calls block. Certificates are always checked, redirects are
+/// not followed: they would carry the headers to whom they were not meant for.
+@safe
+public final class HTTPSClient {
+    public struct Limits: Sendable {
+        public var connectMs = 10_000
+        /// The whole request.
+        public var totalMs = 60_000
+        public var bodyBytesMax = 16 << 20
+        public init() {}
+    }
+
+    private let handle: OpaquePointer
+    private let limits: Limits
+    private let caFile: String?
+
+    /// - Parameter caFile: PEM file with the roots that are believed; nil: the system's.
+    public init(caFile: String? = nil, limits: Limits = Limits()) throws {
+        // Once a process, and safe to repeat (libcurl manual, curl_global_init, since 7.84).
+        guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let made = unsafe curl_easy_init() else {
+            throw RequestError(description: "libcurl cannot start: no memory?")
+        }
+        unsafe handle = OpaquePointer(made)
+        (self.caFile, self.limits) = (caFile, limits)
+    }
+
+    deinit { unsafe curl_easy_cleanup(UnsafeMutableRawPointer(handle)) }
+
+    /// GET, or POST when there is a body.
+    public func ask(
+        _ url: String, headers: [(name: String, value: String)] = [], body: [UInt8]? = nil
+    ) throws(RequestError) -> Reply {
+        let curl = unsafe UnsafeMutableRawPointer(handle)
+        // Connections stay open for the next request.
+        unsafe curl_easy_reset(curl)
+        var list: UnsafeMutablePointer<curl_slist>?
+        for (name, value) in headers { unsafe list = curl_slist_append(list, "\(name): \(value)") }
+        defer { unsafe curl_slist_free_all(list) }
+
+        let answer = Answer(bodyBytesMax: limits.bodyBytesMax)
+        let context = unsafe Unmanaged.passUnretained(answer).toOpaque()
+        unsafe drover_curl_set_text(curl, CURLOPT_URL, url)
+        unsafe drover_curl_set_text(curl, CURLOPT_PROTOCOLS_STR, "https")
+        unsafe drover_curl_set_number(curl, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        unsafe drover_curl_set_number(curl, CURLOPT_CONNECTTIMEOUT_MS, limits.connectMs)
+        unsafe drover_curl_set_number(curl, CURLOPT_TIMEOUT_MS, limits.totalMs)
+        // Time-outs by signals would hit other threads.
+        unsafe drover_curl_set_number(curl, CURLOPT_NOSIGNAL, 1)
+        // Whatever it can unpack.
+        unsafe drover_curl_set_text(curl, CURLOPT_ACCEPT_ENCODING, "")
+        if let caFile { unsafe drover_curl_set_text(curl, CURLOPT_CAINFO, caFile) }
+        unsafe drover_curl_set_pointer(curl, CURLOPT_HTTPHEADER, list)
+        if let body {
+            unsafe drover_curl_set_number(curl, CURLOPT_POSTFIELDSIZE, body.count)
+            // libcurl makes a copy.
+            unsafe body.withUnsafeBytes {
+                _ = unsafe drover_curl_set_pointer(curl, CURLOPT_COPYPOSTFIELDS, $0.baseAddress)
+            }
+        }
+        unsafe drover_curl_set_sink(curl, CURLOPT_WRITEFUNCTION, takeBody)
+        unsafe drover_curl_set_pointer(curl, CURLOPT_WRITEDATA, context)
+        unsafe drover_curl_set_sink(curl, CURLOPT_HEADERFUNCTION, takeHeader)
+        unsafe drover_curl_set_pointer(curl, CURLOPT_HEADERDATA, context)
+
+        let code = withExtendedLifetime(answer) { unsafe curl_easy_perform(curl) }
+        guard code == CURLE_OK else {
+            let reason =
+                answer.isTooLarge
+                ? "the answer has more than \(limits.bodyBytesMax) bytes"
+                : unsafe String(cString: curl_easy_strerror(code))
+            throw RequestError(description: "\(HTTPSClient.shown(url)): \(reason)")
+        }
+        return Reply(status: unsafe drover_curl_status(curl), headers: answer.headers, body: answer.body)
+    }
+
+    /// Without the query, which may hold secrets.
+    private static func shown(_ url: String) -> String { String(url.prefix { $0 != "?" }.prefix(200)) }
+}
+
+/// What comes back, piece by piece, on the thread that asks.
+private final class Answer {
+    let bodyBytesMax: Int
+    var headers: [String: String] = [:]
+    var body: [UInt8] = []
+    var isTooLarge = false
+
+    init(bodyBytesMax: Int) { self.bodyBytesMax = bodyBytesMax }
+
+    static func of(_ context: UnsafeMutableRawPointer?) -> Answer {
+        unsafe Unmanaged<Answer>.fromOpaque(context!).takeUnretainedValue()
+    }
+}
+
+private let takeBody: drover_curl_sink = { bytes, size, count, context in
+    let answer = unsafe Answer.of(context)
+    let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+    guard answer.body.count + piece.count <= answer.bodyBytesMax else {
+        answer.isTooLarge = true
+        return 0
+    }
+    unsafe answer.body.append(contentsOf: piece)
+    return piece.count
+}
+
+private let takeHeader: drover_curl_sink = { bytes, size, count, context in
+    let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+    let line = unsafe String(decoding: piece, as: UTF8.self)
+    let parts = line.split(separator: ":", maxSplits: 1)
+    if parts.count == 2 {
+        let value = parts[1].split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        unsafe Answer.of(context).headers[parts[0].lowercased()] = value
+    }
+    return piece.count
+}

@@ -1,0 +1,73 @@
+public import Postgres
+
+/// What a token allows. The raw value is stored and shown.
+public enum Scope: String, CaseIterable, Sendable {
+    /// To hand readings in.
+    case upload
+}
+
+/// The tokens of programs: kept as digests, shown by their ids.
+public enum TokenStore {
+    public struct Entry: Sendable {
+        public let id, account: String
+        public let name: String?
+        public let scopes: [String]
+        public let madeMs: Int64
+        public let expiresMs, revokedMs, lastUsedMs: Int64?
+    }
+
+    /// What a token that was shown is good for.
+    public struct Use: Sendable {
+        public let id, account: String
+        public let scopes: [String]
+        public let isRevoked, isExpired: Bool
+    }
+
+    public static func add(
+        id: String, digest: [UInt8], account: String, name: String?, scopes: [Scope], expiresMs: Int64?,
+        on connection: Connection
+    ) throws {
+        try connection.query(
+            """
+            INSERT INTO drover.token (token_id, digest, account, name, scopes, expires_at)
+            VALUES ($1, $2, $3, $4, $5, $6)
+            """,
+            [
+                .text(id), .bytes(digest), .text(account), .text(name), .textArray(scopes.map(\.rawValue)),
+                expiresMs.map { .timestampMs($0) } ?? .null,
+            ])
+    }
+
+    /// Newest first.
+    public static func list(on connection: Connection) throws -> [Entry] {
+        try connection.query(
+            """
+            SELECT token_id, account, name, scopes, made_at, expires_at, revoked_at, last_used_at
+            FROM drover.token ORDER BY made_at DESC, token_id
+            """
+        ).map { row in
+            Entry(
+                id: try row.text("token_id")!, account: try row.text("account")!, name: try row.text("name"),
+                scopes: try row.textArray("scopes")!.compactMap { $0 }, madeMs: try row.timestampMs("made_at")!,
+                expiresMs: try row.timestampMs("expires_at"), revokedMs: try row.timestampMs("revoked_at"),
+                lastUsedMs: try row.timestampMs("last_used_at"))
+        }
+    }
+
+    /// False: there is no such token. One that is revoked stays so, with its first time.
+    public static func revoke(id: String, on connection: Connection) throws -> Bool {
+        try connection.query(
+            "UPDATE drover.token SET revoked_at = coalesce(revoked_at, now()) WHERE token_id = $1", [.text(id)]
+        ).rowsChanged == 1
+    }
+
+    /// Asked with each request, so that a revocation holds from the next one on. Nil: no such token.
+    public static func use(digest: [UInt8], on connection: Connection) throws -> Use? {
+        try connection.query("SELECT * FROM drover.use_token($1)", [.bytes(digest)]).first.map { row in
+            Use(
+                id: try row.text("token_id")!, account: try row.text("account")!,
+                scopes: try row.textArray("scopes")!.compactMap { $0 }, isRevoked: try row.bool("is_revoked")!,
+                isExpired: try row.bool("is_expired")!)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+internal import HTTP
+internal import Secrets
+internal import Storage
+
+extension Site {
+    /// Runs `then` for a program whose token allows `scope`; else says what is wrong with the token.
+    func authorized(_ request: Request, _ scope: Scope, _ then: (TokenStore.Use) -> Response) -> Response {
+        guard let header = request.headers["authorization"] else {
+            return unauthorized("token-missing", "This needs a token: Authorization: Bearer drover_….")
+        }
+        let words = header.split(separator: " ", omittingEmptySubsequences: true)
+        guard words.count == 2, words[0].lowercased() == "bearer", let token = Token(String(words[1])) else {
+            return unauthorized("token-unknown", "The Authorization header holds no token of this server.")
+        }
+        let found: TokenStore.Use?
+        do {
+            found = try withConnection { try TokenStore.use(digest: token.digest, on: $0) }
+        } catch {
+            return databaseAway(request.path, error)
+        }
+        guard let use = found else {
+            return unauthorized("token-unknown", "There is no such token. Ask for a new one.")
+        }
+        if use.isRevoked { return unauthorized("token-revoked", "The token was revoked. Ask for a new one.") }
+        if use.isExpired { return unauthorized("token-expired", "The token has expired. Ask for a new one.") }
+        guard use.scopes.contains(scope.rawValue) else {
+            return .problem(
+                403, type: "scope-missing", detail: "The token does not have the scope \(scope.rawValue)."
+            ).with("WWW-Authenticate", "Bearer error=\"insufficient_scope\", scope=\"\(scope.rawValue)\"")
+        }
+        return then(use)
+    }
+
+    /// RFC 6750, 3.
+    private func unauthorized(_ type: String, _ detail: String) -> Response {
+        .problem(401, type: type, detail: detail).with("WWW-Authenticate", "Bearer")
+    }
+}

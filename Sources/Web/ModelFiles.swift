@@ -1,0 +1,131 @@
+internal import Alerts
+internal import Foundation
+internal import HTTP
+internal import Secrets
+internal import Wire
+
+/// The models, their thresholds and pictures, for programs that judge without a connection: the files of the thresholds'
+/// folder as they are, read with each request. Only names that `tractors.xml` lists are looked for.
+public struct ModelFiles: Sendable {
+    static let bytesMax = 4 << 20
+    private static let pictureTypes = ["svg": "image/svg+xml", "png": "image/png", "jpg": "image/jpeg"]
+
+    private let folder: String
+
+    public init(folder: String) { self.folder = folder }
+
+    func add(to router: inout Router) {
+        router.add("GET", "/v1/models") { request in
+            answer { .json(JSONValue.list(try models().map(summary)).rendered()) }.conditional(request)
+        }
+        router.add("GET", "/v1/models/{name}/thresholds.xml") { request in
+            answer {
+                let model = try model(request)
+                guard let bytes = try read(model.thresholdsFile) else { throw Fault.missing }
+                return Response(200, headers: [("Content-Type", "application/xml")], body: bytes)
+            }.conditional(request)
+        }
+        router.add("GET", "/v1/models/{name}/picture") { request in
+            answer {
+                guard let image = try model(request).image, let type = ModelFiles.type(of: image),
+                    let bytes = try read("pictures/" + image)
+                else { throw Fault.missing }
+                return Response(
+                    200,
+                    headers: [
+                        ("Content-Type", type),
+                        // An SVG that is opened by itself is a page: it may run nothing and load nothing.
+                        ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'"),
+                    ], body: bytes)
+            }.conditional(request)
+        }
+    }
+
+    private enum Fault: Error {
+        case missing
+        case unreadable(String)
+    }
+
+    private func answer(_ make: () throws -> Response) -> Response {
+        do {
+            return try make()
+        } catch Fault.missing {
+            return .problem(404, type: "not-found", detail: "There is no such model, or it has no such file.")
+        } catch {
+            return .problem(
+                503, type: "models", detail: "The models cannot be read. `drover check` says what is wrong with them."
+            ).with("Retry-After", "60")
+        }
+    }
+
+    private func models() throws -> [MachineModel] {
+        guard let bytes = try read("tractors.xml") else { throw Fault.unreadable("tractors.xml") }
+        return try ModelList.parse(fileName: "tractors.xml", bytes: bytes)
+    }
+
+    private func model(_ request: Request) throws -> MachineModel {
+        guard let model = try models().first(where: { $0.name == request.parameters["name"] }) else {
+            throw Fault.missing
+        }
+        return model
+    }
+
+    private func summary(_ model: MachineModel) -> JSONValue {
+        let address = "/v1/models/" + ModelFiles.escaped(model.name)
+        let files = FileManager.default
+        let hasThresholds = files.fileExists(atPath: folder + "/" + model.thresholdsFile)
+        let hasPicture = model.image.map {
+            ModelFiles.type(of: $0) != nil && files.fileExists(atPath: folder + "/pictures/" + $0)
+        }
+        return .object([
+            ("name", .text(model.name)), ("fuel_capacity_gal", .number(model.fuelCapacityGal.map { String($0) })),
+            ("thresholds", .optional(hasThresholds ? address + "/thresholds.xml" : nil)),
+            ("picture", .optional(hasPicture == true ? address + "/picture" : nil)),
+        ])
+    }
+
+    /// Nil: there is no such file. `name` is made of what `tractors.xml` says, never of a request.
+    private func read(_ name: String) throws -> [UInt8]? {
+        guard let handle = FileHandle(forReadingAtPath: folder + "/" + name) else { return nil }
+        defer { try? handle.close() }  // Read only: nothing can be lost by a failing close.
+        guard let data = try handle.read(upToCount: ModelFiles.bytesMax + 1), data.count <= ModelFiles.bytesMax else {
+            throw Fault.unreadable(name)
+        }
+        return [UInt8](data)
+    }
+
+    private static func type(of image: String) -> String? {
+        pictureTypes[String(image.split(separator: ".").last ?? "").lowercased()]
+    }
+
+    /// One segment of a path.
+    private static func escaped(_ name: String) -> String {
+        name.utf8.map { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: String(UnicodeScalar(byte))
+            default: "%" + Hex.text([byte]).uppercased()
+            }
+        }.joined()
+    }
+}
+
+extension MachineModel {
+    /// Precondition: names of models hold no `/`: `ModelList` sees to it.
+    fileprivate var thresholdsFile: String { name + "-thresholds.xml" }
+}
+
+extension Response {
+    /// With an ETag of the body, and 304 when the client has it already (RFC 9110, 13.1.2). Caches keep it and ask each
+    /// time: thresholds that changed must not wait.
+    fileprivate func conditional(_ request: Request) -> Response {
+        guard status == 200 else { return self }
+        let tag = "\"" + Hex.text(Secrets.digest(body).prefix(16)) + "\""
+        let known = (request.headers["if-none-match"] ?? "").split(separator: ",").map { part in
+            let text = part.filter { $0 != " " && $0 != "\t" }
+            return text.hasPrefix("W/") ? String(text.dropFirst(2)) : text
+        }
+        var response = self
+        if known.contains(tag) || known == ["*"] { response = Response(304) }
+        return response.with("ETag", tag).with("Cache-Control", "no-cache")
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import Gateways
+import HTTP
+import Observe
+import Settings
+import Web
+
+extension Command {
+    static let serve = Command(
+        name: "serve", operands: "[options]",
+        summary: "Serves the page, uploads and the models, and publishes changed threshold files. SIGHUP: looks at the "
+            + "certificate and the files at once. SIGTERM: stops.",
+        options: [.init("--port", "N", "port of the page (default 8080; 0: any free one)")] + SettingsSource.options,
+        example: "drover serve --port 8080",
+        run: { arguments in
+            let port = try arguments.integer("--port", in: 0...65_535)
+            let settings = try SettingsSource.load(arguments, overrides: port.map { ["web.port": String($0)] } ?? [:])
+            Signals.install()
+            Signals.installReload()
+            let page = try PageRole(settings, log: Roles.log)
+            defer { page.stop() }
+            Out.note("the page is at \(page.address)")
+            var watch = try RulesWatch(settings, log: Roles.log)
+            try Roles.withTicks(settings, of: "serve", log: Roles.log) { _ in
+                repeat {
+                    let isReload = ReloadFlag.take()
+                    if isReload { page.renewCertificate() }
+                    watch?.look(isReload: isReload)
+                } while !StopFlag.wait(timeoutMs: 200)
+            }
+            return .done
+        })
+}
+
+/// The page and the API, with what stands behind them.
+struct PageRole {
+    /// Uploads hold a thread each while they wait for the broker: there are more of these than of uploads.
+    private static let threads = 12
+
+    private let settings: Settings
+    private let log: Log
+    private let uploads: UploadSender
+    private let server: Server
+
+    init(_ settings: Settings, log: Log) throws {
+        (self.settings, self.log) = (settings, log)
+        let certificate = try PageRole.certificate(settings)
+        let host = settings.text("web.host")
+        let isInside = host == "localhost" || host == "::1" || host.hasPrefix("127.")
+        guard certificate != nil || isInside || settings.integer("web.plain_http_outside") == 1 else {
+            throw Failure(
+                "web.host is \(host): tokens and readings would go over the net in the clear. Set web.certificate and "
+                    + "web.certificate_key, or web.plain_http_outside to 1 where a proxy in front speaks HTTPS")
+        }
+        let (rules, queries) = (try settings.tripRules(), try Home.reportQueries())
+        let folder = try Home.path(settings.text("alerts.thresholds_dir"))
+        let uploads = UploadSender(
+            Roles.kafka(settings, clientID: "drover-serve", log: log),
+            partitions: Int32(settings.integer("kafka.partitions")), metrics: Metrics(), log: log)
+        self.uploads = uploads
+        let site = Site(
+            conninfo: settings.text("postgres.reader_url", or: "postgres.url"), rules: rules, price: settings.fuelPrice,
+            queries: queries, models: ModelFiles(folder: folder), uploads: uploads, log: log)
+        let router = site.router()
+        do {
+            server = try Server(
+                host: host, port: UInt16(settings.integer("web.port")), threads: PageRole.threads,
+                certificate: certificate
+            ) { router.route($0) }
+        } catch {
+            uploads.stop()
+            throw error
+        }
+    }
+
+    var address: String {
+        "\(settings.text("web.certificate").isEmpty ? "http" : "https")://\(settings.text("web.host")):\(server.port)/"
+    }
+
+    /// Connections that are open keep the old one, and so do all when the new one cannot be used.
+    func renewCertificate() {
+        do {
+            guard let certificate = try PageRole.certificate(settings) else { return }
+            try server.renew(certificate)
+            log.info("the certificate was read again")
+        } catch {
+            log.error("the certificate was not renewed; the old one stays in use", ["error": "\(error)"])
+        }
+    }
+
+    func stop() {
+        server.stop()
+        uploads.stop()
+    }
+
+    private static func certificate(_ settings: Settings) throws -> Certificate? {
+        let (chain, key) = (settings.text("web.certificate"), settings.text("web.certificate_key"))
+        guard chain.isEmpty == key.isEmpty else {
+            throw Failure("web.certificate and web.certificate_key go together: set both or none")
+        }
+        return chain.isEmpty ? nil : Certificate(chain: try Files.read(chain), key: try Files.read(key))
+    }
+}
