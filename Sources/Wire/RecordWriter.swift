@@ -23,4 +23,33 @@ public enum RecordWriter {
         }
         return Array((json + "}").utf8)
     }
+
+    /// Precondition: `id` is one (see `car`). The time may be impossible: the worker rejects such a reading on record.
+    public static func machine(_ reading: MachineReading) -> [UInt8] {
+        precondition(VehicleID.isValid(reading.id.utf8))
+        var fields: [(String, JSONValue)] = [
+            ("schema", .integer(1)), ("kind", .text("reading")), ("id", .text(reading.id)),
+            ("vehicle", .text(reading.vehicle.text)), ("ts", .integer(reading.ts)), ("model", .text(reading.model)),
+        ]
+        func add(_ key: String, _ value: JSONValue?) { if let value { fields.append((key, value)) } }
+        add("serial", reading.serial.map(JSONValue.text))
+        add("firmware", reading.firmware.map(JSONValue.text))
+        for parameter in MachineParameter.allCases {
+            add(parameter.row.key, reading.values[parameter].map { number($0, parameter.row.kind) })
+        }
+        for (signal, value) in [(Signal.latitude, reading.latitude), (.longitude, reading.longitude)] {
+            add(signal.row.key, value.map { .number(Decimal.text(Int64($0), decimals: signal.row.decimals)) })
+        }
+        add("connected_device_names", reading.connectedDevices.map { .list($0.map(JSONValue.text)) })
+        if reading.isReporting { add("reporting", .bool(true)) }
+        return Array(JSONValue.object(fields).rendered().utf8)
+    }
+
+    private static func number(_ value: Int64, _ kind: MachineParameter.Kind) -> JSONValue {
+        switch kind {
+        case .number: .number(Decimal.text(value, decimals: 3))
+        case .flag: .bool(value == 1)
+        case .time, .count: .integer(value)
+        }
+    }
 }
