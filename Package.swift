@@ -36,9 +36,11 @@ let package = Package(
         library("CMicrohttpd", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         library("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
         library("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+        library("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
         library("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
         library("CXlsxwriter", pkgConfig: "xlsxwriter", apt: "libxlsxwriter-dev"),
         library("CYaml", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
+        .systemLibrary(name: "CEpoll"),
         .target(
             name: "CSimdjson",
             cxxSettings: [.unsafeFlags(["-O2", "-Wno-deprecated-declarations"])],
@@ -59,19 +61,21 @@ let package = Package(
         pure("Kafka", ["CRdkafka"]),
         pure("Postgres", ["CLibpq"]),
         pure("HTTP", ["CMicrohttpd"]),
-        pure("Gateways", ["Fleet", "Wire", "Kafka", "Observe"]),
+        pure("Sockets", ["CEpoll", "COpenSSL", "CSodium"]),
+        pure("Gateways", ["Fleet", "Wire", "Kafka", "Postgres", "Sockets", "Observe", "CSQLite"]),
         pure("Storage", ["Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Kafka", "Postgres"]),
         pure("Worker", ["Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Kafka", "Storage", "Postgres", "Observe"]),
         pure("Notices", ["Fleet", "Kafka", "Postgres", "Storage", "Observe"]),
         pure("Reports", ["Fleet", "Wire", "Trips", "Alerts", "Storage", "Postgres"]),
         pure("Web", ["Fleet", "Trips", "HTTP", "Postgres", "Reports", "Observe"]),
+        pure("Emulate", ["Fleet", "Wire", "Settings", "Observe", "Sockets"]),
         pure("Embedded", ["Observe", "Postgres", "Kafka"]),
 
         .executableTarget(
             name: "drover",
             dependencies: [
                 "Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Observe", "Kafka", "Postgres", "HTTP", "Gateways",
-                "Worker", "Storage", "Notices", "Reports", "Web", "Embedded", "Settings",
+                "Worker", "Storage", "Notices", "Reports", "Web", "Embedded", "Settings", "Sockets", "Emulate",
             ],
             swiftSettings: strict),
 
@@ -93,9 +97,12 @@ let package = Package(
         tests("PostgresTests", ["Postgres"]),
         tests("KafkaTests", ["Kafka"]),
         tests("HTTPTests", ["HTTP"]),
+        tests("SocketsTests", ["Sockets"]),
+        tests("GatewaysTests", ["Gateways", "Wire", "Fleet", "Sockets", "SimKit"]),
+        tests("EmulateTests", ["Emulate", "Wire", "Fleet", "Settings"]),
         tests(
             "LibrariesTests",
-            ["CRdkafka", "CLibpq", "CMicrohttpd", "CSQLite", "CCurl", "CSodium", "CXlsxwriter", "CYaml"]),
+            ["CRdkafka", "CLibpq", "CMicrohttpd", "CSQLite", "CCurl", "COpenSSL", "CSodium", "CXlsxwriter", "CYaml"]),
         tests("PipelineTests", ["Pipeline", "Alerts", "Trips", "Fleet", "Wire", "SimKit"]),
         tests("NoticesTests", ["Notices", "Storage", "Kafka"]),
         tests(

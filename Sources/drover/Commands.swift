@@ -1,7 +1,7 @@
 enum Commands {
     static let all: [Command] = [
-        .up, .trips, .alerts, .importCars, .importMachines, .report, .work, .serve, .notify, .migrate, .check, .offsets,
-        .rejected, .replay, .verify, .servers, .bench,
+        .up, .trips, .alerts, .importCars, .importMachines, .report, .work, .gateway, .serve, .notify, .migrate, .check, .offsets,
+        .rejected, .replay, .verify, .servers, .bench, .emulateMTG,
     ]
 
     static func overview() -> String {

@@ -40,7 +40,7 @@ enum Roles {
     }
 
     /// What librdkafka has to say goes to our log, each line once in a while.
-    private static func kafka(_ settings: Settings, clientID: String, log: Log) -> KafkaSettings {
+    static func kafka(_ settings: Settings, clientID: String, log: Log) -> KafkaSettings {
         var kafka = settings.kafka(clientID: clientID)
         let brokerLines = OncePer(periodMs: 30_000)
         kafka.log = { level, line in
@@ -65,7 +65,7 @@ enum Roles {
     static func withTicks<R>(
         _ settings: Settings, of role: String, log: Log, _ body: (Ticker?) throws -> R
     ) throws -> R {
-        let known = ["work", "serve", "notify"]
+        let known = ["work", "serve", "notify", "gateway"]
         let wanted = settings.text("ticks.roles").split(separator: ",").map { String($0.filter { $0 != " " }) }
         if let unknown = wanted.first(where: { !known.contains($0) }) {
             throw Failure("ticks.roles: `\(unknown)` is not one of \(known.joined(separator: ", "))")
