@@ -201,7 +201,12 @@ def test_a_broker_that_is_away_and_a_gateway_killed_twice_meanwhile_lose_and_dou
     worker = world.worker(env, "one")
     running = gateway(world, env, tmp_path)
     wait_until(lambda: len(rows(env)) == boxes_count, 120, running, worker)
+    assert worker.stop() == 0
+    # The embedded broker forgets what it acknowledges while it stops: nobody speaks with it then.
+    running.signal(signal.SIGSTOP)
+    time.sleep(2)
     broker.stop()
+    running.signal(signal.SIGCONT)
     for _ in range(2):
         running.wait_for("the broker does not acknowledge|readings cannot be pushed", 60)
         time.sleep(away_s / 2)  # The load is what comes meanwhile.
@@ -211,6 +216,7 @@ def test_a_broker_that_is_away_and_a_gateway_killed_twice_meanwhile_lose_and_dou
         assert int(running.wait_for(r'"gateway started" spooled=(\d+)', 30).group(1)) > 0
     broker.start()
     back = int(time.time())
+    worker = world.worker(env, "one")
     wait_until(lambda: all(sequences[-1] >= back for sequences in rows(env).values()), 120, running, worker)
     assert running.stop() == 0
     world.work_off({**env, "DROVER_KAFKA_BROKERS": world.brokers}, 120)
@@ -236,20 +242,21 @@ def test_a_full_spool_leaves_readings_in_the_boxes_until_the_broker_is_back(worl
     check_each_once(env, boxes, 4_320, interval_s=60)
 
 
-def certificate(folder, name, days):
-    files = folder / f"{name}.pem", folder / f"{name}.key"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=box", "-days", str(days),
-         "-out", files[0], "-keyout", files[1]], check=True, capture_output=True)
-    return ["--certificate", files[0], "--key", files[1]]
+def certificate(folder, name, days=10):
+    """A negative number of days: it has expired."""
+    file, key = folder / f"{name}.pem", folder / f"{name}.key"
+    make = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=box", "-out", file, "-keyout", key]
+    subprocess.run(make, check=True, capture_output=True)
+    subprocess.run(["openssl", "x509", "-in", file, "-signkey", key, "-days", str(days), "-out", file], check=True, capture_output=True)
+    return ["--certificate", file, "--key", key]
 
 
 def test_only_the_pinned_certificate_is_taken_and_not_when_it_has_expired(world, scenario, tmp_path):
     env = world.database()
     path = scenario("  good:\n    weight: 1\n")
-    right = emulate(world, path, 2, "--seed", 1, *certificate(tmp_path, "right", 10))
-    wrong = emulate(world, path, 1, "--seed", 2, *certificate(tmp_path, "wrong", 10))
-    expired = emulate(world, path, 1, "--seed", 3, *certificate(tmp_path, "expired", 0))
+    right = emulate(world, path, 2, "--seed", 1, *certificate(tmp_path, "right"))
+    wrong = emulate(world, path, 1, "--seed", 2, *certificate(tmp_path, "wrong"))
+    expired = emulate(world, path, 1, "--seed", 3, *certificate(tmp_path, "expired", -1))
     plain = emulate(world, path, 1, "--seed", 4)
     register(env, right + expired)
     register(env, wrong + plain, certificate_sha256=right[0]["certificate_sha256"])
