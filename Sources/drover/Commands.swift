@@ -1,7 +1,7 @@
 enum Commands {
     static let all: [Command] = [
-        .up, .trips, .alerts, .importCars, .importMachines, .report, .work, .gateway, .serve, .notify, .migrate, .check, .offsets,
-        .rejected, .replay, .verify, .servers, .bench, .emulateMTG,
+        .up, .trips, .alerts, .importCars, .importMachines, .report, .work, .gateway, .gatewayLog, .serve, .notify,
+        .migrate, .check, .offsets, .rejected, .replay, .verify, .servers, .emulateMTG, .bench,
     ]
 
     static func overview() -> String {

@@ -59,4 +59,44 @@ extension Command {
             try Roles.withTicks(settings, of: "gateway", log: Roles.log) { _ in gateway.run { StopFlag.isSet } }
             return .done
         })
+
+    static let gatewayLog = Command(
+        name: "gateway log", operands: "HOST:PORT --key FILE [options]",
+        summary: "Fetches the debug log of a box (MTG) and prints it. For developers: it needs the box's own key.",
+        options: [
+            .init("--key", "FILE", "the box's key, 64 hexadecimal digits; it is proved, never sent"),
+            .init("--certificate-sha256", "HEX", "the box's certificate, pinned (default: plain TCP)"),
+        ] + SettingsSource.options,
+        example: "drover gateway log 192.168.40.7:4021 --key box.key",
+        run: { arguments in
+            let settings = try SettingsSource.load(arguments)
+            let (address, port) = try place(arguments)
+            let pinned = arguments.text("--certificate-sha256")?.lowercased()
+            guard try pinned != nil || settings.plainNetworks().contains(where: { $0.contains(address) }) else {
+                throw Failure(
+                    "plain TCP to \(address) is not allowed: name --certificate-sha256, or add its network to "
+                        + "gateway.plain_tcp_cidrs")
+            }
+            var log = try DebugLog(
+                address, port: port, pinned: pinned, timeoutMs: settings.integer("gateway.answer_timeout_ms"))
+            Out.result(String(decoding: try log.fetch(key: key(arguments)), as: UTF8.self))
+            return .done
+        })
+
+    private static func place(_ arguments: Arguments) throws -> (Address, UInt16) {
+        guard arguments.operands.count == 1, let colon = arguments.operands[0].lastIndex(of: ":"),
+            let port = UInt16(arguments.operands[0][colon...].dropFirst()), port > 0
+        else { throw UsageError("one HOST:PORT is to be named") }
+        return (try Address.resolve(String(arguments.operands[0][..<colon])), port)
+    }
+
+    private static func key(_ arguments: Arguments) throws -> [UInt8] {
+        guard let path = arguments.text("--key") else { throw UsageError("--key is missing") }
+        let text = String(decoding: try Files.read(path), as: UTF8.self).filter { !$0.isWhitespace }
+        let digits = text.compactMap(\.hexDigitValue)
+        guard digits.count == MAC.keyBytes * 2, text.count == digits.count else {
+            throw Failure("\(path): is no key: write \(MAC.keyBytes * 2) hexadecimal digits")
+        }
+        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    }
 }

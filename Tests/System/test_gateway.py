@@ -318,6 +318,27 @@ def test_a_spool_that_cannot_be_used_ends_the_gateway_with_what_to_do(world, tmp
     assert first.stop() == 0
 
 
+def test_the_debug_log_needs_the_boxs_own_key(world, tmp_path):
+    [box, other] = emulate(world, "backlog", 2, *certificate(tmp_path, "box"))
+    (tmp_path / "right").write_text(box["debug_log_key"] + "\n")
+    (tmp_path / "wrong").write_text(other["debug_log_key"])
+    (tmp_path / "none").write_text("secret")
+
+    def log(key, *arguments):
+        return world.drover.run("gateway", "log", f"127.0.0.1:{box['port']}", "--key", tmp_path / key, *arguments)
+    pinned = ["--certificate-sha256", box["certificate_sha256"]]
+    run = log("right", *pinned)
+    assert run.code == 0 and re.fullmatch(r"(\S+Z (INFO|WARN) .+\n){4320}", run.out), run.err
+    run = log("wrong", *pinned)
+    assert run.code == 1 and "the key of the debug log is not this box's" in run.err and run.out == ""
+    run = log("right", "--certificate-sha256", "0" * 64)
+    assert run.code == 1 and "is not the pinned one" in run.err
+    run = log("right", "--set", "gateway.plain_tcp_cidrs=10.0.0.0/8")
+    assert run.code == 1 and "plain TCP to 127.0.0.1 is not allowed" in run.err
+    run = log("none", *pinned)
+    assert run.code == 1 and "is no key: write 64 hexadecimal digits" in run.err and "secret" not in run.err
+
+
 def processor_s(pid):
     fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
