@@ -64,7 +64,7 @@ struct BoxSession {
     private enum State: Equatable {
         case opening, askedReading
         case askedBacklog(after: Int64)
-        case storing(last: Int64, newest: Int64)
+        case storing(count: Int, last: Int64, newest: Int64)
         case ended
     }
 
@@ -76,6 +76,7 @@ struct BoxSession {
     private let known: [String: Int64]
     /// The box counts from the beginning again.
     private(set) var wasReset = false
+    /// Readings that were stored.
     private(set) var readings = 0
 
     init(known: [String: Int64], pageMost: Int) { (self.known, self.pageMost) = (known, pageMost) }
@@ -139,8 +140,7 @@ struct BoxSession {
     private var serial: String { newestReading?.serial ?? "" }
 
     private mutating func store(_ page: [MTGReading], newest: Int64) -> Action {
-        readings += page.count
-        state = .storing(last: page.last!.sequence, newest: newest)
+        state = .storing(count: page.count, last: page.last!.sequence, newest: newest)
         return .store(page, serial: serial)
     }
 
@@ -151,7 +151,10 @@ struct BoxSession {
 
     /// What was to be stored is.
     mutating func stored() -> Action {
-        guard case .storing(let last, let newest) = state else { preconditionFailure("nothing was to be stored") }
+        guard case .storing(let count, let last, let newest) = state else {
+            preconditionFailure("nothing was to be stored")
+        }
+        readings += count
         return last >= newest ? end(.done) : askBacklog(after: last)
     }
 

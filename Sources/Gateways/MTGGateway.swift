@@ -38,7 +38,8 @@ public struct MTGGatewaySettings: Sendable {
 /// Polls boxes: one thread and one event queue for all connections, nothing in it waits for a box. What boxes give goes
 /// into the spool, once a round in one transaction for all of them; only then are they asked for more.
 public final class MTGGateway {
-    private static let roundMs: Int32 = 20
+    /// How often deadlines are looked at; what comes from boxes is taken at once.
+    private static let lookMs: Int64 = 50
     private static let figuresMs: Int64 = 60_000
 
     private let settings: MTGGatewaySettings
@@ -59,6 +60,7 @@ public final class MTGGateway {
     private var sequences: [String: [String: Int64]]
     /// Calls of this round whose readings are to be stored.
     private var toStore: [(call: BoxCall, page: SpooledPage)] = []
+    private var nextLookMs: Int64 = 0
     private var nextFiguresMs = Clock.steadyMs() + figuresMs
     private var isFull = false
 
@@ -84,9 +86,11 @@ public final class MTGGateway {
         registry.start()
         drain.start()
         while !shouldStop() {
-            for slot in poller.wait(timeoutMs: MTGGateway.roundMs) { if let call = calls[slot] { goOn(call) } }
+            for slot in poller.wait(timeoutMs: Int32(MTGGateway.lookMs)) { if let call = calls[slot] { goOn(call) } }
             store()
             let now = Clock.steadyMs()
+            guard now >= nextLookMs else { continue }
+            nextLookMs = now + MTGGateway.lookMs
             if let registered = registry.take() { take(registered, now) }
             cutLate(now)
             callDue(now)
@@ -246,7 +250,9 @@ public final class MTGGateway {
             try spool.append(stored.map(\.page))
         } catch {
             for (call, _) in stored { end(call, .spool(error.description)) }
-            return
+            guard let more = faultLines.pass("spool") else { return }
+            return log.error(
+                "readings cannot be stored; boxes keep them", ["error": "\(error)", "repeated": "\(more)"])
         }
         drain.notice()
         metrics.readings.add(stored.reduce(0) { $0 + $1.page.records.count })
@@ -290,14 +296,17 @@ public final class MTGGateway {
         let (now, wasWithoutContact) = (Clock.steadyMs(), box.schedule.isWithoutContact)
         metrics.polls[fault?.label ?? "done"].add()
         metrics.pollTime.observe(ms: Double(now - startMs))
-        if let fault {
+        switch fault {
+        case nil:
+            box.schedule.succeeded(nowMs: now)
+            box.pageMost = MTGRequest.pageReadingsMax
+        // The box did its part: contact is not lost, and it is asked again at its time.
+        case .spool: box.schedule.succeeded(nowMs: now)
+        case let fault?:
             box.schedule.failed(nowMs: now, madeProgress: madeProgress, chance: &chance)
             // A bad line lets smaller pages through.
             if !madeProgress { box.pageMost = max(1, box.pageMost / 2) }
             log.debug("a poll failed", ["vehicle": "\(box.registration.vehicle)", "fault": "\(fault)"])
-        } else {
-            box.schedule.succeeded(nowMs: now)
-            box.pageMost = MTGRequest.pageReadingsMax
         }
         if box.schedule.isWithoutContact != wasWithoutContact { contactChanged(box, fault) }
     }
@@ -339,7 +348,8 @@ private final class PolledBox {
     /// Stored last, by serial number.
     var sequences: [String: Int64]
     var pageMost = MTGRequest.pageReadingsMax
-    weak var call: BoxCall?
+    /// Nil between polls.
+    var call: BoxCall?
 
     init(_ registration: BoxRegistration, _ schedule: BoxSchedule, _ sequences: [String: Int64]) {
         (self.registration, self.schedule, self.sequences) = (registration, schedule, sequences)

@@ -46,6 +46,17 @@ final class SpoolDrain: Sendable {
         ended.wait()
     }
 
+    /// Notices that came meanwhile are taken together.
+    private func pause(ms: Int, endsWithNotice: Bool) {
+        let deadline = DispatchTime.now() + .milliseconds(ms)
+        var isNoticed = false
+        while !isStopped.load(ordering: .acquiring), !(isNoticed && endsWithNotice) {
+            guard wake.wait(timeout: deadline) == .success else { return }
+            while wake.wait(timeout: .now()) == .success {}
+            isNoticed = true
+        }
+    }
+
     private func run() {
         var (backOff, isTroubled) = (SpoolDrain.backOffMs.lowerBound, false)
         while !isStopped.load(ordering: .acquiring) {
@@ -54,7 +65,7 @@ final class SpoolDrain: Sendable {
                 // No time-out: a record that is given up while later ones are sent would break the order.
                 let producer = try Producer(kafka, Producer.Tuning(lingerMs: 5, timeoutMs: 0))
                 while !isStopped.load(ordering: .acquiring) {
-                    if try !pass(producer) { _ = wake.wait(timeout: .now() + .seconds(1)) }
+                    if try !pass(producer) { pause(ms: 1_000, endsWithNotice: true) }
                     if isTroubled { log.info("readings are pushed again") }
                     (backOff, isTroubled) = (SpoolDrain.backOffMs.lowerBound, false)
                 }
@@ -63,7 +74,7 @@ final class SpoolDrain: Sendable {
                     log.error("readings cannot be pushed; the spool keeps them", ["error": "\(error)"])
                 }
                 isTroubled = true
-                _ = wake.wait(timeout: .now() + .milliseconds(backOff))
+                pause(ms: backOff, endsWithNotice: false)
                 backOff = min(backOff * 2, SpoolDrain.backOffMs.upperBound)
             }
         }

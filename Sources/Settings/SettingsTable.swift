@@ -57,7 +57,7 @@ public struct SettingRow: Sendable {
             "which roles send ticks: work, serve, notify, gateway, separated by commas (`up` counts as work)"),
         SettingRow("gateway.poll_interval_s", .integer(1...86_400), "60", "time between two polls of a box"),
         SettingRow(
-            "gateway.back_off_s_max", .integer(1...86_400), "900",
+            "gateway.back_off_s_max", .integer(1...86_400), "300",
             "longest time until a box that does not answer is tried again; the first time is about a second"),
         SettingRow(
             "gateway.answer_timeout_ms", .integer(100...600_000), "10000",
