@@ -125,32 +125,37 @@ extension MTGReading {
 
     /// The structure, cut or filled with zeros to the size that a firmware version has.
     public func encoded(byteCount: Int = MTGReading.structureBytes) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.append(littleEndian: sequence)
-        bytes.append(littleEndian: ts)
-        for (text, place) in [
-            (serial, Place.serial), (model, Place.model), (firmware, Place.firmware), (machineID, Place.machineID),
-        ] {
-            bytes += MTGReading.padded(text, place.count)
+        var bytes = [UInt8](repeating: 0, count: max(byteCount, MTGReading.structureBytes))
+        func put(_ value: some FixedWidthInteger, _ at: Int) {
+            var field: [UInt8] = []
+            field.append(littleEndian: value)
+            bytes.replaceSubrange(at..<at + field.count, with: field)
         }
-        bytes.append(isEngineRunning.map { $0 ? 1 : 0 } ?? flagUnknown)
+        func put(_ text: String?, _ place: Range<Int>) {
+            bytes.replaceSubrange(place, with: MTGReading.padded(text, place.count))
+        }
+        put(sequence, Place.sequence)
+        put(ts, Place.ts)
+        put(serial, Place.serial)
+        put(model, Place.model)
+        put(firmware, Place.firmware)
+        put(machineID, Place.machineID)
+        put(isEngineRunning.map { $0 ? 1 : 0 } ?? flagUnknown, Place.engineRunning)
         for (at, parameter) in Place.parameters {
-            if at == Place.longitude + 4 {
-                bytes.append(littleEndian: latitude ?? .min)
-                bytes.append(littleEndian: longitude ?? .min)
-            }
-            bytes += [UInt8](repeating: 0, count: at - bytes.count)
+            let value = values[parameter]
             switch parameter.row.kind {
-            case .flag: bytes.append(values[parameter].map { UInt8($0) } ?? flagUnknown)
-            case .time: bytes.append(littleEndian: values[parameter] ?? .min)
-            case .number, .count: bytes.append(littleEndian: values[parameter].map { Int32($0) } ?? .min)
+            case .flag: put(value.map { UInt8($0) } ?? flagUnknown, at)
+            case .time: put(value ?? .min, at)
+            case .number, .count: put(value.map { Int32($0) } ?? .min, at)
             }
         }
-        let names = connectedDevices ?? []
-        for index in 0..<MTGReading.devicesMax {
-            bytes += MTGReading.padded(index < names.count ? names[index] : nil, Place.deviceBytes)
+        put(latitude ?? .min, Place.latitude)
+        put(longitude ?? .min, Place.longitude)
+        for (index, name) in (connectedDevices ?? []).prefix(MTGReading.devicesMax).enumerated() {
+            let at = Place.devices.lowerBound + index * Place.deviceBytes
+            put(name, at..<at + Place.deviceBytes)
         }
-        return Array(bytes.prefix(byteCount)) + [UInt8](repeating: 0, count: max(0, byteCount - bytes.count))
+        return Array(bytes.prefix(byteCount))
     }
 
     /// Cut between characters, so that what was text stays text.
