@@ -36,9 +36,11 @@ let package = Package(
         library("CMicrohttpd", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         library("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
         library("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+        library("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
         library("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
         library("CXlsxwriter", pkgConfig: "xlsxwriter", apt: "libxlsxwriter-dev"),
         library("CYaml", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
+        .systemLibrary(name: "CEpoll"),
         .target(
             name: "CSimdjson",
             cxxSettings: [.unsafeFlags(["-O2", "-Wno-deprecated-declarations"])],
@@ -62,7 +64,9 @@ let package = Package(
         pure("HTTP", ["CMicrohttpd"]),
         pure("Secrets", ["CSodium"]),
         pure("Outbound", ["CCurl"]),
-        pure("Gateways", ["Fleet", "Wire", "Kafka", "Outbound", "Observe"]),
+        pure("Sockets", ["CEpoll", "COpenSSL", "CSodium"]),
+        pure(
+            "Gateways", ["Fleet", "Wire", "Kafka", "Postgres", "Sockets", "Outbound", "Observe", "CSQLite"]),
         pure("Storage", ["Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Kafka", "Postgres"]),
         pure("Worker", ["Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Kafka", "Storage", "Postgres", "Observe"]),
         pure("Notices", ["Fleet", "Kafka", "Postgres", "Storage", "Observe"]),
@@ -73,6 +77,7 @@ let package = Package(
                 "Fleet", "Wire", "Trips", "Alerts", "HTTP", "Secrets", "Postgres", "Gateways", "Storage", "Reports",
                 "Observe",
             ]),
+        pure("Emulate", ["Fleet", "Wire", "Settings", "Observe", "Sockets"]),
         pure("Embedded", ["Observe", "Postgres", "Kafka"]),
 
         .executableTarget(
@@ -80,7 +85,7 @@ let package = Package(
             dependencies: [
                 "Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Observe", "Kafka", "Postgres", "HTTP", "Secrets",
                 "Gateways", "Worker", "Storage", "Notices", "Reports", "Web", "Embedded", "Settings",
-                "Trials",
+                "Trials", "Sockets", "Emulate",
             ],
             swiftSettings: strict),
 
@@ -107,9 +112,12 @@ let package = Package(
         tests(
             "LibrariesTests",
             [
-                "CRdkafka", "CLibpq", "CMicrohttpd", "CSQLite", "CCurl", "CSodium", "CXlsxwriter", "CYaml", "Wire",
+                "CRdkafka", "CLibpq", "CMicrohttpd", "CSQLite", "CCurl", "COpenSSL", "CSodium", "CXlsxwriter", "CYaml", "Wire",
                 "SimKit",
             ]),
+        tests("SocketsTests", ["Sockets"]),
+        tests("GatewaysTests", ["Gateways", "Wire", "Fleet", "Sockets", "SimKit"]),
+        tests("EmulateTests", ["Emulate", "Wire", "Fleet", "Settings"]),
         tests("PipelineTests", ["Pipeline", "Alerts", "Trips", "Fleet", "Wire", "SimKit"]),
         tests("NoticesTests", ["Notices", "Storage", "Kafka"]),
         tests(

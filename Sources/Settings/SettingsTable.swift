@@ -39,6 +39,9 @@ public struct SettingRow: Sendable {
         SettingRow(
             "postgres.relay_url", .text, "",
             "connection string of `drover notify` (role in drover_relay); empty: postgres.url"),
+        SettingRow(
+            "postgres.gateway_url", .text, "",
+            "connection string of `drover gateway` (role in drover_gateway); empty: postgres.url"),
         SettingRow("postgres.owner_url", .text, "", "connection string of `drover migrate`; empty: postgres.url"),
         SettingRow(
             "work.lanes", .integer(0...256), "0",
@@ -50,8 +53,33 @@ public struct SettingRow: Sendable {
             "rows of rejected records that a partition keeps; the oldest go first"),
         SettingRow("ticks.interval_s", .integer(1...60), "5", "time between two ticks in a partition"),
         SettingRow(
-            "ticks.roles", .text, "work,serve,notify",
-            "which roles send ticks: work, serve, notify, separated by commas (`up` counts as work)"),
+            "ticks.roles", .text, "work,serve,notify,gateway",
+            "which roles send ticks: work, serve, notify, gateway, separated by commas (`up` counts as work)"),
+        SettingRow("gateway.poll_interval_s", .integer(1...86_400), "60", "time between two polls of a box"),
+        SettingRow(
+            "gateway.back_off_s_max", .integer(1...86_400), "300",
+            "longest time until a box that does not answer is tried again; the first time is about a second"),
+        SettingRow(
+            "gateway.answer_timeout_ms", .integer(100...600_000), "10000",
+            "a box that has not connected, or not answered whole, by then is hung up on"),
+        SettingRow(
+            "gateway.connection_s_max", .integer(1...86_400), "120",
+            "longest time of one connection; a longer backlog goes on with the next"),
+        SettingRow(
+            "gateway.connections_max", .integer(1...100_000), "4096",
+            "boxes that are talked to at once; each may take 130 KB and an open file"),
+        SettingRow(
+            "gateway.registry_interval_s", .integer(1...3_600), "15", "how often registrations are read from PostgreSQL"
+        ),
+        SettingRow(
+            "gateway.spool_path", .text, "drover-spool.sqlite",
+            "file that keeps readings until the broker has them; each gateway has its own"),
+        SettingRow(
+            "gateway.spool_bytes_max", .integer(1_000_000...1_000_000_000_000), "1000000000",
+            "size of the spool from which on boxes are not polled and keep their readings"),
+        SettingRow(
+            "gateway.plain_tcp_cidrs", .text, "127.0.0.0/8",
+            "networks in which boxes may be reached without TLS, separated by commas"),
         SettingRow("trips.gap_s", .integer(1...600), "10", "hole limit: readings further apart are not bridged"),
         SettingRow("trips.trip_gap_min", .integer(1...100_000), "5", "a longer silence ends a trip"),
         SettingRow(

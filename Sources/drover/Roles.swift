@@ -63,7 +63,7 @@ enum Roles {
     static func withTicks<R>(
         _ settings: Settings, of role: String, log: Log, _ body: (Ticker?) throws -> R
     ) throws -> R {
-        let known = ["work", "serve", "notify"]
+        let known = ["work", "serve", "notify", "gateway"]
         let wanted = settings.text("ticks.roles").split(separator: ",").map { String($0.filter { $0 != " " }) }
         if let unknown = wanted.first(where: { !known.contains($0) }) {
             throw Failure("ticks.roles: `\(unknown)` is not one of \(known.joined(separator: ", "))")

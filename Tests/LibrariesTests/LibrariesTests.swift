@@ -1,6 +1,7 @@
 import CCurl
 import CLibpq
 import CMicrohttpd
+import COpenSSL
 import CRdkafka
 import CSQLite
 import CSodium
@@ -24,6 +25,7 @@ struct LibrariesTests {
     @Test func libmicrohttpd() { #expect(unsafe Self.text(MHD_get_version()).contains(".")) }
     @Test func sqlite() { #expect(sqlite3_libversion_number() >= 3_040_000) }
     @Test func libcurl() { #expect(unsafe Self.text(curl_version()).hasPrefix("libcurl/")) }
+    @Test func openssl() { #expect(OpenSSL_version_num() >= 0x3000_0000) }
     @Test func libsodium() { #expect(sodium_init() >= 0) }
     @Test func libxlsxwriter() { #expect(unsafe Self.text(lxw_version()).hasPrefix("1.")) }
     @Test func libyaml() { #expect(unsafe Self.text(yaml_get_version_string()).hasPrefix("0.2")) }

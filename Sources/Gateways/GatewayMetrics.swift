@@ -1,0 +1,33 @@
+internal import Observe
+
+/// The gateway's figures, by the names that Prometheus reads.
+struct GatewayMetrics: Sendable {
+    let polls: Family<Counter>
+    let readings: Counter
+    let droppedFields: Counter
+    let pushed: Counter
+    let boxes: Gauge
+    let withoutContact: Gauge
+    let refused: Gauge
+    let connections: Gauge
+    let spoolBytes: Gauge
+    let spoolRecords: Gauge
+    let pollTime: Durations
+
+    init(_ metrics: Metrics) {
+        polls = metrics.counters(
+            "drover_gateway_polls_total", "Polls of boxes that ended, by how.", ["result": ["done"] + BoxFault.labels])
+        readings = metrics.counter("drover_gateway_readings_total", "Readings taken from boxes into the spool.")
+        droppedFields = metrics.counter(
+            "drover_gateway_fields_dropped_total", "Fields of boxes' readings whose value was impossible.")
+        pushed = metrics.counter("drover_gateway_pushed_total", "Readings that the broker has acknowledged.")
+        boxes = metrics.gauge("drover_gateway_boxes", "Boxes that are polled.")
+        withoutContact = metrics.gauge("drover_gateway_boxes_without_contact", "Boxes that do not answer.")
+        refused = metrics.gauge(
+            "drover_gateway_boxes_refused", "Boxes that are not polled: plain TCP to an address that is not allowed.")
+        connections = metrics.gauge("drover_gateway_connections", "Connections to boxes that are open.")
+        spoolBytes = metrics.gauge("drover_gateway_spool_bytes", "Bytes that the spool's file holds.")
+        spoolRecords = metrics.gauge("drover_gateway_spool_records", "Readings that wait for the broker.")
+        pollTime = metrics.durations("drover_gateway_poll_seconds", "Time from connecting to the end of a poll.")
+    }
+}

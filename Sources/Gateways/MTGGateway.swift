@@ -1,0 +1,375 @@
+internal import Fleet
+public import Kafka
+public import Observe
+public import Sockets
+internal import Wire
+
+/// What a gateway for boxes (MTG) is made of.
+public struct MTGGatewaySettings: Sendable {
+    public var kafka: KafkaSettings
+    /// Where registrations are read.
+    public var conninfo: String
+    public var registryIntervalS: Int64
+    public var pollIntervalMs: Int64
+    public var backOffMsMax: Int64
+    public var answerTimeoutMs: Int64
+    public var connectionMsMax: Int64
+    public var connectionsMax: Int
+    public var spoolPath: String
+    public var spoolBytesMax: Int64
+    /// Where boxes may be reached without TLS.
+    public var plain: [CIDR]
+    /// Makes the topics that are missing; throws while the broker is away.
+    public var prepareTopics: @Sendable () throws -> Void
+
+    public init(
+        kafka: KafkaSettings, conninfo: String, registryIntervalS: Int64, pollIntervalMs: Int64, backOffMsMax: Int64,
+        answerTimeoutMs: Int64, connectionMsMax: Int64, connectionsMax: Int, spoolPath: String, spoolBytesMax: Int64,
+        plain: [CIDR], prepareTopics: @escaping @Sendable () throws -> Void
+    ) {
+        (self.kafka, self.conninfo, self.registryIntervalS) = (kafka, conninfo, registryIntervalS)
+        (self.pollIntervalMs, self.backOffMsMax) = (pollIntervalMs, backOffMsMax)
+        (self.answerTimeoutMs, self.connectionMsMax) = (answerTimeoutMs, connectionMsMax)
+        (self.connectionsMax, self.spoolPath, self.spoolBytesMax) = (connectionsMax, spoolPath, spoolBytesMax)
+        (self.plain, self.prepareTopics) = (plain, prepareTopics)
+    }
+}
+
+/// Polls boxes: one thread and one event queue for all connections, nothing in it waits for a box. What boxes give goes
+/// into the spool, once a round in one transaction for all of them; only then are they asked for more.
+public final class MTGGateway {
+    /// How often deadlines are looked at; what comes from boxes is taken at once.
+    private static let lookMs: Int64 = 50
+    private static let figuresMs: Int64 = 60_000
+
+    private let settings: MTGGatewaySettings
+    private let log: Log
+    private let metrics: GatewayMetrics
+    private let spool: Spool
+    private let registry: BoxRegistry
+    private let drain: SpoolDrain
+    private let poller: Poller
+    private let tls: TLSContext
+    private let faultLines = OncePer(periodMs: 10_000)
+    private var chance = SystemRandomNumberGenerator()
+
+    private var boxes: [VehicleID: PolledBox] = [:]
+    private var calls: [BoxCall?] = []
+    private var freeSlots: [Int] = []
+    /// What was stored before, until the box is met.
+    private var sequences: [String: [String: Int64]]
+    /// Calls of this round whose readings are to be stored.
+    private var toStore: [(call: BoxCall, page: SpooledPage)] = []
+    private var nextLookMs: Int64 = 0
+    private var nextFiguresMs = Clock.steadyMs() + figuresMs
+    private var isFull = false
+
+    /// - Throws: `SpoolError` when the spool's file cannot be used.
+    public init(_ settings: MTGGatewaySettings, metrics: Metrics, log: Log) throws {
+        (self.settings, self.log) = (settings, log)
+        let metrics = GatewayMetrics(metrics)
+        self.metrics = metrics
+        spool = try Spool(path: settings.spoolPath)
+        sequences = try spool.sequences()
+        poller = try Poller()
+        tls = try TLSContext()
+        drain = SpoolDrain(
+            spool, settings.kafka, prepareTopics: settings.prepareTopics, metrics: metrics, log: log)
+        registry = BoxRegistry(
+            conninfo: settings.conninfo, intervalS: settings.registryIntervalS, plain: settings.plain,
+            refused: metrics.refused, log: log)
+    }
+
+    /// Returns when `shouldStop` says so. What boxes gave by then is in the spool or at the broker.
+    public func run(shouldStop: () -> Bool) {
+        log.info("gateway started", ["spooled": "\(spool.count)", "spool": "\(settings.spoolPath)"])
+        registry.start()
+        drain.start()
+        while !shouldStop() {
+            for slot in poller.wait(timeoutMs: Int32(MTGGateway.lookMs)) { if let call = calls[slot] { goOn(call) } }
+            store()
+            let now = Clock.steadyMs()
+            guard now >= nextLookMs else { continue }
+            nextLookMs = now + MTGGateway.lookMs
+            if let registered = registry.take() { take(registered, now) }
+            cutLate(now)
+            callDue(now)
+            if now >= nextFiguresMs { sayFigures(now) }
+        }
+        for call in calls { call.map { close($0) } }
+        registry.stop()
+        drain.stop()
+        sayFigures(Clock.steadyMs())
+        log.info("gateway stopped", ["spooled": "\(spool.count)"])
+    }
+
+    // MARK: - Whom to poll
+
+    private func take(_ registered: [BoxRegistration], _ now: Int64) {
+        var left = boxes
+        for registration in registered {
+            if let box = left.removeValue(forKey: registration.vehicle) {
+                box.registration = registration
+            } else {
+                let schedule = BoxSchedule(
+                    nowMs: now, intervalMs: settings.pollIntervalMs, backOffMsMax: settings.backOffMsMax,
+                    chance: &chance)
+                let known = sequences.removeValue(forKey: registration.vehicle.text) ?? [:]
+                boxes[registration.vehicle] = PolledBox(registration, schedule, known)
+            }
+        }
+        // Disabled, or given another way to report: nobody waits for them any more.
+        for (vehicle, box) in left {
+            box.call.map { close($0) }
+            if box.schedule.isWithoutContact { metrics.withoutContact.add(-1) }
+            sequences[vehicle.text] = box.sequences
+            boxes[vehicle] = nil
+        }
+        if !left.isEmpty || metrics.boxes.value != Double(boxes.count) {
+            log.info("boxes to poll", ["boxes": "\(boxes.count)", "dropped": "\(left.count)"])
+        }
+        metrics.boxes.set(boxes.count)
+    }
+
+    private func callDue(_ now: Int64) {
+        guard !isSpoolFull() else { return }
+        for box in boxes.values where box.call == nil && box.schedule.nextMs <= now {
+            guard calls.count - freeSlots.count < settings.connectionsMax else {
+                if let more = faultLines.pass("connections") {
+                    log.warning(
+                        "as many connections as gateway.connections_max allows: boxes wait for their turn",
+                        ["connections_max": "\(settings.connectionsMax)", "repeated": "\(more)"])
+                }
+                return
+            }
+            call(box, now)
+        }
+    }
+
+    /// Boxes keep their readings while we have no room for them.
+    private func isSpoolFull() -> Bool {
+        let wasFull = isFull
+        isFull = spool.bytes >= settings.spoolBytesMax
+        if isFull, !wasFull {
+            log.error(
+                "the spool is full: boxes are not polled and keep their readings until the broker takes what is spooled",
+                [
+                    "bytes": "\(spool.bytes)", "spool_bytes_max": "\(settings.spoolBytesMax)",
+                    "spooled": "\(spool.count)",
+                ])
+        } else if wasFull, !isFull {
+            log.info("the spool has room again; boxes are polled", ["bytes": "\(spool.bytes)"])
+        }
+        return isFull
+    }
+
+    // MARK: - One call
+
+    private func call(_ box: PolledBox, _ now: Int64) {
+        let registration = box.registration
+        do {
+            let pinned = registration.certificateSHA256
+            let stream = try Stream(
+                to: registration.address, port: registration.port, tls: pinned == nil ? nil : tls, pinned: pinned)
+            let slot = freeSlots.popLast() ?? calls.count
+            if slot == calls.count { calls.append(nil) }
+            let call = BoxCall(
+                box, stream, BoxSession(known: box.sequences, pageMost: box.pageMost), slot: slot, startMs: now)
+            call.deadlineMs = now + settings.answerTimeoutMs
+            try poller.add(stream.descriptor, tag: slot, reading: true, writing: true)
+            (calls[slot], box.call) = (call, call)
+        } catch {
+            ended(box, startMs: now, madeProgress: false, .unreachable("\(error)"))
+        }
+    }
+
+    /// Something can be read or written.
+    private func goOn(_ call: BoxCall) {
+        switch call.stream.open() {
+        case .waiting: return watch(call)
+        case .failed(let error): return end(call, .unreachable(error.description))
+        case .distrusted(let error): return end(call, .distrusted(error.description))
+        case .done: break
+        }
+        if !call.isOpen {
+            call.isOpen = true
+            act(call.session.opened(), call)
+        } else if case .failed(let error) = call.stream.flush() {
+            return end(call, .unreachable(error.description))
+        }
+        guard call.isOpen, calls[call.slot] === call else { return }
+        switch call.stream.read() {
+        case .nothingYet: break
+        case .bytes(let bytes): act(call.session.received(bytes), call)
+        case .ended: act(call.session.closed(), call)
+        case .failed(let error): return end(call, .unreachable(error.description))
+        }
+        if calls[call.slot] === call { watch(call) }
+    }
+
+    private func act(_ action: BoxSession.Action, _ call: BoxCall) {
+        switch action {
+        case .wait: break
+        case .ask(let request):
+            call.deadlineMs = Clock.steadyMs() + settings.answerTimeoutMs
+            if case .failed(let error) = call.stream.send(request.encoded()) {
+                end(call, .unreachable(error.description))
+            }
+        case .store(let readings, let serial):
+            toStore.append((call, page(readings, serial, call.box)))
+        case .done: end(call, nil)
+        case .fail(let fault): end(call, fault)
+        }
+    }
+
+    private func watch(_ call: BoxCall) {
+        let writing = call.stream.wantsWriting
+        guard writing != call.watchesWriting else { return }
+        call.watchesWriting = writing
+        do {
+            try poller.change(call.stream.descriptor, tag: call.slot, reading: true, writing: writing)
+        } catch {
+            end(call, .unreachable("\(error)"))
+        }
+    }
+
+    private func page(_ readings: [MTGReading], _ serial: String, _ box: PolledBox) -> SpooledPage {
+        let (vehicle, model) = (box.registration.vehicle, box.registration.model)
+        metrics.droppedFields.add(readings.reduce(0) { $0 + $1.droppedFields })
+        return SpooledPage(
+            vehicle: vehicle, serial: serial, sequence: readings.last!.sequence,
+            records: readings.map { RecordWriter.machine($0.machineReading(vehicle: vehicle, model: model)) })
+    }
+
+    /// What this round brought, in one transaction; then the boxes are asked for more.
+    private func store() {
+        guard !toStore.isEmpty else { return }
+        let stored = toStore.filter { calls[$0.call.slot] === $0.call }
+        toStore = []
+        do throws(SpoolError) {
+            try spool.append(stored.map(\.page))
+        } catch {
+            for (call, _) in stored { end(call, .spool(error.description)) }
+            guard let more = faultLines.pass("spool") else { return }
+            return log.error(
+                "readings cannot be stored; boxes keep them", ["error": "\(error)", "repeated": "\(more)"])
+        }
+        drain.notice()
+        metrics.readings.add(stored.reduce(0) { $0 + $1.page.records.count })
+        let isFull = isSpoolFull()
+        for (call, page) in stored {
+            if call.session.wasReset, (call.box.sequences[page.serial] ?? 0) >= page.sequence {
+                log.warning(
+                    "a box counts its readings from the beginning again",
+                    ["vehicle": "\(page.vehicle)", "was": "\(call.box.sequences[page.serial] ?? 0)"])
+            }
+            call.box.sequences[page.serial] = page.sequence
+            let next = call.session.stored()
+            // The backlog waits in the box, which has been told of what we have.
+            if isFull, case .ask = next { end(call, nil) } else { act(next, call) }
+        }
+    }
+
+    private func cutLate(_ now: Int64) {
+        for case let call? in calls {
+            if now >= call.startMs + settings.connectionMsMax {
+                end(call, .overlong)
+            } else if now >= call.deadlineMs {
+                end(call, call.isOpen ? .late : .unreachable("no connection in time (gateway.answer_timeout_ms)"))
+            }
+        }
+    }
+
+    private func end(_ call: BoxCall, _ fault: BoxFault?) {
+        guard calls[call.slot] === call else { return }
+        close(call)
+        ended(call.box, startMs: call.startMs, madeProgress: call.session.readings > 0, fault)
+    }
+
+    private func close(_ call: BoxCall) {
+        calls[call.slot] = nil
+        freeSlots.append(call.slot)
+        call.box.call = nil
+    }
+
+    private func ended(_ box: PolledBox, startMs: Int64, madeProgress: Bool, _ fault: BoxFault?) {
+        let (now, wasWithoutContact) = (Clock.steadyMs(), box.schedule.isWithoutContact)
+        metrics.polls[fault?.label ?? "done"].add()
+        metrics.pollTime.observe(ms: Double(now - startMs))
+        switch fault {
+        case nil:
+            box.schedule.succeeded(nowMs: now)
+            box.pageMost = MTGRequest.pageReadingsMax
+        // The box did its part: contact is not lost, and it is asked again at its time.
+        case .spool: box.schedule.succeeded(nowMs: now)
+        case let fault?:
+            box.schedule.failed(nowMs: now, madeProgress: madeProgress, chance: &chance)
+            // A bad line lets smaller pages through.
+            if !madeProgress { box.pageMost = max(1, box.pageMost / 2) }
+            log.debug("a poll failed", ["vehicle": "\(box.registration.vehicle)", "fault": "\(fault)"])
+        }
+        if box.schedule.isWithoutContact != wasWithoutContact { contactChanged(box, fault) }
+    }
+
+    /// The one place that knows that contact with a box was lost (with the fault) or is back (nil).
+    private func contactChanged(_ box: PolledBox, _ fault: BoxFault?) {
+        metrics.withoutContact.add(box.schedule.isWithoutContact ? 1 : -1)
+        let vehicle = box.registration.vehicle
+        guard let more = faultLines.pass(fault?.label ?? "back") else { return }
+        if let fault, box.schedule.isWithoutContact {
+            log.warning(
+                "no contact with a box", ["vehicle": "\(vehicle)", "fault": "\(fault)", "others_unsaid": "\(more)"])
+        } else {
+            log.info("contact with a box is back", ["vehicle": "\(vehicle)", "others_unsaid": "\(more)"])
+        }
+    }
+
+    private func sayFigures(_ now: Int64) {
+        nextFiguresMs = now + MTGGateway.figuresMs
+        metrics.connections.set(calls.count - freeSlots.count)
+        metrics.spoolBytes.set(spool.bytes)
+        metrics.spoolRecords.set(spool.count)
+        let failed = BoxFault.labels.reduce(0) { $0 + metrics.polls[$1].value }
+        log.info(
+            "gateway figures",
+            [
+                "boxes": "\(boxes.count)", "without_contact": "\(Int(metrics.withoutContact.value))",
+                "polls_done": "\(metrics.polls["done"].value)", "polls_failed": "\(failed)",
+                "readings": "\(metrics.readings.value)", "pushed": "\(metrics.pushed.value)",
+                "spooled": "\(spool.count)", "spool_bytes": "\(spool.bytes)",
+            ])
+    }
+}
+
+/// A box and what is known of it from poll to poll.
+private final class PolledBox {
+    var registration: BoxRegistration
+    var schedule: BoxSchedule
+    /// Stored last, by serial number.
+    var sequences: [String: Int64]
+    var pageMost = MTGRequest.pageReadingsMax
+    /// Nil between polls.
+    var call: BoxCall?
+
+    init(_ registration: BoxRegistration, _ schedule: BoxSchedule, _ sequences: [String: Int64]) {
+        (self.registration, self.schedule, self.sequences) = (registration, schedule, sequences)
+    }
+}
+
+/// One connection to a box.
+private final class BoxCall {
+    let box: PolledBox
+    let stream: Stream
+    var session: BoxSession
+    let slot: Int
+    let startMs: Int64
+    /// For the answer that is awaited, or for the connection.
+    var deadlineMs: Int64 = 0
+    var isOpen = false
+    var watchesWriting = true
+
+    init(_ box: PolledBox, _ stream: Stream, _ session: BoxSession, slot: Int, startMs: Int64) {
+        (self.box, self.stream, self.session) = (box, stream, session)
+        (self.slot, self.startMs) = (slot, startMs)
+    }
+}

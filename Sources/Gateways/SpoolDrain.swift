@@ -1,0 +1,149 @@
+internal import Fleet
+internal import Foundation
+internal import Kafka
+internal import Observe
+internal import Synchronization
+
+/// Brings the spool to the broker, in order, on a thread of its own. A record leaves the file when the broker has
+/// acknowledged it; whatever happens before that sends it again, with the same id.
+final class SpoolDrain: Sendable {
+    private static let patienceMs: Int64 = 3_000
+    private static let stopPatienceMs: Int64 = 1_000
+    private static let backOffMs: ClosedRange<Int> = 250...5_000
+
+    private let spool: Spool
+    private let kafka: KafkaSettings
+    private let prepareTopics: @Sendable () throws -> Void
+    private let metrics: GatewayMetrics
+    private let log: Log
+    private let wake = DispatchSemaphore(value: 0)
+    private let ended = DispatchSemaphore(value: 0)
+    private let isStopped = Atomic(false)
+
+    init(
+        _ spool: Spool, _ kafka: KafkaSettings, prepareTopics: @escaping @Sendable () throws -> Void,
+        metrics: GatewayMetrics, log: Log
+    ) {
+        (self.spool, self.kafka, self.prepareTopics) = (spool, kafka, prepareTopics)
+        (self.metrics, self.log) = (metrics, log)
+    }
+
+    func start() {
+        let thread = Thread { [self] in
+            run()
+            ended.signal()
+        }
+        thread.name = "drain"
+        thread.start()
+    }
+
+    /// Something was put into the spool.
+    func notice() { wake.signal() }
+
+    func stop() {
+        isStopped.store(true, ordering: .releasing)
+        wake.signal()
+        ended.wait()
+    }
+
+    /// Notices that came meanwhile are taken together.
+    private func pause(ms: Int, endsWithNotice: Bool) {
+        let deadline = DispatchTime.now() + .milliseconds(ms)
+        var isNoticed = false
+        while !isStopped.load(ordering: .acquiring), !(isNoticed && endsWithNotice) {
+            guard wake.wait(timeout: deadline) == .success else { return }
+            while wake.wait(timeout: .now()) == .success {}
+            isNoticed = true
+        }
+    }
+
+    private func run() {
+        var (backOff, isTroubled) = (SpoolDrain.backOffMs.lowerBound, false)
+        while !isStopped.load(ordering: .acquiring) {
+            do {
+                try prepareTopics()
+                // No time-out: a record that is given up while later ones are sent would break the order.
+                let producer = try Producer(kafka, Producer.Tuning(lingerMs: 5, timeoutMs: 0))
+                while !isStopped.load(ordering: .acquiring) {
+                    if try !pass(producer) { pause(ms: 1_000, endsWithNotice: true) }
+                    if isTroubled { log.info("readings are pushed again") }
+                    (backOff, isTroubled) = (SpoolDrain.backOffMs.lowerBound, false)
+                }
+            } catch {
+                if !isTroubled {
+                    log.error("readings cannot be pushed; the spool keeps them", ["error": "\(error)"])
+                }
+                isTroubled = true
+                pause(ms: backOff, endsWithNotice: false)
+                backOff = min(backOff * 2, SpoolDrain.backOffMs.upperBound)
+            }
+        }
+    }
+
+    /// Sends the oldest records; false when there are none.
+    private func pass(_ producer: Producer) throws -> Bool {
+        let records = try spool.oldest()
+        guard !records.isEmpty else { return false }
+        var (acknowledged, refused, failure): ([Int64], [(position: Int64, reason: String)], KafkaError?) = (
+            [], [], nil
+        )
+        var open = records.count
+        func take(_ index: Int, _ error: KafkaError?) {
+            open -= 1
+            guard let error else { return acknowledged.append(records[index].position) }
+            if error.isAboutRecord {
+                refused.append((records[index].position, error.description))
+            } else {
+                failure = error
+            }
+        }
+        for (index, record) in records.enumerated() {
+            do {
+                try producer.produce(
+                    topic: Topic.machines, partition: nil, key: Array(record.vehicle.utf8), value: record.json,
+                    timestampMs: nil, tag: index)
+            } catch let error as KafkaError where error.isAboutRecord {
+                take(index, error)
+            }
+        }
+        try awaitAcknowledgements(producer) {
+            open
+        } take: {
+            take($0.tag, $0.failure)
+        }
+        try spool.settle(acknowledged: acknowledged, refused: refused)
+        metrics.pushed.add(acknowledged.count)
+        for (position, reason) in refused {
+            log.error(
+                "the broker will not take a reading; it is set aside in the spool",
+                ["position": "\(position)", "error": "\(reason)"])
+        }
+        if let failure { throw failure }
+        return true
+    }
+
+    private func awaitAcknowledgements(
+        _ producer: Producer, _ open: () -> Int, take: (Delivery) -> Void
+    ) throws {
+        var (movedMs, hasSaid, stopMs): (Int64, Bool, Int64?) = (Clock.steadyMs(), false, nil)
+        while open() > 0 {
+            let deliveries = producer.deliveries(timeoutMs: 100)
+            for delivery in deliveries { take(delivery) }
+            let now = Clock.steadyMs()
+            if !deliveries.isEmpty {
+                if hasSaid { log.info("the broker acknowledges again", ["spooled": "\(spool.count)"]) }
+                (movedMs, hasSaid) = (now, false)
+                continue
+            }
+            if isStopped.load(ordering: .acquiring) {
+                stopMs = stopMs ?? now
+                if now - stopMs! >= SpoolDrain.stopPatienceMs { return }
+            }
+            if now - movedMs >= SpoolDrain.patienceMs, !hasSaid {
+                hasSaid = true
+                log.warning(
+                    "the broker does not acknowledge; readings are kept in the spool", ["spooled": "\(spool.count)"])
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Fleet
+import Gateways
+import Kafka
+import Observe
+import Settings
+import Sockets
+
+extension Roles {
+    static func gateway(_ settings: Settings, log: Log) throws -> MTGGateway {
+        let kafka = kafka(settings, clientID: "drover-gateway", log: log)
+        let partitions = Int32(settings.integer("kafka.partitions"))
+        let connectionsMax = Int(settings.integer("gateway.connections_max"))
+        let descriptors = Descriptors.raiseLimit()
+        guard descriptors >= connectionsMax + 100 else {
+            throw Failure(
+                "gateway.connections_max: \(connectionsMax) connections need \(connectionsMax + 100) open files, "
+                    + "\(descriptors) are allowed. Raise `ulimit -n` or lower the setting")
+        }
+        return try MTGGateway(
+            MTGGatewaySettings(
+                kafka: kafka, conninfo: settings.text("postgres.gateway_url", or: "postgres.url"),
+                registryIntervalS: settings.integer("gateway.registry_interval_s"),
+                pollIntervalMs: settings.integer("gateway.poll_interval_s") * 1_000,
+                backOffMsMax: settings.integer("gateway.back_off_s_max") * 1_000,
+                answerTimeoutMs: settings.integer("gateway.answer_timeout_ms"),
+                connectionMsMax: settings.integer("gateway.connection_s_max") * 1_000, connectionsMax: connectionsMax,
+                spoolPath: settings.text("gateway.spool_path"),
+                spoolBytesMax: settings.integer("gateway.spool_bytes_max"), plain: try settings.plainNetworks(),
+                prepareTopics: { _ = try Topics.ensure(kafka, partitions: partitions, timeoutMs: 3_000) }),
+            metrics: Metrics(), log: log)
+    }
+}
+
+extension Settings {
+    /// Networks in which boxes may be reached without TLS.
+    func plainNetworks() throws -> [CIDR] {
+        try text("gateway.plain_tcp_cidrs").split(separator: ",").map { part in
+            let text = String(part.filter { $0 != " " })
+            guard let network = CIDR(text) else {
+                throw Failure(
+                    "gateway.plain_tcp_cidrs: `\(text)` is no network: write addresses like 192.168.40.0/24 or fd00::/8, "
+                        + "without bits beyond the length")
+            }
+            return network
+        }
+    }
+}
+
+extension Command {
+    static let gateway = Command(
+        name: "gateway", operands: "[options]",
+        summary: "Polls boxes (MTG) and pushes their readings to \(Topic.machines). Stops on SIGTERM.",
+        options: SettingsSource.options,
+        example: "drover gateway --set gateway.plain_tcp_cidrs=192.168.40.0/24",
+        run: { arguments in
+            let settings = try SettingsSource.load(arguments)
+            Signals.install()
+            let gateway = try Roles.gateway(settings, log: Roles.log)
+            try Roles.withTicks(settings, of: "gateway", log: Roles.log) { _ in gateway.run { StopFlag.isSet } }
+            return .done
+        })
+
+    static let gatewayLog = Command(
+        name: "gateway log", operands: "HOST:PORT --key FILE [options]",
+        summary: "Fetches the debug log of a box (MTG) and prints it. For developers: it needs the box's own key.",
+        options: [
+            .init("--key", "FILE", "the box's key, 64 hexadecimal digits; it is proved, never sent"),
+            .init("--certificate-sha256", "HEX", "the box's certificate, pinned (default: plain TCP)"),
+        ] + SettingsSource.options,
+        example: "drover gateway log 192.168.40.7:4021 --key box.key",
+        run: { arguments in
+            let settings = try SettingsSource.load(arguments)
+            let (address, port) = try place(arguments)
+            let pinned = arguments.text("--certificate-sha256")?.lowercased()
+            guard try pinned != nil || settings.plainNetworks().contains(where: { $0.contains(address) }) else {
+                throw Failure(
+                    "plain TCP to \(address) is not allowed: name --certificate-sha256, or add its network to "
+                        + "gateway.plain_tcp_cidrs")
+            }
+            var log = try DebugLog(
+                address, port: port, pinned: pinned, timeoutMs: settings.integer("gateway.answer_timeout_ms"))
+            Out.result(String(decoding: try log.fetch(key: key(arguments)), as: UTF8.self))
+            return .done
+        })
+
+    private static func place(_ arguments: Arguments) throws -> (Address, UInt16) {
+        guard arguments.operands.count == 1, let colon = arguments.operands[0].lastIndex(of: ":"),
+            let port = UInt16(arguments.operands[0][colon...].dropFirst()), port > 0
+        else { throw UsageError("one HOST:PORT is to be named") }
+        return (try Address.resolve(String(arguments.operands[0][..<colon])), port)
+    }
+
+    private static func key(_ arguments: Arguments) throws -> [UInt8] {
+        guard let path = arguments.text("--key") else { throw UsageError("--key is missing") }
+        let text = String(decoding: try Files.read(path), as: UTF8.self).filter { !$0.isWhitespace }
+        let digits = text.compactMap(\.hexDigitValue)
+        guard digits.count == MAC.keyBytes * 2, text.count == digits.count else {
+            throw Failure("\(path): is no key: write \(MAC.keyBytes * 2) hexadecimal digits")
+        }
+        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    }
+}

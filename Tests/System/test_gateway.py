@@ -1,0 +1,381 @@
+"""Boxes to rows: emulator, gateway, broker, worker, database; boxes, lines, brokers and gateways that fail."""
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import psycopg
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+from harness import ROOT
+from test_relay import broker_of, free_port, start_broker
+from world import World, connect
+
+
+@pytest.fixture
+def world(drover, data):
+    return World(drover, drover.servers(data))
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    """Writes a scenario of one reading a second, so that time passes in a test."""
+    def write(text, interval_s=1, memory_min=5):
+        path = tmp_path / "scenario.yaml"
+        path.write_text(f"interval_s: {interval_s}\nmemory_min: {memory_min}\nboxes:\n{text}")
+        return path
+    return write
+
+
+def emulate(world, scenario, boxes, *arguments):
+    """Boxes as the emulator lists them."""
+    path = scenario if isinstance(scenario, os.PathLike) else ROOT / "Deploy" / "scenarios" / f"{scenario}.yaml"
+    running = world.drover.start("emulate", "mtg", "--scenario", path, "--boxes", boxes, "--format", "json", *arguments)
+    running.wait_for(rf'"box":{boxes - 1},.*\n', 60)
+    return [json.loads(line) for line in running.output().splitlines() if line.startswith("{")]
+
+
+def register(env, boxes, **changed):
+    with connect(env) as connection, connection.cursor() as cursor:
+        cursor.executemany(
+            """INSERT INTO drover.registration (kind, vehicle, topic_partition, registered_at, record_id, host, port, certificate_sha256)
+               VALUES ('machine', %s, 0, now(), 'r', %s, %s, %s)""",
+            [[box["serial"], *({**box, **changed}[name] for name in ("host", "port", "certificate_sha256"))] for box in boxes])
+
+
+def gateway(world, env, tmp_path, **settings):
+    """A gateway that is in more of a hurry than in the field, as a login that may read registrations and nothing else."""
+    with connect(env) as connection:
+        connection.execute("""DO $$ BEGIN
+            IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'boxes') THEN CREATE ROLE boxes LOGIN IN ROLE drover_gateway; END IF;
+            END $$""")
+    standard = {
+        "gateway.poll_interval_s": 1, "gateway.registry_interval_s": 1, "gateway.answer_timeout_ms": 2_000, "gateway.back_off_s_max": 2,
+        "gateway.spool_path": tmp_path / "spool", "postgres.gateway_url": re.sub(r"user='?\w+'?", "user='boxes'", env["DROVER_POSTGRES_URL"]),
+    }
+    arguments = ["gateway"]
+    for key, value in {**standard, **settings}.items():
+        arguments += ["--set", f"{key}={value}"]
+    return world.drover.start(*arguments, env={**env, "DROVER_LOG": "debug"})
+
+
+def wait_until(what, seconds, *running):
+    deadline = time.monotonic() + seconds
+    while not (result := what()):
+        assert time.monotonic() < deadline, f"not after {seconds} s\n" + "\n".join(each.output()[-4_000:] for each in running)
+        time.sleep(0.2)
+    return result
+
+
+def rows(env, interval_s=1):
+    """Sequence numbers of the stored readings by vehicle: the emulator counts intervals since 1970."""
+    with connect(env) as connection:
+        found = connection.execute("SELECT vehicle, extract(epoch FROM read_at)::bigint FROM drover.machine_reading ORDER BY 1, 2").fetchall()
+    times = {}
+    for vehicle, second in found:
+        assert second % interval_s == 0
+        times.setdefault(vehicle, []).append(second // interval_s)
+    return times
+
+
+def check_each_once(env, boxes, least, interval_s=1):
+    """Each reading of each box is there once, and none is missing in between."""
+    stored = rows(env, interval_s)
+    assert set(stored) == {box["serial"] for box in boxes}
+    for vehicle, sequences in stored.items():
+        assert len(sequences) >= least, f"{vehicle}: {len(sequences)} readings"
+        missing = set(range(sequences[0], sequences[-1] + 1)) - set(sequences)
+        assert not missing, f"{vehicle}: {len(missing)} readings are missing, first {min(missing)}"
+    with connect(env) as connection:
+        assert connection.execute("SELECT count(*) FROM drover.rejected").fetchone() == (0,)
+    return stored
+
+
+def on_topic(brokers):
+    """Ids of all readings on the topic."""
+    consumer = Consumer({"bootstrap.servers": brokers, "group.id": "look", "enable.auto.commit": False})
+    partitions = consumer.list_topics("drover.machines", timeout=10).topics["drover.machines"].partitions
+    ends = {p: consumer.get_watermark_offsets(TopicPartition("drover.machines", p), timeout=10) for p in partitions}
+    consumer.assign([TopicPartition("drover.machines", p, low) for p, (low, high) in ends.items() if high > low])
+    left, found, deadline = {p for p, (low, high) in ends.items() if high > low}, [], time.monotonic() + 60
+    while left:
+        assert time.monotonic() < deadline, left
+        message = consumer.poll(1)
+        if message is None or message.error():
+            continue
+        record = json.loads(message.value())
+        if record["kind"] == "reading":
+            assert message.key().decode() == record["vehicle"]
+            found.append(record["id"])
+        if message.offset() + 1 >= ends[message.partition()][1]:
+            left.discard(message.partition())
+    consumer.close()
+    return found
+
+
+def test_what_boxes_of_every_firmware_say_stands_in_the_tables(world, tmp_path):
+    env = world.database()
+    boxes = emulate(world, "firmware", 8)
+    register(env, boxes)
+    worker = world.worker(env, "one")
+    running = gateway(world, env, tmp_path)
+    wait_until(lambda: len(stored := rows(env, 60)) == 8 and all(len(each) >= 60 for each in stored.values()), 60, running, worker)
+    assert running.stop() == 0
+    check_each_once(env, boxes, 60, interval_s=60)
+    kinds = {box["serial"]: box["what"] for box in boxes}
+    with connect(env) as connection:
+        found = connection.execute(
+            """SELECT vehicle, reading_id, extract(epoch FROM read_at)::bigint / 60, serial, model, firmware, is_reporting,
+                tire_pressure_kpa, gps_available, latitude_deg, last_cell_call_in_at, connected_device_names FROM drover.machine_reading""").fetchall()
+    # Where each structure ends (docs/mtg-wire.md): 124 before the position, 160 before the names of devices.
+    for vehicle, reading, sequence, serial, model, firmware, reporting, tire, gps, latitude, call_in, names in found:
+        assert (reading, serial, model, reporting, tire, gps) == (f"{vehicle}-{sequence}", vehicle, "8R Tractor", True, 80, True)
+        assert firmware == {"first": "1.0.3", "old": "3.2.0", "today": "4.11.2", "next": "5.0.0"}[kinds[vehicle]]
+        assert (latitude is not None, call_in is not None) == (kinds[vehicle] != "first",) * 2
+        assert names == (["StarFire 6000"] if kinds[vehicle] in ("today", "next") else None)
+
+
+def test_an_overheating_machine_raises_its_alert(world, tmp_path):
+    env = world.database()
+    register(env, emulate(world, "overheating", 1))
+    worker = world.worker(env, "one")
+    running = gateway(world, env, tmp_path)
+
+    def alerts():
+        with connect(env) as connection:
+            return set(connection.execute("SELECT parameter, severity FROM drover.alert").fetchall())
+    wait_until(lambda: {("Coolant Temperature", "critical")} <= alerts(), 60, running, worker)
+
+
+def test_a_backlog_of_three_days_that_is_cut_off_ten_times_arrives_once(world, tmp_path):
+    env = world.database()
+    [box] = boxes = emulate(world, "cut-off", 1)
+    register(env, boxes)
+    worker = world.worker(env, "one")
+    running = gateway(world, env, tmp_path)
+    wait_until(lambda: len(rows(env, 60).get(box["serial"], [])) >= 4_320, 120, running, worker)
+    assert running.stop() == 0
+    check_each_once(env, boxes, 4_320, interval_s=60)
+    assert running.output().count("closed in the middle of an answer") >= 10, running.output()
+    ids = on_topic(world.brokers)
+    assert len(ids) == len(set(ids)) == len(rows(env, 60)[box["serial"]])
+
+
+@pytest.fixture
+def broker(world, data, tmp_path):
+    """One that can be stopped alone, and started again where it was."""
+    _, words = broker_of(data)
+    port = free_port()
+    (tmp_path / "broker").mkdir()
+    words = [str(port) if words[i - 1:i] == ["--kafka-port"] else str(tmp_path / "broker") if words[i - 1:i] == ["--data-dir"] else word
+             for i, word in enumerate(words)]
+    world.brokers = f"127.0.0.1:{port}"
+
+    class Broker:
+        process = None
+
+        def start(self):
+            self.process = start_broker(words, port)
+
+        def stop(self):
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(30)
+    broker = Broker()
+    yield broker
+    if broker.process and broker.process.poll() is None:
+        broker.process.kill()
+        broker.process.wait(10)
+
+
+@pytest.mark.parametrize(
+    "boxes_count, away_s", [(20, 8), pytest.param(200, 600, marks=pytest.mark.long)])
+def test_a_broker_that_is_away_and_a_gateway_killed_twice_meanwhile_lose_and_double_nothing(world, broker, scenario, tmp_path, boxes_count, away_s):
+    broker.start()
+    env = world.database()
+    # One reading a second; a box keeps more than the gateway is ever down.
+    boxes = emulate(world, scenario("  good:\n    weight: 1\n"), boxes_count)
+    register(env, boxes)
+    worker = world.worker(env, "one")
+    running = gateway(world, env, tmp_path)
+    wait_until(lambda: len(rows(env)) == boxes_count, 120, running, worker)
+    assert worker.stop() == 0
+    # The embedded broker forgets what it acknowledges while it stops: nobody speaks with it then.
+    running.signal(signal.SIGSTOP)
+    time.sleep(2)
+    broker.stop()
+    running.signal(signal.SIGCONT)
+    for _ in range(2):
+        running.wait_for("the broker does not acknowledge|readings cannot be pushed", 60)
+        time.sleep(away_s / 2)  # The load is what comes meanwhile.
+        running.signal(signal.SIGKILL)
+        assert running.wait(10) == -signal.SIGKILL
+        running = gateway(world, env, tmp_path)
+        assert int(running.wait_for(r'"gateway started" spooled=(\d+)', 30).group(1)) > 0
+    broker.start()
+    back = int(time.time())
+    worker = world.worker(env, "one")
+    wait_until(lambda: all(sequences[-1] >= back for sequences in rows(env).values()), 120 + away_s, running, worker)
+    assert running.stop() == 0
+    world.work_off({**env, "DROVER_KAFKA_BROKERS": world.brokers}, 120 + away_s)
+    stored = check_each_once(env, boxes, 300)
+    ids = on_topic(world.brokers)
+    assert len(set(ids)) == sum(len(sequences) for sequences in stored.values())
+    print(f"{len(ids)} records, {len(ids) - len(set(ids))} of them repeats")
+
+
+def test_a_full_spool_leaves_readings_in_the_boxes_until_the_broker_is_back(world, broker, tmp_path):
+    env = world.database()
+    boxes = emulate(world, "backlog", 3)
+    register(env, boxes)
+    running = gateway(world, env, tmp_path, **{"gateway.spool_bytes_max": 1_000_000})
+    running.wait_for("the spool is full: boxes are not polled", 60)
+    # One round of all boxes beyond the limit at most, with the file's own log beside it.
+    assert sum(path.stat().st_size for path in tmp_path.glob("spool*")) < 8_000_000
+    broker.start()
+    running.wait_for("the spool has room again", 60)
+    worker = world.worker(env, "one")
+    wait_until(lambda: len(rows(env, 60)) == 3 and all(len(each) >= 4_320 for each in rows(env, 60).values()), 120, running, worker)
+    assert running.stop() == 0
+    check_each_once(env, boxes, 4_320, interval_s=60)
+
+
+def certificate(folder, name, days=10):
+    """A negative number of days: it has expired."""
+    file, key = folder / f"{name}.pem", folder / f"{name}.key"
+    make = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=box", "-out", file, "-keyout", key]
+    subprocess.run(make, check=True, capture_output=True)
+    subprocess.run(["openssl", "x509", "-in", file, "-signkey", key, "-days", str(days), "-out", file], check=True, capture_output=True)
+    return ["--certificate", file, "--key", key]
+
+
+def test_only_the_pinned_certificate_is_taken_and_not_when_it_has_expired(world, scenario, tmp_path):
+    env = world.database()
+    path = scenario("  good:\n    weight: 1\n")
+    right = emulate(world, path, 2, "--seed", 1, *certificate(tmp_path, "right"))
+    wrong = emulate(world, path, 1, "--seed", 2, *certificate(tmp_path, "wrong"))
+    expired = emulate(world, path, 1, "--seed", 3, *certificate(tmp_path, "expired", -1))
+    plain = emulate(world, path, 1, "--seed", 4)
+    register(env, right + expired)
+    register(env, wrong + plain, certificate_sha256=right[0]["certificate_sha256"])
+    # A pinned box needs no allow-list.
+    running = gateway(world, env, tmp_path, **{"gateway.plain_tcp_cidrs": "192.168.0.0/16"})
+    worker = world.worker(env, "one")
+    for box, why in ((wrong[0], "is not the pinned one"), (expired[0], "has expired"), (plain[0], "TLS handshake")):
+        running.wait_for(rf'"a poll failed" vehicle={box["serial"]} fault="[^"\n]*{why}', 30)
+    wait_until(lambda: len(rows(env)) == 2 and all(len(each) > 300 for each in rows(env).values()), 60, running, worker)
+    assert running.stop() == 0
+    check_each_once(env, right, 300)
+
+
+def test_plain_tcp_outside_the_allow_list_is_refused(world, scenario, tmp_path):
+    env = world.database()
+    boxes = emulate(world, scenario("  good:\n    weight: 1\n"), 2)
+    register(env, boxes[:1])
+    register(env, boxes[1:], host="localhost")
+    running = gateway(world, env, tmp_path, **{"gateway.plain_tcp_cidrs": "192.168.0.0/16, fd00::/8"})
+    for box in boxes:
+        running.wait_for(rf'plain TCP to this address is not allowed.*gateway.plain_tcp_cidrs" vehicle={box["serial"]} address=127.0.0.1', 30)
+    running.wait_for('"boxes to poll" boxes=0|gateway started', 10)
+    assert running.stop() == 0
+    assert "polls_done=0 polls_failed=0" in running.output()
+    run = world.drover.run("gateway", "--set", "gateway.plain_tcp_cidrs=10.0.0.1/8", env=env)
+    assert run.code == 1 and "gateway.plain_tcp_cidrs: `10.0.0.1/8` is no network" in run.err
+
+
+def test_registrations_that_change_are_followed(world, scenario, tmp_path):
+    env = world.database()
+    boxes = emulate(world, scenario("  good:\n    weight: 1\n"), 3)
+    register(env, boxes[:2])
+    running = gateway(world, env, tmp_path)
+    running.wait_for('"boxes to poll" boxes=2', 30)
+    with connect(env) as connection:
+        connection.execute("UPDATE drover.registration SET is_disabled = true WHERE vehicle = %s", [boxes[0]["serial"]])
+    running.wait_for('"boxes to poll" boxes=1 dropped=1', 30)
+    register(env, boxes[2:])
+    running.wait_for('"boxes to poll" boxes=2 dropped=0', 30)
+    with psycopg.connect(world.superuser, autocommit=True) as superuser:
+        superuser.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'drover-gateway'")
+    running.wait_for("registrations cannot be read; boxes known so far are polled on", 30)
+    running.wait_for("registrations are read again", 30)
+    assert running.stop() == 0
+
+
+def test_a_spool_that_cannot_be_used_ends_the_gateway_with_what_to_do(world, tmp_path):
+    env = world.database()
+    (tmp_path / "spool").write_text("This is no spool, but somebody's letter. " * 100)
+    running = gateway(world, env, tmp_path)
+    running.wait_for("is damaged or no spool: .*Move it away", 30)
+    assert running.wait(30) == 1
+    (tmp_path / "spool").unlink()
+    first = gateway(world, env, tmp_path)
+    first.wait_for("gateway started", 30)
+    second = gateway(world, env, tmp_path)
+    second.wait_for("another gateway has it", 30)
+    assert second.wait(30) == 1
+    assert first.stop() == 0
+
+
+def test_the_debug_log_needs_the_boxs_own_key(world, tmp_path):
+    [box, other] = emulate(world, "backlog", 2, *certificate(tmp_path, "box"))
+    (tmp_path / "right").write_text(box["debug_log_key"] + "\n")
+    (tmp_path / "wrong").write_text(other["debug_log_key"])
+    (tmp_path / "none").write_text("secret")
+
+    def log(key, *arguments):
+        return world.drover.run("gateway", "log", f"127.0.0.1:{box['port']}", "--key", tmp_path / key, *arguments)
+    pinned = ["--certificate-sha256", box["certificate_sha256"]]
+    run = log("right", *pinned)
+    assert run.code == 0 and re.fullmatch(r"(\S+Z (INFO|WARN) .+\n){4320}", run.out), run.err
+    run = log("wrong", *pinned)
+    assert run.code == 1 and "the key of the debug log is not this box's" in run.err and run.out == ""
+    run = log("right", "--certificate-sha256", "0" * 64)
+    assert run.code == 1 and "is not the pinned one" in run.err
+    run = log("right", "--set", "gateway.plain_tcp_cidrs=10.0.0.0/8")
+    assert run.code == 1 and "plain TCP to 127.0.0.1 is not allowed" in run.err
+    run = log("none", *pinned)
+    assert run.code == 1 and "is no key: write 64 hexadecimal digits" in run.err and "secret" not in run.err
+
+
+def processor_s(pid):
+    fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def memory_mib(pid):
+    return int(re.search(r"VmHWM:\s+(\d+)", open(f"/proc/{pid}/status").read()).group(1)) // 1_024
+
+
+@pytest.mark.parametrize(
+    "boxes_count, interval_s, minutes", [(200, 2, 0.25), pytest.param(5_000, 60, 5, marks=pytest.mark.long)])
+def test_hostile_boxes_keep_no_good_one_waiting(world, scenario, tmp_path, boxes_count, interval_s, minutes):
+    """Of 100 boxes one is hostile in the long form, and seven in the short one: each kind is there."""
+    kinds = ("silent", "closes", "truncated", "slow", "endless", "wrong_length", "random")
+    good = 93 if boxes_count < 5_000 else 693
+    path = scenario(
+        "".join(f"  {kind}:\n    peer: {kind}\n" for kind in kinds) + f"  working:\n    weight: {good}\n", interval_s=interval_s)
+    env = world.database()
+    boxes = emulate(world, path, boxes_count)
+    good_ones = {box["serial"] for box in boxes if box["peer"] == "answers"}
+    hostile = boxes_count - len(good_ones)
+    assert hostile >= (14 if boxes_count < 5_000 else 50)
+    register(env, boxes)
+    running = gateway(world, env, tmp_path, **{"gateway.poll_interval_s": interval_s, "gateway.back_off_s_max": 60, "gateway.answer_timeout_ms": 10_000})
+    worker = world.worker(env, "one")
+    wait_until(lambda: good_ones <= set(rows(env, interval_s)), 60 + interval_s * 3, running, worker)
+    began, before = time.monotonic(), processor_s(running.pid)
+    time.sleep(minutes * 60)  # The load is what comes meanwhile.
+    cpu = (processor_s(running.pid) - before) / (time.monotonic() - began)
+    peak = memory_mib(running.pid)
+    assert running.stop() == 0
+    world.work_off(env, 120)
+    stored = rows(env, interval_s)
+    # A good box was never late by more than a poll: its readings go on to the end, and none is missing.
+    check_each_once(env, [box for box in boxes if box["serial"] in stored], 2, interval_s)
+    end = max(sequences[-1] for sequences in stored.values())
+    behind = {vehicle: end - stored[vehicle][-1] for vehicle in good_ones if end - stored[vehicle][-1] > 4}
+    assert not behind, behind
+    assert peak < 600
+    figures = re.findall(r'"gateway figures" (.*)', running.output())[-1]
+    print(f"\n{boxes_count} boxes, {hostile} hostile, poll {interval_s} s: {cpu:.1%} of a core, {peak} MiB at most; {figures}")
