@@ -112,7 +112,8 @@ let package = Package(
         tests(
             "LibrariesTests",
             [
-                "CRdkafka", "CLibpq", "CMicrohttpd", "CSQLite", "CCurl", "COpenSSL", "CSodium", "CXlsxwriter", "CYaml", "Wire",
+                "CRdkafka", "CLibpq", "CMicrohttpd", "CSQLite", "CCurl", "COpenSSL", "CSodium", "CXlsxwriter", "CYaml",
+                "Wire",
                 "SimKit",
             ]),
         tests("SocketsTests", ["Sockets"]),
