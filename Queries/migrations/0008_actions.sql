@@ -60,3 +60,6 @@ LEFT JOIN LATERAL (
 
 GRANT SELECT, INSERT, UPDATE, DELETE ON drover.service, drover.acknowledgement, drover.silence TO drover_writer;
 GRANT SELECT ON drover.service, drover.acknowledgement, drover.silence, drover.alert_now TO drover_reader, drover_writer;
+
+-- Said by the gateway that polls the box, in a row of its own: whether it answers. NULL in what the machine itself says.
+ALTER TABLE drover.machine_reading ADD COLUMN contact boolean;

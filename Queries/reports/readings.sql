@@ -5,6 +5,6 @@ SELECT read_at, reading_id, model, engine_hours_h, fuel_level_gal, coolant_c, hy
        engine_turn_on_count, key_turn_on_count, last_cell_call_in_at, last_reprogramming_ok, last_reprogramming_at, serial,
        firmware
 FROM drover.machine_reading
-WHERE vehicle = $1 AND read_at < $2
+WHERE vehicle = $1 AND read_at < $2 AND contact IS NULL
 ORDER BY read_at DESC
 LIMIT $3

@@ -53,6 +53,7 @@ public struct AlertFold: Equatable, Sendable {
             watches[episode.parameter] = nil
             changes.append(episode)
         }
+        if reading.values[.contact] != nil { return changes + observe(contact: reading, rules) }
         let inForce = rules.inForce(at: reading.ts)
         let judged = inForce.judged(reading.model, reading.vehicle)
         for (parameter, threshold) in judged {
@@ -70,6 +71,24 @@ public struct AlertFold: Equatable, Sendable {
             lastTimeMs[parameter] = nil
         }
         last = Last(ts: reading.ts, model: reading.model, isReporting: reading.isReporting)
+        return changes
+    }
+
+    /// What a gateway says of a box: nothing of the machine itself, only that it cannot be heard, or can again. Without
+    /// contact its silence says nothing more, so its absences do not count on. It is no alarm when the engine was off: a
+    /// parked machine's box sleeps.
+    private mutating func observe(contact reading: MachineReading, _ rules: RuleTimeline) -> [Episode] {
+        var changes: [Episode] = []
+        let (model, isExpected) = (last?.model ?? reading.model, last?.isReporting ?? false)
+        let inForce = rules.inForce(at: reading.ts)
+        let rule = inForce.judged(model, reading.vehicle).first { $0.parameter == .contact }
+        if let (parameter, threshold) = rule, isExpected || watches[parameter] != nil {
+            var reading = reading
+            reading.model = model
+            let judgement = Judgement(threshold, parameter, reading, .none)
+            changes = step(parameter, threshold, judgement, reading, inForce.version)
+        }
+        last = Last(ts: reading.ts, model: model, isReporting: isExpected && reading.values[.contact] != 0)
         return changes
     }
 

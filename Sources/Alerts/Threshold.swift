@@ -83,6 +83,7 @@ extension ThresholdField {
         (.parameter(.lastReprogrammingStatus), ["Last Reprogramming Status"]),
         (.firmware, ["MTG Firmware Version"]),
         (.parameter(.connectedDevices), ["Connected Devices"]),
+        (.parameter(.contact), ["Contact"]),
     ]
 
     /// Nil for a name that no reading has. Names match exactly, capitals included.

@@ -48,7 +48,7 @@ public struct EmulatedBox: Sendable {
         (reading.serial, reading.model, reading.firmware) = (serial, group.model, group.firmware)
         reading.machineID = serial
         reading.isEngineRunning = value("engine_running", ts) >= 500
-        for parameter in MachineParameter.allCases {
+        for parameter in MachineParameter.ofBox {
             let value = value(parameter.row.key, ts)
             reading.values[parameter] =
                 switch parameter.row.kind {

@@ -27,8 +27,13 @@ public enum MachineParameter: UInt8, CaseIterable, Sendable, Hashable {
     case engineHours, engineTurnOnCount, keyTurnOnCount, fuelLevel, coolantTemperature, hydraulicOilTemperature
     case tirePressure, gpsAvailable, gpsFixTime, rdaLicense, wdtLicense, machineSync, connectedDevices
     case lastCellCallIn, lastReprogrammingStatus, lastReprogrammingTime
+    /// Said by a gateway, not by the machine: whether the box that it polls answers.
+    case contact
 
     public enum Kind: Sendable { case number, flag, time, count }
+
+    /// What a box itself says.
+    public static var ofBox: [MachineParameter] { allCases.filter { $0 != .contact } }
 
     public var row: MachineParameterRow { MachineParameterRow.table[Int(rawValue)] }
 }
@@ -60,6 +65,7 @@ public struct MachineParameterRow: Sendable {
         .init(.lastCellCallIn, "last_cell_call_in_ts", "Last Cell Call In", "", .time, 0, 0),
         .init(.lastReprogrammingStatus, "last_reprogramming_ok", "Last Reprogramming Status", "", .flag, 0, 1),
         .init(.lastReprogrammingTime, "last_reprogramming_ts", "Last Reprogramming Time", "", .time, 0, 0),
+        .init(.contact, "contact", "Contact", "", .flag, 0, 1),
     ]
 
     init(

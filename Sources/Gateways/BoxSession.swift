@@ -16,6 +16,9 @@ enum BoxFault: Error, Equatable, CustomStringConvertible {
     case overlong
     case spool(String)
 
+    /// The box, or the way to it, failed; not our own disk.
+    var isBoxs: Bool { if case .spool = self { false } else { true } }
+
     /// For metrics: a small closed set.
     static let labels = [
         "unreachable", "distrusted", "late", "closed", "not_mtg", "unasked", "refused", "overlong", "spool",

@@ -14,6 +14,8 @@ public struct MTGGatewaySettings: Sendable {
     public var backOffMsMax: Int64
     public var answerTimeoutMs: Int64
     public var connectionMsMax: Int64
+    /// Workers are told of a box that has not answered for this long.
+    public var contactLostMs: Int64
     public var connectionsMax: Int
     public var spoolPath: String
     public var spoolBytesMax: Int64
@@ -24,15 +26,20 @@ public struct MTGGatewaySettings: Sendable {
 
     public init(
         kafka: KafkaSettings, conninfo: String, registryIntervalS: Int64, pollIntervalMs: Int64, backOffMsMax: Int64,
-        answerTimeoutMs: Int64, connectionMsMax: Int64, connectionsMax: Int, spoolPath: String, spoolBytesMax: Int64,
-        plain: [CIDR], prepareTopics: @escaping @Sendable () throws -> Void
+        answerTimeoutMs: Int64, connectionMsMax: Int64, contactLostMs: Int64, connectionsMax: Int, spoolPath: String,
+        spoolBytesMax: Int64, plain: [CIDR], prepareTopics: @escaping @Sendable () throws -> Void
     ) {
         (self.kafka, self.conninfo, self.registryIntervalS) = (kafka, conninfo, registryIntervalS)
         (self.pollIntervalMs, self.backOffMsMax) = (pollIntervalMs, backOffMsMax)
         (self.answerTimeoutMs, self.connectionMsMax) = (answerTimeoutMs, connectionMsMax)
+        self.contactLostMs = contactLostMs
         (self.connectionsMax, self.spoolPath, self.spoolBytesMax) = (connectionsMax, spoolPath, spoolBytesMax)
         (self.plain, self.prepareTopics) = (plain, prepareTopics)
     }
+
+    /// A reading not older than this comes from a machine that is heard so often that its silence says something; of
+    /// one that is polled more rarely than an absence may last nothing is expected.
+    var freshMs: Int64 { pollIntervalMs <= 120_000 ? 2 * pollIntervalMs + answerTimeoutMs : 0 }
 }
 
 /// Polls boxes: one thread and one event queue for all connections, nothing in it waits for a box. What boxes give goes
@@ -60,6 +67,8 @@ public final class MTGGateway {
     private var sequences: [String: [String: Int64]]
     /// Calls of this round whose readings are to be stored.
     private var toStore: [(call: BoxCall, page: SpooledPage)] = []
+    /// What is to be said of boxes that do not answer any more, or do again.
+    private var contacts: [SpooledPage] = []
     private var nextLookMs: Int64 = 0
     private var nextFiguresMs = Clock.steadyMs() + figuresMs
     private var isFull = false
@@ -236,18 +245,25 @@ public final class MTGGateway {
     private func page(_ readings: [MTGReading], _ serial: String, _ box: PolledBox) -> SpooledPage {
         let (vehicle, model) = (box.registration.vehicle, box.registration.model)
         metrics.droppedFields.add(readings.reduce(0) { $0 + $1.droppedFields })
+        let reportingSinceMs = Clock.nowMs() - settings.freshMs
         return SpooledPage(
-            vehicle: vehicle, serial: serial, sequence: readings.last!.sequence,
-            records: readings.map { RecordWriter.machine($0.machineReading(vehicle: vehicle, model: model)) })
+            vehicle: vehicle, end: SpooledPage.End(serial: serial, sequence: readings.last!.sequence),
+            records: readings.map { reading in
+                var reading = reading.machineReading(vehicle: vehicle, model: model)
+                // What lay in the box says nothing of who would have heard from it then.
+                if reading.ts < reportingSinceMs { reading.isReporting = false }
+                return RecordWriter.machine(reading)
+            })
     }
 
     /// What this round brought, in one transaction; then the boxes are asked for more.
     private func store() {
-        guard !toStore.isEmpty else { return }
+        guard !toStore.isEmpty || !contacts.isEmpty else { return }
         let stored = toStore.filter { calls[$0.call.slot] === $0.call }
-        toStore = []
+        let said = contacts
+        (toStore, contacts) = ([], [])
         do throws(SpoolError) {
-            try spool.append(stored.map(\.page))
+            try spool.append(said + stored.map(\.page))
         } catch {
             for (call, _) in stored { end(call, .spool(error.description)) }
             guard let more = faultLines.pass("spool") else { return }
@@ -258,12 +274,13 @@ public final class MTGGateway {
         metrics.readings.add(stored.reduce(0) { $0 + $1.page.records.count })
         let isFull = isSpoolFull()
         for (call, page) in stored {
-            if call.session.wasReset, (call.box.sequences[page.serial] ?? 0) >= page.sequence {
+            let place = page.end!
+            if call.session.wasReset, (call.box.sequences[place.serial] ?? 0) >= place.sequence {
                 log.warning(
                     "a box counts its readings from the beginning again",
-                    ["vehicle": "\(page.vehicle)", "was": "\(call.box.sequences[page.serial] ?? 0)"])
+                    ["vehicle": "\(page.vehicle)", "was": "\(call.box.sequences[place.serial] ?? 0)"])
             }
-            call.box.sequences[page.serial] = page.sequence
+            call.box.sequences[place.serial] = place.sequence
             let next = call.session.stored()
             // The backlog waits in the box, which has been told of what we have.
             if isFull, case .ask = next { end(call, nil) } else { act(next, call) }
@@ -309,6 +326,24 @@ public final class MTGGateway {
             log.debug("a poll failed", ["vehicle": "\(box.registration.vehicle)", "fault": "\(fault)"])
         }
         if box.schedule.isWithoutContact != wasWithoutContact { contactChanged(box, fault) }
+        judgeContact(box, hasAnswered: fault?.isBoxs != true || madeProgress, now)
+    }
+
+    /// Tells the workers of a box that has not answered for long, and when it does again. The first answer after a start
+    /// is told, too: whether contact was lost before is not known here.
+    private func judgeContact(_ box: PolledBox, hasAnswered: Bool, _ now: Int64) {
+        if hasAnswered { box.answeredMs = now }
+        let isLost = !hasAnswered && now - box.answeredMs >= settings.contactLostMs
+        // Of a box that never gave a reading nothing is expected.
+        guard hasAnswered || isLost, box.isLost != isLost, !box.sequences.isEmpty else { return }
+        box.isLost = isLost
+        // Not on a whole second, where the box's own readings are: one reading a time.
+        let ts = Clock.nowMs() / 1_000 * 1_000 + 500
+        let vehicle = box.registration.vehicle
+        var reading = MachineReading(
+            vehicle: vehicle, ts: ts, id: "contact-\(ts)", model: box.registration.model ?? "unknown")
+        reading.values[.contact] = isLost ? 0 : 1
+        contacts.append(SpooledPage(vehicle: vehicle, end: nil, records: [RecordWriter.machine(reading)]))
     }
 
     /// The one place that knows that contact with a box was lost (with the fault) or is back (nil).
@@ -348,6 +383,10 @@ private final class PolledBox {
     /// Stored last, by serial number.
     var sequences: [String: Int64]
     var pageMost = MTGRequest.pageReadingsMax
+    /// The last answer, or when it was first polled, by the steady clock.
+    var answeredMs = Clock.steadyMs()
+    /// What the workers were told last; nil: nothing yet.
+    var isLost: Bool?
     /// Nil between polls.
     var call: BoxCall?
 

@@ -15,11 +15,16 @@ struct SpooledRecord {
     let json: [UInt8]
 }
 
-/// Readings of one box that belong together, with the sequence number that they end at.
+/// Records of one box that belong together.
 struct SpooledPage {
+    /// Where a box's readings end.
+    struct End {
+        let serial: String
+        let sequence: Int64
+    }
     let vehicle: VehicleID
-    let serial: String
-    let sequence: Int64
+    /// Nil: they are the gateway's own.
+    let end: End?
     let records: [[UInt8]]
 }
 
@@ -129,9 +134,10 @@ final class Spool: @unchecked Sendable {
                             "INSERT INTO record (vehicle, json) VALUES (?1, ?2)",
                             [.text(page.vehicle.text), .bytes(json)])
                     }
+                    guard let end = page.end else { continue }
                     try run(
                         "INSERT OR REPLACE INTO box (vehicle, serial, sequence) VALUES (?1, ?2, ?3)",
-                        [.text(page.vehicle.text), .text(page.serial), .integer(page.sequence)])
+                        [.text(page.vehicle.text), .text(end.serial), .integer(end.sequence)])
                 }
             }
             waiting.wrappingAdd(Int64(pages.reduce(0) { $0 + $1.records.count }), ordering: .relaxed)

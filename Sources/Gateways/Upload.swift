@@ -77,7 +77,9 @@ public struct Upload: Sendable {
         case .machine(let reading, _):
             (vehicle, ts) = (reading.vehicle, reading.ts)
             // Silence is judged by it. Only who polls a machine can say that it will go on reporting.
-            if reading.isReporting { throw Refusal("`reporting` is for gateways that poll: leave it out") }
+            guard !reading.isReporting, reading.values[.contact] == nil else {
+                throw Refusal("`reporting` and `contact` are for gateways that poll: leave them out")
+            }
         case .car(let car, let reading, _): (vehicle, ts) = (car, reading.ts)
         // Time, rules and what people say concern others, too: they do not come from devices.
         case .tick, .rules, .action: throw Refusal("`kind` must be reading")

@@ -66,6 +66,9 @@ public struct SettingRow: Sendable {
             "gateway.connection_s_max", .integer(1...86_400), "120",
             "longest time of one connection; a longer backlog goes on with the next"),
         SettingRow(
+            "gateway.contact_lost_s", .integer(1...86_400), "180",
+            "a box that has not answered for so long is without contact: an alert, if its engine was running"),
+        SettingRow(
             "gateway.connections_max", .integer(1...100_000), "4096",
             "boxes that are talked to at once; each may take 130 KB and an open file"),
         SettingRow(

@@ -194,7 +194,12 @@ extension MachineStore {
 
     // MARK: A machine's history, for readers
 
+    package static func services(of vehicle: VehicleID, on connection: Connection) throws -> ServiceLog {
+        try ActionStore.services(of: [vehicle], on: connection)[vehicle] ?? .none
+    }
+
     /// The machines whose latest reading is of this model, with their partitions.
+
     package static func machines(
         of model: String, on connection: Connection
     ) throws -> [(vehicle: VehicleID, partition: Int32)] {

@@ -15,6 +15,7 @@ package enum MachineStore {
         (.rdaLicense, "rda_license"), (.wdtLicense, "wdt_license"), (.machineSync, "machine_sync"),
         (.connectedDevices, "connected_devices"), (.lastCellCallIn, "last_cell_call_in_at"),
         (.lastReprogrammingStatus, "last_reprogramming_ok"), (.lastReprogrammingTime, "last_reprogramming_at"),
+        (.contact, "contact"),
     ]
     /// The column of a parameter as shown to people.
     package static func column(ofName name: String) -> String? {

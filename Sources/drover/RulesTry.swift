@@ -104,7 +104,8 @@ private struct TryJob {
         _ vehicle: VehicleID, _ partition: Int32, _ connection: Connection, _ readings: inout Int
     ) throws -> [Episode] {
         let rules = tried.timeline(try MachineStore.rules(partition: partition, on: connection))
-        var (trial, fromMs) = (Trial(rules: rules), Int64.min)
+        let services = try MachineStore.services(of: vehicle, on: connection)
+        var (trial, fromMs) = (Trial(rules: rules, services: services), Int64.min)
         while true {
             let page = try MachineStore.readings(
                 of: vehicle, fromMs: fromMs, rowsMax: TryJob.pageRows, on: connection)

@@ -46,6 +46,8 @@ struct ThresholdFileTests {
             "MTG Firmware Version": Limits(test: .shown, audience: .dealer),
             "Last Cell Call In": Limits(test: .above, limit: 5, audience: .dealer),
             "Last Reprogramming Status": Limits(test: .below, limit: 1, audience: .dealer),
+            // Not in the spec's table: "a polled box that does not answer raises one `no contact`".
+            "Contact": Limits(test: .below, limit: 1),
         ]
         func whole(_ value: Int64?) -> Int64? { value.map { $0 % 1_000 == 0 ? $0 / 1_000 : -1 } }
         let found = rows.mapValues { row in

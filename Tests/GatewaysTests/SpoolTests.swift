@@ -14,7 +14,7 @@ final class SpoolTests {
 
     private func page(_ vehicle: String, _ sequences: ClosedRange<Int64>, serial: String = "B") -> SpooledPage {
         SpooledPage(
-            vehicle: VehicleID(vehicle)!, serial: serial, sequence: sequences.upperBound,
+            vehicle: VehicleID(vehicle)!, end: SpooledPage.End(serial: serial, sequence: sequences.upperBound),
             records: sequences.map { Array("\(vehicle)-\($0)".utf8) })
     }
 

@@ -153,7 +153,10 @@ public enum SeededMachine {
         let callIn = rule(.lastCellCallIn, .above, 10)
         var service = rule(.engineHours, .above, 0)
         service.every = 20_000
-        return RuleSet(["8R Tractor": [coolant, tire, gps, callIn, service], "R4038 Sprayer": [sprayer, shortGPS]])
+        let contact = rule(.contact, .below, 1_000)
+        return RuleSet([
+            "8R Tractor": [coolant, tire, gps, callIn, service, contact], "R4038 Sprayer": [sprayer, shortGPS],
+        ])
     }()
 
     /// Sets that judge the same readings otherwise.
@@ -210,6 +213,12 @@ public enum SeededMachine {
         var chance = SeededChance(seed: seed)
         var (ts, model): (Int64, String) = (1_789_344_000_000, "8R Tractor")
         return (0..<count).map { index in
+            if chance.once(in: 12) {
+                var reading = MachineReading(
+                    vehicle: vehicle, ts: ts + 30_500, id: "contact-\(index)", model: "unknown")
+                reading.values[.contact] = chance.once(in: 2) ? 0 : 1
+                return reading
+            }
             // A step of 0 is a second reading of one time; the other ids sort before or after it by chance.
             ts += [0, 60_000, 100_000, 200_000, 300_000, 300_001, 900_000][Int(chance.below(7))]
             if chance.once(in: 25) {

@@ -162,7 +162,7 @@ def test_of_a_bad_batch_the_good_readings_are_taken_and_each_fault_is_told(desk)
     faults = [
         ({**good, "id": "a b"}, "`id`"), ({**good, "vehicle": "a/b"}, "`vehicle`"), ({**good, "ts": 12}, "`ts` 12"),
         ({**good, "schema": 2}, "schema 2"), ({**good, "ts": now() + 48 * HOUR}, "hours ahead"),
-        ({**good, "reporting": True}, "`reporting` is for gateways"), ({"schema": 1, "kind": "tick", "ts": now()}, "`kind` must be reading"),
+        ({**good, "reporting": True}, "`reporting` and `contact` are for gateways"), ({"schema": 1, "kind": "tick", "ts": now()}, "`kind` must be reading"),
         ({"schema": 1, "kind": "rules", "ts": now(), "version": "x", "rules": ""}, "`kind` must be reading"),
         ({**good, "note": "x" * 17_000}, "at most 16384"), ({key: value for key, value in good.items() if key != "model"}, "`model`"),
         (7, "not a JSON object"), ({**good, "id": None}, "`id`"),

@@ -1,0 +1,125 @@
+"""What people say of machines and alerts: records on the log, in the tables, in what is judged, and the same after a replay."""
+import json
+import time
+
+import pytest
+from test_gateway import emulate, gateway, wait_until
+from test_rejected import rows as rejected
+from world import World, connect, producer
+
+NOW = int(time.time() * 1000) // 1000 * 1000
+
+
+@pytest.fixture
+def world(drover, data):
+    return World(drover, drover.servers(data))
+
+
+def read(world, vehicle, ago_s, **values):
+    ts = NOW - ago_s * 1000
+    reading = {"schema": 1, "kind": "reading", "id": f"r-{ts}", "vehicle": vehicle, "ts": ts, "model": "8R Tractor", "gps_available": True, **values}
+    sender = producer(world.brokers)
+    sender.produce("drover.machines", key=vehicle.encode(), value=json.dumps(reading).encode())
+    assert sender.flush(20) == 0
+
+
+def alerts(env, what="parameter, state", where="true"):
+    with connect(env) as connection:
+        return connection.execute(f"SELECT {what} FROM drover.alert_now WHERE {where} ORDER BY opened_at, parameter").fetchall()
+
+
+def ask(world, env, *arguments, code=0):
+    run = world.drover.run(*arguments, env=env)
+    assert run.code == code, run.err
+    return run
+
+
+def test_a_service_an_acknowledgement_and_a_silence(world):
+    env = world.database()
+    worker = world.worker(env, "actions")
+    worker.wait_for("partitions assigned", 30)
+    read(world, "m-1", 7_200, engine_hours_h=1_000)
+    wait_until(lambda: alerts(env) == [("Engine Hours", "open")], 20, worker)
+
+    # Recorded later than it was done: the reading after it is judged by it.
+    assert "done" in ask(world, env, "vehicle", "service", "m-1", "--hours", 990, "--at", "2026-01-01T00:00:00Z", "--by", "Anna").err
+    wait_until(lambda: alerts(env, "state") == [("withdrawn",)], 20, worker)
+    read(world, "m-1", 3_600, engine_hours_h=1_036)
+    wait_until(lambda: ("due_soon",) in alerts(env, "state"), 20, worker)
+    read(world, "m-1", 1_800, engine_hours_h=1_040.1)
+    wait_until(lambda: ("open",) in alerts(env, "state"), 20, worker)
+    [(alert, worst)] = alerts(env, "alert_id, worst_value", "state = 'open'")
+    assert worst == pytest.approx(50.1)
+
+    story = json.loads(ask(world, env, "alert", "show", alert, "--format", "json").out)
+    assert story["rule_source"] == "the rule of the model 8R Tractor" and story["ends_with"] == "recording a service"
+    with connect(env) as connection:
+        partition, offset = connection.execute(
+            "SELECT v.topic_partition, r.record_offset FROM drover.machine_reading r JOIN drover.vehicle v USING (vehicle) WHERE r.engine_hours_h = 1036").fetchone()
+    assert {"what": "opened", "topic": "drover.machines", "partition": partition, "offset": offset, "value": "1036"}.items() <= story["readings"][-2].items()
+    text = ask(world, env, "alert", "show", alert).out
+    assert "ends with: recording a service" in text and "1040.1" in text and "drover.machines" in text
+
+    ask(world, env, "alert", "acknowledge", alert, "--by", "Anna", "--note", "on Friday")
+    ask(world, env, "alert", "acknowledge", alert, "--by", "Bert")
+    assert alerts(env, "acknowledged_by, acknowledgement_note", "state = 'open'") == [("Anna", "on Friday")]
+    ask(world, env, "alert", "silence", "--model", "8R Tractor", "--parameter", "Machine Hours", "--until", "2099-01-01T00:00:00Z", "--by", "Anna")
+    assert [row[0] for row in alerts(env, "silenced_until_at IS NOT NULL", "state = 'open'")] == [True]
+    assert "Anna" in ask(world, env, "alert", "list", "--vehicle", "m-1").out
+    # Taken back.
+    ask(world, env, "alert", "silence", "--model", "8R Tractor", "--parameter", "Engine Hours", "--until", "2026-01-01T00:00:00Z", "--by", "Anna")
+    assert [row[0] for row in alerts(env, "silenced_until_at IS NULL", "state = 'open'")] == [True]
+
+    ask(world, env, "vehicle", "service", "m-1", "--hours", 1_040.1, "--by", "Anna")
+    wait_until(lambda: alerts(env, "state", "state <> 'withdrawn'") == [("resolved",)], 20, worker)
+    history = json.loads(ask(world, env, "vehicle", "history", "m-1", "--limit", 2, "--format", "json").out)
+    assert [row["engine_hours_h"] for row in history] == [1040.1, 1036]
+    next_page = json.loads(ask(world, env, "vehicle", "history", "m-1", "--before", history[-1]["read_at"], "--format", "json").out)
+    assert [row["engine_hours_h"] for row in next_page] == [1000]
+
+    replayed = world.drover.run("replay", "--into", "again", env=env)
+    assert replayed.code == 0, replayed.err
+    verified = world.drover.run("verify", "again", env=env)
+    assert verified.code == 0, verified.out + verified.err
+    assert rejected(env) == [] and worker.stop() == 0
+
+
+def test_a_registered_box_is_polled_until_it_is_disabled_and_its_silence_is_one_alert(world, tmp_path):
+    env = world.database()
+    worker = world.worker(env, "registered")
+    worker.wait_for("partitions assigned", 30)
+    scenario = tmp_path / "scenario.yaml"
+    scenario.write_text("interval_s: 1\nmemory_min: 5\nboxes:\n  one:\n    model: 8R Tractor\n    values:\n      coolant_c: 70\n")
+    [box] = emulate(world, scenario, 1)
+    emulator = world.drover.started[-1]
+    ask(world, env, "vehicle", "register", "8R-0001", "--name", "Old Faithful", "--model", "8R Tractor", "--address", f"{box['host']}:{box['port']}",
+        "--tags", "north,big", "--by", "Anna")
+    polling = gateway(world, env, tmp_path, **{"gateway.plain_tcp_cidrs": "127.0.0.0/8", "gateway.contact_lost_s": 3})
+
+    def readings():
+        with connect(env) as connection:
+            return connection.execute("SELECT count(*) FROM drover.machine_reading WHERE vehicle = '8R-0001' AND coolant_c = 70").fetchone()[0]
+    wait_until(lambda: readings() >= 3, 30, polling, worker)
+    [row] = json.loads(ask(world, env, "vehicle", "list", "--search", "faithful", "--tag", "north", "--format", "json").out)
+    assert (row["name"], row["tags"], row["is_disabled"]) == ("Old Faithful", "north,big", False)
+
+    emulator.stop()
+    wait_until(lambda: ("Contact", "open") in alerts(env), 30, polling, worker)
+    # In the place of the absences, and the service that nobody has recorded stands beside it.
+    assert alerts(env) == [("Engine Hours", "open"), ("Contact", "open")]
+    ask(world, env, "vehicle", "register", "8R-0001", "--disable", "--by", "Anna")
+    polling.wait_for('boxes=0 dropped=1', 20)
+    [row] = json.loads(ask(world, env, "vehicle", "list", "--format", "json").out)
+    assert row["is_disabled"] and row["name"] == "Old Faithful" and row["address"].endswith(str(box["port"]))
+    assert polling.stop() == 0 and worker.stop() == 0
+
+
+@pytest.mark.parametrize("arguments, text", [
+    (["vehicle"], "say `list`"), (["vehicle", "register", "a b"], "a vehicle's id is"), (["vehicle", "service", "m-1"], "--hours 1234.5"),
+    (["vehicle", "service", "m-1", "--hours", "-1"], "--hours 1234.5"), (["alert", "silence"], "--until"), (["alert"], "say `list`"),
+    (["alert", "silence", "--until", "2099-01-01T00:00:00Z"], "say what is silenced"),
+    (["alert", "silence", "--parameter", "Luck", "--until", "2099-01-01T00:00:00Z"], "Luck: is no parameter"),
+])
+def test_wrong_use_says_how(drover, arguments, text):
+    run = drover.run(*arguments)
+    assert run.code == 2 and text in run.err, run.err
