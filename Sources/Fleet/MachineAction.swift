@@ -1,4 +1,4 @@
-/// What a person says of a machine or of its alerts. It comes as a record like a reading, so that the log alone orders it
+/// What a person says of a machine or of its alerts, or a gateway in answer to one. It comes as a record like a reading, so that the log alone orders it
 /// and a replay repeats it. Order and repeats do not matter: the latest by (`ts`, `id`) of its kind and thing counts.
 public struct MachineAction: Equatable, Sendable {
     public enum Kind: Equatable, Sendable {
@@ -8,6 +8,10 @@ public struct MachineAction: Equatable, Sendable {
         /// Somebody has seen this alert.
         case acknowledgement(alert: String)
         case silence(Silence)
+        /// A gateway shall download now what the box has; after `untilMs` nobody waits for it.
+        case pollRequest(untilMs: Int64)
+        /// A gateway's answer: what the box gave, or the reason and what to do.
+        case pollAnswer(request: String, isDone: Bool, text: String)
     }
 
     /// How a machine is called and reached. A record says all of it.

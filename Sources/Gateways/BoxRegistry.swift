@@ -16,11 +16,18 @@ struct BoxRegistration: Equatable, Sendable {
     let certificateSHA256: String?
 }
 
+/// Somebody waits for what this box has.
+struct PollRequest: Hashable {
+    let vehicle: VehicleID
+    let id: String
+}
+
 /// Reads again and again from PostgreSQL which boxes to poll, on a thread of its own: the database and names that are
 /// looked up may take their time. While the database is away the last list holds.
 final class BoxRegistry: Sendable {
     private struct State {
         var boxes: [BoxRegistration]?
+        var requests: [PollRequest] = []
         var isStopped = false
     }
 
@@ -36,6 +43,14 @@ final class BoxRegistry: Sendable {
 
     init(conninfo: String, intervalS: Int64, plain: [CIDR], refused: Gauge, log: Log) {
         (self.conninfo, self.intervalS, self.plain, self.refused, self.log) = (conninfo, intervalS, plain, refused, log)
+    }
+
+    /// Requests to poll that are open, each once.
+    func takeRequests() -> [PollRequest] {
+        state.withLock { state in
+            defer { state.requests = [] }
+            return state.requests
+        }
     }
 
     /// The list that was read since the last call; nil: none.
@@ -64,12 +79,19 @@ final class BoxRegistry: Sendable {
     private func run() {
         var (connection, isTroubled): (Connection?, Bool) = (nil, false)
         var addresses: [String: Address] = [:]
+        var (seen, nextMs): (Set<PollRequest>, Int64) = ([], 0)
         while !state.withLock({ $0.isStopped }) {
             do {
                 let session = try connection ?? Connection(conninfo: conninfo, applicationName: "drover-gateway")
                 connection = session
-                let boxes = try read(session, &addresses)
-                state.withLock { $0.boxes = boxes }
+                if Clock.steadyMs() >= nextMs {
+                    let boxes = try read(session, &addresses)
+                    state.withLock { $0.boxes = boxes }
+                    nextMs = Clock.steadyMs() + intervalS * 1_000
+                }
+                let open = try requests(session)
+                state.withLock { $0.requests += open.subtracting(seen) }
+                seen = open
                 if isTroubled { log.info("registrations are read again") }
                 isTroubled = false
             } catch {
@@ -82,8 +104,21 @@ final class BoxRegistry: Sendable {
                 isTroubled = true
             }
             // In trouble it is tried sooner: at its start a gateway polls nobody without the list.
-            _ = wake.wait(timeout: .now() + .seconds(Int(isTroubled ? min(3, intervalS) : intervalS)))
+            _ = wake.wait(timeout: .now() + .seconds(isTroubled ? 3 : BoxRegistry.requestsS))
         }
+    }
+
+    /// A person waits.
+    private static let requestsS = 1
+
+    private func requests(_ session: Connection) throws -> Set<PollRequest> {
+        let rows = try session.query(
+            "SELECT vehicle, request_id FROM drover.poll_request WHERE answered_at IS NULL AND expires_at > now() LIMIT 1000"
+        )
+        return Set(
+            try rows.compactMap { row in
+                try row.text(0).flatMap { VehicleID($0) }.map { PollRequest(vehicle: $0, id: try row.text(1)!) }
+            })
     }
 
     private func read(_ session: Connection, _ addresses: inout [String: Address]) throws -> [BoxRegistration] {

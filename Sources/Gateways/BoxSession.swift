@@ -16,6 +16,18 @@ enum BoxFault: Error, Equatable, CustomStringConvertible {
     case overlong
     case spool(String)
 
+    /// What a person can do about it.
+    var advice: String {
+        switch self {
+        case .unreachable: "Is the box on, in reach, and its address right?"
+        case .distrusted:
+            "Compare certificate_sha256 of its registration with the box's own; renew it when it has expired."
+        case .late, .closed, .overlong: "Try again when the connection is better: what was stored stays."
+        case .notMTG, .unasked, .refused: "Is it an MTG box at this address, with a firmware that this program knows?"
+        case .spool: "See to the gateway's disk and the broker."
+        }
+    }
+
     /// The box, or the way to it, failed; not our own disk.
     var isBoxs: Bool { if case .spool = self { false } else { true } }
 
@@ -191,6 +203,9 @@ struct BoxSchedule {
     }
 
     var isWithoutContact: Bool { failures >= BoxSchedule.lostAfterFailures }
+
+    /// Somebody waits for it.
+    mutating func callNow(nowMs: Int64) { nextMs = nowMs }
 
     /// The next poll keeps its place in the interval; intervals that were missed are not made up for.
     mutating func succeeded(nowMs: Int64) {

@@ -37,9 +37,9 @@ public struct MTGGatewaySettings: Sendable {
         (self.plain, self.prepareTopics) = (plain, prepareTopics)
     }
 
-    /// A reading not older than this comes from a machine that is heard so often that its silence says something; of
-    /// one that is polled more rarely than an absence may last nothing is expected.
-    var freshMs: Int64 { pollIntervalMs <= 120_000 ? 2 * pollIntervalMs + answerTimeoutMs : 0 }
+    /// A reading not older than this comes from a machine that is heard so often that its silence says something: one
+    /// that is polled, and writes readings, every two minutes or so. Of others nothing is expected.
+    var freshMs: Int64 { pollIntervalMs <= 120_000 ? 180_000 : 0 }
 }
 
 /// Polls boxes: one thread and one event queue for all connections, nothing in it waits for a box. What boxes give goes
@@ -67,8 +67,8 @@ public final class MTGGateway {
     private var sequences: [String: [String: Int64]]
     /// Calls of this round whose readings are to be stored.
     private var toStore: [(call: BoxCall, page: SpooledPage)] = []
-    /// What is to be said of boxes that do not answer any more, or do again.
-    private var contacts: [SpooledPage] = []
+    /// What the gateway itself has to say: of boxes that do not answer any more, or do again, and to those who asked.
+    private var notices: [SpooledPage] = []
     private var nextLookMs: Int64 = 0
     private var nextFiguresMs = Clock.steadyMs() + figuresMs
     private var isFull = false
@@ -101,6 +101,7 @@ public final class MTGGateway {
             guard now >= nextLookMs else { continue }
             nextLookMs = now + MTGGateway.lookMs
             if let registered = registry.take() { take(registered, now) }
+            for request in registry.takeRequests() { take(request, now) }
             cutLate(now)
             callDue(now)
             if now >= nextFiguresMs { sayFigures(now) }
@@ -138,6 +139,26 @@ public final class MTGGateway {
             log.info("boxes to poll", ["boxes": "\(boxes.count)", "dropped": "\(left.count)"])
         }
         metrics.boxes.set(boxes.count)
+    }
+
+    private func take(_ request: PollRequest, _ now: Int64) {
+        guard let box = boxes[request.vehicle] else {
+            return answer(
+                request, isDone: false,
+                "this machine is not polled here. Is it registered with an address, enabled, and its network allowed "
+                    + "(gateway.plain_tcp_cidrs) or its certificate pinned?")
+        }
+        guard !isFull else { return answer(request, isDone: false, "the spool is full; see to the broker") }
+        box.requests.append(request)
+        if box.call == nil { box.schedule.callNow(nowMs: now) }
+    }
+
+    private func answer(_ request: PollRequest, isDone: Bool, _ text: String) {
+        let ts = Clock.nowMs()
+        let action = MachineAction(
+            id: "\(request.id.prefix(50))-\(String(ts, radix: 36))", vehicle: request.vehicle, ts: ts, by: "gateway",
+            note: nil, kind: .pollAnswer(request: request.id, isDone: isDone, text: text))
+        notices.append(SpooledPage(vehicle: request.vehicle, end: nil, records: [RecordWriter.action(action)]))
     }
 
     private func callDue(_ now: Int64) {
@@ -258,10 +279,10 @@ public final class MTGGateway {
 
     /// What this round brought, in one transaction; then the boxes are asked for more.
     private func store() {
-        guard !toStore.isEmpty || !contacts.isEmpty else { return }
+        guard !toStore.isEmpty || !notices.isEmpty else { return }
         let stored = toStore.filter { calls[$0.call.slot] === $0.call }
-        let said = contacts
-        (toStore, contacts) = ([], [])
+        let said = notices
+        (toStore, notices) = ([], [])
         do throws(SpoolError) {
             try spool.append(said + stored.map(\.page))
         } catch {
@@ -300,7 +321,16 @@ public final class MTGGateway {
     private func end(_ call: BoxCall, _ fault: BoxFault?) {
         guard calls[call.slot] === call else { return }
         close(call)
-        ended(call.box, startMs: call.startMs, madeProgress: call.session.readings > 0, fault)
+        let readings = call.session.readings
+        for request in call.box.requests {
+            if let fault {
+                answer(request, isDone: false, "\(fault). \(fault.advice)")
+            } else {
+                answer(request, isDone: true, readings == 1 ? "1 new reading" : "\(readings) new readings")
+            }
+        }
+        call.box.requests = []
+        ended(call.box, startMs: call.startMs, madeProgress: readings > 0, fault)
     }
 
     private func close(_ call: BoxCall) {
@@ -343,7 +373,7 @@ public final class MTGGateway {
         var reading = MachineReading(
             vehicle: vehicle, ts: ts, id: "contact-\(ts)", model: box.registration.model ?? "unknown")
         reading.values[.contact] = isLost ? 0 : 1
-        contacts.append(SpooledPage(vehicle: vehicle, end: nil, records: [RecordWriter.machine(reading)]))
+        notices.append(SpooledPage(vehicle: vehicle, end: nil, records: [RecordWriter.machine(reading)]))
     }
 
     /// The one place that knows that contact with a box was lost (with the fault) or is back (nil).
@@ -387,6 +417,8 @@ private final class PolledBox {
     var answeredMs = Clock.steadyMs()
     /// What the workers were told last; nil: nothing yet.
     var isLost: Bool?
+    /// Who waits for the end of the next call.
+    var requests: [PollRequest] = []
     /// Nil between polls.
     var call: BoxCall?
 

@@ -35,6 +35,30 @@ enum ActionStore {
                         .text(action.vehicle!.text), .text(action.id), .text(alert), .timestampMs(action.ts),
                         .text(action.by), .text(action.note),
                     ])
+            case .pollRequest(let untilMs):
+                try connection.query(
+                    """
+                    INSERT INTO poll_request (vehicle, request_id, asked_at, asked_by, expires_at) VALUES ($1, $2, $3, $4, $5)
+                    ON CONFLICT (vehicle, request_id) DO UPDATE SET asked_at = EXCLUDED.asked_at,
+                        asked_by = EXCLUDED.asked_by, expires_at = EXCLUDED.expires_at
+                    """,
+                    [
+                        .text(action.vehicle!.text), .text(action.id), .timestampMs(action.ts), .text(action.by),
+                        .timestampMs(untilMs),
+                    ])
+            case .pollAnswer(let request, let isDone, let text):
+                // Of two gateways' answers the first counts: somebody has read it.
+                try connection.query(
+                    """
+                    INSERT INTO poll_request AS known (vehicle, request_id, answered_at, is_done, answer)
+                    VALUES ($1, $2, $3, $4, $5)
+                    ON CONFLICT (vehicle, request_id) DO UPDATE SET answered_at = EXCLUDED.answered_at,
+                        is_done = EXCLUDED.is_done, answer = EXCLUDED.answer WHERE known.answered_at IS NULL
+                    """,
+                    [
+                        .text(action.vehicle!.text), .text(request), .timestampMs(action.ts), .bool(isDone),
+                        .text(text),
+                    ])
             case .silence(let silence):
                 try connection.query(
                     """

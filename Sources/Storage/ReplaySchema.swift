@@ -19,6 +19,7 @@ public enum ReplaySchema {
         ("service", "vehicle", []),
         ("acknowledgement", "vehicle", []),
         ("silence", "record_id", []),
+        ("poll_request", "vehicle", []),
     ]
 
     /// A plain name that is nobody else's.

@@ -24,7 +24,8 @@ public enum DecodeError: Error, Equatable, Sendable, CustomStringConvertible {
         case .notJSON(let why): "not a JSON object: \(why)"
         case .tooLarge(let bytes, let most): "\(bytes) bytes, at most \(most) are read"
         case .schemaUnknown(let schema): "schema \(schema) is not known, 1 is"
-        case .kindUnknown: "`kind` is not one of reading, tick, rules, registration, service, acknowledgement, silence"
+        case .kindUnknown:
+            "`kind` is not one of reading, tick, rules, registration, service, acknowledgement, silence, poll_request, poll_answer"
         case .keyMissing(let key): "`\(key)` is missing or of the wrong type"
         case .vehicleInvalid: "`vehicle` is not 1 to 64 letters, digits, -, _ or ."
         case .timeImpossible(let ts): "`ts` \(ts) is not epoch milliseconds between 1990 and 2100"

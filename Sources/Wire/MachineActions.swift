@@ -17,6 +17,11 @@ extension RecordDecoder {
             kind = .acknowledgement(alert: try id(.alert, "alert"))
         } else if scanner.isText(.kind, "silence") {
             kind = .silence(try silence())
+        } else if scanner.isText(.kind, "poll_request") {
+            kind = .pollRequest(untilMs: try untilMs())
+        } else if scanner.isText(.kind, "poll_answer") {
+            guard let answer = try text(.text, "text") else { throw .keyMissing("text") }
+            kind = .pollAnswer(request: try id(.request, "request"), isDone: scanner.isTrue(.done), text: answer)
         } else {
             throw .kindUnknown
         }
@@ -68,10 +73,13 @@ extension RecordDecoder {
         (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
     }
 
+    private func untilMs() throws(DecodeError) -> Int64 {
+        guard let ms = scanner.integer(.untilTs), UTC.plausible.contains(ms) else { throw .keyMissing("until_ts") }
+        return ms
+    }
+
     private func silence() throws(DecodeError) -> MachineAction.Silence {
-        guard let untilMs = scanner.integer(.untilTs), UTC.plausible.contains(untilMs) else {
-            throw .keyMissing("until_ts")
-        }
+        let untilMs = try untilMs()
         var parameter: MachineParameter?
         if let name = try text(.parameter, "parameter") {
             parameter = MachineParameter.allCases.first { $0.row.name == name }
@@ -89,6 +97,9 @@ extension RecordWriter {
             case .registration(let registration): ("registration", fields(registration))
             case .service(let atHours): ("service", [("engine_hours_h", .number(Decimal.text(atHours, decimals: 3)))])
             case .acknowledgement(let alert): ("acknowledgement", [("alert", .text(alert))])
+            case .pollRequest(let untilMs): ("poll_request", [("until_ts", .integer(untilMs))])
+            case .pollAnswer(let request, let isDone, let text):
+                ("poll_answer", [("request", .text(request)), ("done", .bool(isDone)), ("text", .text(text))])
             case .silence(let silence):
                 (
                     "silence",

@@ -2,6 +2,7 @@ import Fleet
 import Gateways
 import Kafka
 import Observe
+import Postgres
 import Settings
 import Sockets
 
@@ -82,6 +83,40 @@ extension Command {
                 address, port: port, pinned: pinned, timeoutMs: settings.integer("gateway.answer_timeout_ms"))
             Out.result(String(decoding: try log.fetch(key: key(arguments)), as: UTF8.self))
             return .done
+        })
+
+    static let gatewayPoll = Command(
+        name: "gateway poll", operands: "VEHICLE",
+        summary: "Asks the gateway to download now what a machine's box has, and says how it went.",
+        options: [.init("--wait", "S", "how long the answer is waited for (default 30)")] + ActionPush.options
+            + SettingsSource.options,
+        example: "drover gateway poll 8R-0001",
+        run: { arguments in
+            guard arguments.operands.count == 1, let vehicle = VehicleID(arguments.operands[0]) else {
+                throw UsageError("one VEHICLE is to be named")
+            }
+            let waitS = try arguments.integer("--wait", in: 1...3_600) ?? 30
+            let settings = try SettingsSource.load(arguments)
+            let action = try ActionPush.action(
+                arguments, vehicle: vehicle, kind: .pollRequest(untilMs: Clock.nowMs() + waitS * 1_000))
+            try ActionPush(settings: settings).push(action)
+            let connection = try Connection(conninfo: settings.text("postgres.reader_url", or: "postgres.url"))
+            let patience = Stopwatch()
+            while patience.seconds < Double(waitS) {
+                let rows = try connection.query(
+                    """
+                    SELECT is_done, answer FROM drover.poll_request
+                    WHERE vehicle = $1 AND request_id = $2 AND answered_at IS NOT NULL
+                    """, [.text(vehicle.text), .text(action.id)])
+                if let row = rows.first {
+                    let text = "\(vehicle): \(try row.text("answer")!)"
+                    guard try row.bool("is_done")! else { throw Failure(text) }
+                    Out.result(text)
+                    return .done
+                }
+                guard !StopFlag.wait(timeoutMs: 100) else { break }
+            }
+            throw Failure("\(vehicle): no gateway has answered within \(waitS) s. Is `drover gateway` up? See its log")
         })
 
     private static func place(_ arguments: Arguments) throws -> (Address, UInt16) {

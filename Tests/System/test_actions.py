@@ -103,15 +103,23 @@ def test_a_registered_box_is_polled_until_it_is_disabled_and_its_silence_is_one_
     [row] = json.loads(ask(world, env, "vehicle", "list", "--search", "faithful", "--tag", "north", "--format", "json").out)
     assert (row["name"], row["tags"], row["is_disabled"]) == ("Old Faithful", "north,big", False)
 
+    assert "new reading" in ask(world, env, "gateway", "poll", "8R-0001", "--by", "Anna").out
     emulator.stop()
+    said = ask(world, env, "gateway", "poll", "8R-0001", "--by", "Anna", code=1).err
+    assert "Connection refused. Is the box on, in reach" in said, said
     wait_until(lambda: ("Contact", "open") in alerts(env), 30, polling, worker)
     # In the place of the absences, and the service that nobody has recorded stands beside it.
     assert alerts(env) == [("Engine Hours", "open"), ("Contact", "open")]
     ask(world, env, "vehicle", "register", "8R-0001", "--disable", "--by", "Anna")
     polling.wait_for('boxes=0 dropped=1', 20)
+    assert "not polled here" in ask(world, env, "gateway", "poll", "8R-0001", "--by", "Anna", code=1).err
+    with connect(env) as connection:
+        assert connection.execute("SELECT is_done FROM drover.poll_request ORDER BY asked_at").fetchall() == [(True,), (False,), (False,)]
     [row] = json.loads(ask(world, env, "vehicle", "list", "--format", "json").out)
     assert row["is_disabled"] and row["name"] == "Old Faithful" and row["address"].endswith(str(box["port"]))
-    assert polling.stop() == 0 and worker.stop() == 0
+    assert polling.stop() == 0
+    assert "no gateway has answered" in ask(world, env, "gateway", "poll", "8R-0001", "--by", "Anna", "--wait", 2, code=1).err
+    assert rejected(env) == [] and worker.stop() == 0
 
 
 @pytest.mark.parametrize("arguments, text", [
