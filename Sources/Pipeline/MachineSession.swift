@@ -156,9 +156,8 @@ struct MachineSession {
     {
         if let window = windows[vehicle] { return window }
         guard let history = histories.machines[vehicle] else {
-            return book.machine(vehicle).map {
-                MachineWindow(vehicle: vehicle, fold: $0.fold, told: $0.told, services: $0.services)
-            }
+            guard let machine = book.machine(vehicle) else { return nil }
+            return MachineWindow(vehicle: vehicle, machine)
         }
         var window = MachineWindow(vehicle: vehicle, history)
         if window.needsRepair {

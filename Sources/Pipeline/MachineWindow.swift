@@ -17,9 +17,10 @@ struct MachineWindow {
     private var changedRows: Set<Int64> = []
 
     /// A machine in memory: everything before its latest reading is out of reach.
-    init(vehicle: VehicleID, fold: AlertFold, told: ToldAlerts, services: ServiceLog) {
-        (self.vehicle, fromMs) = (vehicle, fold.lastMs.map { $0 + 1 } ?? .min)
-        (isWhole, before, rows, self.told, self.services) = (true, fold, [], told, services)
+    init(vehicle: VehicleID, _ machine: MachineBook.Machine) {
+        (self.vehicle, fromMs) = (vehicle, machine.fold.lastMs.map { $0 + 1 } ?? .min)
+        (isWhole, before, rows) = (true, machine.fold, [])
+        (told, services) = (machine.told, machine.services)
     }
 
     init(vehicle: VehicleID, _ history: MachineHistory) {
