@@ -36,7 +36,7 @@ struct EmulatedBoxTests {
                 let answer = MTGAnswer.reading(reading)
                 let frame = try #require(try MTGFrame.first(of: answer.encoded(), contentMax: 1_000)).frame
                 #expect(try MTGAnswer(frame) == answer)
-                #expect(reading.values.count == MachineParameter.allCases.count)
+                #expect(reading.values.count == MachineParameter.ofBox.count)
             }
         }
     }

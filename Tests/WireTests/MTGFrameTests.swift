@@ -243,7 +243,7 @@ struct MTGChance {
         (reading.serial, reading.model) = (text(16), text(24))
         (reading.firmware, reading.machineID) = (text(16), text(16))
         reading.isEngineRunning = chance.once(in: 3) ? nil : chance.once(in: 2)
-        for parameter in MachineParameter.allCases where !chance.once(in: 4) {
+        for parameter in MachineParameter.ofBox where !chance.once(in: 4) {
             let row = parameter.row
             reading.values[parameter] =
                 switch row.kind {
