@@ -184,7 +184,7 @@ def test_rule_tests_pass_for_the_shipped_rules_and_tell_what_a_change_breaks(dro
     assert (run.code, run.out, run.err) == (0, "87 rule tests passed, 0 failed\n", "")
     change(rules, "<critical>95</critical>", "<critical>96</critical>")
     run = drover.run("rules", "test", rules)
-    assert run.code == 1 and run.out == "83 rule tests passed, 1 failed\n"
+    assert run.code == 1 and run.out == "86 rule tests passed, 1 failed\n"
     assert run.err.startswith(
         "8R Tractor.yaml:36: coolant just above 95 is critical and stays so until it clears\n"
         "  expected: Coolant Temperature opened +0s, resolved +2m, state resolved, severity critical, worst 95.1\n"
@@ -192,7 +192,7 @@ def test_rule_tests_pass_for_the_shipped_rules_and_tell_what_a_change_breaks(dro
     (rules / "tests" / "more.yaml").write_text("tests: [{name: a, when: [], then: []}]\n")
     run = drover.run("rules", "test", rules)
     assert run.code == 1 and "more.yaml:1: `given` must name a model and a start\n" in run.err
-    assert run.out == "83 rule tests passed, 1 failed, 1 files not read\n"
+    assert run.out == "86 rule tests passed, 1 failed, 1 files not read\n"
     run = drover.run("rules", "test", rules, "--tests", rules)
     assert run.code == 1 and "holds no rule tests" in run.err
 
