@@ -258,3 +258,51 @@ def test_every_cell_of_the_threshold_table_from_the_box_to_the_alert(world, tmp_
         return {alert["parameter"] for alert in json.loads(run.out)}
     assert parameters("dealer") == parameters("developer") == set(NAMES.values())
     assert parameters("farmer") == set(NAMES.values()) - DEALERS
+
+
+def test_a_backlog_of_three_days_tells_its_overheating_late_and_no_false_alert(world, tmp_path):  # noqa: F811
+    """Over a line that is cut ten times; the clock of the log is days ahead of the readings all the while."""
+    (tmp_path / "cut.yaml").write_text(
+        """memory_min: 4320\nboxes:\n  cut:\n    model: S690 Combine\n    cut_after_bytes: 120000\n    values:\n      coolant_c: 70 .. 99 over 1440 min\n""")
+    env = world.database()
+    worker = world.worker(env, "one", **{"ticks.interval_s": 1})
+    [box] = boxes = emulate(world, tmp_path / "cut.yaml", 1)
+    register(env, boxes)
+    running, vehicle = gateway(world, env, tmp_path), box["serial"]
+
+    def count():
+        with connect(env) as connection:
+            return connection.execute("SELECT count(*) FROM drover.machine_reading").fetchone()[0]
+    wait_until(lambda: count() >= 4_320, 120, running, worker)
+    assert running.stop() == 0
+    assert running.output().count("closed in the middle of an answer") >= 10
+    world.work_off(env)
+    assert worker.stop() == 0
+    with connect(env) as connection:
+        stored = Stored(connection, vehicle)
+        expected = walk(stored.of("coolant_c"), "above", 85, 95, 82, 0)
+        rows = connection.execute(
+            """SELECT parameter, opened_at, resolved_at, severity, told_at, resolved_told_at, revision, alert_id, state FROM drover.alert
+               ORDER BY parameter, opened_at""").fetchall()
+        told = [record for record, in connection.execute("SELECT record::jsonb FROM drover.outbox WHERE topic = 'drover.alerts' ORDER BY outbox_id")]
+    # Those that were withdrawn, too: there are none.
+    assert [row[0] for row in rows] == ["Coolant Temperature"] * len(expected) + ["Engine Hours"]
+    assert [row[1:4] for row in rows[:-1]] == expected
+    assert {row[6] for row in rows} == {0}
+
+    def is_late(at, told_at):
+        return told_at - at > timedelta(minutes=5)
+    late = [(is_late(row[1], row[4]), bool(row[2]) and is_late(row[2], row[5])) for row in rows[:-1]]
+    assert late.count((True, True)) >= 2
+    kinds = [record["transition"] for record in told if record["parameter"] == "Coolant Temperature"]
+    # One that the backlog begins with may be critical from the start.
+    values = dict(stored.of("coolant_c"))
+    worse = sum(severity == "critical" and values[opened] <= 95 for opened, _, severity in expected)
+    assert sorted(kinds) == ["opened"] * len(expected) + ["resolved"] * sum(bool(each[1]) for each in expected) + ["worse"] * worse
+    for row, (opened_late, resolved_late) in zip(rows, late):
+        marks = {record["transition"]: "late" in record for record in told if record["alert"] == row[7]}
+        assert (marks["opened"], marks.get("resolved", False)) == (opened_late, resolved_late)
+        run = world.drover.run("alert", "show", row[7], env=env)
+        assert run.code == 0 and (("opened late: told 2" in run.out), ("resolved late: told 2" in run.out)) == (opened_late, resolved_late), run.out
+    run = world.drover.run("alert", "list", "--all", "--format", "json", env=env)
+    assert {(alert["is_opened_late"], bool(alert["is_resolved_late"])) for alert in json.loads(run.out) if alert["parameter"] == "Coolant Temperature"} == set(late)
