@@ -32,7 +32,7 @@ public struct AlertTransition: Equatable, Sendable {
 }
 
 extension RecordWriter {
-    /// A record of kind `alert` on `drover.alerts`. `late`: what it tells was over for long when it was pushed.
+    /// A record of kind `alert` on `drover.alerts`. `late`: it was pushed long after what it tells (Lateness).
     public static func alert(_ transition: AlertTransition) -> [UInt8] {
         let (alert, episode) = (transition.alert, transition.alert.episode)
         func number(_ value: Int64?) -> JSONValue? { value.map { .number(Decimal.text($0, decimals: 3)) } }

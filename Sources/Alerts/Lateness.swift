@@ -1,9 +1,10 @@
 public import Fleet
 
-/// Whether something was told of when it was over already: from a backlog, an upload, a spool that had to wait. By the
-/// broker's time stamp of the record that told of it, so that a replay says the same.
+/// Whether something came long after it was so: in a backlog, an upload, a spool that had to wait. By the broker's time
+/// stamp of the record that told of it, so that a replay says the same.
 public enum Lateness {
-    /// As long as a poll with its longest back-off takes (`gateway.back_off_s_max`).
+    /// The longest back-off of a gateway (`gateway.back_off_s_max`), and the shipped `<absent>` of GPS: a reading in time
+    /// has not passed its own deadline.
     public static let afterMs: Int64 = 300_000
 
     public static func isLate(_ ts: Int64, pushedMs: Int64) -> Bool { ts + afterMs < pushedMs }

@@ -1,5 +1,4 @@
 internal import Alerts
-internal import Alerts
 internal import Fleet
 internal import Kafka
 internal import Pipeline

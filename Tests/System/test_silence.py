@@ -39,8 +39,8 @@ class Month:
         self.records.append((pushed or ts + self.chance.randrange(10_000), vehicle, {key: value for key, value in reading.items() if value is not None}))
 
     def shifts(self, days=range(DAYS)):
-        """Begin and end of work; never five days without."""
-        worked = -1
+        """Begin and end of work; the first day at least, and never five days without."""
+        worked = -4
         for day in days:
             if day - worked > 3 or self.chance.random() < 0.7:
                 worked = day
