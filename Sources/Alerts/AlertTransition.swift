@@ -9,8 +9,22 @@ public struct AlertTransition: Equatable, Sendable {
     public let kind: Kind
     /// As it stands after the transition.
     public let alert: ToldAlert
+    /// When the record that caused it was pushed.
+    public let pushedMs: Int64
 
-    public init(_ kind: Kind, _ alert: ToldAlert) { (self.kind, self.alert) = (kind, alert) }
+    public init(_ kind: Kind, _ alert: ToldAlert, _ cause: AlertCause) {
+        (self.kind, self.alert, pushedMs) = (kind, alert, cause.pushedMs)
+    }
+
+    /// When it opened, was worst or resolved, by the machine's readings; of a correction, when its cause was pushed.
+    public var ts: Int64 {
+        switch kind {
+        case .opened: alert.episode.openedMs
+        case .worse: alert.episode.worstMs
+        case .resolved: alert.episode.resolvedMs ?? alert.episode.worstMs
+        case .revised, .withdrawn: alert.revisedMs ?? alert.episode.openedMs
+        }
+    }
 
     public var id: String { "\(alert.id)-\(kind.rawValue)-\(alert.revision)" }
     /// The key of its record on `drover.alerts`.
@@ -18,22 +32,15 @@ public struct AlertTransition: Equatable, Sendable {
 }
 
 extension RecordWriter {
-    /// A record of kind `alert` on `drover.alerts`. `ts` is when it opened, was worst or resolved, by the machine's
-    /// readings; a correction carries the time at which its cause was pushed.
+    /// A record of kind `alert` on `drover.alerts`. `late`: it was pushed long after what it tells (Lateness).
     public static func alert(_ transition: AlertTransition) -> [UInt8] {
         let (alert, episode) = (transition.alert, transition.alert.episode)
-        let ts =
-            switch transition.kind {
-            case .opened: episode.openedMs
-            case .worse: episode.worstMs
-            case .resolved: episode.resolvedMs ?? episode.worstMs
-            case .revised, .withdrawn: alert.revisedMs ?? episode.openedMs
-            }
         func number(_ value: Int64?) -> JSONValue? { value.map { .number(Decimal.text($0, decimals: 3)) } }
         let fields: [(String, JSONValue?)] = [
             ("schema", .integer(1)), ("kind", .text("alert")), ("id", .text(transition.id)),
-            ("vehicle", .text(episode.vehicle.text)), ("ts", .integer(ts)),
+            ("vehicle", .text(episode.vehicle.text)), ("ts", .integer(transition.ts)),
             ("transition", .text(transition.kind.rawValue)), ("alert", .text(alert.id)),
+            ("late", Lateness.isLate(transition.ts, pushedMs: transition.pushedMs) ? .bool(true) : nil),
             ("revision", .integer(Int64(alert.revision))), ("model", .text(episode.model)),
             ("parameter", .text(episode.name)), ("unit", .text(episode.unit)),
             ("severity", .text(episode.severity.rawValue)),

@@ -6,6 +6,9 @@ public struct ToldAlert: Equatable, Sendable {
     /// Made of the opening that was told first; it stays when late data moves the opening.
     public let id: String
     public let firstOpenedMs: Int64
+    /// When the records that told first of its opening, and of its end as it is now, were pushed; nil: not known.
+    public let toldMs: Int64?
+    public internal(set) var resolvedToldMs: Int64?
     public var episode: Episode
     /// Late data took it back: the readings do not say so any more. The episode is the last one told.
     public var isWithdrawn: Bool
@@ -15,10 +18,11 @@ public struct ToldAlert: Equatable, Sendable {
     public var revisedMs: Int64?
 
     public init(
-        id: String, firstOpenedMs: Int64, episode: Episode, isWithdrawn: Bool = false, revision: Int32 = 0,
-        revisedMs: Int64? = nil
+        id: String, firstOpenedMs: Int64, toldMs: Int64? = nil, resolvedToldMs: Int64? = nil, episode: Episode,
+        isWithdrawn: Bool = false, revision: Int32 = 0, revisedMs: Int64? = nil
     ) {
         (self.id, self.firstOpenedMs, self.episode) = (id, firstOpenedMs, episode)
+        (self.toldMs, self.resolvedToldMs) = (toldMs, resolvedToldMs)
         (self.isWithdrawn, self.revision, self.revisedMs) = (isWithdrawn, revision, revisedMs)
     }
 }
@@ -82,7 +86,7 @@ public struct ToldAlerts: Equatable, Sendable {
             correct(index, cause)
             all[index].isWithdrawn = true
             changedIDs.insert(all[index].id)
-            transitions.append(AlertTransition(.withdrawn, all[index]))
+            transitions.append(AlertTransition(.withdrawn, all[index], cause))
         }
         return transitions
     }
@@ -95,16 +99,23 @@ public struct ToldAlerts: Equatable, Sendable {
     private mutating func update(_ index: Int, to episode: Episode, _ cause: AlertCause) -> [AlertTransition] {
         let before = all[index].episode
         guard before != episode else { return [] }
-        all[index].episode = episode
-        changedIDs.insert(all[index].id)
+        replace(index, by: episode, cause)
         guard !cause.isLate, before.openedMs == episode.openedMs else {
             correct(index, cause)
-            return [AlertTransition(.revised, all[index])]
+            return [AlertTransition(.revised, all[index], cause)]
         }
         let isDue = before.state == .dueSoon && episode.state == .open
         var kinds: [AlertTransition.Kind] = before.severity != episode.severity || isDue ? [.worse] : []
         if before.state != episode.state, episode.state == .resolved { kinds.append(.resolved) }
-        return kinds.map { AlertTransition($0, all[index]) }
+        return kinds.map { AlertTransition($0, all[index], cause) }
+    }
+
+    private mutating func replace(_ index: Int, by episode: Episode, _ cause: AlertCause) {
+        if all[index].episode.resolvedMs != episode.resolvedMs {
+            all[index].resolvedToldMs = episode.resolvedMs.flatMap { _ in UTC.stamp(cause.pushedMs) }
+        }
+        all[index].episode = episode
+        changedIDs.insert(all[index].id)
     }
 
     /// An alert that is told for the first time, or again after it was withdrawn.
@@ -112,20 +123,22 @@ public struct ToldAlerts: Equatable, Sendable {
         var (id, count) = (episode.id, 1)
         while let index = all.firstIndex(where: { $0.id == id }) {
             if all[index].isWithdrawn {
-                (all[index].episode, all[index].isWithdrawn) = (episode, false)
+                replace(index, by: episode, cause)
+                all[index].isWithdrawn = false
                 correct(index, cause)
-                changedIDs.insert(id)
-                return [AlertTransition(.revised, all[index])]
+                return [AlertTransition(.revised, all[index], cause)]
             }
             // The alert that was told first with this opening has moved elsewhere.
             count += 1
             id = "\(episode.id)-\(count)"
         }
-        let alert = ToldAlert(id: id, firstOpenedMs: episode.openedMs, episode: episode)
+        let (isOver, toldMs) = (episode.state == .resolved, UTC.stamp(cause.pushedMs))
+        let alert = ToldAlert(
+            id: id, firstOpenedMs: episode.openedMs, toldMs: toldMs, resolvedToldMs: isOver ? toldMs : nil,
+            episode: episode)
         all.append(alert)
         changedIDs.insert(id)
-        let isOver = episode.state == .resolved
-        return [AlertTransition(.opened, alert)] + (isOver ? [AlertTransition(.resolved, alert)] : [])
+        return (isOver ? [.opened, .resolved] : [.opened]).map { AlertTransition($0, alert, cause) }
     }
 }
 

@@ -37,9 +37,8 @@ public struct MTGGatewaySettings: Sendable {
         (self.plain, self.prepareTopics) = (plain, prepareTopics)
     }
 
-    /// A reading not older than this comes from a machine that is heard so often that its silence says something: one
-    /// that is polled, and writes readings, every two minutes or so. Of others nothing is expected.
-    var freshMs: Int64 { pollIntervalMs <= 120_000 ? 180_000 : 0 }
+    /// Boxes are heard so often that their silence says something.
+    var expectsReports: Bool { pollIntervalMs <= 120_000 }
 }
 
 /// Polls boxes: one thread and one event queue for all connections, nothing in it waits for a box. What boxes give goes
@@ -266,13 +265,11 @@ public final class MTGGateway {
     private func page(_ readings: [MTGReading], _ serial: String, _ box: PolledBox) -> SpooledPage {
         let (vehicle, model) = (box.registration.vehicle, box.registration.model)
         metrics.droppedFields.add(readings.reduce(0) { $0 + $1.droppedFields })
-        let reportingSinceMs = Clock.nowMs() - settings.freshMs
         return SpooledPage(
             vehicle: vehicle, end: SpooledPage.End(serial: serial, sequence: readings.last!.sequence),
             records: readings.map { reading in
                 var reading = reading.machineReading(vehicle: vehicle, model: model)
-                // What lay in the box says nothing of who would have heard from it then.
-                if reading.ts < reportingSinceMs { reading.isReporting = false }
+                reading.isReporting = reading.isReporting && settings.expectsReports
                 return RecordWriter.machine(reading)
             })
     }

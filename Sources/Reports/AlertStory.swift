@@ -25,6 +25,8 @@ package struct AlertStory: Sendable {
     package let readings: [Reading]
     package let revision: Int
     package let acknowledged, silencedUntil: String?
+    /// When it was told that it opened, and that it is over; and whether that was late (Lateness).
+    package let told, resolvedTold: (text: String, isLate: Bool)?
 
     /// Nil when there is no such alert, or not for these audiences.
     package static func read(
@@ -47,11 +49,20 @@ package struct AlertStory: Sendable {
             return "\(UTC.text(try row.timestampMs("acknowledged_at")!)) by \(by)\(note)"
         }
         silencedUntil = try row.timestampMs("silenced_until_at").map(UTC.text)
+        told = try AlertStory.told(row, "told_at", of: "first_opened_at")
+        resolvedTold = try AlertStory.told(row, "resolved_told_at", of: "resolved_at")
 
         let threshold = try AlertStory.threshold(row, alert)
         ruleSource = threshold.map { $0.isOwn ? "the machine's own rule" : "the rule of the model \(alert.model)" }
         ending = AlertStory.ending(alert, threshold?.threshold)
         readings = try AlertStory.readings(alert, queries, connection)
+    }
+
+    private static func told(
+        _ row: Row, _ column: String, of whatColumn: String
+    ) throws -> (text: String, isLate: Bool)? {
+        guard let toldMs = try row.timestampMs(column), let ms = try row.timestampMs(whatColumn) else { return nil }
+        return (UTC.text(toldMs), Lateness.isLate(ms, pushedMs: toldMs))
     }
 
     private static func threshold(_ row: Row, _ alert: AlertRow) throws -> (threshold: Threshold, isOwn: Bool)? {
@@ -96,6 +107,8 @@ package struct AlertStory: Sendable {
         let lines: [(String, String?)] = [
             ("alert", id), ("vehicle", "\(vehicle), \(model)"),
             ("what", "\(parameter), \(severity), \(state)\(revised)"),
+            ("opened late", told.flatMap { $0.isLate ? "told \($0.text)" : nil }),
+            ("resolved late", resolvedTold.flatMap { $0.isLate ? "told \($0.text)" : nil }),
             ("rule", "\(rule); \(ruleSource ?? "its rule set is not on record"), version \(rulesVersion)"),
             ("ends with", ending), ("recommended", recommended.map { "\($0) \(unit)" }), ("advice", advice),
             ("acknowledged", acknowledged), ("silenced until", silencedUntil),
@@ -115,7 +128,11 @@ package struct AlertStory: Sendable {
         let fields: [(String, JSONValue)] = [
             ("alert", .text(id)), ("vehicle", .text(vehicle)), ("model", .text(model)), ("parameter", .text(parameter)),
             ("unit", .text(unit)), ("severity", .text(severity)), ("state", .text(state)),
-            ("revision", .integer(Int64(revision))), ("rule", .text(rule)), ("rule_source", .optional(ruleSource)),
+            ("revision", .integer(Int64(revision))), ("told_at", .optional(told?.text)),
+            ("is_opened_late", told.map { .bool($0.isLate) } ?? .null),
+            ("resolved_told_at", .optional(resolvedTold?.text)),
+            ("is_resolved_late", resolvedTold.map { .bool($0.isLate) } ?? .null), ("rule", .text(rule)),
+            ("rule_source", .optional(ruleSource)),
             ("rules_version", .text(rulesVersion)), ("ends_with", .text(ending)), ("recommended", .number(recommended)),
             ("advice", .optional(advice)), ("acknowledged", .optional(acknowledged)),
             ("silenced_until", .optional(silencedUntil)),

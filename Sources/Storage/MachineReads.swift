@@ -264,8 +264,9 @@ extension MachineStore {
             throw StoredRowFault(description: "alert: \(try row.text("alert_id")!) is no alert of this program")
         }
         return ToldAlert(
-            id: try row.text("alert_id")!, firstOpenedMs: try row.timestampMs("first_opened_at")!, episode: episode,
-            isWithdrawn: state == "withdrawn", revision: Int32(try row.int("revision")!),
+            id: try row.text("alert_id")!, firstOpenedMs: try row.timestampMs("first_opened_at")!,
+            toldMs: try row.timestampMs("told_at"), resolvedToldMs: try row.timestampMs("resolved_told_at"),
+            episode: episode, isWithdrawn: state == "withdrawn", revision: Int32(try row.int("revision")!),
             revisedMs: try row.timestampMs("revised_at"))
     }
 

@@ -34,7 +34,7 @@ package enum MachineStore {
         columns: [
             "alert_id", "vehicle", "model", "parameter", "unit", "severity", "state", "test", "threshold", "since_at",
             "opened_at", "opening_value", "worst_value", "worst_at", "resolved_at", "audience", "recommended", "advice",
-            "rules_version", "first_opened_at", "revision", "revised_at",
+            "rules_version", "first_opened_at", "revision", "revised_at", "told_at", "resolved_told_at",
         ], key: ["alert_id"])
 
     package static let tables = [reading, alert]
@@ -131,5 +131,7 @@ package enum MachineStore {
         copy.timestampMs(alert.firstOpenedMs)
         copy.int4(alert.revision)
         copy.timestampMs(alert.revisedMs)
+        copy.timestampMs(alert.toldMs)
+        copy.timestampMs(alert.resolvedToldMs)
     }
 }

@@ -62,7 +62,7 @@ final class MachineStage: Stage {
         case .machine(let reading, let dropped):
             if Ahead.isReadingTooFar(reading.ts, pushedMs) { throw .timeAhead(ms: reading.ts - pushedMs) }
             counts.droppedFields += dropped
-            return .reading(reading)
+            return .reading(reading.pushed(atMs: pushedMs))
         case .rules(let fromMs, let version, let text):
             return .rules(try RuleTimeline.Entry(fromMs: fromMs, version: version, text: text))
         case .action(let action):

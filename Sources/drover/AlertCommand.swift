@@ -55,7 +55,7 @@ extension Command {
             [
                 .text(try vehicle(arguments)?.text ?? ""), .bool(arguments.has("--all")),
                 .textArray(try audiences(arguments).map(\.rawValue)),
-                .int8(try arguments.integer("--limit", in: 1...1_000_000) ?? 1_000),
+                .int8(try arguments.integer("--limit", in: 1...1_000_000) ?? 1_000), .int8(Lateness.afterMs),
             ])
         Out.result(format(try QueryOutput(rows)))
         return .done

@@ -1,0 +1,22 @@
+public import Fleet
+
+/// Whether something came long after it was so: in a backlog, an upload, a spool that had to wait. By the broker's time
+/// stamp of the record that told of it, so that a replay says the same.
+public enum Lateness {
+    /// The longest back-off of a gateway (`gateway.back_off_s_max`), and the shipped `<absent>` of GPS: a reading in time
+    /// has not passed its own deadline.
+    public static let afterMs: Int64 = 300_000
+
+    public static func isLate(_ ts: Int64, pushedMs: Int64) -> Bool { ts + afterMs < pushedMs }
+}
+
+extension MachineReading {
+    /// As it counts when it was pushed then. One that comes late does not say that the machine goes on reporting: of a
+    /// backlog all but the newest are followed by others already, and silence after them would be told and taken back
+    /// one by one.
+    public func pushed(atMs pushedMs: Int64) -> MachineReading {
+        var reading = self
+        if Lateness.isLate(ts, pushedMs: pushedMs) { reading.isReporting = false }
+        return reading
+    }
+}

@@ -1,0 +1,191 @@
+"""A seeded month of machines that are parked, switched off, uploaded by hand or at work: silence raises what it must, when
+it must, and nothing else. The month is pushed in seconds, each record with the stamp that it had then."""
+import json
+import random
+import time
+from datetime import datetime, timezone
+
+import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
+from harness import ROOT
+from test_gateway import world  # noqa: F401 (a fixture)
+from world import connect, producer
+
+MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
+TICK = 5 * MINUTE
+DAYS = 30
+
+
+class Month:
+    """What is pushed, by time, and the alerts that follow: (vehicle, parameter, opened, resolved, told, end told)."""
+
+    def __init__(self, seed, each):
+        self.chance = random.Random(seed)
+        self.start = int(time.time() * 1000) // DAY * DAY - (DAYS + 1) * DAY
+        self.records, self.wanted = [], []
+        for index in range(each):
+            for kind in (self.working, self.parked, self.switched_off, self.uploaded):
+                kind(f"{kind.__name__}-{index}")
+        self.losing("losing")
+        for at in range(self.start, self.start + DAYS * DAY, TICK):
+            self.tick(at)
+
+    def tick(self, at):
+        self.records.append((at, None, {"schema": 1, "kind": "tick", "ts": at}))
+
+    def read(self, vehicle, ts, pushed=None, **values):
+        reading = {"schema": 1, "kind": "reading", "id": f"{vehicle}-{ts}", "vehicle": vehicle, "ts": ts, "model": "8R Tractor",
+                   "coolant_c": 80, "gps_available": True, **values}
+        self.records.append((pushed or ts + self.chance.randrange(10_000), vehicle, {key: value for key, value in reading.items() if value is not None}))
+
+    def shifts(self, days=range(DAYS)):
+        """Begin and end of work; the first day at least, and never five days without."""
+        worked = -4
+        for day in days:
+            if day - worked > 3 or self.chance.random() < 0.7:
+                worked = day
+                begin = self.start + day * DAY + self.chance.randrange(5 * HOUR, 12 * HOUR)
+                yield begin, begin + self.chance.randrange(1 * HOUR, 3 * HOUR)
+
+    def shift(self, begin, end):
+        """Times of readings: less than five minutes apart with all that may come between."""
+        while begin < end:
+            yield begin
+            begin += 4 * MINUTE + self.chance.randrange(-15_000, 15_000)
+
+    def polled(self, vehicle, ts, running, **values):
+        self.read(vehicle, ts, reporting=True if running else None, last_cell_call_in_ts=ts, **values)
+
+    def working(self, vehicle, days=range(DAYS)):
+        """Polled while it runs; the engine is off at its last reading, and then nothing comes."""
+        for begin, end in self.shifts(days):
+            for ts in self.shift(begin, end):
+                self.polled(vehicle, ts, running=True)
+            self.polled(vehicle, last := ts + MINUTE, running=False)
+        return last
+
+    def parked(self, vehicle):
+        """Polled all the time with the engine off, not always in reach."""
+        for hour in range(DAYS * 24):
+            if hour % 24 == 0 or self.chance.random() < 0.6:
+                self.polled(vehicle, self.start + hour * HOUR + self.chance.randrange(HOUR), running=False)
+
+    def switched_off(self, vehicle):
+        """Silent for weeks with the engine off: five days after its last call-in that is told, and nothing else."""
+        last = self.working(vehicle, range(3))
+        back = self.start + 27 * DAY + self.chance.randrange(DAY)
+        self.polled(vehicle, back, running=False)
+        due = last + 5 * DAY
+        self.wanted.append((vehicle, "Last Cell Call In", due, back, due // TICK * TICK + TICK, self.records[-1][0]))
+
+    def uploaded(self, vehicle):
+        """Worked without anybody polling it; a phone hands the readings over days later."""
+        upload = self.start
+        for begin, end in self.shifts():
+            if upload < end:
+                upload = min(end + self.chance.randrange(10 * MINUTE, 4 * DAY), self.start + DAYS * DAY)
+            for ts in self.shift(begin, end):
+                self.read(vehicle, ts, pushed=upload)
+
+    def losing(self, vehicle):
+        """Three hours of work a day. On three of them GPS is lost: first by word, then with everything else."""
+        call = {"pushed": None}
+        for day in range(DAYS):
+            nine = self.start + day * DAY + 9 * HOUR
+            for ts in range(nine, nine + 3 * HOUR, 4 * MINUTE):
+                minute = (ts - nine) // MINUTE
+                if day == 14:
+                    self.polled(vehicle, ts, running=True, **({"gps_available": None} if 60 <= minute <= 100 else {}))
+                    call[minute] = self.records[-1][0]
+                elif day not in (16, 20) or minute <= 60 or minute >= 152:
+                    self.polled(vehicle, ts, running=True)
+                    call[day, minute] = self.records[-1][0]
+            self.polled(vehicle, nine + 3 * HOUR, running=False)
+        at = lambda day, minute: self.start + day * DAY + 9 * HOUR + minute * MINUTE  # noqa: E731
+        self.wanted += [
+            # The last word at 9:56, told by the reading of 10:04; back at 10:44.
+            (vehicle, "GPS Available", at(14, 61), at(14, 104), call[64], call[104]),
+            # Silent after 10:00, told by the first tick after 10:05; back at 11:32.
+            (vehicle, "GPS Available", at(16, 65), at(16, 152), at(16, 66), call[16, 152]),
+            (vehicle, "GPS Available", at(20, 65), at(20, 152), at(20, 70), call[20, 152]),
+        ]
+        self.tick(at(16, 66))
+        self.deadline, self.lost_again = at(16, 65), at(20, 60)
+
+    def until(self, end):
+        """What is pushed until then, the last millisecond included, and not taken yet."""
+        taken = sorted((each for each in self.records if each[0] <= end), key=lambda each: each[0])
+        self.records = [each for each in self.records if each[0] > end]
+        return taken
+
+    def alerts(self, end):
+        """As they must stand then."""
+        return sorted(
+            (vehicle, parameter, "resolved" if is_over else "open", opened, resolved if is_over else None, told, over_told if is_over else None, 0)
+            for vehicle, parameter, opened, resolved, told, over_told in self.wanted if told <= end for is_over in [over_told <= end])
+
+
+def push(sender, partitions, taken):
+    for at, vehicle, record in taken:
+        places = [{"key": vehicle.encode()}] if vehicle else [{"partition": number} for number in range(partitions)]
+        for place in places:
+            while True:
+                try:
+                    sender.produce("drover.machines", value=json.dumps(record).encode(), timestamp=at, **place)
+                    break
+                except BufferError:
+                    sender.poll(0.1)
+    assert sender.flush(60) == 0
+
+
+def stored(env):
+    """All alerts, those that were taken back too."""
+    def ms(at):
+        return at and round(at.timestamp() * 1000)
+    with connect(env) as connection:
+        rows = connection.execute(
+            "SELECT vehicle, parameter, state, opened_at, resolved_at, told_at, resolved_told_at, revision FROM drover.alert").fetchall()
+    return sorted((*row[:3], *map(ms, row[3:7]), row[7]) for row in rows)
+
+
+@pytest.mark.parametrize("each, partitions, seed", [(3, 2, 1), pytest.param(40, 8, 2, marks=pytest.mark.long)])
+def test_a_month_of_silence_tells_what_is_lost_on_time_and_nothing_else(world, each, partitions, seed):  # noqa: F811
+    admin = AdminClient({"bootstrap.servers": world.brokers})
+    config = {"retention.ms": "-1", "message.timestamp.type": "CreateTime"}  # The stamps that records come with are kept.
+    admin.create_topics([NewTopic("drover.machines", partitions, 1, config=config)])["drover.machines"].result(20)
+    month = Month(seed, each)
+    env, sender = world.database(), producer(world.brokers)
+    assert world.drover.run("rules", "publish", ROOT / "Deploy" / "thresholds", env=env).code == 0
+    # No ticks of the present: the partitions' clocks are those of the month.
+    settings = {"ticks.roles": "notify"}
+    worker = world.worker(env, "one", **settings)
+
+    def go_to(end):
+        push(sender, partitions, month.until(end))
+        world.work_off(env, 600)
+        assert stored(env) == month.alerts(end), datetime.fromtimestamp(end / 1000, timezone.utc)
+
+    go_to(month.deadline)  # To the millisecond five minutes without: not more, so nothing is told.
+    assert not any(alert[3] == month.deadline for alert in stored(env))
+    go_to(month.deadline + MINUTE)
+    assert any(alert[2:4] == ("open", month.deadline) for alert in stored(env))
+    go_to(month.lost_again + MINUTE)
+    assert worker.stop() == 0
+    push(sender, partitions, month.until(month.lost_again + HOUR))  # Nobody looks when the time is up.
+    worker = world.worker(env, "one", **settings)
+    go_to(month.lost_again + HOUR)
+    assert any(alert[2:4] == ("open", month.lost_again + 5 * MINUTE) for alert in stored(env))
+    go_to(month.start + DAYS * DAY)
+    assert month.records == []
+    assert len(stored(env)) == 3 + each
+
+    with connect(env) as connection:
+        told = connection.execute("SELECT record::jsonb FROM drover.outbox WHERE topic = 'drover.alerts'").fetchall()
+    assert sorted(record["transition"] for record, in told) == ["opened"] * (3 + each) + ["resolved"] * (3 + each)
+    # Nothing of this was told late: the first tick after the deadline was there in time.
+    assert not [record for record, in told if "late" in record]
+    run = world.drover.run("replay", "--into", "again", env=env, seconds=600)
+    assert run.code == 0, run.err
+    run = world.drover.run("verify", "again", "--format", "json", env=env)
+    assert run.code == 0 and all(row["equal"] for row in json.loads(run.out)), run.err
+    assert worker.stop() == 0
