@@ -6,7 +6,7 @@ import Settings
 import Sockets
 
 extension Roles {
-    static func gateway(_ settings: Settings, log: Log) throws -> MTGGateway {
+    static func gateway(_ settings: Settings, asksAgain: Bool = false, log: Log) throws -> MTGGateway {
         let kafka = kafka(settings, clientID: "drover-gateway", log: log)
         let partitions = Int32(settings.integer("kafka.partitions"))
         let connectionsMax = Int(settings.integer("gateway.connections_max"))
@@ -26,6 +26,7 @@ extension Roles {
                 connectionMsMax: settings.integer("gateway.connection_s_max") * 1_000, connectionsMax: connectionsMax,
                 spoolPath: settings.text("gateway.spool_path"),
                 spoolBytesMax: settings.integer("gateway.spool_bytes_max"), plain: try settings.plainNetworks(),
+                asksAgain: asksAgain,
                 prepareTopics: { _ = try Topics.ensure(kafka, partitions: partitions, timeoutMs: 3_000) }),
             metrics: Metrics(), log: log)
     }

@@ -8,6 +8,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import psycopg
 import pytest
 from harness import Drover, axe_violations, processes_of
 
@@ -40,7 +41,8 @@ def test_the_first_page(running, page, screenshots, width):
     trips = page.locator("table").nth(2)
     assert trips.locator("tr", has_text="seat-leon").count() == 5
     assert re.search(r"42\.4\s+82\.8\s+135", trips.locator("tr", has_text="dodge-caliber").inner_text())
-    assert page.locator("table").nth(0).locator("tr", has_text="No service recorded").count() == 5
+    alerts = page.locator("table").nth(0).locator("tr", has_text="No service recorded")
+    assert alerts.filter(has_text=re.compile("combine-[12]|sprayer-1|tractor-[12]")).count() == 5
     # Wide tables scroll in their box; the page itself never scrolls sideways.
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert axe_violations(page) == []
@@ -107,6 +109,39 @@ def test_a_killed_up_is_cleaned_up_by_the_next_start(drover, data):
     while processes_of(data) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert processes_of(data) == []
+
+
+BOXES = ["hill-tractor", "north-combine", "river-sprayer", "south-combine", "yard-tractor"]
+
+
+def wait_for_boxes(data, offset=0):
+    """The minutes of each polled box's readings and the records read, once that many more than `offset` have been."""
+    deadline = time.monotonic() + 60
+    with psycopg.connect(f"host={data}/run dbname=drover user=drover_owner", autocommit=True) as connection:
+        while True:
+            rows = connection.execute(
+                """SELECT vehicle, array_agg(extract(epoch FROM read_at)::bigint / 60 ORDER BY read_at)
+                   FROM drover.machine_reading WHERE vehicle = ANY (%s) GROUP BY 1 ORDER BY 1""", [BOXES]).fetchall()
+            records = connection.execute("SELECT sum(next_offset) FROM drover.partition_progress WHERE topic = 'drover.machines'").fetchone()[0]
+            if len(rows) == len(BOXES) and records >= offset + 60 * len(BOXES):
+                return dict(rows), records
+            assert time.monotonic() < deadline, (rows, records)
+            time.sleep(0.2)
+
+
+def test_up_polls_boxes_without_machines_also_after_a_kill(drover, data):
+    first = drover.up(data, "--sample")
+    minutes, records = wait_for_boxes(data)
+    first.signal(signal.SIGKILL)
+    first.wait(10)
+    again = drover.up(data, "--sample")
+    # The boxes are asked again for all that they have; what was known counts once.
+    after, _ = wait_for_boxes(data, records)
+    for box in BOXES:
+        assert after[box] == list(range(minutes[box][0], after[box][-1] + 1)), box
+    assert again.stop() == 0, again.output()
+    assert processes_of(data) == []
+    assert "no contact" not in again.output()
 
 
 def test_a_second_copy_beside_it_does_not_collide(running, drover, data):
