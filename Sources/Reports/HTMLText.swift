@@ -83,7 +83,7 @@ package enum HTMLText {
         th{background:var(--band);font-weight:600}tbody tr:last-child td{border-bottom:0}.n{text-align:right;white-space:nowrap}th.n{white-space:normal}td.k{white-space:nowrap}td.prose{min-width:12rem}
         .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.75rem;margin:1rem 0;padding:0;list-style:none}
         .tiles li{border:1px solid var(--line);border-radius:.4rem;padding:.6rem .8rem}.tiles b{display:block;font-size:1.35rem}
-        .warning{color:var(--warn);font-weight:600}.critical{color:var(--crit);font-weight:700}
+        .warning{color:var(--warn);font-weight:600}.critical{color:var(--crit);font-weight:700}.soon{color:var(--accent);font-weight:600}
         svg{width:100%;height:auto;display:block}svg .axis{stroke:var(--line)}svg text{fill:var(--soft);font-size:11px}svg .speed{fill:none;stroke:var(--accent);stroke-width:1.5}
         @media print{.scroll{overflow:visible;border:0}body{max-width:none}}
         """

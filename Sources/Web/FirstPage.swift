@@ -1,9 +1,10 @@
+internal import Alerts
 internal import Fleet
 internal import Postgres
 internal import Reports
 internal import Trips
 
-/// The page at `/`: vehicles, last trips, open alerts, as they stand in the database. No script.
+/// The page at `/`: vehicles, last trips, open alerts, as they stand in the database. No script. Who reads it sees all.
 struct FirstPage {
     static let rowsMax: Int32 = 50
 
@@ -17,7 +18,8 @@ struct FirstPage {
             (
                 try connection.query(queries["page_vehicles"], limit).map(VehicleRow.init),
                 try connection.query(queries["page_trips"], limit).map(TripRead.init),
-                try connection.query(queries["page_alerts"], limit).map(AlertRow.init)
+                try OpenAlert.read(
+                    role: .developer, limit: Int64(FirstPage.rowsMax), queries, on: connection)
             )
         }
         let body = """
@@ -32,17 +34,23 @@ struct FirstPage {
         return HTMLText.page(title: "Drover: fleet", body: body)
     }
 
-    private func alertTable(_ alerts: [AlertRow]) -> String {
+    private func alertTable(_ alerts: [OpenAlert]) -> String {
         HTMLText.table(
             caption: "Open alerts",
             headers: [
-                .html("Severity"), .word("Vehicle"), .text("Parameter"), .number("Worst"), .text("Alert when"),
-                .number("Recommended"), .word("Open since"), .text("Model"), .prose("What to do"),
+                .html("Severity"), .html("Vehicle"), .text("Parameter"), .number("Worst"), .text("Alert when"),
+                .number("Recommended"), .word("Open since"), .word("Seen by"), .word("Silenced until"), .text("Model"),
+                .prose("What to do"),
             ],
-            rows: alerts.map { alert in
-                [
-                    "<span class=\"\(alert.severity)\">\(alert.severity)</span>", alert.vehicle, alert.parameter,
-                    alert.worstValue, alert.rule, alert.recommended, shown(alert.openedMs), alert.model, alert.advice,
+            rows: alerts.map { open in
+                let alert = open.alert
+                let (kind, severity) =
+                    alert.state == "due_soon" ? ("soon", "due soon") : (alert.severity, alert.severity)
+                return [
+                    "<span class=\"\(kind)\">\(severity)</span>", named(alert.vehicle, open.vehicleName),
+                    alert.parameter, alert.worstValue, alert.rule, alert.recommended, shown(alert.openedMs),
+                    open.acknowledgedBy.map { "\($0), \(shown(open.acknowledgedMs!))" },
+                    open.silencedUntilMs.map(shown), alert.model, alert.advice,
                 ]
             }, empty: "No alert is open.")
     }
@@ -50,8 +58,16 @@ struct FirstPage {
     private func vehicleTable(_ vehicles: [VehicleRow]) -> String {
         HTMLText.table(
             caption: "Vehicles",
-            headers: [.word("Vehicle"), .word("Last reading"), .number("Open alerts"), .text("Kind"), .text("Model")],
-            rows: vehicles.map { [$0.vehicle, shown($0.lastMs), String($0.openAlerts), $0.kind, $0.model] },
+            headers: [
+                .html("Vehicle"), .word("Last reading"), .number("Open alerts"), .text("Kind"), .text("Model"),
+                .word("State"),
+            ],
+            rows: vehicles.map { vehicle in
+                [
+                    named(vehicle.vehicle, vehicle.name), vehicle.lastMs.map(shown), String(vehicle.openAlerts),
+                    vehicle.kind, vehicle.model, vehicle.isDisabled ? "disabled" : "in use",
+                ]
+            },
             empty: "No vehicle has reported yet. `drover import cars FILE` brings recordings in.")
     }
 
@@ -77,18 +93,26 @@ struct FirstPage {
             }, empty: "No trip yet.")
     }
 
+    /// As people call it, with its id.
+    private func named(_ vehicle: String, _ name: String?) -> String {
+        guard let name else { return HTMLText.escaped(vehicle) }
+        return "\(HTMLText.escaped(name))<br><span class=\"soft\">\(HTMLText.escaped(vehicle))</span>"
+    }
+
     /// `2018-02-20 19:23`
     private func shown(_ ms: Int64) -> String { UTC.dateText(ms) + " " + UTC.text(ms).dropFirst(11).prefix(5) }
 }
 
 private struct VehicleRow {
     let vehicle, kind: String
-    let model: String?
-    let lastMs: Int64
+    let name, model: String?
+    let isDisabled: Bool
+    let lastMs: Int64?
     let openAlerts: Int
 
     init(_ row: Row) throws {
         (vehicle, kind, model) = (try row.text("vehicle")!, try row.text("kind")!, try row.text("model"))
-        (lastMs, openAlerts) = (try row.timestampMs("last_reading_at")!, try row.int("open_alerts")!)
+        (name, isDisabled) = (try row.text("name"), try row.bool("is_disabled")!)
+        (lastMs, openAlerts) = (try row.timestampMs("last_reading_at"), try row.int("open_alerts")!)
     }
 }
