@@ -28,7 +28,7 @@ CREATE TABLE drover.debug_log (
     fetched_at    timestamptz NOT NULL DEFAULT now(),
     first_at      timestamptz,                 -- of the lines that begin with a time; NULL: none does
     last_at       timestamptz,
-    error_lines   int         NOT NULL,        -- by the level beside the time: Sources/Gateways/DebugLogLines.swift
+    error_lines   int         NOT NULL,        -- by the level beside the time: Sources/Wire/DebugLogText.swift
     warning_lines int         NOT NULL,
     info_lines    int         NOT NULL,
     debug_lines   int         NOT NULL,
