@@ -38,19 +38,22 @@ struct FirstPage {
         HTMLText.table(
             caption: "Open alerts",
             headers: [
-                .html("Severity"), .html("Vehicle"), .text("Parameter"), .number("Worst"), .text("Alert when"),
-                .number("Recommended"), .word("Open since"), .word("Seen by"), .word("Silenced until"), .text("Model"),
-                .prose("What to do"),
+                .html("Severity"), .html("Vehicle"), .text("Parameter"), .number("Worst"), .html("Alert when"),
+                .htmlProse("Open since"), .prose("What to do"),
             ],
             rows: alerts.map { open in
                 let alert = open.alert
                 let (kind, severity) =
                     alert.state == "due_soon" ? ("soon", "due soon") : (alert.severity, alert.severity)
+                let seen = open.acknowledgedBy.map {
+                    "seen by \(HTMLText.escaped($0)), \(unbroken(open.acknowledgedMs!))"
+                }
+                let silenced = open.silencedUntilMs.map { "silenced until \(unbroken($0))" }
                 return [
-                    "<span class=\"\(kind)\">\(severity)</span>", named(alert.vehicle, open.vehicleName),
-                    alert.parameter, alert.worstValue, alert.rule, alert.recommended, shown(alert.openedMs),
-                    open.acknowledgedBy.map { "\($0), \(shown(open.acknowledgedMs!))" },
-                    open.silencedUntilMs.map(shown), alert.model, alert.advice,
+                    "<span class=\"\(kind)\">\(severity)</span>", twoLines(open.vehicleName, alert.vehicle),
+                    alert.parameter, alert.worstValue,
+                    twoLines(alert.rule, alert.recommended.map { "recommended \($0)" }),
+                    [shown(alert.openedMs), seen, silenced].compactMap { $0 }.joined(separator: "<br>"), alert.advice,
                 ]
             }, empty: "No alert is open.")
     }
@@ -64,7 +67,7 @@ struct FirstPage {
             ],
             rows: vehicles.map { vehicle in
                 [
-                    named(vehicle.vehicle, vehicle.name), vehicle.lastMs.map(shown), String(vehicle.openAlerts),
+                    twoLines(vehicle.name, vehicle.vehicle), vehicle.lastMs.map(shown), String(vehicle.openAlerts),
                     vehicle.kind, vehicle.model, vehicle.isDisabled ? "disabled" : "in use",
                 ]
             },
@@ -93,11 +96,14 @@ struct FirstPage {
             }, empty: "No trip yet.")
     }
 
-    /// As people call it, with its id.
-    private func named(_ vehicle: String, _ name: String?) -> String {
-        guard let name else { return HTMLText.escaped(vehicle) }
-        return "\(HTMLText.escaped(name))<br><span class=\"soft\">\(HTMLText.escaped(vehicle))</span>"
+    /// The second one stands back where there is a first one.
+    private func twoLines(_ first: String?, _ second: String?) -> String {
+        guard let first, let second else { return HTMLText.escaped(first ?? second ?? "") }
+        return "\(HTMLText.escaped(first))<br><span class=\"soft\">\(HTMLText.escaped(second))</span>"
     }
+
+    /// A time within a text that wraps.
+    private func unbroken(_ ms: Int64) -> String { "<span class=\"t\">\(shown(ms))</span>" }
 
     /// `2018-02-20 19:23`
     private func shown(_ ms: Int64) -> String { UTC.dateText(ms) + " " + UTC.text(ms).dropFirst(11).prefix(5) }

@@ -1,4 +1,5 @@
 """The page and the report in a real browser, on `drover up` with the sample recordings."""
+import json
 import re
 import signal
 import shutil
@@ -19,6 +20,7 @@ def running(program):
     folder.chmod(0o711)
     drover = Drover(program)
     running = drover.up(folder / "data", "--sample")
+    running.data = folder / "data"
     yield running
     drover.close()
     shutil.rmtree(folder, ignore_errors=True)
@@ -86,6 +88,49 @@ def test_addresses_that_are_not_there_and_methods_that_are_not_taken(running):
     assert get(running.page + "healthz")[0] == 200
     assert "script" not in get(running.page)[2]
     assert "default-src 'none'" in get(running.page)[1]["Content-Security-Policy"]
+
+
+@pytest.fixture
+def said(running, drover):
+    """What people say of the sample's machines: a name, a service, that an alert was seen, that one be silent, that one is out of use."""
+    login = f"host={running.data}/run dbname=drover user="
+    env = {"DROVER_POSTGRES_URL": login + "drover_worker", "DROVER_POSTGRES_READER_URL": login + "drover_web",
+           "DROVER_KAFKA_BROKERS": f"127.0.0.1:{(running.data / 'broker.port').read_text().strip()}"}
+    for words in [
+        ["vehicle", "register", "combine-1", "--name", "Müller's <old> combine"],
+        ["vehicle", "register", "combine-2", "--name", "Sold combine", "--disable"],
+        ["vehicle", "register", "ordered-1", "--name", "Ordered tractor", "--model", "8R Tractor"],
+        ["vehicle", "service", "sprayer-1", "--hours", "1200", "--at", "2026-09-15T00:00:00Z"],
+        ["alert", "silence", "--vehicle", "tractor-1", "--until", "2099-01-01T08:30:00Z"],
+    ]:
+        run = drover.run(*words, "--by", "Anna", env=env)
+        assert (run.code, run.err) == (0, "done\n")
+    alerts = json.loads(drover.run("alert", "list", "--vehicle", "tractor-1", "--format", "json", env=env).out)
+    [alert] = [each["alert_id"] for each in alerts if each["parameter"] == "Engine Hours"]
+    assert drover.run("alert", "acknowledge", alert, "--by", "Jo <b>", "--at", "2026-11-21T08:15:00Z", env=env).code == 0
+
+
+def test_the_page_shows_what_people_have_said(running, said, page, screenshots):
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(running.page)
+        alerts, vehicles = page.locator("table").nth(0), page.locator("table").nth(1)
+        service = alerts.locator("tr", has_text="sprayer-1").filter(has_text="Engine Hours")
+        assert service.locator(".soon").inner_text() == "due soon"
+        seen = alerts.locator("tr", has_text="tractor-1").filter(has_text="Engine Hours").locator("td").all_inner_texts()
+        assert seen[5] == "2026-09-14 00:00\nseen by Jo <b>, 2026-11-21 08:15\nsilenced until 2099-01-01 08:30"
+        silenced = alerts.locator("tr", has_text="tractor-1").filter(has_text="Last Cell Call In").locator("td").all_inner_texts()
+        assert silenced[5] == "2026-09-20 18:50\nsilenced until 2099-01-01 08:30"
+        assert alerts.locator("tr", has_text="combine-1").first.locator("td").nth(1).inner_text() == "Müller's <old> combine\ncombine-1"
+        named = vehicles.locator("tr", has_text="combine-1").locator("td").all_inner_texts()
+        assert (named[0], named[5]) == ("Müller's <old> combine\ncombine-1", "in use")
+        new = vehicles.locator("tr", has_text="ordered-1").locator("td").all_inner_texts()
+        assert new == ["Ordered tractor\nordered-1", "–", "0", "machine", "8R Tractor", "in use"]
+        last = vehicles.locator("tbody tr").last.locator("td").all_inner_texts()
+        assert (last[0], last[5]) == ("Sold combine\ncombine-2", "disabled")
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert axe_violations(page) == []
+        page.screenshot(path=screenshots / f"said-{width}.png", full_page=True)
 
 
 def test_ctrl_c_stops_every_child(drover, data):
