@@ -1,5 +1,5 @@
 package import Alerts
-internal import Fleet
+package import Fleet
 package import Postgres
 internal import Storage
 package import Wire
@@ -19,16 +19,16 @@ package struct MachineView {
 
     /// Nil when there is no such machine.
     package init?(
-        _ vehicle: String, role: Audience, _ queries: ReportQueries, on connection: Connection
+        _ id: VehicleID, role: Audience, _ queries: ReportQueries, on connection: Connection
     ) throws {
-        guard let row = try connection.query(queries["machine"], [.text(vehicle)]).first else { return nil }
-        (self.vehicle, self.role) = (vehicle, role)
+        guard let row = try connection.query(queries["machine"], [.text(id.text)]).first else { return nil }
+        (vehicle, self.role) = (id.text, role)
         let model = try row.text("model")
         (name, self.model) = (try row.text("name"), model)
         tags = try row.textArray("tags")!.compactMap { $0 }
         (isDisabled, lastMs) = (try row.bool("is_disabled")!, try row.timestampMs("last_reading_at"))
         let rules = try row.text("rules").map(RuleSet.init(text:))
-        let thresholds = VehicleID(vehicle).flatMap { id in rules?.thresholds(of: model ?? "", id) } ?? []
+        let thresholds = rules?.thresholds(of: model ?? "", id) ?? []
         shown = ReadingColumn.table.filter { role.seen.contains($0.audience(by: thresholds)) }
     }
 
@@ -61,7 +61,8 @@ package struct MachineView {
         before beforeMs: Int64, limit: Int64, _ queries: ReportQueries, on connection: Connection
     ) throws -> (readings: JSONValue, next: String?) {
         let rows = try rows(before: beforeMs, limit: limit, queries, connection)
-        let names = ["read_at", "reading_id", "model"] + shown.map(\.name)
+        // Not the reading's id: a polled box's holds its serial number, which not everybody sees.
+        let names = ["read_at", "model"] + shown.map(\.name)
         let readings = try rows.map { row in
             JSONValue.object(try names.map { ($0, QueryOutput.json(try row.value(row.index(of: $0)))) })
         }

@@ -25,9 +25,7 @@ extension Site {
             }
         }
         router.add("GET", "/v1/machines/{vehicle}") { [self] request in
-            machine(request) { view, connection in
-                .json(try view.document(queries, on: connection))
-            }
+            machine(request) { view, connection in .json(try view.document(queries, on: connection)) }
         }
         router.add("GET", "/v1/machines/{vehicle}/readings") { [self] request in
             guard let limit = limit(request) else { return badLimit }
@@ -50,7 +48,7 @@ extension Site {
     private func machine(_ request: Request, _ make: (MachineView, Connection) throws -> Response) -> Response {
         read(request) { connection, use in
             guard let id = VehicleID(request.parameters["vehicle"]!),
-                let view = try MachineView(id.text, role: use.role, queries, on: connection)
+                let view = try MachineView(id, role: use.role, queries, on: connection)
             else { return .problem(404, type: "not-found", detail: "There is no such machine.") }
             return try make(view, connection)
         }

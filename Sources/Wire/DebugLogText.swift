@@ -55,8 +55,13 @@ extension DebugLogText.Line {
                     scalar.properties.generalCategory == .control && scalar != "\t" ? "\u{FFFD}" : scalar
                 }))
         self.number = number
-        let words = text.split(separator: " ", maxSplits: 2)
-        ts = words.first.flatMap { UTC.parse(String($0)) }.flatMap { UTC.plausible.contains($0) ? $0 : nil }
-        level = DebugLogText.level(ts == nil ? words.first : words.dropFirst().first)
+        let words = text.split(separator: " ", maxSplits: 3)
+        // Between date and time there is a `T` or a blank.
+        let times = [1, 2].map { words.prefix($0).joined(separator: " ") }
+        let length = times.firstIndex { text in
+            text.contains(":") && UTC.parse(text).map(UTC.plausible.contains) == true
+        }
+        ts = length.flatMap { UTC.parse(times[$0]) }
+        level = DebugLogText.level(words.dropFirst(length.map { $0 + 1 } ?? 0).first)
     }
 }
