@@ -113,8 +113,7 @@ let package = Package(
             "LibrariesTests",
             [
                 "CRdkafka", "CLibpq", "CMicrohttpd", "CSQLite", "CCurl", "COpenSSL", "CSodium", "CXlsxwriter", "CYaml",
-                "Wire",
-                "SimKit",
+                "Wire", "SimKit",
             ]),
         tests("SocketsTests", ["Sockets"]),
         tests("GatewaysTests", ["Gateways", "Wire", "Fleet", "Sockets", "SimKit"]),

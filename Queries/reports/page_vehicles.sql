@@ -1,9 +1,18 @@
--- Question: which vehicles are there, and when were they last heard of?
+-- Question: which vehicles are there, and when were they last heard of? Disabled ones come last.
 -- Parameters: $1 how many.
-SELECT v.vehicle, v.kind, v.model,
-       coalesce((SELECT t.end_at FROM drover.trip t WHERE v.kind = 'car' AND t.vehicle = v.vehicle ORDER BY t.start_at DESC LIMIT 1),
-                v.last_reading_at) AS last_reading_at,
-       (SELECT count(*) FROM drover.alert a WHERE a.vehicle = v.vehicle AND a.state IN ('open', 'due_soon') AND v.kind = 'machine') AS open_alerts
-FROM drover.vehicle v
-ORDER BY v.kind, v.vehicle
+-- Those that report and are not disabled are read in the order of the index; the others are few.
+SELECT vehicle, kind, name, model, is_disabled,
+       coalesce((SELECT t.end_at FROM drover.trip t WHERE kind = 'car' AND t.vehicle = found.vehicle ORDER BY t.start_at DESC LIMIT 1),
+                last_reading_at) AS last_reading_at,
+       (SELECT count(*) FROM drover.alert a WHERE a.vehicle = found.vehicle AND a.state IN ('open', 'due_soon') AND kind = 'machine') AS open_alerts
+FROM (
+    (SELECT vehicle, kind, r.name, coalesce(v.model, r.model) AS model, false AS is_disabled, v.last_reading_at
+     FROM drover.vehicle v LEFT JOIN drover.registration r USING (kind, vehicle)
+     WHERE r.is_disabled IS NOT TRUE ORDER BY kind, vehicle LIMIT $1)
+    UNION ALL
+    (SELECT vehicle, kind, r.name, coalesce(v.model, r.model), r.is_disabled, v.last_reading_at
+     FROM drover.registration r LEFT JOIN drover.vehicle v USING (kind, vehicle)
+     WHERE r.is_disabled OR v.vehicle IS NULL ORDER BY is_disabled, kind, vehicle LIMIT $1)
+) AS found
+ORDER BY is_disabled, kind, vehicle
 LIMIT $1

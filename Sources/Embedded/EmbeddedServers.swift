@@ -51,12 +51,13 @@ public final class EmbeddedServers: Sendable {
     /// The broker's address as librdkafka's `bootstrap.servers` takes it.
     public var brokers: String { broker.address }
 
-    /// How libpq connects as `user`: drover_owner (migrations), drover_worker, drover_web, or postgres (superuser).
+    /// How libpq connects as `user`: drover_owner (migrations), drover_worker, drover_web, drover_notify, drover_poller
+    /// (gateway), or postgres (superuser).
     public func conninfo(user: String, database: String = "drover") -> String {
         postgres.conninfo(user: user, database: database)
     }
 
-    /// Makes the worker a writer and the pages a reader. To be called after the migrations, which make these rights.
+    /// Gives each login the rights of its role. To be called after the migrations, which make these rights.
     public func grantRoles() throws {
         try postgres.execute(Roles.grant, database: Roles.database)
     }

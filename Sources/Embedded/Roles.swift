@@ -14,15 +14,18 @@ enum Roles {
             WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_web') \\gexec
         SELECT 'CREATE ROLE drover_notify LOGIN'
             WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_notify') \\gexec
+        SELECT 'CREATE ROLE drover_poller LOGIN'
+            WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_poller') \\gexec
         SELECT 'CREATE DATABASE drover OWNER drover_owner'
             WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = 'drover') \\gexec
         REVOKE ALL ON DATABASE drover FROM PUBLIC;
-        GRANT CONNECT ON DATABASE drover TO drover_worker, drover_web, drover_notify;
+        GRANT CONNECT ON DATABASE drover TO drover_worker, drover_web, drover_notify, drover_poller;
         """
 
     static let grant = """
         GRANT drover_writer TO drover_worker;
         GRANT drover_reader, drover_api TO drover_web;
         GRANT drover_relay TO drover_notify;
+        GRANT drover_gateway TO drover_poller;
         """
 }

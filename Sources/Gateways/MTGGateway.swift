@@ -21,20 +21,22 @@ public struct MTGGatewaySettings: Sendable {
     public var spoolBytesMax: Int64
     /// Where boxes may be reached without TLS.
     public var plain: [CIDR]
+    /// Boxes are asked for all that they still have, whatever was stored before: repeats count once.
+    public var asksAgain: Bool
     /// Makes the topics that are missing; throws while the broker is away.
     public var prepareTopics: @Sendable () throws -> Void
 
     public init(
         kafka: KafkaSettings, conninfo: String, registryIntervalS: Int64, pollIntervalMs: Int64, backOffMsMax: Int64,
         answerTimeoutMs: Int64, connectionMsMax: Int64, contactLostMs: Int64, connectionsMax: Int, spoolPath: String,
-        spoolBytesMax: Int64, plain: [CIDR], prepareTopics: @escaping @Sendable () throws -> Void
+        spoolBytesMax: Int64, plain: [CIDR], asksAgain: Bool, prepareTopics: @escaping @Sendable () throws -> Void
     ) {
         (self.kafka, self.conninfo, self.registryIntervalS) = (kafka, conninfo, registryIntervalS)
         (self.pollIntervalMs, self.backOffMsMax) = (pollIntervalMs, backOffMsMax)
         (self.answerTimeoutMs, self.connectionMsMax) = (answerTimeoutMs, connectionMsMax)
         self.contactLostMs = contactLostMs
         (self.connectionsMax, self.spoolPath, self.spoolBytesMax) = (connectionsMax, spoolPath, spoolBytesMax)
-        (self.plain, self.prepareTopics) = (plain, prepareTopics)
+        (self.plain, self.asksAgain, self.prepareTopics) = (plain, asksAgain, prepareTopics)
     }
 
     /// Boxes are heard so often that their silence says something.
@@ -78,7 +80,7 @@ public final class MTGGateway {
         let metrics = GatewayMetrics(metrics)
         self.metrics = metrics
         spool = try Spool(path: settings.spoolPath)
-        sequences = try spool.sequences()
+        sequences = settings.asksAgain ? [:] : try spool.sequences()
         poller = try Poller()
         tls = try TLSContext()
         drain = SpoolDrain(

@@ -65,6 +65,9 @@ package enum HTMLText {
         package static func word(_ text: String) -> Header { Header(text: text, style: " class=\"k\"") }
         /// Sentences: they wrap.
         package static func prose(_ text: String) -> Header { Header(text: text, style: " class=\"prose\"") }
+        package static func htmlProse(_ text: String) -> Header {
+            Header(text: text, style: " class=\"prose\"", isHTML: true)
+        }
         package static func html(_ text: String) -> Header { Header(text: text, style: " class=\"k\"", isHTML: true) }
     }
 
@@ -80,10 +83,10 @@ package enum HTMLText {
         .scroll:focus-visible,a:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
         table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
         th,td{padding:.4rem .7rem;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}
-        th{background:var(--band);font-weight:600}tbody tr:last-child td{border-bottom:0}.n{text-align:right;white-space:nowrap}th.n{white-space:normal}td.k{white-space:nowrap}td.prose{min-width:12rem}
+        th{background:var(--band);font-weight:600}tbody tr:last-child td{border-bottom:0}.n{text-align:right;white-space:nowrap}th.n{white-space:normal}td.k,.t{white-space:nowrap}td.prose{min-width:12rem}
         .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.75rem;margin:1rem 0;padding:0;list-style:none}
         .tiles li{border:1px solid var(--line);border-radius:.4rem;padding:.6rem .8rem}.tiles b{display:block;font-size:1.35rem}
-        .warning{color:var(--warn);font-weight:600}.critical{color:var(--crit);font-weight:700}
+        .warning{color:var(--warn);font-weight:600}.critical{color:var(--crit);font-weight:700}.soon{color:var(--accent);font-weight:600}
         svg{width:100%;height:auto;display:block}svg .axis{stroke:var(--line)}svg text{fill:var(--soft);font-size:11px}svg .speed{fill:none;stroke:var(--accent);stroke-width:1.5}
         @media print{.scroll{overflow:visible;border:0}body{max-width:none}}
         """

@@ -12,6 +12,8 @@ package struct QueryOutput: Sendable {
         self.rows = try rows.map { row in try rows.columns.indices.map { try row.value($0) } }
     }
 
+    package init(columns: [String], rows: [[FieldValue]]) { (self.columns, self.rows) = (columns, rows) }
+
     package var count: Int { rows.count }
 
     package var table: Table {

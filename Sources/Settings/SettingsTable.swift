@@ -42,6 +42,10 @@ public struct SettingRow: Sendable {
         SettingRow(
             "postgres.gateway_url", .text, "",
             "connection string of `drover gateway` (role in drover_gateway); empty: postgres.url"),
+        SettingRow(
+            "postgres.debug_url", .text, "",
+            "connection string of `drover log` and `drover gateway log --vehicle` (role in drover_debug); empty: postgres.url"
+        ),
         SettingRow("postgres.owner_url", .text, "", "connection string of `drover migrate`; empty: postgres.url"),
         SettingRow(
             "work.lanes", .integer(0...256), "0",

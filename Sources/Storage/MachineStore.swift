@@ -1,12 +1,12 @@
 internal import Alerts
-internal import Fleet
+package import Fleet
 package import Pipeline
 package import Postgres
 
 /// Machines and their alerts in PostgreSQL: writes the rows of a batch. Reading back: MachineReads.swift. Decides nothing.
 package enum MachineStore {
     /// One row a parameter, in the order of the COPY: the column and how its stored integer looks there.
-    static let parameters: [(parameter: MachineParameter, column: String)] = [
+    package static let parameters: [(parameter: MachineParameter, column: String)] = [
         (.engineHours, "engine_hours_h"), (.engineTurnOnCount, "engine_turn_on_count"),
         (.keyTurnOnCount, "key_turn_on_count"),
         (.fuelLevel, "fuel_level_gal"), (.coolantTemperature, "coolant_c"),

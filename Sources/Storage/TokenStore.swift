@@ -1,9 +1,12 @@
+public import Alerts
 public import Postgres
 
 /// What a token allows. The raw value is stored and shown.
 public enum Scope: String, CaseIterable, Sendable {
     /// To hand readings in.
     case upload
+    /// To read machines, their alerts and readings, as far as the token's role may see them.
+    case read
 }
 
 /// The tokens of programs: kept as digests, shown by their ids.
@@ -12,6 +15,7 @@ public enum TokenStore {
         public let id, account: String
         public let name: String?
         public let scopes: [String]
+        public let role: String
         public let madeMs: Int64
         public let expiresMs, revokedMs, lastUsedMs: Int64?
     }
@@ -20,20 +24,23 @@ public enum TokenStore {
     public struct Use: Sendable {
         public let id, account: String
         public let scopes: [String]
+        public let role: Audience
         public let isRevoked, isExpired: Bool
     }
 
     public static func add(
-        id: String, digest: [UInt8], account: String, name: String?, scopes: [Scope], expiresMs: Int64?,
+        id: String, digest: [UInt8], account: String, name: String?, scopes: [Scope], role: Audience,
+        expiresMs: Int64?,
         on connection: Connection
     ) throws {
         try connection.query(
             """
-            INSERT INTO drover.token (token_id, digest, account, name, scopes, expires_at)
-            VALUES ($1, $2, $3, $4, $5, $6)
+            INSERT INTO drover.token (token_id, digest, account, name, scopes, role, expires_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
             """,
             [
                 .text(id), .bytes(digest), .text(account), .text(name), .textArray(scopes.map(\.rawValue)),
+                .text(role.rawValue),
                 expiresMs.map { .timestampMs($0) } ?? .null,
             ])
     }
@@ -42,13 +49,14 @@ public enum TokenStore {
     public static func list(on connection: Connection) throws -> [Entry] {
         try connection.query(
             """
-            SELECT token_id, account, name, scopes, made_at, expires_at, revoked_at, last_used_at
+            SELECT token_id, account, name, scopes, role, made_at, expires_at, revoked_at, last_used_at
             FROM drover.token ORDER BY made_at DESC, token_id
             """
         ).map { row in
             Entry(
                 id: try row.text("token_id")!, account: try row.text("account")!, name: try row.text("name"),
-                scopes: try row.textArray("scopes")!.compactMap { $0 }, madeMs: try row.timestampMs("made_at")!,
+                scopes: try row.textArray("scopes")!.compactMap { $0 }, role: try row.text("role")!,
+                madeMs: try row.timestampMs("made_at")!,
                 expiresMs: try row.timestampMs("expires_at"), revokedMs: try row.timestampMs("revoked_at"),
                 lastUsedMs: try row.timestampMs("last_used_at"))
         }
@@ -66,7 +74,9 @@ public enum TokenStore {
         try connection.query("SELECT * FROM drover.use_token($1)", [.bytes(digest)]).first.map { row in
             Use(
                 id: try row.text("token_id")!, account: try row.text("account")!,
-                scopes: try row.textArray("scopes")!.compactMap { $0 }, isRevoked: try row.bool("is_revoked")!,
+                scopes: try row.textArray("scopes")!.compactMap { $0 },
+                role: Audience(rawValue: try row.text("role")!)!,
+                isRevoked: try row.bool("is_revoked")!,
                 isExpired: try row.bool("is_expired")!)
         }
     }

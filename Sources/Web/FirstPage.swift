@@ -1,9 +1,10 @@
+internal import Alerts
 internal import Fleet
 internal import Postgres
 internal import Reports
 internal import Trips
 
-/// The page at `/`: vehicles, last trips, open alerts, as they stand in the database. No script.
+/// The page at `/`: vehicles, last trips, open alerts, as they stand in the database. No script. Who reads it sees all.
 struct FirstPage {
     static let rowsMax: Int32 = 50
 
@@ -17,7 +18,8 @@ struct FirstPage {
             (
                 try connection.query(queries["page_vehicles"], limit).map(VehicleRow.init),
                 try connection.query(queries["page_trips"], limit).map(TripRead.init),
-                try connection.query(queries["page_alerts"], limit).map(AlertRow.init)
+                try OpenAlert.read(
+                    role: .developer, limit: Int64(FirstPage.rowsMax), queries, on: connection)
             )
         }
         let body = """
@@ -32,17 +34,26 @@ struct FirstPage {
         return HTMLText.page(title: "Drover: fleet", body: body)
     }
 
-    private func alertTable(_ alerts: [AlertRow]) -> String {
+    private func alertTable(_ alerts: [OpenAlert]) -> String {
         HTMLText.table(
             caption: "Open alerts",
             headers: [
-                .html("Severity"), .word("Vehicle"), .text("Parameter"), .number("Worst"), .text("Alert when"),
-                .number("Recommended"), .word("Open since"), .text("Model"), .prose("What to do"),
+                .html("Severity"), .html("Vehicle"), .text("Parameter"), .number("Worst"), .html("Alert when"),
+                .htmlProse("Open since"), .prose("What to do"),
             ],
-            rows: alerts.map { alert in
-                [
-                    "<span class=\"\(alert.severity)\">\(alert.severity)</span>", alert.vehicle, alert.parameter,
-                    alert.worstValue, alert.rule, alert.recommended, shown(alert.openedMs), alert.model, alert.advice,
+            rows: alerts.map { open in
+                let alert = open.alert
+                let (kind, severity) =
+                    alert.state == "due_soon" ? ("soon", "due soon") : (alert.severity, alert.severity)
+                let seen = open.acknowledgedBy.map {
+                    "seen by \(HTMLText.escaped($0)), \(unbroken(open.acknowledgedMs!))"
+                }
+                let silenced = open.silencedUntilMs.map { "silenced until \(unbroken($0))" }
+                return [
+                    "<span class=\"\(kind)\">\(severity)</span>", twoLines(open.vehicleName, alert.vehicle),
+                    alert.parameter, alert.worstValue,
+                    twoLines(alert.rule, alert.recommended.map { "recommended \($0)" }),
+                    [shown(alert.openedMs), seen, silenced].compactMap { $0 }.joined(separator: "<br>"), alert.advice,
                 ]
             }, empty: "No alert is open.")
     }
@@ -50,8 +61,16 @@ struct FirstPage {
     private func vehicleTable(_ vehicles: [VehicleRow]) -> String {
         HTMLText.table(
             caption: "Vehicles",
-            headers: [.word("Vehicle"), .word("Last reading"), .number("Open alerts"), .text("Kind"), .text("Model")],
-            rows: vehicles.map { [$0.vehicle, shown($0.lastMs), String($0.openAlerts), $0.kind, $0.model] },
+            headers: [
+                .html("Vehicle"), .word("Last reading"), .number("Open alerts"), .text("Kind"), .text("Model"),
+                .word("State"),
+            ],
+            rows: vehicles.map { vehicle in
+                [
+                    twoLines(vehicle.name, vehicle.vehicle), vehicle.lastMs.map(shown), String(vehicle.openAlerts),
+                    vehicle.kind, vehicle.model, vehicle.isDisabled ? "disabled" : "in use",
+                ]
+            },
             empty: "No vehicle has reported yet. `drover import cars FILE` brings recordings in.")
     }
 
@@ -77,18 +96,29 @@ struct FirstPage {
             }, empty: "No trip yet.")
     }
 
+    /// The second one stands back where there is a first one.
+    private func twoLines(_ first: String?, _ second: String?) -> String {
+        guard let first, let second else { return HTMLText.escaped(first ?? second ?? "") }
+        return "\(HTMLText.escaped(first))<br><span class=\"soft\">\(HTMLText.escaped(second))</span>"
+    }
+
+    /// A time within a text that wraps.
+    private func unbroken(_ ms: Int64) -> String { "<span class=\"t\">\(shown(ms))</span>" }
+
     /// `2018-02-20 19:23`
     private func shown(_ ms: Int64) -> String { UTC.dateText(ms) + " " + UTC.text(ms).dropFirst(11).prefix(5) }
 }
 
 private struct VehicleRow {
     let vehicle, kind: String
-    let model: String?
-    let lastMs: Int64
+    let name, model: String?
+    let isDisabled: Bool
+    let lastMs: Int64?
     let openAlerts: Int
 
     init(_ row: Row) throws {
         (vehicle, kind, model) = (try row.text("vehicle")!, try row.text("kind")!, try row.text("model"))
-        (lastMs, openAlerts) = (try row.timestampMs("last_reading_at")!, try row.int("open_alerts")!)
+        (name, isDisabled) = (try row.text("name"), try row.bool("is_disabled")!)
+        (lastMs, openAlerts) = (try row.timestampMs("last_reading_at"), try row.int("open_alerts")!)
     }
 }

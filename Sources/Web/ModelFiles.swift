@@ -1,7 +1,6 @@
 internal import Alerts
 internal import Foundation
 internal import HTTP
-internal import Secrets
 internal import Wire
 
 /// The models, their thresholds and pictures, for programs that judge without a connection: the files of the thresholds'
@@ -71,7 +70,7 @@ public struct ModelFiles: Sendable {
     }
 
     private func summary(_ model: MachineModel) -> JSONValue {
-        let address = "/v1/models/" + ModelFiles.escaped(model.name)
+        let address = "/v1/models/" + Address.escaped(model.name)
         let files = FileManager.default
         let hasThresholds = files.fileExists(atPath: folder + "/" + model.thresholdsFile)
         let hasPicture = model.image.map {
@@ -97,35 +96,9 @@ public struct ModelFiles: Sendable {
     private static func type(of image: String) -> String? {
         pictureTypes[String(image.split(separator: ".").last ?? "").lowercased()]
     }
-
-    /// One segment of a path.
-    private static func escaped(_ name: String) -> String {
-        name.utf8.map { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: String(UnicodeScalar(byte))
-            default: "%" + Hex.text([byte]).uppercased()
-            }
-        }.joined()
-    }
 }
 
 extension MachineModel {
     /// Precondition: names of models hold no `/`: `ModelList` sees to it.
     fileprivate var thresholdsFile: String { name + "-thresholds.xml" }
-}
-
-extension Response {
-    /// With an ETag of the body, and 304 when the client has it already (RFC 9110, 13.1.2). Caches keep it and ask each
-    /// time: thresholds that changed must not wait.
-    fileprivate func conditional(_ request: Request) -> Response {
-        guard status == 200 else { return self }
-        let tag = "\"" + Hex.text(Secrets.digest(body).prefix(16)) + "\""
-        let known = (request.headers["if-none-match"] ?? "").split(separator: ",").map { part in
-            let text = part.filter { $0 != " " && $0 != "\t" }
-            return text.hasPrefix("W/") ? String(text.dropFirst(2)) : text
-        }
-        var response = self
-        if known.contains(tag) || known == ["*"] { response = Response(304) }
-        return response.with("ETag", tag).with("Cache-Control", "no-cache")
-    }
 }

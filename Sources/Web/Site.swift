@@ -14,7 +14,7 @@ public final class Site: Sendable {
     private let conninfo: String
     private let rules: TripRules
     private let price: FuelPrice?
-    private let queries: ReportQueries
+    let queries: ReportQueries
     private let models: ModelFiles
     let uploads: UploadSender
     private let log: Log
@@ -43,6 +43,7 @@ public final class Site: Sendable {
         for kind in Upload.Kind.allCases {
             router.add("POST", "/v1/readings/\(kind.rawValue)") { [self] in upload($0, kind) }
         }
+        addMachines(to: &router)
         models.add(to: &router)
         return router
     }

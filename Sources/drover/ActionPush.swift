@@ -33,42 +33,55 @@ struct ActionPush {
         return MachineAction(id: id, vehicle: vehicle, ts: ts, by: by, note: note, kind: kind)
     }
 
+    /// One that was typed; says what became of it.
     func push(_ action: MachineAction) throws {
-        let value = RecordWriter.action(action)
-        // What the worker would refuse is refused here.
-        _ = try RecordDecoder().decode(line: value, isMachine: true)
+        Out.note(
+            try push([action])
+                ? "done"
+                : "it is on the log and counts; no worker has taken it within 10 s. Is one up? See `drover offsets show`"
+        )
+    }
+
+    /// Whether a worker has taken them all within 10 s.
+    func push(_ actions: [MachineAction]) throws -> Bool {
         let kafka = settings.kafka(clientID: "drover-action")
         let topics = try Topics.ensure(kafka, partitions: Int32(settings.integer("kafka.partitions")))
         guard let count = topics[Topic.machines] else { throw Failure("the topic \(Topic.machines) is not there") }
-        let key = Array((action.vehicle?.text ?? "").utf8)
-        let partitions =
-            action.vehicle == nil
-            ? Array(0..<count) : [unsafe key.withUnsafeBytes { unsafe KeyPlace.partition(of: $0, count: count) }]
         let producer = try Producer(kafka)
-        for partition in partitions {
-            try producer.produce(
-                topic: Topic.machines, partition: partition, key: key, value: value, timestampMs: nil)
+        var written: Set<Int32> = []
+        for action in actions {
+            let value = RecordWriter.action(action)
+            // What the worker would refuse is refused here.
+            _ = try RecordDecoder().decode(line: value, isMachine: true)
+            let key = Array((action.vehicle?.text ?? "").utf8)
+            let partitions =
+                action.vehicle == nil
+                ? Array(0..<count) : [unsafe key.withUnsafeBytes { unsafe KeyPlace.partition(of: $0, count: count) }]
+            for partition in partitions {
+                try producer.produce(
+                    topic: Topic.machines, partition: partition, key: key, value: value, timestampMs: nil)
+            }
+            written.formUnion(partitions)
         }
         try producer.flush(timeoutMs: 30_000)
-        try wait(for: partitions, kafka)
+        return try wait(for: written.sorted(), kafka)
     }
 
-    private func wait(for partitions: [Int32], _ kafka: KafkaSettings) throws {
+    private func wait(for partitions: [Int32], _ kafka: KafkaSettings) throws -> Bool {
         let reader = try RecordReader(kafka)
         let ends = try partitions.map { try reader.end(of: TopicPartition(topic: Topic.machines, partition: $0)) }
         let connection = try Connection(conninfo: settings.text("postgres.reader_url", or: "postgres.url"))
         let patience = Stopwatch()
-        while patience.seconds < 10 {
+        while patience.seconds < 10, !StopFlag.isSet {
             let waiting = try connection.query(
                 """
                 SELECT FROM unnest($1::int[], $2::bigint[]) AS wanted(partition, end_offset)
                 LEFT JOIN drover.partition_progress p ON p.topic = $3 AND p.partition = wanted.partition
                 WHERE coalesce(p.next_offset, 0) < wanted.end_offset
                 """, [.int4Array(partitions), .int8Array(ends), .text(Topic.machines)])
-            if waiting.isEmpty { return Out.note("done") }
+            if waiting.isEmpty { return true }
             _ = StopFlag.wait(timeoutMs: 50)
         }
-        Out.note(
-            "it is on the log and counts; no worker has taken it within 10 s. Is one up? See `drover offsets show`")
+        return false
     }
 }

@@ -36,9 +36,10 @@ extension Command {
     }
 
     private static func audiences(_ arguments: Arguments) throws -> [Audience] {
-        let roles = Dictionary(uniqueKeysWithValues: Audience.allCases.map { ($0.rawValue, $0) })
-        return try arguments.one("--role", of: roles, standard: "developer").seen
+        try arguments.one("--role", of: audiences, standard: "developer").seen
     }
+
+    static let audiences = Dictionary(uniqueKeysWithValues: Audience.allCases.map { ($0.rawValue, $0) })
 
     private static func vehicle(_ arguments: Arguments) throws -> VehicleID? {
         guard let text = arguments.text("--vehicle") else { return nil }

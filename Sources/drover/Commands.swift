@@ -1,10 +1,9 @@
 enum Commands {
     static let all: [Command] = [
-        .up, .trips, .alerts, .importCars, .importMachines, .report, .work, .gateway, .gatewayPoll, .gatewayLog,
-        .pullISO, .serve,
+        .up, .trips, .alerts, .importCars, .importMachines, .report, .work, .gateway, .gatewayPoll,
+        .gatewayLog, .pullISO, .serve,
         .notify, .migrate, .check, .offsets, .rejected, .replay, .verify, .rulesPublish, .rulesTest, .rulesTry,
-        .vehicle,
-        .alert, .token, .servers, .emulateMTG, .bench,
+        .vehicle, .alert, .log, .token, .servers, .emulateMTG, .bench,
     ]
 
     static func overview() -> String {

@@ -39,11 +39,13 @@ enum Files {
 enum Out {
     /// A line end is added where there is none. Bytes decide: to Swift a CRLF is one character that does not end in LF.
     static func result(_ text: String) {
-        write(text.utf8.last == 0x0A ? text : text + "\n", to: FileHandle.standardOutput)
+        write(Data((text.utf8.last == 0x0A ? text : text + "\n").utf8), to: FileHandle.standardOutput)
     }
-    static func note(_ text: String) { write(text + "\n", to: FileHandle.standardError) }
+    /// As they are.
+    static func result(_ bytes: [UInt8]) { write(Data(bytes), to: FileHandle.standardOutput) }
+    static func note(_ text: String) { write(Data((text + "\n").utf8), to: FileHandle.standardError) }
 
-    private static func write(_ text: String, to handle: FileHandle) {
-        do { try handle.write(contentsOf: Data(text.utf8)) } catch { exit(1) }  // The reader is gone (`| head`).
+    private static func write(_ data: Data, to handle: FileHandle) {
+        do { try handle.write(contentsOf: data) } catch { exit(1) }  // The reader is gone (`| head`).
     }
 }

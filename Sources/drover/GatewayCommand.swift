@@ -5,9 +5,10 @@ import Observe
 import Postgres
 import Settings
 import Sockets
+import Storage
 
 extension Roles {
-    static func gateway(_ settings: Settings, log: Log) throws -> MTGGateway {
+    static func gateway(_ settings: Settings, asksAgain: Bool = false, log: Log) throws -> MTGGateway {
         let kafka = kafka(settings, clientID: "drover-gateway", log: log)
         let partitions = Int32(settings.integer("kafka.partitions"))
         let connectionsMax = Int(settings.integer("gateway.connections_max"))
@@ -28,6 +29,7 @@ extension Roles {
                 contactLostMs: settings.integer("gateway.contact_lost_s") * 1_000, connectionsMax: connectionsMax,
                 spoolPath: settings.text("gateway.spool_path"),
                 spoolBytesMax: settings.integer("gateway.spool_bytes_max"), plain: try settings.plainNetworks(),
+                asksAgain: asksAgain,
                 prepareTopics: { _ = try Topics.ensure(kafka, partitions: partitions, timeoutMs: 3_000) }),
             metrics: Metrics(), log: log)
     }
@@ -64,24 +66,33 @@ extension Command {
 
     static let gatewayLog = Command(
         name: "gateway log", operands: "HOST:PORT --key FILE [options]",
-        summary: "Fetches the debug log of a box (MTG) and prints it. For developers: it needs the box's own key.",
+        summary:
+            "Fetches the debug log of a box (MTG), and prints or keeps it. For developers: it needs the box's own key.",
         options: [
             .init("--key", "FILE", "the box's key, 64 hexadecimal digits; it is proved, never sent"),
             .init("--certificate-sha256", "HEX", "the box's certificate, pinned (default: plain TCP)"),
+            .init("--vehicle", "V", "keep it as this vehicle's for `drover log`, instead of printing it"),
         ] + SettingsSource.options,
         example: "drover gateway log 192.168.40.7:4021 --key box.key",
         run: { arguments in
             let settings = try SettingsSource.load(arguments)
             let (address, port) = try place(arguments)
+            let vehicle = try arguments.text("--vehicle").map { text in
+                guard let id = VehicleID(text) else {
+                    throw UsageError("--vehicle \(text): must be 1 to 64 letters, digits, -, _ or .")
+                }
+                return id
+            }
             let pinned = arguments.text("--certificate-sha256")?.lowercased()
             guard try pinned != nil || settings.plainNetworks().contains(where: { $0.contains(address) }) else {
                 throw Failure(
                     "plain TCP to \(address) is not allowed: name --certificate-sha256, or add its network to "
                         + "gateway.plain_tcp_cidrs")
             }
-            var log = try DebugLog(
+            var box = try DebugLog(
                 address, port: port, pinned: pinned, timeoutMs: settings.integer("gateway.answer_timeout_ms"))
-            Out.result(String(decoding: try log.fetch(key: key(arguments)), as: UTF8.self))
+            let log = try box.fetch(key: key(arguments))
+            if let vehicle { try keep(log, of: vehicle, settings) } else { Out.result(log) }
             return .done
         })
 
@@ -118,6 +129,16 @@ extension Command {
             }
             throw Failure("\(vehicle): no gateway has answered within \(waitS) s. Is `drover gateway` up? See its log")
         })
+
+    private static func keep(_ log: [UInt8], of vehicle: VehicleID, _ settings: Settings) throws {
+        guard log.count <= DebugLogStore.bytesMax else {
+            throw Failure(
+                "the log has \(log.count) bytes, at most \(DebugLogStore.bytesMax) are kept. Without --vehicle it is printed"
+            )
+        }
+        let id = try DebugLogStore.add(log, of: vehicle, on: debugLogs(settings))
+        Out.note("kept: `drover log show \(id)` prints it")
+    }
 
     private static func place(_ arguments: Arguments) throws -> (Address, UInt16) {
         guard arguments.operands.count == 1, let colon = arguments.operands[0].lastIndex(of: ":"),

@@ -88,8 +88,10 @@ struct Sample {
             trips.add(read.vehicle, TripFigures(read.trip, price: settings.fuelPrice))
         }
         Out.result("\nTrips (times UTC)\n" + trips.shortTable().text())
+        let boxes = Set(SampleBoxes.vehicles)
         let alerts = try connection.query(
-            queries["fleet_day_alerts"], [.timestampMs(0), .timestampMs(UTC.plausible.upperBound)])
-        Out.result("\nAlerts (times UTC)\n" + AlertRow.shortTable(try alerts.map(AlertRow.init)).text() + "\n")
+            queries["fleet_day_alerts"], [.timestampMs(0), .timestampMs(UTC.plausible.upperBound)]
+        ).map(AlertRow.init).filter { !boxes.contains($0.vehicle) }
+        Out.result("\nAlerts (times UTC)\n" + AlertRow.shortTable(alerts).text() + "\n")
     }
 }

@@ -11,8 +11,13 @@ enum SettingsSource {
         Command.Option("--set", "KEY=VALUE", "one setting; may stand several times"),
     ]
 
-    static func load(_ arguments: Arguments, overrides: [String: String] = [:]) throws -> Settings {
-        var sources: [(name: String, values: [String: String])] = []
+    /// - Parameters:
+    ///   - defaults: of the command, instead of the table's.
+    ///   - overrides: count more than anything that a person says.
+    static func load(
+        _ arguments: Arguments, defaults: [String: String] = [:], overrides: [String: String] = [:]
+    ) throws -> Settings {
+        var sources: [(name: String, values: [String: String])] = [("defaults", defaults)]
         let standard = "drover.yaml"
         if let path = arguments.text("--settings")
             ?? (FileManager.default.fileExists(atPath: standard) ? standard : nil)

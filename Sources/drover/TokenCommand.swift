@@ -1,3 +1,4 @@
+import Alerts
 import Fleet
 import Observe
 import Postgres
@@ -10,10 +11,11 @@ import Wire
 extension Command {
     static let token = Command(
         name: "token", operands: "add --account NAME --scope SCOPE | list | revoke ID",
-        summary: "Tokens of programs that hand readings in. A token is shown once, when it is added.",
+        summary: "Tokens of programs that hand readings in or read. A token is shown once, when it is added.",
         options: [
             .init("--account", "NAME", "add: whose it is"),
             .init("--scope", "SCOPE", "add: what it allows, several times for several: \(scopes)"),
+            .init("--role", "R", "add: as whom it reads: farmer (default), dealer or developer"),
             .init("--name", "TEXT", "add: what people call it"),
             .init("--expires", "TIME", "add: from when it is not taken any more (2027-01-01; default: never)"),
             .init("--format", "F", "add, list: table or json (default table)"),
@@ -62,11 +64,12 @@ extension Command {
             }
             return time
         }
+        let role = try arguments.one("--role", of: audiences, standard: "farmer")
         let connection = try tokenConnection(arguments)
         let (token, id) = (Token.random(), Hex.text(Secrets.random(6)))
         try TokenStore.add(
             id: id, digest: token.digest, account: account, name: arguments.text("--name"), scopes: wanted,
-            expiresMs: expiresMs, on: connection)
+            role: role, expiresMs: expiresMs, on: connection)
         Out.result(
             isJSON ? JSONValue.object([("token_id", .text(id)), ("token", .text(token.text))]).rendered() : token.text)
         Out.note(
@@ -75,10 +78,11 @@ extension Command {
     }
 
     private static func table(_ entries: [TokenStore.Entry]) -> Table {
-        var table = Table(["id", "account", "name", "scopes", "made", "expires", "revoked", "last used"])
+        var table = Table(["id", "account", "name", "scopes", "role", "made", "expires", "revoked", "last used"])
         table.rows = entries.map { entry in
             [
-                entry.id, entry.account, entry.name, entry.scopes.joined(separator: ","), UTC.text(entry.madeMs),
+                entry.id, entry.account, entry.name, entry.scopes.joined(separator: ","), entry.role,
+                UTC.text(entry.madeMs),
                 entry.expiresMs.map(UTC.text), entry.revokedMs.map(UTC.text), entry.lastUsedMs.map(UTC.text),
             ]
         }
@@ -91,7 +95,8 @@ extension TokenStore.Entry {
         func time(_ ms: Int64?) -> JSONValue { .optional(ms.map(UTC.text)) }
         return .object([
             ("token_id", .text(id)), ("account", .text(account)), ("name", .optional(name)),
-            ("scopes", .list(scopes.map { .text($0) })), ("made_at", time(madeMs)), ("expires_at", time(expiresMs)),
+            ("scopes", .list(scopes.map { .text($0) })), ("role", .text(role)), ("made_at", time(madeMs)),
+            ("expires_at", time(expiresMs)),
             ("revoked_at", time(revokedMs)), ("last_used_at", time(lastUsedMs)),
         ])
     }

@@ -1,6 +1,7 @@
 import Embedded
 import Fleet
 import Foundation
+import Gateways
 import Kafka
 import Notices
 import Observe
@@ -13,11 +14,11 @@ import Worker
 extension Command {
     static let up = Command(
         name: "up", operands: "[options]",
-        summary: "Everything on this machine: servers of its own, a worker and the page, until Ctrl-C.",
+        summary: "Everything on this machine: servers of its own, a worker, a gateway and the page, until Ctrl-C.",
         options: [
             .init("--data", "DIR", "where the embedded servers keep their data (default .drover/data)"),
             .init("--port", "N", "port of the page on the loopback (default: any free one)"),
-            .init("--sample", nil, "bring the recordings that ship with Drover in and print what came of them"),
+            .init("--sample", nil, "bring in Drover's recordings, print what came of them, poll emulated boxes"),
             .init("--once", nil, "end when that is printed"),
         ] + SettingsSource.options,
         example: "drover up --sample",
@@ -44,11 +45,15 @@ extension Command {
         defer { embedded.stop() }
         let settings = try SettingsSource.load(
             arguments,
+            // For few boxes and somebody who watches.
+            defaults: ["gateway.poll_interval_s": "10", "gateway.connections_max": "256"],
             overrides: [
                 "kafka.brokers": embedded.brokers, "postgres.url": embedded.conninfo(user: "drover_worker"),
                 "postgres.reader_url": embedded.conninfo(user: "drover_web"),
                 "postgres.relay_url": embedded.conninfo(user: "drover_notify"),
+                "postgres.gateway_url": embedded.conninfo(user: "drover_poller"),
                 "postgres.owner_url": embedded.conninfo(user: "drover_owner"), "web.port": String(port),
+                "gateway.spool_path": data + "/spool.sqlite",
             ])
         _ = try migrate(settings.text("postgres.owner_url"))
         try embedded.grantRoles()
@@ -79,6 +84,20 @@ extension Command {
         }
         Out.note("the page is at \(page.address)")
         if arguments.has("--once") { return .done }
+        let boxes = arguments.has("--sample") ? try SampleBoxes() : nil
+        let emulating = boxes.map { boxes in
+            RunningRole("boxes") { shouldStop in boxes.run(log: log, shouldStop: shouldStop) }
+        }
+        defer { emulating?.stop() }
+        // Before the gateway reads whom to poll: the boxes have other ports than in the last run.
+        if let boxes {
+            try boxes.register(settings)
+            Out.note("\(SampleBoxes.vehicles.count) emulated boxes are polled; their alerts come to the page")
+        }
+        // The embedded broker may have lost what it acknowledged last: boxes still have it.
+        let gateway = try Roles.gateway(settings, asksAgain: true, log: log)
+        let polling = RunningRole("gateway") { shouldStop in gateway.run(shouldStop: shouldStop) }
+        defer { polling.stop() }
         Out.note(
             "Ctrl-C stops everything. What the embedded broker holds survives a stop; a kill -9 of it may lose its last second."
         )

@@ -1,3 +1,4 @@
+import Alerts
 import Fleet
 import Observe
 import Postgres
@@ -55,7 +56,8 @@ extension Command {
         let rows = try reader(arguments).query(
             Home.reportQueries()["vehicles"],
             [
-                .text(arguments.text("--tag") ?? ""), .text(arguments.text("--search") ?? ""),
+                .text(arguments.text("--tag") ?? ""), .text(arguments.text("--search") ?? ""), .text(""),
+                .textArray(Audience.developer.seen.map(\.rawValue)), .bool(false), .text(""),
                 .int8(try arguments.integer("--limit", in: 1...1_000_000) ?? 100),
             ])
         Out.result(format(try QueryOutput(rows)))

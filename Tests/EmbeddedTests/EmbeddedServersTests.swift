@@ -18,16 +18,17 @@ struct EmbeddedServersTests {
             try query("CREATE SCHEMA drover; CREATE TABLE drover.t (i int); INSERT INTO drover.t VALUES (41)", first)
                 == "")
         // What the migrations do.
-        let roles = ["drover_writer", "drover_reader", "drover_relay", "drover_api"]
+        let roles = ["drover_writer", "drover_reader", "drover_relay", "drover_api", "drover_gateway"]
         _ = try query(roles.map { "CREATE ROLE \($0)" }.joined(separator: "; "), first)
         let grants =
-            "GRANT USAGE ON SCHEMA drover TO drover_writer, drover_reader; "
+            "GRANT USAGE ON SCHEMA drover TO drover_writer, drover_reader, drover_gateway; "
             + "GRANT SELECT, UPDATE ON drover.t TO drover_writer; GRANT SELECT ON drover.t TO drover_reader"
         _ = try query(grants, first)
         try first.grantRoles()
         #expect(try query("UPDATE drover.t SET i = i + 1 RETURNING i", first, as: "drover_worker") == "42")
         #expect(try query("SELECT i FROM drover.t", first, as: "drover_web") == "42")
         #expect(try query("DELETE FROM drover.t", first, as: "drover_web").contains("permission denied"))
+        #expect(try query("SELECT i FROM drover.t", first, as: "drover_poller").contains("permission denied"))
         #expect(first.failure() == nil)
         first.stop()
 

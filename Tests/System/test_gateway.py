@@ -345,6 +345,52 @@ def test_the_debug_log_needs_the_boxs_own_key(world, tmp_path):
     assert run.code == 1 and "is no key: write 64 hexadecimal digits" in run.err and "secret" not in run.err
 
 
+def test_debug_logs_are_kept_listed_searched_and_printed_whole(world, tmp_path):
+    env = world.database()
+    with connect(env) as connection:
+        connection.execute("CREATE ROLE developers LOGIN IN ROLE drover_debug")
+    env["DROVER_POSTGRES_DEBUG_URL"] = re.sub(r"user='?\w+'?", "user='developers'", env["DROVER_POSTGRES_URL"])
+    boxes = emulate(world, "backlog", 2)
+
+    def run(*arguments, code=0):
+        result = world.drover.run(*arguments, env=env)
+        assert result.code == code, result.err
+        return result
+
+    for number, box in enumerate(boxes, 1):
+        (tmp_path / "key").write_text(box["debug_log_key"])
+        kept = run("gateway", "log", f"127.0.0.1:{box['port']}", "--key", tmp_path / "key", "--vehicle", f"box-{number}")
+        assert (kept.out, kept.err) == ("", f"kept: `drover log show {number}` prints it\n")
+    log = run("log", "show", 2).out
+    assert re.fullmatch(r"(\S+Z (INFO|WARN) .+\n){4320}", log)
+    newer, older = json.loads(run("log", "list", "--format", "json").out)
+    warnings = [line for line in log.splitlines() if " WARN " in line]
+    assert (newer["id"], newer["vehicle"], older["id"]) == (2, "box-2", 1)
+    assert (newer["first_at"], newer["last_at"], newer["bytes"]) == (log.split()[0], log.splitlines()[-1].split()[0], len(log))
+    assert [newer[f"{level}_lines"] for level in ("error", "warning", "info", "debug", "other")] == [0, len(warnings), 4320 - len(warnings), 0, 0]
+
+    found = json.loads(run("log", "search", "No CARRIER", "--vehicle", "box-2", "--level", "warning", "--format", "json").out)
+    assert [each["text"] for each in found] == warnings and {each["id"] for each in found} == {2}
+    assert log.splitlines()[found[0]["line"] - 1] == warnings[0]
+    assert json.loads(run("log", "search", "carrier", "--level", "error", "--format", "json").out) == []
+    assert len(json.loads(run("log", "search", "kept", "--limit", 7, "--format", "json").out)) == 7
+    assert "there is no debug log 3" in run("log", "show", 3, code=1).err
+
+    # Fifty of a vehicle are kept, and its developers' login sees nothing else.
+    with psycopg.connect(env["DROVER_POSTGRES_DEBUG_URL"], autocommit=True) as connection:
+        connection.execute("""INSERT INTO drover.debug_log (vehicle, log, error_lines, warning_lines, info_lines, debug_lines, other_lines)
+                              SELECT 'box-2', '', 0, 0, 0, 0, 0 FROM generate_series(1, 49)""")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("SELECT FROM drover.machine_reading")
+        with pytest.raises(psycopg.errors.CheckViolation):
+            connection.execute("""INSERT INTO drover.debug_log (vehicle, log, error_lines, warning_lines, info_lines, debug_lines, other_lines)
+                                  VALUES ('box-2', convert_to(repeat('x', 16777217), 'UTF8'), 0, 0, 0, 0, 0)""")
+    run("gateway", "log", f"127.0.0.1:{boxes[1]['port']}", "--key", tmp_path / "key", "--vehicle", "box-2")
+    listed = json.loads(run("log", "list", "--vehicle", "box-2", "--format", "json").out)
+    assert len(listed) == 50 and 2 not in {each["id"] for each in listed} and listed[0]["bytes"] > 100_000
+    assert len(json.loads(run("log", "list", "--format", "json").out)) == 51
+
+
 def processor_s(pid):
     fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

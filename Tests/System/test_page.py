@@ -1,4 +1,5 @@
 """The page and the report in a real browser, on `drover up` with the sample recordings."""
+import json
 import re
 import signal
 import shutil
@@ -8,6 +9,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import psycopg
 import pytest
 from harness import Drover, axe_violations, processes_of
 
@@ -18,6 +20,7 @@ def running(program):
     folder.chmod(0o711)
     drover = Drover(program)
     running = drover.up(folder / "data", "--sample")
+    running.data = folder / "data"
     yield running
     drover.close()
     shutil.rmtree(folder, ignore_errors=True)
@@ -40,7 +43,8 @@ def test_the_first_page(running, page, screenshots, width):
     trips = page.locator("table").nth(2)
     assert trips.locator("tr", has_text="seat-leon").count() == 5
     assert re.search(r"42\.4\s+82\.8\s+135", trips.locator("tr", has_text="dodge-caliber").inner_text())
-    assert page.locator("table").nth(0).locator("tr", has_text="No service recorded").count() == 5
+    alerts = page.locator("table").nth(0).locator("tr", has_text="No service recorded")
+    assert alerts.filter(has_text=re.compile("combine-[12]|sprayer-1|tractor-[12]")).count() == 5
     # Wide tables scroll in their box; the page itself never scrolls sideways.
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert axe_violations(page) == []
@@ -86,6 +90,49 @@ def test_addresses_that_are_not_there_and_methods_that_are_not_taken(running):
     assert "default-src 'none'" in get(running.page)[1]["Content-Security-Policy"]
 
 
+@pytest.fixture
+def said(running, drover):
+    """What people say of the sample's machines: a name, a service, that an alert was seen, that one be silent, that one is out of use."""
+    login = f"host={running.data}/run dbname=drover user="
+    env = {"DROVER_POSTGRES_URL": login + "drover_worker", "DROVER_POSTGRES_READER_URL": login + "drover_web",
+           "DROVER_KAFKA_BROKERS": f"127.0.0.1:{(running.data / 'broker.port').read_text().strip()}"}
+    for words in [
+        ["vehicle", "register", "combine-1", "--name", "Müller's <old> combine"],
+        ["vehicle", "register", "combine-2", "--name", "Sold combine", "--disable"],
+        ["vehicle", "register", "ordered-1", "--name", "Ordered tractor", "--model", "8R Tractor"],
+        ["vehicle", "service", "sprayer-1", "--hours", "1200", "--at", "2026-09-15T00:00:00Z"],
+        ["alert", "silence", "--vehicle", "tractor-1", "--until", "2099-01-01T08:30:00Z"],
+    ]:
+        run = drover.run(*words, "--by", "Anna", env=env)
+        assert (run.code, run.err) == (0, "done\n")
+    alerts = json.loads(drover.run("alert", "list", "--vehicle", "tractor-1", "--format", "json", env=env).out)
+    [alert] = [each["alert_id"] for each in alerts if each["parameter"] == "Engine Hours"]
+    assert drover.run("alert", "acknowledge", alert, "--by", "Jo <b>", "--at", "2026-11-21T08:15:00Z", env=env).code == 0
+
+
+def test_the_page_shows_what_people_have_said(running, said, page, screenshots):
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(running.page)
+        alerts, vehicles = page.locator("table").nth(0), page.locator("table").nth(1)
+        service = alerts.locator("tr", has_text="sprayer-1").filter(has_text="Engine Hours")
+        assert service.locator(".soon").inner_text() == "due soon"
+        seen = alerts.locator("tr", has_text="tractor-1").filter(has_text="Engine Hours").locator("td").all_inner_texts()
+        assert seen[5] == "2026-09-14 00:00\nseen by Jo <b>, 2026-11-21 08:15\nsilenced until 2099-01-01 08:30"
+        silenced = alerts.locator("tr", has_text="tractor-1").filter(has_text="Last Cell Call In").locator("td").all_inner_texts()
+        assert silenced[5] == "2026-09-20 18:50\nsilenced until 2099-01-01 08:30"
+        assert alerts.locator("tr", has_text="combine-1").first.locator("td").nth(1).inner_text() == "Müller's <old> combine\ncombine-1"
+        named = vehicles.locator("tr", has_text="combine-1").locator("td").all_inner_texts()
+        assert (named[0], named[5]) == ("Müller's <old> combine\ncombine-1", "in use")
+        new = vehicles.locator("tr", has_text="ordered-1").locator("td").all_inner_texts()
+        assert new == ["Ordered tractor\nordered-1", "–", "0", "machine", "8R Tractor", "in use"]
+        last = vehicles.locator("tbody tr").last.locator("td").all_inner_texts()
+        assert (last[0], last[5]) == ("Sold combine\ncombine-2", "disabled")
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert axe_violations(page) == []
+        page.screenshot(path=screenshots / f"said-{width}.png", full_page=True)
+
+
 def test_ctrl_c_stops_every_child(drover, data):
     running = drover.up(data)
     assert len(processes_of(data)) > 2
@@ -107,6 +154,39 @@ def test_a_killed_up_is_cleaned_up_by_the_next_start(drover, data):
     while processes_of(data) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert processes_of(data) == []
+
+
+BOXES = ["hill-tractor", "north-combine", "river-sprayer", "south-combine", "yard-tractor"]
+
+
+def wait_for_boxes(data, offset=0):
+    """The minutes of each polled box's readings and the records read, once that many more than `offset` have been."""
+    deadline = time.monotonic() + 60
+    with psycopg.connect(f"host={data}/run dbname=drover user=drover_owner", autocommit=True) as connection:
+        while True:
+            rows = connection.execute(
+                """SELECT vehicle, array_agg(extract(epoch FROM read_at)::bigint / 60 ORDER BY read_at)
+                   FROM drover.machine_reading WHERE vehicle = ANY (%s) GROUP BY 1 ORDER BY 1""", [BOXES]).fetchall()
+            records = connection.execute("SELECT sum(next_offset) FROM drover.partition_progress WHERE topic = 'drover.machines'").fetchone()[0]
+            if len(rows) == len(BOXES) and records >= offset + 60 * len(BOXES):
+                return dict(rows), records
+            assert time.monotonic() < deadline, (rows, records)
+            time.sleep(0.2)
+
+
+def test_up_polls_boxes_without_machines_also_after_a_kill(drover, data):
+    first = drover.up(data, "--sample")
+    minutes, records = wait_for_boxes(data)
+    first.signal(signal.SIGKILL)
+    first.wait(10)
+    again = drover.up(data, "--sample")
+    # The boxes are asked again for all that they have; what was known counts once.
+    after, _ = wait_for_boxes(data, records)
+    for box in BOXES:
+        assert after[box] == list(range(minutes[box][0], after[box][-1] + 1)), box
+    assert again.stop() == 0, again.output()
+    assert processes_of(data) == []
+    assert "no contact" not in again.output()
 
 
 def test_a_second_copy_beside_it_does_not_collide(running, drover, data):

@@ -1,0 +1,9 @@
+-- Question: what is this machine, and which rules are in force for it?
+-- Parameters: $1 vehicle.
+SELECT vehicle, r.name, coalesce(v.model, r.model) AS model, coalesce(r.tags, '{}') AS tags,
+       coalesce(r.is_disabled, false) AS is_disabled, v.last_reading_at,
+       (SELECT s.rules FROM drover.rule_set s
+        WHERE s.topic_partition = coalesce(v.topic_partition, r.topic_partition) AND s.in_force_at <= now()
+        ORDER BY s.in_force_at DESC LIMIT 1) AS rules
+FROM (SELECT * FROM drover.vehicle WHERE kind = 'machine' AND vehicle = $1) v
+FULL JOIN (SELECT * FROM drover.registration WHERE kind = 'machine' AND vehicle = $1) r USING (vehicle)

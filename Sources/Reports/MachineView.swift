@@ -1,0 +1,119 @@
+package import Alerts
+package import Fleet
+package import Postgres
+internal import Storage
+package import Wire
+
+/// One machine as somebody of a role sees it.
+package struct MachineView {
+    /// More are not shown at once.
+    private static let alertsMax: Int64 = 100
+
+    private let vehicle: String
+    private let name, model: String?
+    private let tags: [String]
+    private let isDisabled: Bool
+    private let lastMs: Int64?
+    private let role: Audience
+    private let shown: [ReadingColumn]
+
+    /// Nil when there is no such machine.
+    package init?(
+        _ id: VehicleID, role: Audience, _ queries: ReportQueries, on connection: Connection
+    ) throws {
+        guard let row = try connection.query(queries["machine"], [.text(id.text)]).first else { return nil }
+        (vehicle, self.role) = (id.text, role)
+        let model = try row.text("model")
+        (name, self.model) = (try row.text("name"), model)
+        tags = try row.textArray("tags")!.compactMap { $0 }
+        (isDisabled, lastMs) = (try row.bool("is_disabled")!, try row.timestampMs("last_reading_at"))
+        let rules = try row.text("rules").map(RuleSet.init(text:))
+        let thresholds = rules?.thresholds(of: model ?? "", id) ?? []
+        shown = ReadingColumn.table.filter { role.seen.contains($0.audience(by: thresholds)) }
+    }
+
+    /// The small document for a field view: what is wrong, the worst first, and the latest reading.
+    package func document(_ queries: ReportQueries, on connection: Connection) throws -> String {
+        let alerts = try OpenAlert.read(
+            of: vehicle, role: role, limit: MachineView.alertsMax, queries, on: connection)
+        let latest = try rows(before: UTC.plausible.upperBound, limit: 1, queries, connection).first
+        let parameters = try latest.map { row in
+            let readAt = UTC.text(try row.timestampMs("read_at")!)
+            return try shown.compactMap { column -> JSONValue? in
+                let value = try row.value(row.index(of: column.name))
+                guard value != .null else { return nil }
+                return .object([
+                    ("name", .text(column.shownName)), ("key", .text(column.name)),
+                    ("value", QueryOutput.json(value)), ("unit", .optional(column.unit)), ("read_at", .text(readAt)),
+                ])
+            }
+        }
+        return JSONValue.object([
+            ("vehicle", .text(vehicle)), ("name", .optional(name)), ("model", .optional(model)),
+            ("tags", .list(tags.map { .text($0) })), ("is_disabled", .bool(isDisabled)),
+            ("last_updated", .optional(lastMs.map(UTC.text))), ("alerts", .list(alerts.map(\.json))),
+            ("parameters", .list(parameters ?? [])),
+        ]).rendered(indent: true)
+    }
+
+    /// What it said, newest first.
+    package func history(
+        before beforeMs: Int64, limit: Int64, _ queries: ReportQueries, on connection: Connection
+    ) throws -> (readings: JSONValue, next: String?) {
+        let rows = try rows(before: beforeMs, limit: limit, queries, connection)
+        // Not the reading's id: a polled box's holds its serial number, which not everybody sees.
+        let names = ["read_at", "model"] + shown.map(\.name)
+        let readings = try rows.map { row in
+            JSONValue.object(try names.map { ($0, QueryOutput.json(try row.value(row.index(of: $0)))) })
+        }
+        let isMore = Int64(rows.count) == limit
+        return (.list(readings), isMore ? UTC.text(try rows[rows.count - 1].timestampMs("read_at")!) : nil)
+    }
+
+    private func rows(
+        before beforeMs: Int64, limit: Int64, _ queries: ReportQueries, _ connection: Connection
+    ) throws -> Rows {
+        try connection.query(queries["readings"], [.text(vehicle), .timestampMs(beforeMs), .int8(limit)])
+    }
+}
+
+/// A column of a stored reading, and what it is about.
+struct ReadingColumn {
+    let name: String
+    let shownName: String
+    let unit: String?
+    /// Whose rule says who sees it.
+    private let field: ThresholdField
+
+    private init(_ name: String, _ shownName: String, _ unit: String?, _ field: ThresholdField) {
+        (self.name, self.shownName, self.unit, self.field) = (name, shownName, unit, field)
+    }
+
+    static let table: [ReadingColumn] =
+        MachineStore.parameters.map { parameter, column in
+            let row = parameter.row
+            let field: ThresholdField =
+                switch parameter {
+                case .gpsFixTime: .parameter(.gpsAvailable)
+                case .lastReprogrammingTime: .parameter(.lastReprogrammingStatus)
+                default: .parameter(parameter)
+                }
+            return ReadingColumn(column, row.name, row.unit.isEmpty ? nil : row.unit, field)
+        } + [
+            ReadingColumn("latitude_deg", "Latitude", "°", .parameter(.gpsAvailable)),
+            ReadingColumn("longitude_deg", "Longitude", "°", .parameter(.gpsAvailable)),
+            ReadingColumn("connected_device_names", "Connected Device Names", nil, .parameter(.connectedDevices)),
+            ReadingColumn("serial", "Terminal Serial Number", nil, .serialNumber),
+            ReadingColumn("firmware", "MTG Firmware Version", nil, .firmware),
+        ]
+
+    /// What dealers see beyond farmers where the model has no rule that says so.
+    private static let dealers: [ThresholdField] = [
+        .serialNumber, .firmware, .parameter(.lastCellCallIn), .parameter(.lastReprogrammingStatus),
+    ]
+
+    func audience(by thresholds: [Threshold]) -> Audience {
+        thresholds.first { $0.field == field }?.audience
+            ?? (ReadingColumn.dealers.contains(field) ? .dealer : .farmer)
+    }
+}

@@ -1,0 +1,31 @@
+internal import HTTP
+internal import Secrets
+internal import Wire
+
+extension Response {
+    /// With an ETag of the body, and 304 when the client has it already (RFC 9110, 13.1.2). Caches keep it and ask each
+    /// time: what changed must not wait.
+    func conditional(_ request: Request) -> Response {
+        guard status == 200 else { return self }
+        let tag = "\"" + Hex.text(Secrets.digest(body).prefix(16)) + "\""
+        let known = (request.headers["if-none-match"] ?? "").split(separator: ",").map { part in
+            let text = part.filter { $0 != " " && $0 != "\t" }
+            return text.hasPrefix("W/") ? String(text.dropFirst(2)) : text
+        }
+        var response = self
+        if known.contains(tag) || known == ["*"] { response = Response(304) }
+        return response.with("ETag", tag).with("Cache-Control", "no-cache")
+    }
+}
+
+enum Address {
+    /// A segment of a path, or a name or value of its query.
+    static func escaped(_ text: String) -> String {
+        text.utf8.map { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: String(UnicodeScalar(byte))
+            default: "%" + Hex.text([byte]).uppercased()
+            }
+        }.joined()
+    }
+}
