@@ -7,5 +7,6 @@ SELECT CASE r.read_at WHEN $6::timestamptz THEN 'resolved' WHEN $5::timestamptz 
        r.read_at, to_jsonb(r) ->> $2 AS value, r.reading_id, r.record_offset
 FROM drover.machine_reading r
 WHERE r.vehicle = $1 AND (r.read_at IN ($3::timestamptz, $4::timestamptz, $5::timestamptz, $6::timestamptz)
-    OR r.read_at = (SELECT max(b.read_at) FROM drover.machine_reading b WHERE b.vehicle = $1 AND b.read_at < $3::timestamptz))
+    OR r.read_at = (SELECT max(b.read_at) FROM drover.machine_reading b WHERE b.vehicle = $1 AND b.read_at < $3::timestamptz
+        AND (b.contact IS NULL OR $2 = 'contact')))
 ORDER BY r.read_at

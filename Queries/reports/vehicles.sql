@@ -6,7 +6,9 @@ SELECT found.*, alerts.open_alerts, alerts.worst_severity
 FROM (
     SELECT vehicle, kind, r.name, coalesce(v.model, r.model) AS model, coalesce(r.tags, '{}') AS tags,
            r.host || ':' || r.port AS address, r.certificate_sha256 IS NOT NULL AS is_encrypted,
-           v.last_reading_at, coalesce(r.is_disabled, false) AS is_disabled
+           CASE WHEN kind = 'machine' THEN (
+               SELECT m.read_at FROM drover.machine_reading m WHERE m.vehicle = v.vehicle AND m.contact IS NULL
+               ORDER BY m.read_at DESC LIMIT 1) ELSE v.last_reading_at END AS last_reading_at, coalesce(r.is_disabled, false) AS is_disabled
     FROM (SELECT * FROM drover.vehicle WHERE $3 = '' OR kind = $3) v
     FULL JOIN (SELECT * FROM drover.registration WHERE $3 = '' OR kind = $3) r USING (kind, vehicle)
     WHERE ($1 = '' OR $1 = ANY (r.tags))

@@ -74,9 +74,9 @@ public struct AlertFold: Equatable, Sendable {
         return changes
     }
 
-    /// What a gateway says of a box: nothing of the machine itself, only that it cannot be heard, or can again. Without
-    /// contact its silence says nothing more, so its absences do not count on. It is no alarm when the engine was off: a
-    /// parked machine's box sleeps.
+    /// What a gateway says of a box: nothing of the machine itself, only that it cannot be heard, or can again, or
+    /// (without `isReporting`) that nobody listens any more. Where a rule judges contact, that alert stands in the place
+    /// of the absences, which do not count on. It is no alarm when the engine was off: a parked machine's box sleeps.
     private mutating func observe(contact reading: MachineReading, _ rules: RuleTimeline) -> [Episode] {
         var changes: [Episode] = []
         let (model, isExpected) = (last?.model ?? reading.model, last?.isReporting ?? false)
@@ -88,7 +88,15 @@ public struct AlertFold: Equatable, Sendable {
             let judgement = Judgement(threshold, parameter, reading, .none)
             changes = step(parameter, threshold, judgement, reading, inForce.version)
         }
-        last = Last(ts: reading.ts, model: model, isReporting: isExpected && reading.values[.contact] != 0)
+        let isLost = reading.values[.contact] == 0
+        if isLost && rule != nil {
+            for parameter in lastPresentMs.keys {
+                if case .open? = watches[parameter] { continue }
+                lastPresentMs[parameter] = nil
+            }
+        }
+        let goesOn = isLost ? rule == nil : reading.isReporting
+        last = Last(ts: reading.ts, model: model, isReporting: isExpected && goesOn)
         return changes
     }
 
@@ -106,7 +114,7 @@ public struct AlertFold: Equatable, Sendable {
         _ parameter: MachineParameter, _ threshold: Threshold, _ judgement: Judgement, _ reading: MachineReading,
         _ version: String
     ) -> [Episode] {
-        let bad = badness(parameter, threshold, judgement, reading.ts)
+        let bad = badness(parameter, threshold, judgement, reading)
         let watch = watches[parameter] ?? .normal
         let beforeMs = last?.ts ?? .min
         let (next, change) = AlertFold.next(watch, bad, judgement, threshold, reading) { sinceMs, isMissing in
@@ -124,17 +132,17 @@ public struct AlertFold: Equatable, Sendable {
 
     /// Since when the parameter is bad, or nil. A missing value is bad only where absence is judged.
     private mutating func badness(
-        _ parameter: MachineParameter, _ threshold: Threshold, _ judgement: Judgement, _ ts: Int64
+        _ parameter: MachineParameter, _ threshold: Threshold, _ judgement: Judgement, _ reading: MachineReading
     ) -> (sinceMs: Int64, isMissing: Bool)? {
         guard judgement.isPresent else {
-            guard threshold.absentMs != nil else { return nil }
+            guard threshold.absentMs != nil, !reading.isPartial else { return nil }
             // Never seen at all: counted from the first reading that lacks it.
-            let since = lastPresentMs[parameter] ?? ts
+            let since = lastPresentMs[parameter] ?? reading.ts
             lastPresentMs[parameter] = since
             return (since, true)
         }
-        if threshold.absentMs != nil { lastPresentMs[parameter] = ts }
-        return judgement.isFailing ? (ts, false) : nil
+        if threshold.absentMs != nil { lastPresentMs[parameter] = reading.ts }
+        return judgement.isFailing ? (reading.ts, false) : nil
     }
 
     /// One step of one parameter: every state against every fact.

@@ -26,7 +26,11 @@ public struct AlertTransition: Equatable, Sendable {
         }
     }
 
-    public var id: String { "\(alert.id)-\(kind.rawValue)-\(alert.revision)" }
+    public var id: String {
+        // A service gets worse twice: when it is due, and when it is critical.
+        let what = kind == .worse ? "\(kind.rawValue)-\(alert.episode.severity.rawValue)" : kind.rawValue
+        return "\(alert.id)-\(what)-\(alert.revision)"
+    }
     /// The key of its record on `drover.alerts`.
     public var key: String { alert.episode.vehicle.text }
 }

@@ -15,6 +15,8 @@ public struct MachineReading: Equatable, Sendable {
     public var longitude: Int32?
     /// It is expected to go on reporting: it is polled and its engine ran. Only then is its silence judged.
     public var isReporting = false
+    /// What it lacks says nothing: one of several that tell a part of one state each (ISO 15143-3).
+    public var isPartial = false
 
     public init(vehicle: VehicleID, ts: Int64, id: String, model: String) {
         (self.vehicle, self.ts, self.id, self.model) = (vehicle, ts, id, model)

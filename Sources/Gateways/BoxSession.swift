@@ -204,6 +204,8 @@ struct BoxSchedule {
 
     var isWithoutContact: Bool { failures >= BoxSchedule.lostAfterFailures }
 
+    mutating func callNoLater(than ms: Int64) { nextMs = min(nextMs, ms) }
+
     /// Somebody waits for it.
     mutating func callNow(nowMs: Int64) { nextMs = nowMs }
 

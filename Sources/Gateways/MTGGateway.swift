@@ -108,6 +108,7 @@ public final class MTGGateway {
             if now >= nextFiguresMs { sayFigures(now) }
         }
         for call in calls { call.map { close($0) } }
+        store()
         registry.stop()
         drain.stop()
         sayFigures(Clock.steadyMs())
@@ -135,6 +136,8 @@ public final class MTGGateway {
             if box.schedule.isWithoutContact { metrics.withoutContact.add(-1) }
             sequences[vehicle.text] = box.sequences
             boxes[vehicle] = nil
+            if !box.sequences.isEmpty { say(.ended, of: box) }
+            for request in box.requests { answer(request, isDone: false, "this machine is not polled any more") }
         }
         if !left.isEmpty || metrics.boxes.value != Double(boxes.count) {
             log.info("boxes to poll", ["boxes": "\(boxes.count)", "dropped": "\(left.count)"])
@@ -190,6 +193,8 @@ public final class MTGGateway {
                 ])
         } else if wasFull, !isFull {
             log.info("the spool has room again; boxes are polled", ["bytes": "\(spool.bytes)"])
+            // Nobody has asked them meanwhile.
+            for box in boxes.values { box.answeredMs = Clock.steadyMs() }
         }
         return isFull
     }
@@ -285,6 +290,7 @@ public final class MTGGateway {
         do throws(SpoolError) {
             try spool.append(said + stored.map(\.page))
         } catch {
+            notices = said
             for (call, _) in stored { end(call, .spool(error.description)) }
             guard let more = faultLines.pass("spool") else { return }
             return log.error(
@@ -350,6 +356,9 @@ public final class MTGGateway {
         case .spool: box.schedule.succeeded(nowMs: now)
         case let fault?:
             box.schedule.failed(nowMs: now, madeProgress: madeProgress, chance: &chance)
+            // Contact is judged when it is due, not a back-off later.
+            let judgedMs = box.answeredMs + settings.contactLostMs
+            if judgedMs > now { box.schedule.callNoLater(than: judgedMs) }
             // A bad line lets smaller pages through.
             if !madeProgress { box.pageMost = max(1, box.pageMost / 2) }
             log.debug("a poll failed", ["vehicle": "\(box.registration.vehicle)", "fault": "\(fault)"])
@@ -366,12 +375,19 @@ public final class MTGGateway {
         // Of a box that never gave a reading nothing is expected.
         guard hasAnswered || isLost, box.isLost != isLost, !box.sequences.isEmpty else { return }
         box.isLost = isLost
+        say(isLost ? .lost : .heard, of: box)
+    }
+
+    private enum Contact { case heard, lost, ended }
+
+    private func say(_ contact: Contact, of box: PolledBox) {
         // Not on a whole second, where the box's own readings are: one reading a time.
         let ts = Clock.nowMs() / 1_000 * 1_000 + 500
         let vehicle = box.registration.vehicle
         var reading = MachineReading(
             vehicle: vehicle, ts: ts, id: "contact-\(ts)", model: box.registration.model ?? "unknown")
-        reading.values[.contact] = isLost ? 0 : 1
+        reading.values[.contact] = contact == .lost ? 0 : 1
+        reading.isReporting = contact == .heard && settings.expectsReports
         notices.append(SpooledPage(vehicle: vehicle, end: nil, records: [RecordWriter.machine(reading)]))
     }
 

@@ -47,13 +47,14 @@ enum ActionStore {
                         .timestampMs(untilMs),
                     ])
             case .pollAnswer(let request, let isDone, let text):
-                // Of two gateways' answers the first counts: somebody has read it.
+                // Of two gateways' answers the one that brought something counts, else the first.
                 try connection.query(
                     """
                     INSERT INTO poll_request AS known (vehicle, request_id, answered_at, is_done, answer)
                     VALUES ($1, $2, $3, $4, $5)
                     ON CONFLICT (vehicle, request_id) DO UPDATE SET answered_at = EXCLUDED.answered_at,
-                        is_done = EXCLUDED.is_done, answer = EXCLUDED.answer WHERE known.answered_at IS NULL
+                        is_done = EXCLUDED.is_done, answer = EXCLUDED.answer 
+                    WHERE known.answered_at IS NULL OR EXCLUDED.is_done AND NOT known.is_done
                     """,
                     [
                         .text(action.vehicle!.text), .text(request), .timestampMs(action.ts), .bool(isDone),

@@ -289,6 +289,7 @@ extension MachineStore {
         }
         reading.connectedDevices = try row.textArray("connected_device_names").map { $0.compactMap { $0 } }
         reading.isReporting = try row.bool("is_reporting")!
+        reading.isPartial = try row.bool("is_partial")!
         return reading
     }
 }

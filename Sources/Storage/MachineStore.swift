@@ -24,7 +24,7 @@ package enum MachineStore {
     }
     static let texts = ["vehicle", "read_at", "reading_id", "model", "serial", "firmware"]
     static let tail = [
-        "latitude_deg", "longitude_deg", "connected_device_names", "is_reporting", "alert_state", "record_offset",
+        "latitude_deg", "longitude_deg", "connected_device_names", "is_reporting", "alert_state", "record_offset", "is_partial",
     ]
 
     static let reading = StagedTable(
@@ -104,6 +104,7 @@ package enum MachineStore {
         copy.bool(reading.isReporting)
         copy.bytea(row.state!.packed)
         copy.int8(row.offset)
+        copy.bool(reading.isPartial)
     }
 
     private static func fill(_ alert: ToldAlert, _ copy: inout BinaryCopy) {

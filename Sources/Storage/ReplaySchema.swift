@@ -11,7 +11,7 @@ public enum ReplaySchema {
         ("vehicle_minute", "vehicle", ["revision", "revised_at"]),
         ("trip", "vehicle", ["revision", "revised_at", "state"]),
         ("vehicle_day", "vehicle", ["revision", "revised_at"]),
-        ("machine_reading", "vehicle", []),
+        ("machine_reading", "vehicle", ["record_offset"]),
         ("alert", "vehicle", []),
         ("rejected", "topic", ["retried_at"]),
         ("rule_set", "version", []),

@@ -11,20 +11,26 @@ public struct TriedRule: Sendable {
 
     public init(_ parameter: MachineParameter, of model: String) { (self.parameter, self.model) = (parameter, model) }
 
-    /// The same sets with this rule, from the same times on. All other parameters are left out: no rule looks at another
-    /// one's. A machine with a rule of its own keeps it.
+    /// The same sets with this rule, from the same times on. All other parameters are left out but contact, which takes
+    /// the place of absences: no other rule looks at another one's. A machine with a rule of its own keeps it.
     public func timeline(_ timeline: RuleTimeline) -> RuleTimeline {
         RuleTimeline(
             timeline.entries.map { RuleTimeline.Entry(inForceMs: $0.inForceMs, rules: rules($0.rules)) })
     }
 
     private func rules(_ rules: RuleSet) -> RuleSet {
-        func ours(_ thresholds: [Threshold]) -> Threshold? {
+        func rule(of parameter: MachineParameter, _ thresholds: [Threshold]) -> Threshold? {
             thresholds.first { $0.field == .parameter(parameter) }
         }
-        var models = rules.models.mapValues { ours($0).map { [$0] } ?? [] }
-        if let tried = rule(ours(rules.models[model] ?? [])) { models[model] = [tried] }
-        return RuleSet(models, machines: rules.machines.compactMapValues { ours($0).map { [$0] } })
+        func ours(_ thresholds: [Threshold]) -> [Threshold] {
+            let others: [MachineParameter] = parameter == .contact ? [] : [.contact]
+            return ([parameter] + others).compactMap { rule(of: $0, thresholds) }
+        }
+        var models = rules.models.mapValues(ours)
+        if let tried = self.rule(rule(of: parameter, rules.models[model] ?? [])) {
+            models[model] = [tried] + models[model, default: []].filter { $0.field != tried.field }
+        }
+        return RuleSet(models, machines: rules.machines.mapValues(ours).filter { !$0.value.isEmpty })
     }
 
     /// Nil: there is no rule, and none is tried.

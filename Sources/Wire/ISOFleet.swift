@@ -109,6 +109,7 @@ public enum ISOFleet {
         return byTime.values.filter { !$0.values.isEmpty }.sorted { $0.ts < $1.ts }.map { reading in
             var reading = reading
             reading.serial = machine.serial
+            reading.isPartial = true
             reading.id = id(of: reading)
             return reading
         }

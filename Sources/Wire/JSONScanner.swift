@@ -9,12 +9,12 @@ final class JSONScanner {
     static let commonKeys = [
         "schema", "kind", "id", "vehicle", "ts", "model", "serial", "firmware", "connected_device_names",
         "reporting", "version", "rules", "by", "note", "alert", "until_ts", "parameter", "name", "host",
-        "port", "certificate_sha256", "tags", "disabled", "request", "done", "text",
+        "port", "certificate_sha256", "tags", "disabled", "request", "done", "text", "partial",
     ]
     enum Common: Int {
         case schema, kind, id, vehicle, ts, model, serial, firmware, connectedDeviceNames, reporting, version, rules
         case by, note, alert, untilTs, parameter, name, host, port, certificateSHA256, tags, disabled
-        case request, done, text
+        case request, done, text, partial
     }
 
     static let recordBytesMax = 1_000_000

@@ -132,6 +132,7 @@ public final class RecordDecoder {
             }
         }
         reading.isReporting = scanner.isTrue(.reporting)
+        reading.isPartial = scanner.isTrue(.partial)
         (reading.latitude, reading.longitude) = (position(.latitude, &dropped), position(.longitude, &dropped))
         return .machine(reading, droppedFields: dropped)
     }

@@ -42,6 +42,7 @@ public enum RecordWriter {
         }
         add("connected_device_names", reading.connectedDevices.map { .list($0.map(JSONValue.text)) })
         if reading.isReporting { add("reporting", .bool(true)) }
+        if reading.isPartial { add("partial", .bool(true)) }
         return Array(JSONValue.object(fields).rendered().utf8)
     }
 

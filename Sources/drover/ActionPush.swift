@@ -67,6 +67,20 @@ struct ActionPush {
         return try wait(for: written.sorted(), kafka)
     }
 
+    /// Waits until what is said of the vehicle so far is in the database: a record that says all of a thing is made from it.
+    func settle(_ vehicle: VehicleID) throws {
+        let kafka = settings.kafka(clientID: "drover-action")
+        let topics = try Topics.ensure(kafka, partitions: Int32(settings.integer("kafka.partitions")))
+        guard let count = topics[Topic.machines] else { throw Failure("the topic \(Topic.machines) is not there") }
+        let key = Array(vehicle.text.utf8)
+        let partition = unsafe key.withUnsafeBytes { unsafe KeyPlace.partition(of: $0, count: count) }
+        guard try wait(for: [partition], kafka) else {
+            throw Failure(
+                "\(vehicle): the workers have not taken what was said before, so a change could undo it. Is one up? See "
+                    + "`drover offsets show`")
+        }
+    }
+
     private func wait(for partitions: [Int32], _ kafka: KafkaSettings) throws -> Bool {
         let reader = try RecordReader(kafka)
         let ends = try partitions.map { try reader.end(of: TopicPartition(topic: Topic.machines, partition: $0)) }

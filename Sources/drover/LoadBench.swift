@@ -21,6 +21,8 @@ struct LoadBench {
 
     /// A machine reports this often.
     private static let machineMs: Int64 = 50
+    /// In turn hot and cool: each reading opens or ends an alert.
+    private static let machines = 400
 
     func run(_ arguments: Arguments) throws -> [Figure] {
         let folder = FileManager.default.temporaryDirectory.appending(path: "drover-load-\(getpid())").path
@@ -79,10 +81,11 @@ struct LoadBench {
             }
             if elapsedMs - lastMachineMs >= LoadBench.machineMs {
                 lastMachineMs = elapsedMs
-                let id = VehicleID("hot-\(machine)")!
+                let id = VehicleID("hot-\(machine % LoadBench.machines)")!
+                let isHot = machine / LoadBench.machines % 2 == 0
                 machine += 1
                 watch.pushed(id.text)
-                try machines.push(machine: id, json: hot(id))
+                try machines.push(machine: id, json: json(id, coolant: isHot ? 99 : 70))
             }
             try watch.look()
             if quarterBytes == 0, elapsedMs > Int64(seconds) * 250 { quarterBytes = LoadBench.memoryBytes }
@@ -120,12 +123,12 @@ struct LoadBench {
         return reading
     }
 
-    private func hot(_ id: VehicleID) -> [UInt8] {
+    private func json(_ id: VehicleID, coolant: Int) -> [UInt8] {
         let ts = Clock.nowMs()
         return Array(
             """
-            {"schema":1,"kind":"reading","id":"\(id)-1","vehicle":"\(id)","model":"8R Tractor","ts":\(ts),\
-            "coolant_c":99,"gps_available":true,"last_cell_call_in_ts":\(ts)}
+            {"schema":1,"kind":"reading","id":"\(id)-\(ts)","vehicle":"\(id)","model":"8R Tractor","ts":\(ts),\
+            "coolant_c":\(coolant),"gps_available":true,"last_cell_call_in_ts":\(ts)}
             """.utf8)
     }
 
@@ -160,6 +163,7 @@ private struct AlertWatch {
     private let connection: Connection
     private var waiting: [String: Int64] = [:]
     private var lastID: Int64 = 0
+    private var seen: Set<Int64> = []
     private(set) var latenciesMs: [Double] = []
 
     init(_ connection: Connection) { self.connection = connection }
@@ -172,9 +176,11 @@ private struct AlertWatch {
             "SELECT outbox_id, key FROM drover.outbox WHERE outbox_id > $1 AND topic = $2",
             [.int8(max(0, lastID - AlertWatch.overlap)), .text(Topic.alerts)])
         {
-            lastID = max(lastID, Int64(try row.int("outbox_id")!))
-            guard let startMs = waiting.removeValue(forKey: try row.text("key")!) else { continue }
+            let id = Int64(try row.int("outbox_id")!)
+            lastID = max(lastID, id)
+            guard seen.insert(id).inserted, let startMs = waiting.removeValue(forKey: try row.text("key")!) else { continue }
             latenciesMs.append(Double(Clock.steadyMs() - startMs))
         }
+        if seen.count > 10 * Int(AlertWatch.overlap) { seen = seen.filter { $0 > lastID - AlertWatch.overlap } }
     }
 }

@@ -98,6 +98,8 @@ extension Command {
     /// A record says all of a registration: what is not typed stays as it is known.
     private static func register(_ arguments: Arguments) throws -> ExitCode {
         let vehicle = try vehicleID(arguments)
+        if arguments.has("--at") { throw UsageError("register holds from now on: --at is for services and alerts") }
+        try ActionPush(settings: SettingsSource.load(arguments)).settle(vehicle)
         var registration = try known(vehicle, on: reader(arguments))
         if let name = arguments.text("--name") { registration.name = name.isEmpty ? nil : name }
         if let model = arguments.text("--model") { registration.model = model.isEmpty ? nil : model }

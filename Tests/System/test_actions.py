@@ -118,7 +118,12 @@ def test_a_registered_box_is_polled_until_it_is_disabled_and_its_silence_is_one_
     [row] = json.loads(ask(world, env, "vehicle", "list", "--format", "json").out)
     assert row["is_disabled"] and row["name"] == "Old Faithful" and row["address"].endswith(str(box["port"]))
     assert polling.stop() == 0
+    # Nobody listens any more: that ends the alert.
+    wait_until(lambda: ("Contact", "resolved") in alerts(env), 20, worker)
     assert "no gateway has answered" in ask(world, env, "gateway", "poll", "8R-0001", "--by", "Anna", "--wait", 2, code=1).err
+    assert world.drover.run("replay", "--into", "again", env=env).code == 0
+    verified = world.drover.run("verify", "again", env=env)
+    assert verified.code == 0, verified.out + verified.err
     assert rejected(env) == [] and worker.stop() == 0
 
 

@@ -10,7 +10,8 @@ from confluent_kafka import Producer
 TABLES = {
     "vehicle": "kind, vehicle", "vehicle_minute": "vehicle, minute_at", "trip": "vehicle, start_at",
     "vehicle_day": "vehicle, day_at", "machine_reading": "vehicle, read_at", "alert": "alert_id",
-    "rejected": "topic, partition, record_offset",
+    "rejected": "topic, partition, record_offset", "registration": "kind, vehicle", "service": "vehicle, done_at",
+    "acknowledgement": "vehicle, record_id", "silence": "topic_partition, record_id", "poll_request": "vehicle, request_id",
 }
 
 
