@@ -364,16 +364,17 @@ public final class MTGGateway {
             log.debug("a poll failed", ["vehicle": "\(box.registration.vehicle)", "fault": "\(fault)"])
         }
         if box.schedule.isWithoutContact != wasWithoutContact { contactChanged(box, fault) }
-        judgeContact(box, hasAnswered: fault?.isBoxs != true || madeProgress, now)
+        judgeContact(box, isDone: fault?.isBoxs != true, madeProgress: madeProgress, now)
     }
 
-    /// Tells the workers of a box that has not answered for long, and when it does again. The first answer after a start
-    /// is told, too: whether contact was lost before is not known here.
-    private func judgeContact(_ box: PolledBox, hasAnswered: Bool, _ now: Int64) {
-        if hasAnswered { box.answeredMs = now }
-        let isLost = !hasAnswered && now - box.answeredMs >= settings.contactLostMs
+    /// Tells the workers of a box that has not answered for long, and when it does again: after its backlog, or each of
+    /// its readings would come late. The first answer after a start is told, too: whether contact was lost before is not
+    /// known here.
+    private func judgeContact(_ box: PolledBox, isDone: Bool, madeProgress: Bool, _ now: Int64) {
+        if isDone || madeProgress { box.answeredMs = now }
+        let isLost = !isDone && now - box.answeredMs >= settings.contactLostMs
         // Of a box that never gave a reading nothing is expected.
-        guard hasAnswered || isLost, box.isLost != isLost, !box.sequences.isEmpty else { return }
+        guard isDone || isLost, box.isLost != isLost, !box.sequences.isEmpty else { return }
         box.isLost = isLost
         say(isLost ? .lost : .heard, of: box)
     }

@@ -156,7 +156,7 @@ class Stored:
                FROM drover.alert WHERE vehicle = %s AND state <> 'withdrawn' ORDER BY opened_at, parameter""", [vehicle]).fetchall()
         self.readings = connection.execute(
             f"""SELECT read_at, coolant_c, fuel_level_gal, hydraulic_oil_c, tire_pressure_kpa, gps_available::int, last_reprogramming_ok::int,
-                read_at - last_cell_call_in_at FROM drover.machine_reading WHERE vehicle = %s ORDER BY read_at""", [vehicle]).fetchall()
+                read_at - last_cell_call_in_at FROM drover.machine_reading WHERE vehicle = %s AND contact IS NULL ORDER BY read_at""", [vehicle]).fetchall()
         self.column = {name: index + 1 for index, name in enumerate(
             ["coolant_c", "fuel_level_gal", "hydraulic_oil_c", "tire_pressure_kpa", "gps_available", "last_reprogramming_ok", "last_cell_call_in_at"])}
 
@@ -217,7 +217,7 @@ def test_every_cell_of_the_threshold_table_from_the_box_to_the_alert(world, tmp_
 
     def is_told():
         with connect(env) as connection:
-            return dict(connection.execute("SELECT vehicle, count(*) FROM drover.machine_reading GROUP BY 1").fetchall())
+            return dict(connection.execute("SELECT vehicle, count(*) FROM drover.machine_reading WHERE contact IS NULL GROUP BY 1").fetchall())
     wait_until(lambda: len(counts := is_told()) == len(cases) and min(counts.values()) >= MEMORY_MIN, 60, running, worker)
     assert running.stop() == 0
     serve_all("service_later_h")
@@ -272,7 +272,7 @@ def test_a_backlog_of_three_days_tells_its_overheating_late_and_no_false_alert(w
 
     def count():
         with connect(env) as connection:
-            return connection.execute("SELECT count(*) FROM drover.machine_reading").fetchone()[0]
+            return connection.execute("SELECT count(*) FROM drover.machine_reading WHERE contact IS NULL").fetchone()[0]
     wait_until(lambda: count() >= 4_320, 120, running, worker)
     assert running.stop() == 0
     assert running.output().count("closed in the middle of an answer") >= 10
