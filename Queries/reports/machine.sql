@@ -1,7 +1,9 @@
 -- Question: what is this machine, and which rules are in force for it?
 -- Parameters: $1 vehicle.
 SELECT vehicle, r.name, coalesce(v.model, r.model) AS model, coalesce(r.tags, '{}') AS tags,
-       coalesce(r.is_disabled, false) AS is_disabled, v.last_reading_at,
+       coalesce(r.is_disabled, false) AS is_disabled,
+       (SELECT m.read_at FROM drover.machine_reading m WHERE m.vehicle = $1 AND m.contact IS NULL
+        ORDER BY m.read_at DESC LIMIT 1) AS last_reading_at,
        (SELECT s.rules FROM drover.rule_set s
         WHERE s.topic_partition = coalesce(v.topic_partition, r.topic_partition) AND s.in_force_at <= now()
         ORDER BY s.in_force_at DESC LIMIT 1) AS rules

@@ -90,7 +90,8 @@ struct ReadingColumn {
     }
 
     static let table: [ReadingColumn] =
-        MachineStore.parameters.map { parameter, column in
+        // What the machine itself says.
+        MachineStore.parameters.filter { $0.parameter != .contact }.map { parameter, column in
             let row = parameter.row
             let field: ThresholdField =
                 switch parameter {

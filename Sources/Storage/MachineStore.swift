@@ -24,7 +24,8 @@ package enum MachineStore {
     }
     static let texts = ["vehicle", "read_at", "reading_id", "model", "serial", "firmware"]
     static let tail = [
-        "latitude_deg", "longitude_deg", "connected_device_names", "is_reporting", "alert_state", "record_offset", "is_partial",
+        "latitude_deg", "longitude_deg", "connected_device_names", "is_reporting", "alert_state", "record_offset",
+        "is_partial",
     ]
 
     static let reading = StagedTable(

@@ -178,7 +178,9 @@ private struct AlertWatch {
         {
             let id = Int64(try row.int("outbox_id")!)
             lastID = max(lastID, id)
-            guard seen.insert(id).inserted, let startMs = waiting.removeValue(forKey: try row.text("key")!) else { continue }
+            guard seen.insert(id).inserted, let startMs = waiting.removeValue(forKey: try row.text("key")!) else {
+                continue
+            }
             latenciesMs.append(Double(Clock.steadyMs() - startMs))
         }
         if seen.count > 10 * Int(AlertWatch.overlap) { seen = seen.filter { $0 > lastID - AlertWatch.overlap } }

@@ -166,7 +166,7 @@ def wait_for_boxes(data, offset=0):
         while True:
             rows = connection.execute(
                 """SELECT vehicle, array_agg(extract(epoch FROM read_at)::bigint / 60 ORDER BY read_at)
-                   FROM drover.machine_reading WHERE vehicle = ANY (%s) GROUP BY 1 ORDER BY 1""", [BOXES]).fetchall()
+                   FROM drover.machine_reading WHERE vehicle = ANY (%s) AND contact IS NULL GROUP BY 1 ORDER BY 1""", [BOXES]).fetchall()
             records = connection.execute("SELECT sum(next_offset) FROM drover.partition_progress WHERE topic = 'drover.machines'").fetchone()[0]
             if len(rows) == len(BOXES) and records >= offset + 60 * len(BOXES):
                 return dict(rows), records

@@ -77,7 +77,7 @@ def connect(env):
 
 
 # What tells how the rows came to be: the state beside a car's latest trip says up to which offset it goes.
-PROCESSING = {"state", "revision", "revised_at"}
+PROCESSING = {"state", "revision", "revised_at", "told_at", "resolved_told_at", "record_offset"}
 
 
 def dump(env):
