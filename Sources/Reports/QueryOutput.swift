@@ -16,6 +16,27 @@ package struct QueryOutput: Sendable {
 
     package var count: Int { rows.count }
 
+    /// Ordered by a column, unknown last: texts from A on, counts and times with the greatest first.
+    package func sorted(by column: String) -> QueryOutput {
+        guard let index = columns.firstIndex(of: column) else { preconditionFailure("no column \(column)") }
+        func isBefore(_ a: FieldValue, _ b: FieldValue) -> Bool {
+            switch (a, b) {
+            case (.text(let a), .text(let b)): a < b
+            case (.integer(let a), .integer(let b)): a > b
+            case (.timestampMs(let a), .timestampMs(let b)): a > b
+            case (.null, _): false
+            default: b == .null
+            }
+        }
+        let ordered = rows.enumerated().sorted { a, b in
+            if isBefore(a.element[index], b.element[index]) { return true }
+            return !isBefore(b.element[index], a.element[index]) && a.offset < b.offset
+        }
+        return QueryOutput(columns: columns, rows: ordered.map(\.element))
+    }
+
+    package func prefix(_ count: Int) -> QueryOutput { QueryOutput(columns: columns, rows: Array(rows.prefix(count))) }
+
     package var table: Table {
         var table = Table(columns)
         table.rows = rows.map { $0.map(QueryOutput.cell) }

@@ -18,6 +18,10 @@ extension Command {
             .init("--disable", nil, "register: keep it, but do not poll it"),
             .init("--enable", nil, "register: undo that"),
             .init("--search", "TEXT", "list: only those with this in id, name or model"),
+            .init(
+                "--sort", "COLUMN",
+                "list: by vehicle, name, model, last_reading_at, open_alerts or worst_severity (default: disabled ones last)"
+            ),
             .init("--hours", "H", "service: the engine hours at which it was done"),
             .init("--before", "TIME", "history: readings before this time (the next page)"),
             .init("--limit", "N", "list, history: at most so many rows (default 100)"),
@@ -51,16 +55,25 @@ extension Command {
         return id
     }
 
+    private static let sortColumns = Dictionary(
+        uniqueKeysWithValues: ["vehicle", "name", "model", "last_reading_at", "open_alerts", "worst_severity"].map {
+            ($0, $0)
+        })
+
     private static func list(_ arguments: Arguments) throws -> ExitCode {
         let format = try arguments.one("--format", of: queryFormats, standard: "table")
+        let limit = try arguments.integer("--limit", in: 1...1_000_000) ?? 100
+        let isSorted = arguments.has("--sort")
+        let column = try arguments.one("--sort", of: sortColumns, standard: "vehicle")
         let rows = try reader(arguments).query(
             Home.reportQueries()["vehicles"],
             [
                 .text(arguments.text("--tag") ?? ""), .text(arguments.text("--search") ?? ""), .text(""),
                 .textArray(Audience.developer.seen.map(\.rawValue)), .bool(false), .text(""),
-                .int8(try arguments.integer("--limit", in: 1...1_000_000) ?? 100),
+                .int8(isSorted ? 1_000_000 : limit),
             ])
-        Out.result(format(try QueryOutput(rows)))
+        let output = try QueryOutput(rows)
+        Out.result(format(isSorted ? output.sorted(by: column).prefix(Int(limit)) : output))
         return .done
     }
 

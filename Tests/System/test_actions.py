@@ -103,6 +103,9 @@ def test_a_registered_box_is_polled_until_it_is_disabled_and_its_silence_is_one_
     [row] = json.loads(ask(world, env, "vehicle", "list", "--search", "faithful", "--tag", "north", "--format", "json").out)
     assert (row["name"], row["tags"], row["is_disabled"]) == ("Old Faithful", "north,big", False)
 
+    by_name = ask(world, env, "vehicle", "list", "--sort", "name").out.splitlines()
+    assert len(by_name) == 2 and "Old Faithful" in by_name[1]
+    assert "must be one of last_reading_at, model, name" in ask(world, env, "vehicle", "list", "--sort", "luck", code=2).err
     assert "new reading" in ask(world, env, "gateway", "poll", "8R-0001", "--by", "Anna").out
     emulator.stop()
     said = ask(world, env, "gateway", "poll", "8R-0001", "--by", "Anna", code=1).err
