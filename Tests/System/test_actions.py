@@ -101,7 +101,7 @@ def test_a_registered_box_is_polled_until_it_is_disabled_and_its_silence_is_one_
             return connection.execute("SELECT count(*) FROM drover.machine_reading WHERE vehicle = '8R-0001' AND coolant_c = 70").fetchone()[0]
     wait_until(lambda: readings() >= 3, 30, polling, worker)
     [row] = json.loads(ask(world, env, "vehicle", "list", "--search", "faithful", "--tag", "north", "--format", "json").out)
-    assert (row["name"], row["tags"], row["is_disabled"]) == ("Old Faithful", "north,big", False)
+    assert (row["name"], row["tags"], row["is_disabled"]) == ("Old Faithful", ["north", "big"], False)
 
     by_name = ask(world, env, "vehicle", "list", "--sort", "name").out.splitlines()
     assert len(by_name) == 2 and "Old Faithful" in by_name[1]
