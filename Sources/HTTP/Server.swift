@@ -63,12 +63,14 @@ public final class Server: @unchecked Sendable {
         guard isFirst else { return }
         context.isStopping.store(true, ordering: .releasing)
         _ = unsafe MHD_quiesce_daemon(daemon)
-        // Open but unserved it would let clients hang.
-        close(listener)
+        // Open but unserved it would let clients hang. It is closed only when the library's threads are gone: each of them
+        // takes it out of its own set, and the library ends the process when it is not there any more.
+        _ = shutdown(listener, Int32(SHUT_RDWR))
         let deadlineMs = Connections.nowMs() + Int64(graceMs)
         // Connections that rest never end by themselves: only requests count.
         while context.connections.inFlight > 0, Connections.nowMs() < deadlineMs { usleep(10_000) }
         unsafe MHD_stop_daemon(daemon)
+        close(listener)
         context.isStopped.store(true, ordering: .releasing)
         pthread_join(watch, nil)
         // No callback runs any more.
