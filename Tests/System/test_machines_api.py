@@ -8,6 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from harness import Drover
+from test_rules import wait_until
 from test_uploads import HOUR, Desk, now
 from world import connect
 
@@ -111,8 +112,11 @@ def test_a_machines_own_rule_says_who_sees_a_parameter(desk, tmp_path):
     (folder / "machines" / "own-1-thresholds.xml").write_text(both)
     run(desk, "rules", "publish", folder)
     desk.rows()
-    with connect(desk.env) as connection:
-        assert connection.execute("SELECT max(in_force_at) FROM drover.rule_set").fetchone()[0] > before
+
+    def partitions_told():
+        with connect(desk.env) as connection:
+            return connection.execute("SELECT count(*) FROM drover.rule_set WHERE in_force_at > %s", [before]).fetchone()[0]
+    wait_until(lambda: partitions_told() == 8, 30)
     assert names(desk.readers["farmer"].get("/v1/machines/own-1").json["parameters"]) == ["Terminal Serial Number"]
     assert len(desk.readers["developer"].get("/v1/machines/own-1").json["parameters"]) == 2
 
