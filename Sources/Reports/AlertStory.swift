@@ -24,6 +24,8 @@ package struct AlertStory: Sendable {
     package let partition: Int
     package let readings: [Reading]
     package let revision: Int
+    /// Alerts of the same parameter in the 30 days before.
+    package let repeats: Int
     package let acknowledged, silencedUntil: String?
     /// When it was told that it opened, and that it is over; and whether that was late (Lateness).
     package let told, resolvedTold: (text: String, isLate: Bool)?
@@ -44,6 +46,7 @@ package struct AlertStory: Sendable {
         (state, severity, rule) = (alert.state, alert.severity, alert.rule)
         (recommended, advice) = (alert.recommended, alert.advice)
         (partition, revision) = (try row.int("topic_partition")!, try row.int("revision")!)
+        repeats = try row.int("repeats")!
         acknowledged = try row.text("acknowledged_by").map { by in
             let note = try row.text("acknowledgement_note").map { ": \($0)" } ?? ""
             return "\(UTC.text(try row.timestampMs("acknowledged_at")!)) by \(by)\(note)"
@@ -110,7 +113,8 @@ package struct AlertStory: Sendable {
             ("opened late", told.flatMap { $0.isLate ? "told \($0.text)" : nil }),
             ("resolved late", resolvedTold.flatMap { $0.isLate ? "told \($0.text)" : nil }),
             ("rule", "\(rule); \(ruleSource ?? "its rule set is not on record"), version \(rulesVersion)"),
-            ("ends with", ending), ("recommended", recommended.map { "\($0) \(unit)" }), ("advice", advice),
+            ("before it", repeats == 0 ? nil : "\(repeats) of this parameter in 30 days"), ("ends with", ending),
+            ("recommended", recommended.map { "\($0) \(unit)" }), ("advice", advice),
             ("acknowledged", acknowledged), ("silenced until", silencedUntil),
         ]
         var table = Table(["reading", "time", "\(parameter), \(unit)", "id", "topic", "partition", "offset"])
@@ -128,7 +132,8 @@ package struct AlertStory: Sendable {
         let fields: [(String, JSONValue)] = [
             ("alert", .text(id)), ("vehicle", .text(vehicle)), ("model", .text(model)), ("parameter", .text(parameter)),
             ("unit", .text(unit)), ("severity", .text(severity)), ("state", .text(state)),
-            ("revision", .integer(Int64(revision))), ("told_at", .optional(told?.text)),
+            ("revision", .integer(Int64(revision))), ("repeats_30_days", .integer(Int64(repeats))),
+            ("told_at", .optional(told?.text)),
             ("is_opened_late", told.map { .bool($0.isLate) } ?? .null),
             ("resolved_told_at", .optional(resolvedTold?.text)),
             ("is_resolved_late", resolvedTold.map { .bool($0.isLate) } ?? .null), ("rule", .text(rule)),

@@ -53,6 +53,7 @@ def test_a_service_an_acknowledgement_and_a_silence(world):
 
     story = json.loads(ask(world, env, "alert", "show", alert, "--format", "json").out)
     assert story["rule_source"] == "the rule of the model 8R Tractor" and story["ends_with"] == "recording a service"
+    assert story["repeats_30_days"] == 0
     with connect(env) as connection:
         partition, offset = connection.execute(
             "SELECT v.topic_partition, r.record_offset FROM drover.machine_reading r JOIN drover.vehicle v USING (vehicle) WHERE r.engine_hours_h = 1036").fetchone()
