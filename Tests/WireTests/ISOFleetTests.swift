@@ -27,7 +27,7 @@ import Wire
         var wanted = MachineReading(
             vehicle: VehicleID("100000003")!, ts: UTC.parse("2021-05-20T11:08:34Z")!, id: "iso-03-1621508914000",
             model: "TB290-2")
-        wanted.serial = "100000004"
+        (wanted.serial, wanted.isPartial) = ("100000004", true)
         wanted.values = [.engineHours: 233_700, .gpsAvailable: 1, .gpsFixTime: wanted.ts]
         (wanted.latitude, wanted.longitude) = (492_300_000, 80_900_000)
         #expect(second.readings == [wanted])
