@@ -1,21 +1,12 @@
 """A log that lost its end, or was written anew after losing it: recognised, left alone, and reset by a person."""
-import shutil
-import tempfile
-from pathlib import Path
-
 import pytest
-from harness import Drover
-from world import World, connect, dump, recordings
+from world import a_world, connect, dump, recordings
 
 
 @pytest.fixture(scope="module")
 def world(program):
-    folder = Path(tempfile.mkdtemp(prefix="drover-lost-", dir="/tmp"))
-    folder.chmod(0o711)
-    drover = Drover(program)
-    yield World(drover, drover.servers(folder / "data"))
-    drover.close()
-    shutil.rmtree(folder, ignore_errors=True)
+    with a_world(program) as world:
+        yield world
 
 
 @pytest.fixture(scope="module")

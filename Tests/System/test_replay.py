@@ -2,23 +2,14 @@
 import json
 import signal
 
-import shutil
-import tempfile
-from pathlib import Path
-
 import pytest
-from harness import Drover
-from world import World, connect, recordings
+from world import a_world, connect, recordings
 
 
 @pytest.fixture(scope="module")
 def world(program):
-    folder = Path(tempfile.mkdtemp(prefix="drover-replay-", dir="/tmp"))
-    folder.chmod(0o711)
-    drover = Drover(program)
-    yield World(drover, drover.servers(folder / "data"))
-    drover.close()
-    shutil.rmtree(folder, ignore_errors=True)
+    with a_world(program) as world:
+        yield world
 
 
 @pytest.fixture(scope="module")

@@ -4,26 +4,14 @@ import random
 import re
 import shutil
 import signal
-import tempfile
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from harness import ROOT, Drover
-from world import World, connect, producer
+from harness import ROOT
+from world import a_world, connect, producer
 
 TRACTOR = "8R Tractor-thresholds.xml"
-
-
-@contextmanager
-def a_world(program):
-    folder = Path(tempfile.mkdtemp(prefix="drover-rules-", dir="/tmp"))
-    folder.chmod(0o711)
-    drover = Drover(program)
-    yield World(drover, drover.servers(folder / "data"))
-    drover.close()
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,16 @@
 """Servers of a module's own, a database for each story, and what comparing them needs."""
 import json
 import re
+import shutil
+import tempfile
 import time
+from contextlib import contextmanager
 from decimal import Decimal
+from pathlib import Path
 
 import psycopg
 from confluent_kafka import Producer
+from harness import Drover
 
 TABLES = {
     "vehicle": "kind, vehicle", "vehicle_minute": "vehicle, minute_at", "trip": "vehicle, start_at",
@@ -70,6 +75,17 @@ class World:
         while (left := self.lag(env)) > 0:
             assert time.monotonic() < deadline, f"{left} records are not written after {seconds} s\n" + self.drover.run("offsets", "show", env=env).out
             time.sleep(0.05)
+
+
+@contextmanager
+def a_world(program):
+    """For the fixtures of a module, which outlive a test's command and folder."""
+    folder = Path(tempfile.mkdtemp(prefix="drover-module-", dir="/tmp"))
+    folder.chmod(0o711)
+    drover = Drover(program)
+    yield World(drover, drover.servers(folder / "data"))
+    drover.close()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def connect(env):
