@@ -159,7 +159,7 @@ public final class MTGGateway {
 
     private func answer(_ request: PollRequest, isDone: Bool, _ text: String) {
         let ts = Clock.nowMs()
-        let action = MachineAction(
+        let action = Action(
             id: "\(request.id.prefix(50))-\(String(ts, radix: 36))", vehicle: request.vehicle, ts: ts, by: "gateway",
             note: nil, kind: .pollAnswer(request: request.id, isDone: isDone, text: text))
         notices.append(SpooledPage(vehicle: request.vehicle, end: nil, records: [RecordWriter.action(action)]))

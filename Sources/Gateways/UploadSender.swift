@@ -20,6 +20,8 @@ public final class UploadSender: Sendable {
     static let uploadsMax = 6
     /// A reading that is not acknowledged by then has failed.
     static let patienceMs = 5_000
+    /// Between two looks whether a broker that was away is back.
+    static let probeMs = 1_000
 
     /// One upload under way.
     private final class Job: Sendable {
@@ -42,8 +44,8 @@ public final class UploadSender: Sendable {
     private struct State {
         var waiting: [Job] = []
         var underWay = 0
-        /// The last thing heard of the broker was a failure. One upload at a time goes on trying; the others are told
-        /// at once, or each would hold its thread for as long.
+        /// The broker failed an upload and has not answered since. Uploads are told at once, or each would hold a
+        /// thread of the server, with all connections that wait for it.
         var isAway = false
         var isStopped = false
     }
@@ -83,7 +85,7 @@ public final class UploadSender: Sendable {
         guard !upload.records.isEmpty else { return .acknowledged }
         let job = Job(upload)
         let refusal: Outcome? = state.withLock { state in
-            if state.isAway, state.underWay > 0 { return .brokerAway }
+            if state.isAway { return .brokerAway }
             if state.underWay >= UploadSender.uploadsMax || state.isStopped { return .busy }
             state.underWay += 1
             state.waiting.append(job)
@@ -96,14 +98,17 @@ public final class UploadSender: Sendable {
         wake.signal()
         job.ended.wait()
         let isFailed = job.isFailed.load(ordering: .relaxed)
-        let changed = state.withLock { state in
+        let isNews = state.withLock { state in
             state.underWay -= 1
-            defer { state.isAway = isFailed }
-            return state.isAway != isFailed
+            guard isFailed, !state.isAway else { return false }
+            state.isAway = true
+            return true
         }
         if isFailed { refused.add() } else { accepted.add(upload.records.count) }
-        if changed, isFailed { log.warning("uploads cannot be sent; they are answered with: try again") }
-        if changed, !isFailed { log.info("uploads are sent again") }
+        if isNews {
+            log.warning("uploads cannot be sent; they are answered with: try again")
+            wake.signal()
+        }
         return isFailed ? .brokerAway : .acknowledged
     }
 
@@ -112,7 +117,14 @@ public final class UploadSender: Sendable {
         // By the tag of each of their records.
         var (open, nextTag): ([Int: Job], Int) = ([:], 0)
         while !state.withLock({ $0.isStopped && $0.waiting.isEmpty }) || !open.isEmpty {
-            if open.isEmpty { wake.wait() }
+            if open.isEmpty {
+                if state.withLock({ $0.isAway }) {
+                    _ = wake.wait(timeout: .now() + .milliseconds(UploadSender.probeMs))
+                    producer = probe()
+                } else {
+                    wake.wait()
+                }
+            }
             let jobs = state.withLock { state in
                 defer { state.waiting = [] }
                 return state.waiting
@@ -142,6 +154,14 @@ public final class UploadSender: Sendable {
             }
             if producer == nil { abandon(sender, &open) }
         }
+    }
+
+    /// Looks whether the broker is back.
+    private func probe() -> Producer? {
+        guard let producer = try? makeProducer() else { return nil }
+        state.withLock { $0.isAway = false }
+        log.info("uploads are sent again")
+        return producer
     }
 
     /// Waits for what a producer still owes, at most as long as its records live.

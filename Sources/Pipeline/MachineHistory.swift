@@ -71,7 +71,7 @@ public struct MachineEvent: Equatable, Sendable {
         case reading(MachineReading)
         case tick(Int64)
         case rules(RuleTimeline.Entry)
-        case action(MachineAction)
+        case action(Action)
     }
     public let fact: Fact
     public let offset: Int64
@@ -105,7 +105,7 @@ public struct MachineChanges: Equatable, Sendable {
     /// The rule sets of the batch, with their offsets.
     public var rules: [(entry: RuleTimeline.Entry, offset: Int64)] = []
     /// What people said, in the order of the log.
-    public var actions: [MachineAction] = []
+    public var actions: [Action] = []
     /// Machines judged again because a stored state could not be decoded.
     public var rebuilt = 0
 

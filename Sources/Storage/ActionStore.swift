@@ -1,11 +1,11 @@
 internal import Alerts
-internal import Fleet
-internal import Postgres
+package import Fleet
+package import Postgres
 
-/// What people say of machines, in PostgreSQL. They are few: a statement each. The same record again changes nothing.
-enum ActionStore {
+/// What people say of vehicles, in PostgreSQL. They are few: a statement each. The same record again changes nothing.
+package enum ActionStore {
     /// Precondition: within the transaction that moves the offsets.
-    static func write(_ actions: [MachineAction], partition: Int32, on connection: Connection) throws {
+    package static func write(_ actions: [Action], partition: Int32, on connection: Connection) throws {
         for action in actions {
             switch action.kind {
             case .registration(let registration):
@@ -72,24 +72,33 @@ enum ActionStore {
                         .text(silence.parameter?.row.name), .timestampMs(action.ts), .timestampMs(silence.untilMs),
                         .text(action.by), .text(action.note),
                     ])
+            default: try CarActionStore.write(action, partition: partition, on: connection)
             }
         }
     }
 
     private static func register(
-        _ action: MachineAction, _ registration: MachineAction.Registration, _ partition: Int32,
+        _ action: Action, _ registration: Action.Registration, _ partition: Int32,
         on connection: Connection
     ) throws {
+        let car = registration.car
+        func number(_ value: Int32?, per scale: Double) -> Parameter {
+            value.map { .float8(Double($0) / scale) } ?? .null
+        }
         try connection.query(
             """
             INSERT INTO registration AS known (kind, vehicle, topic_partition, registered_at, record_id, name, model, host,
-                port, certificate_sha256, tags, is_disabled)
-            VALUES ('machine', $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+                port, certificate_sha256, tags, is_disabled, account, vin, make, year, fuel, tank_l, displacement_cc,
+                volumetric_efficiency_pct)
+            VALUES ($12, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13, $14, $15, $16, $17, $18, $19, $20)
             ON CONFLICT (kind, vehicle) DO UPDATE SET
                 topic_partition = EXCLUDED.topic_partition, registered_at = EXCLUDED.registered_at,
                 record_id = EXCLUDED.record_id, name = EXCLUDED.name, model = EXCLUDED.model, host = EXCLUDED.host,
                 port = EXCLUDED.port, certificate_sha256 = EXCLUDED.certificate_sha256, tags = EXCLUDED.tags,
-                is_disabled = EXCLUDED.is_disabled
+                is_disabled = EXCLUDED.is_disabled, account = EXCLUDED.account, vin = EXCLUDED.vin,
+                make = EXCLUDED.make, year = EXCLUDED.year, fuel = EXCLUDED.fuel, tank_l = EXCLUDED.tank_l,
+                displacement_cc = EXCLUDED.displacement_cc,
+                volumetric_efficiency_pct = EXCLUDED.volumetric_efficiency_pct
             WHERE (EXCLUDED.registered_at, EXCLUDED.record_id COLLATE "C") > (known.registered_at, known.record_id COLLATE "C")
             """,
             [
@@ -97,6 +106,10 @@ enum ActionStore {
                 .text(registration.name), .text(registration.model), .text(registration.address?.host),
                 registration.address.map { .int4($0.port) } ?? .null, .text(registration.address?.certificateSHA256),
                 .textArray(registration.tags), .bool(registration.isDisabled),
+                .text(car == nil ? "machine" : "car"), .text(car?.account), .text(car?.vin), .text(car?.make),
+                (car?.year).map { .int4($0) } ?? .null, .text(car?.fuel?.rawValue), number(car?.tankMl, per: 1_000),
+                (car?.displacementCc).map { .int4($0) } ?? .null,
+                number(car?.volumetricEfficiencyMilliPct, per: 1_000),
             ])
     }
 

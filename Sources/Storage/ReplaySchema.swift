@@ -20,6 +20,13 @@ public enum ReplaySchema {
         ("acknowledgement", "vehicle", []),
         ("silence", "record_id", []),
         ("poll_request", "vehicle", []),
+        ("trip_mark", "vehicle", []),
+        ("trip_note", "vehicle", []),
+        ("driving", "vehicle", []),
+        ("assignment", "vehicle", []),
+        ("account_settings", "account", []),
+        ("health_scan", "vehicle", []),
+        ("car_support", "vehicle", []),
     ]
 
     /// A plain name that is nobody else's.

@@ -10,11 +10,16 @@ final class JSONScanner {
         "schema", "kind", "id", "vehicle", "ts", "model", "serial", "firmware", "connected_device_names",
         "reporting", "version", "rules", "by", "note", "alert", "until_ts", "parameter", "name", "host",
         "port", "certificate_sha256", "tags", "disabled", "request", "done", "text", "partial",
+        "trip_ts", "tag", "from_ts", "driver", "account", "settings", "pids", "stored", "pending", "permanent", "lamp",
+        "not_ready", "freeze_frame", "vin", "make", "year", "fuel", "tank_l", "displacement_cc",
+        "volumetric_efficiency_pct",
     ]
     enum Common: Int {
         case schema, kind, id, vehicle, ts, model, serial, firmware, connectedDeviceNames, reporting, version, rules
         case by, note, alert, untilTs, parameter, name, host, port, certificateSHA256, tags, disabled
         case request, done, text, partial
+        case tripTs, tag, fromTs, driver, account, settings, pids, stored, pending, permanent, lamp
+        case notReady, freezeFrame, vin, make, year, fuel, tankL, displacementCc, volumetricEfficiencyPct
     }
 
     static let recordBytesMax = 1_000_000
@@ -71,9 +76,11 @@ final class JSONScanner {
         return unsafe slot.kind == Int32(DROVER_JSON_INT) ? slot.integer : nil
     }
 
-    func isTrue(_ key: Common) -> Bool {
+    func isTrue(_ key: Common) -> Bool { flag(key) ?? false }
+
+    func flag(_ key: Common) -> Bool? {
         let slot = unsafe slots[key.rawValue]
-        return unsafe slot.kind == Int32(DROVER_JSON_BOOL) && slot.integer == 1
+        return unsafe slot.kind == Int32(DROVER_JSON_BOOL) ? slot.integer == 1 : nil
     }
 
     /// The bytes of a string, or nil. They live as long as the scanned bytes and until the next scan.
@@ -118,6 +125,10 @@ final class JSONScanner {
     }
     func number(_ parameter: MachineParameter, decimals: Int) -> Number {
         number(slot: parameterSlot[Int(parameter.rawValue)], scale: Decimal.powerOfTen(decimals))
+    }
+
+    func number(_ key: Common, decimals: Int) -> Number {
+        number(slot: key.rawValue, scale: Decimal.powerOfTen(decimals))
     }
 
     func number(slot index: Int, scale: Int64) -> Number {

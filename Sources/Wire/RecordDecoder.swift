@@ -8,7 +8,7 @@ public enum Record: Equatable, Sendable {
     case tick(Int64)
     /// Thresholds in force from a time on, epoch milliseconds; the text is decoded by `Alerts`.
     case rules(fromMs: Int64, version: String, text: String)
-    case action(MachineAction)
+    case action(Action)
 }
 
 /// What a record on the cars' topic says, when the reading itself goes into the caller's memory.
@@ -40,7 +40,7 @@ public final class RecordDecoder {
         case .reading: break
         case .other:
             if scanner.isText(.kind, "rules") { return try rules(ts) }
-            return .action(try unsafe action(ts, key: key))
+            return .action(try unsafe action(ts, key: key, isMachine: isMachine))
         }
         let vehicle = try vehicle()
         if let key = unsafe key, unsafe !scanner.isText(.vehicle, key) { throw .keyDiffers }

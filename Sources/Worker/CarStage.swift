@@ -12,10 +12,13 @@ final class CarStage: Stage {
     private let decoder: RecordDecoder
     private let rejects: Rejects
     private var book: CarBook
+    private var actions: [Action] = []
     private var reading = CarReading(ts: 0)
 
-    init(_ partition: TopicPartition, book: CarBook, decoder: RecordDecoder, rejects: Rejects) {
-        (self.partition, self.book, self.decoder, self.rejects) = (partition, book, decoder, rejects)
+    private let place: KeyPlace
+
+    init(_ partition: TopicPartition, place: KeyPlace, book: CarBook, decoder: RecordDecoder, rejects: Rejects) {
+        (self.partition, self.place, self.book, self.decoder, self.rejects) = (partition, place, book, decoder, rejects)
     }
 
     func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) {
@@ -48,14 +51,26 @@ final class CarStage: Stage {
                     if Ahead.isReadingTooFar(reading.ts, pushedMs) { throw .timeAhead(ms: reading.ts - pushedMs) }
                     counts.droppedFields += dropped
                     try unsafe book.take(key: key, reading, offset: offset, pushedMs: pushedMs)
-                case .other: throw .kindUnknown
+                case .other: try unsafe takeOther(value, key: key, pushedMs)
                 }
             }
         }
         try result.get()
     }
 
-    var waitingRows: Int { book.rows.count }
+    /// What people say: rare beside readings.
+    private func takeOther(
+        _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ pushedMs: Int64
+    ) throws(DecodeError) {
+        guard case .action(let action) = try unsafe decoder.decode(value, key: key, isMachine: false) else {
+            throw .kindUnknown
+        }
+        if Ahead.isReadingTooFar(action.ts, pushedMs) { throw .timeAhead(ms: action.ts - pushedMs) }
+        if action.vehicle != nil { try unsafe place.check(key) }
+        actions.append(action)
+    }
+
+    var waitingRows: Int { book.rows.count + actions.count }
     var needsHistory: Bool { book.hasLate }
     var clockMs: Int64 { book.clockMs }
     var replayFrom: (offset: Int64, clockMs: Int64)? { book.replayFrom }
@@ -63,12 +78,17 @@ final class CarStage: Stage {
     func rows() -> StageRows {
         var rows = StageRows()
         rows.tables = CarStore.encode(book)
-        rows.count = book.rows.count
+        rows.count = book.rows.count + actions.count
         rows.vehicles = book.rows.vehicles.map {
             VehicleStore.Row(vehicle: text($0), kind: "car", model: nil, partition: partition.partition, lastMs: nil)
         }
         rows.droppedTrips = book.rows.droppedTrips.map { (text($0.car), $0.startMs) }
         book.clearRows()
+        if !actions.isEmpty {
+            let (actions, number) = (self.actions, partition.partition)
+            rows.others = [{ connection in try ActionStore.write(actions, partition: number, on: connection) }]
+            self.actions.removeAll(keepingCapacity: true)
+        }
         return rows
     }
 

@@ -50,7 +50,9 @@ package struct StageFactory: Sendable {
                 replayClockMs: progress.replayClockMs),
             place: log.place)
         let unreadable = try CarStore.load(log.place.partition, into: &book, on: connection)
-        return (CarStage(log.partition, book: book, decoder: RecordDecoder(), rejects: rejects), unreadable)
+        let stage = CarStage(
+            log.partition, place: log.place, book: book, decoder: RecordDecoder(), rejects: rejects)
+        return (stage, unreadable)
     }
 
     private static func machines(

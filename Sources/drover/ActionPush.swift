@@ -17,7 +17,7 @@ struct ActionPush {
     ]
 
     /// Who, when and the note as typed.
-    static func action(_ arguments: Arguments, vehicle: VehicleID?, kind: MachineAction.Kind) throws -> MachineAction {
+    static func action(_ arguments: Arguments, vehicle: VehicleID?, kind: Action.Kind) throws -> Action {
         var ts = Clock.nowMs()
         if let text = arguments.text("--at") {
             guard let time = UTC.parse(text) else {
@@ -30,11 +30,11 @@ struct ActionPush {
         guard !by.isEmpty else { throw UsageError("say who: --by NAME") }
         let note = arguments.text("--note").flatMap { $0.isEmpty ? nil : $0 }
         let id = "a-" + UUID().uuidString.lowercased()
-        return MachineAction(id: id, vehicle: vehicle, ts: ts, by: by, note: note, kind: kind)
+        return Action(id: id, vehicle: vehicle, ts: ts, by: by, note: note, kind: kind)
     }
 
     /// One that was typed; says what became of it.
-    func push(_ action: MachineAction) throws {
+    func push(_ action: Action) throws {
         Out.note(
             try push([action])
                 ? "done"
@@ -43,7 +43,7 @@ struct ActionPush {
     }
 
     /// Whether a worker has taken them all within 10 s.
-    func push(_ actions: [MachineAction]) throws -> Bool {
+    func push(_ actions: [Action]) throws -> Bool {
         let kafka = settings.kafka(clientID: "drover-action")
         let topics = try Topics.ensure(kafka, partitions: Int32(settings.integer("kafka.partitions")))
         guard let count = topics[Topic.machines] else { throw Failure("the topic \(Topic.machines) is not there") }

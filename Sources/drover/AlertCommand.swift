@@ -100,7 +100,7 @@ extension Command {
         guard vehicle != nil || model != nil || parameter != nil else {
             throw UsageError("say what is silenced: --vehicle, --model, --parameter, or several")
         }
-        let silence = MachineAction.Silence(model: model, parameter: parameter, untilMs: untilMs)
+        let silence = Action.Silence(model: model, parameter: parameter, untilMs: untilMs)
         try ActionPush(settings: SettingsSource.load(arguments)).push(
             ActionPush.action(arguments, vehicle: vehicle, kind: .silence(silence)))
         return .done

@@ -36,11 +36,11 @@ final class SampleBoxes {
     func register(_ settings: Settings) throws {
         let now = Clock.nowMs()
         let actions = SampleBoxes.boxes.enumerated().map { number, box in
-            var registration = MachineAction.Registration()
+            var registration = Action.Registration()
             (registration.name, registration.tags) = (box.name, ["sample"])
             registration.address = .init(
                 host: "127.0.0.1", port: Int32(server.port(ofBox: number)), certificateSHA256: nil)
-            return MachineAction(
+            return Action(
                 id: "a-" + UUID().uuidString.lowercased(), vehicle: VehicleID(box.vehicle)!, ts: now,
                 by: "drover up", note: nil, kind: .registration(registration))
         }

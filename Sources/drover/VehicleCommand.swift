@@ -133,17 +133,17 @@ extension Command {
         return .done
     }
 
-    private static func address(_ text: String, _ known: MachineAction.Address?) throws -> MachineAction.Address {
+    private static func address(_ text: String, _ known: Action.Address?) throws -> Action.Address {
         guard let colon = text.lastIndex(of: ":"), let port = Int32(text[text.index(after: colon)...]),
             (1...65_535).contains(port), colon != text.startIndex
         else { throw UsageError("--address \(text): must be HOST:PORT, like 192.168.1.10:7701") }
         let host = String(text[..<colon])
         let certificate = known?.host == host ? known?.certificateSHA256 : nil
-        return MachineAction.Address(host: host, port: port, certificateSHA256: certificate)
+        return Action.Address(host: host, port: port, certificateSHA256: certificate)
     }
 
-    private static func known(_ vehicle: VehicleID, on connection: Connection) throws -> MachineAction.Registration {
-        var registration = MachineAction.Registration()
+    private static func known(_ vehicle: VehicleID, on connection: Connection) throws -> Action.Registration {
+        var registration = Action.Registration()
         let rows = try connection.query(
             """
             SELECT name, model, host, port, certificate_sha256, tags, is_disabled FROM drover.registration
@@ -154,7 +154,7 @@ extension Command {
         registration.tags = try row.textArray("tags")!.compactMap { $0 }
         registration.isDisabled = try row.bool("is_disabled")!
         if let host = try row.text("host") {
-            registration.address = MachineAction.Address(
+            registration.address = Action.Address(
                 host: host, port: Int32(try row.int("port")!), certificateSHA256: try row.text("certificate_sha256"))
         }
         return registration

@@ -53,7 +53,7 @@ public struct MachineTables: Equatable, Sendable {
         transitions += changes.transitions
     }
 
-    private mutating func insert(_ action: MachineAction) {
+    private mutating func insert(_ action: Action) {
         guard case .service(let atHours) = action.kind, let vehicle = action.vehicle else { return }
         let entry = ServiceLog.Entry(doneMs: action.ts, atHours: atHours, id: action.id)
         var log = ServiceLog(services[vehicle] ?? [])
@@ -194,7 +194,7 @@ public enum SeededMachine {
         }
         let vehicles = Set(arrivals.map(\.vehicle)).sorted()
         for number in 0..<chance.below(8) {
-            let action = MachineAction(
+            let action = Action(
                 id: "s-\(number)", vehicle: vehicles[Int(chance.below(Int64(vehicles.count)))],
                 ts: chance.once(in: 3) ? times[Int(chance.below(Int64(times.count)))] : time(), by: "somebody",
                 note: nil,

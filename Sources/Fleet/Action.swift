@@ -1,0 +1,149 @@
+/// What a person says of a vehicle, of its alerts or of an account, or a gateway in answer to one. It comes as a record like a reading, so that the log alone orders it
+/// and a replay repeats it. Order and repeats do not matter: the latest by (`ts`, `id`) of its kind and thing counts.
+public struct Action: Equatable, Sendable {
+    public enum Kind: Equatable, Sendable {
+        case registration(Registration)
+        /// A service was done at `ts`, at so many engine hours, in thousandths.
+        case service(atHours: Int64)
+        /// Somebody has seen this alert.
+        case acknowledgement(alert: String)
+        case silence(Silence)
+        /// A gateway shall download now what the box has; after `untilMs` nobody waits for it.
+        case pollRequest(untilMs: Int64)
+        /// A gateway's answer: what the box gave, or the reason and what to do.
+        case pollAnswer(request: String, isDone: Bool, text: String)
+
+        // Of cars.
+        /// A trip begins at `ts`, a reading of that very time included.
+        case tripStart
+        /// A trip ends at `ts`, a reading of that very time included.
+        case tripStop
+        /// The trip that `atMs` lies in shall not be counted.
+        case tripDiscard(atMs: Int64)
+        /// The trip that `atMs` lies in gets a tag, or loses its own.
+        case tripTag(atMs: Int64, tag: String?)
+        /// The account `by` drove from `fromMs` to `ts`, both included: it uploaded readings of that time.
+        case driving(fromMs: Int64)
+        /// Who drives the car from `ts` on where nothing else is said; nil: nobody is assigned.
+        case assignment(driver: String?)
+        /// An account's switches, limits, units and fuel price, from `ts` on, as `Alerts` reads them.
+        case settings(account: String, text: String)
+        /// A gateway shall scan the car's health now; after `untilMs` nobody waits for it.
+        case scanRequest(untilMs: Int64)
+        case scan(HealthScan)
+        /// What the car answers to when it is asked which parameters it supports.
+        case support(pids: [String])
+
+        /// The kinds of records that a topic of cars has; all others belong to machines, and a registration to both.
+        public var isOfCars: Bool {
+            switch self {
+            case .service, .acknowledgement, .silence, .pollRequest, .pollAnswer: false
+            default: true
+            }
+        }
+        public var isOfMachines: Bool {
+            if case .registration = self { return true }
+            return !isOfCars
+        }
+        /// It may be of no one vehicle, and then stands in every partition.
+        public var isOfAll: Bool {
+            switch self {
+            case .silence, .settings: true
+            default: false
+            }
+        }
+    }
+
+    /// What a car says of its own health, or why it could not be asked.
+    public struct HealthScan: Equatable, Sendable {
+        /// The request that this answers; nil: nobody asked, a phone hands it in.
+        public var request: String?
+        public var isDone: Bool
+        /// What to tell people: the count of codes, or the reason and what to do.
+        public var text: String
+        /// Trouble codes like P0133: confirmed (mode 03), pending (07), permanent (0A).
+        public var stored: [String] = []
+        public var pending: [String] = []
+        public var permanent: [String] = []
+        /// The malfunction lamp; nil: unknown.
+        public var isLampOn: Bool?
+        /// Monitors that the car has and that have not finished.
+        public var notReady: [String] = []
+        public var vin: String?
+        /// The freeze frame as a JSON object: the code that froze it and the values by their keys; nil: none.
+        public var freezeFrame: String?
+        public init(request: String?, isDone: Bool, text: String) {
+            (self.request, self.isDone, self.text) = (request, isDone, text)
+        }
+    }
+
+    /// What only cars have: what their fuel is worked out from.
+    public struct Car: Equatable, Sendable {
+        /// 17 characters.
+        public var vin: String?
+        public var make: String?
+        public var year: Int32?
+        public var fuel: Fuel?
+        /// Litres, in thousandths.
+        public var tankMl: Int32?
+        /// Cubic centimetres.
+        public var displacementCc: Int32?
+        /// Percent, in thousandths.
+        public var volumetricEfficiencyMilliPct: Int32?
+        /// The account that owns the car.
+        public var account: String?
+        public init() {}
+
+        public enum Fuel: String, CaseIterable, Sendable {
+            case gasoline, diesel, ethanol, methanol, lpg, cng, electric
+        }
+    }
+
+    /// How a vehicle is called and reached. A record says all of it.
+    public struct Registration: Equatable, Sendable {
+        public var name: String?
+        public var model: String?
+        /// The box or adapter that is polled; nil: upload only.
+        public var address: Address?
+        public var tags: [String] = []
+        /// It is kept, but neither polled nor listed first.
+        public var isDisabled = false
+        /// Nil: a machine.
+        public var car: Car?
+        public init() {}
+    }
+
+    public struct Address: Equatable, Sendable {
+        public var host: String
+        public var port: Int32
+        /// Of the box's certificate, 64 hexadecimal digits; nil: plain TCP.
+        public var certificateSHA256: String?
+        public init(host: String, port: Int32, certificateSHA256: String?) {
+            (self.host, self.port, self.certificateSHA256) = (host, port, certificateSHA256)
+        }
+    }
+
+    /// From `ts` on nobody is told of alerts of this machine, model and parameter; nil: of all. The alerts themselves
+    /// stay as they are.
+    public struct Silence: Equatable, Sendable {
+        public var model: String?
+        public var parameter: MachineParameter?
+        public var untilMs: Int64
+        public init(model: String?, parameter: MachineParameter?, untilMs: Int64) {
+            (self.model, self.parameter, self.untilMs) = (model, parameter, untilMs)
+        }
+    }
+
+    public let id: String
+    /// Nil only for a silence and for an account's settings, which are then written to every partition.
+    public let vehicle: VehicleID?
+    public let ts: Int64
+    /// Who says it.
+    public let by: String
+    public let note: String?
+    public let kind: Kind
+
+    public init(id: String, vehicle: VehicleID?, ts: Int64, by: String, note: String?, kind: Kind) {
+        (self.id, self.vehicle, self.ts, self.by, self.note, self.kind) = (id, vehicle, ts, by, note, kind)
+    }
+}

@@ -1,0 +1,105 @@
+internal import Fleet
+internal import Postgres
+
+/// What drivers and gateways say of cars and accounts, in PostgreSQL. Of two records of one thing the later one counts,
+/// of one time the one with the larger id.
+enum CarActionStore {
+    /// Precondition: within the transaction that moves the offsets; `action` is of cars and no registration.
+    static func write(_ action: Action, partition: Int32, on connection: Connection) throws {
+        let vehicle = Parameter.text(action.vehicle?.text)
+        let (at, id, by) = (Parameter.timestampMs(action.ts), Parameter.text(action.id), Parameter.text(action.by))
+        switch action.kind {
+        case .tripStart, .tripStop:
+            try connection.query(
+                """
+                INSERT INTO trip_mark AS known (vehicle, marked_at, is_start, record_id, marked_by)
+                VALUES ($1, $2, $3, $4, $5)
+                ON CONFLICT (vehicle, marked_at, is_start) DO UPDATE SET
+                    record_id = EXCLUDED.record_id, marked_by = EXCLUDED.marked_by
+                WHERE EXCLUDED.record_id COLLATE "C" > known.record_id COLLATE "C"
+                """, [vehicle, at, .bool(action.kind == .tripStart), id, by])
+        case .tripDiscard(let atMs):
+            try note(vehicle, .timestampMs(atMs), isDiscard: true, tag: nil, at, id, by, on: connection)
+        case .tripTag(let atMs, let tag):
+            try note(vehicle, .timestampMs(atMs), isDiscard: false, tag: tag, at, id, by, on: connection)
+        case .driving(let fromMs):
+            try connection.query(
+                """
+                INSERT INTO driving (vehicle, from_at, until_at, account, record_id)
+                VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING
+                """, [vehicle, .timestampMs(fromMs), at, by, id])
+        case .assignment(let driver):
+            try connection.query(
+                """
+                INSERT INTO assignment AS known (vehicle, assigned_at, account, record_id, assigned_by)
+                VALUES ($1, $2, $3, $4, $5)
+                ON CONFLICT (vehicle, assigned_at) DO UPDATE SET account = EXCLUDED.account,
+                    record_id = EXCLUDED.record_id, assigned_by = EXCLUDED.assigned_by
+                WHERE EXCLUDED.record_id COLLATE "C" > known.record_id COLLATE "C"
+                """, [vehicle, at, .text(driver), id, by])
+        case .settings(let account, let text):
+            try connection.query(
+                """
+                INSERT INTO account_settings AS known (topic_partition, account, in_force_at, settings, record_id)
+                VALUES ($1, $2, $3, $4, $5)
+                ON CONFLICT (topic_partition, account, in_force_at) DO UPDATE SET
+                    settings = EXCLUDED.settings, record_id = EXCLUDED.record_id
+                WHERE EXCLUDED.record_id COLLATE "C" > known.record_id COLLATE "C"
+                """, [.int4(partition), .text(account), at, .text(text), id])
+        case .scanRequest(let untilMs):
+            try connection.query(
+                """
+                INSERT INTO health_scan (vehicle, scan_id, asked_at, asked_by, expires_at) VALUES ($1, $2, $3, $4, $5)
+                ON CONFLICT (vehicle, scan_id) DO UPDATE SET
+                    asked_at = EXCLUDED.asked_at, asked_by = EXCLUDED.asked_by, expires_at = EXCLUDED.expires_at
+                """, [vehicle, id, at, by, .timestampMs(untilMs)])
+        case .scan(let scan): try write(scan, of: action, on: connection)
+        case .support(let pids):
+            try connection.query(
+                """
+                INSERT INTO car_support AS known (vehicle, seen_at, record_id, pids) VALUES ($1, $2, $3, $4)
+                ON CONFLICT (vehicle) DO UPDATE SET
+                    seen_at = EXCLUDED.seen_at, record_id = EXCLUDED.record_id, pids = EXCLUDED.pids
+                WHERE (EXCLUDED.seen_at, EXCLUDED.record_id COLLATE "C") > (known.seen_at, known.record_id COLLATE "C")
+                """, [vehicle, at, id, .textArray(pids)])
+        case .registration, .service, .acknowledgement, .silence, .pollRequest, .pollAnswer:
+            preconditionFailure("not of cars")
+        }
+    }
+
+    private static func note(
+        _ vehicle: Parameter, _ tripAt: Parameter, isDiscard: Bool, tag: String?, _ at: Parameter, _ id: Parameter,
+        _ by: Parameter, on connection: Connection
+    ) throws {
+        try connection.query(
+            """
+            INSERT INTO trip_note AS known (vehicle, trip_at, is_discard, tag, noted_at, record_id, noted_by)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
+            ON CONFLICT (vehicle, trip_at, is_discard) DO UPDATE SET tag = EXCLUDED.tag, noted_at = EXCLUDED.noted_at,
+                record_id = EXCLUDED.record_id, noted_by = EXCLUDED.noted_by
+            WHERE (EXCLUDED.noted_at, EXCLUDED.record_id COLLATE "C") > (known.noted_at, known.record_id COLLATE "C")
+            """, [vehicle, tripAt, .bool(isDiscard), .text(tag), at, id, by])
+    }
+
+    /// Of two answers to one request the one that brought something counts, else the first.
+    private static func write(_ scan: Action.HealthScan, of action: Action, on connection: Connection) throws {
+        try connection.query(
+            """
+            INSERT INTO health_scan AS known (vehicle, scan_id, scanned_at, scanned_by, is_done, answer, stored, pending,
+                permanent, is_lamp_on, not_ready, vin, freeze_frame)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+            ON CONFLICT (vehicle, scan_id) DO UPDATE SET scanned_at = EXCLUDED.scanned_at,
+                scanned_by = EXCLUDED.scanned_by, is_done = EXCLUDED.is_done, answer = EXCLUDED.answer,
+                stored = EXCLUDED.stored, pending = EXCLUDED.pending, permanent = EXCLUDED.permanent,
+                is_lamp_on = EXCLUDED.is_lamp_on, not_ready = EXCLUDED.not_ready, vin = EXCLUDED.vin,
+                freeze_frame = EXCLUDED.freeze_frame
+            WHERE known.scanned_at IS NULL OR EXCLUDED.is_done AND NOT known.is_done
+            """,
+            [
+                .text(action.vehicle!.text), .text(scan.request ?? action.id), .timestampMs(action.ts),
+                .text(action.by), .bool(scan.isDone), .text(scan.text), .textArray(scan.stored),
+                .textArray(scan.pending), .textArray(scan.permanent), scan.isLampOn.map { .bool($0) } ?? .null,
+                .textArray(scan.notReady), .text(scan.vin), .text(scan.freezeFrame),
+            ])
+    }
+}

@@ -1,0 +1,72 @@
+import Fleet
+import Testing
+
+@testable import Wire
+
+struct ActionTests {
+    private static let car = VehicleID("car-1")!
+
+    private static func registration() -> Action.Registration {
+        var registration = Action.Registration()
+        (registration.name, registration.model, registration.tags) = ("Anna's", "Leon", ["family", "blue"])
+        registration.address = Action.Address(host: "10.0.0.7", port: 35_000, certificateSHA256: nil)
+        var car = Action.Car()
+        (car.vin, car.make, car.year, car.fuel) = ("VSSZZZ5FZHR123456", "Seat", 2017, .gasoline)
+        (car.tankMl, car.displacementCc, car.volumetricEfficiencyMilliPct) = (50_000, 1_395, 82_500)
+        car.account = "anna"
+        registration.car = car
+        return registration
+    }
+
+    private static func scan() -> Action.HealthScan {
+        var scan = Action.HealthScan(request: "a-7", isDone: true, text: "2 trouble codes: P0133, U0100")
+        (scan.stored, scan.pending, scan.permanent) = (["P0133"], ["U0100"], [])
+        (scan.isLampOn, scan.notReady, scan.vin) = (true, ["catalyst"], "VSSZZZ5FZHR123456")
+        scan.freezeFrame = #"{"code":"P0133","speed_kmh":50}"#
+        return scan
+    }
+
+    @Test(
+        "What drivers and gateways say of cars is read back",
+        arguments: [
+            .registration(registration()), .tripStart, .tripStop, .tripDiscard(atMs: 1_700_000_000_000),
+            .tripTag(atMs: 1_700_000_000_000, tag: "before the chip"), .tripTag(atMs: 1_700_000_000_000, tag: nil),
+            .driving(fromMs: 1_700_000_000_000), .assignment(driver: "ben"), .assignment(driver: nil),
+            .scanRequest(untilMs: 1_700_000_060_000), .scan(scan()), .support(pids: ["010C", "010D"]),
+        ] as [Action.Kind])
+    func readBack(_ kind: Action.Kind) throws {
+        let action = Action(
+            id: "a-1", vehicle: ActionTests.car, ts: 1_700_000_100_000, by: "anna", note: "a note", kind: kind)
+        #expect(try decode(RecordWriter.action(action)) == .action(action))
+    }
+
+    @Test func settingsStandInEveryPartition() throws {
+        let action = Action(
+            id: "a-1", vehicle: nil, ts: 1_700_000_100_000, by: "anna", note: nil,
+            kind: .settings(account: "anna", text: #"{"units":"metric"}"#))
+        #expect(try decode(RecordWriter.action(action)) == .action(action))
+    }
+
+    @Test(
+        "What cannot be is refused",
+        arguments: [
+            (#""kind":"service","engine_hours_h":5"#, "a machine's action on the cars' topic"),
+            (#""kind":"registration","fuel":"water""#, "no fuel"),
+            (#""kind":"registration","displacement_cc":-1"#, "impossible"),
+            (#""kind":"trip_tag","tag":"x""#, "of which trip"),
+            (#""kind":"driving","from_ts":1700000200000"#, "ends before it begins"),
+            (#""kind":"scan","text":"1 code","stored":["P01"]"#, "no code"),
+            (#""kind":"scan","text":"1 code","stored":["P01AG"]"#, "no code"),
+            (#""kind":"scan","stored":["P0133"]"#, "says nothing"),
+            (#""kind":"settings","settings":"{}""#, "whose"),
+        ])
+    func refused(_ fields: String, _ why: String) {
+        let record =
+            #"{"schema":1,"id":"a-1","vehicle":"car-1","by":"anna","ts":1700000100000,\#(fields)}"#
+        #expect(throws: DecodeError.self, "\(why)") { try decode(Array(record.utf8)) }
+    }
+
+    private func decode(_ record: [UInt8]) throws(DecodeError) -> Record {
+        try RecordDecoder().decode(line: record, isMachine: false)
+    }
+}
