@@ -49,7 +49,8 @@ public struct SettingRow: Sendable {
         SettingRow("postgres.owner_url", .text, "", "connection string of `drover migrate`; empty: postgres.url"),
         SettingRow(
             "work.lanes", .integer(0...256), "0",
-            "threads that work on partitions, each with a database session of its own; 0: one a processor core"),
+            "threads that work on partitions, each with a database session of its own; 0: one a processor core. Machines get "
+                + "half as many beside them"),
         SettingRow(
             "work.commit_interval_ms", .integer(1...60_000), "200", "longest time between two commits of a worker"),
         SettingRow(
