@@ -63,10 +63,10 @@ public struct SettingRow: Sendable {
         SettingRow("gateway.poll_interval_s", .integer(1...86_400), "60", "time between two polls of a box"),
         SettingRow(
             "gateway.back_off_s_max", .integer(1...86_400), "300",
-            "longest time until a box that does not answer is tried again; the first time is about a second"),
+            "longest time until a box or adapter that does not answer is tried again; the first time is about a second"),
         SettingRow(
             "gateway.answer_timeout_ms", .integer(100...600_000), "10000",
-            "a box that has not connected, or not answered whole, by then is hung up on"),
+            "a box or adapter that has not connected, or not answered whole, by then is hung up on"),
         SettingRow(
             "gateway.connection_s_max", .integer(1...86_400), "120",
             "longest time of one connection; a longer backlog goes on with the next"),
@@ -75,7 +75,7 @@ public struct SettingRow: Sendable {
             "a box that has not answered for so long is without contact: an alert, if its engine was running"),
         SettingRow(
             "gateway.connections_max", .integer(1...100_000), "4096",
-            "boxes that are talked to at once; each may take 130 KB and an open file"),
+            "boxes that are talked to at once, and as many adapters; each may take 130 KB and an open file"),
         SettingRow(
             "gateway.registry_interval_s", .integer(1...3_600), "15", "how often registrations are read from PostgreSQL"
         ),
@@ -87,7 +87,14 @@ public struct SettingRow: Sendable {
             "size of the spool from which on boxes are not polled and keep their readings"),
         SettingRow(
             "gateway.plain_tcp_cidrs", .text, "127.0.0.0/8",
-            "networks in which boxes may be reached without TLS, separated by commas"),
+            "networks in which boxes and adapters may be reached without TLS, separated by commas"),
+        SettingRow(
+            "gateway.obd_schedule", .text, "1000 ms: 0D 1-10; 0C 1,3,5,7,9; 10/0B 2,4; 10/0F 8; 42 6; 05 10",
+            "what cars are asked for: length of a step, then parameters (mode 01; of a/b the first that the car supports)"
+                + " with the steps in which they are asked; the values of one step make one reading"),
+        SettingRow(
+            "gateway.obd_parked_s", .integer(1...86_400), "60",
+            "how often a car whose ignition is off is asked again; longer spares its battery"),
         SettingRow("trips.gap_s", .integer(1...600), "10", "hole limit: readings further apart are not bridged"),
         SettingRow("trips.trip_gap_min", .integer(1...100_000), "5", "a longer silence ends a trip"),
         SettingRow(
