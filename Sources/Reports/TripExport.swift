@@ -1,4 +1,6 @@
 public import Fleet
+public import Postgres
+public import Trips
 internal import Wire
 
 /// One trip as other programs take it: every reading with all that was read, or its track.
@@ -19,6 +21,21 @@ public struct TripExport: Sendable {
     ///   - gapMs: positions further apart in time are two segments of the track.
     public init(vehicle: String, readings: [CarReading], gapMs: Int64) {
         (name, self.readings, self.gapMs) = (vehicle, readings, gapMs)
+    }
+
+    /// The trip that a time lies in; nil: none.
+    public static func read(
+        _ vehicle: VehicleID, atMs: Int64, rules: TripRules, queries: ReportQueries, on connection: Connection
+    ) throws -> TripExport? {
+        try connection.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") {
+            let found = try connection.query(queries["trip_at"], [.text(vehicle.text), .timestampMs(atMs)])
+            guard let trip = found.first else { return nil }
+            let key: [Parameter] = [.text(vehicle.text), .timestampMs(try trip.timestampMs("start_at")!)]
+            let readings = try connection.query(queries["trip_samples"], key).flatMap { row in
+                try PackedSamples.decode(row.bytes("samples")!, minuteMs: row.timestampMs("minute_at")!)
+            }
+            return TripExport(vehicle: vehicle.text, readings: readings, gapMs: rules.gapMs)
+        }
     }
 
     /// Signals that occur, in the order of their numbers.
