@@ -100,6 +100,12 @@ public struct SettingRow: Sendable {
         SettingRow(
             "trips.sharp_mps2", .thousandths(500...20_000), "3.0", "limit of sharp acceleration and braking, m/s²"),
         SettingRow(
+            "trips.sharp_speed_kmh_min", .integer(0...200), "0",
+            "a change of speed below this speed is never sharp, km/h"),
+        SettingRow(
+            "trips.sharp_hold_ms", .integer(0...10_000), "0",
+            "a change of speed is sharp only when it stays beyond the limit for this long"),
+        SettingRow(
             "alerts.thresholds_dir", .text, "Deploy/thresholds", "folder with tractors.xml and one XML file a model"),
         SettingRow(
             "alerts.watch_s", .integer(0...3_600), "5",
