@@ -87,6 +87,9 @@ public struct SettingRow: Sendable {
         SettingRow(
             "gateway.plain_tcp_cidrs", .text, "127.0.0.0/8",
             "networks in which boxes may be reached without TLS, separated by commas"),
+        SettingRow(
+            "cars.trouble_codes_dir", .text, "Deploy/trouble-codes",
+            "folder with what trouble codes mean: generic.csv and a file a make"),
         SettingRow("trips.gap_s", .integer(1...600), "10", "hole limit: readings further apart are not bridged"),
         SettingRow("trips.trip_gap_min", .integer(1...100_000), "5", "a longer silence ends a trip"),
         SettingRow(
