@@ -3,7 +3,6 @@ import csv
 import io
 import json
 import re
-from fractions import Fraction
 
 import pytest
 from harness import ROOT
@@ -136,7 +135,7 @@ def test_every_payload_of_the_etios_is_its_formula(drover, decode, shared):
         ours = table[payload[0]]
         assert [row["key"] for row in rows] == [row["key"] for row in ours], payload.hex()
         for row, of in zip(rows, ours):
-            assert Fraction(row["value"]) == rounded(formula(of["formula"])(payload[1:]), of["decimals"]), payload.hex()
+            assert row["value"] == rounded(formula(of["formula"])(payload[1:]), of["decimals"]), payload.hex()
 
 
 # ObdMetrics' own test strings, by request and reply: what they say by SAE J1979, or why nothing.
