@@ -244,7 +244,9 @@ struct AdapterSession {
         if case .reply(let text) = event { text.count + 1 } else { ELMPrompt.bytesMax }
     }
 
-    private static func isBlank(_ bytes: ArraySlice<UInt8>) -> Bool { bytes.allSatisfy { $0 <= 0x20 } }
+    private static func isBlank(_ bytes: ArraySlice<UInt8>) -> Bool {
+        bytes.allSatisfy { [0x00, 0x09, 0x0A, 0x0D, 0x20].contains($0) }
+    }
 
     /// Bytes while nothing is asked, or while the line is to be quiet.
     private mutating func unasked(_ bytes: [UInt8], _ now: Moment) -> [Action] {
