@@ -27,6 +27,8 @@ public enum ReplaySchema {
         ("account_settings", "account", []),
         ("health_scan", "vehicle", []),
         ("car_support", "vehicle", []),
+        ("car_owner", "vehicle", []),
+        ("trip_summary", "vehicle", []),
     ]
 
     /// A plain name that is nobody else's.

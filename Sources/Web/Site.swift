@@ -39,10 +39,8 @@ public final class Site: Sendable {
         }
         router.add("GET", "/reports/fleet-day") { [self] request in fleetDay(request) }
         router.add("GET", "/healthz") { [self] _ in answer("/healthz") { _ in .text("ok\n") } }
-        router.add("POST", "/v1/readings") { [self] in upload($0, .machines) }
-        for kind in Upload.Kind.allCases {
-            router.add("POST", "/v1/readings/\(kind.rawValue)") { [self] in upload($0, kind) }
-        }
+        addUploads(to: &router)
+        addSettings(to: &router)
         addMachines(to: &router)
         models.add(to: &router)
         return router
