@@ -8,20 +8,20 @@ struct FleetTotals {
     let vehicles: Int
     let fuelTrips: Int
     private let sum: DriveTotals
-    private let fuelAirMg: Int64
+    private let litres: Double
     private let fuelDistanceMm: Int64
     private let price: FuelPrice?
 
     init(_ trips: [Trip], vehicles: Int, price: FuelPrice?) {
         (self.trips, self.vehicles, self.price) = (trips.count, vehicles, price)
         sum = trips.reduce(DriveTotals()) { $0 + $1.totals }
-        let fuelled = trips.filter { $0.totals.fuelAirMg != nil }
+        let fuelled = trips.map { TripFigures($0, price: price) }.filter { $0.litres != nil }
         fuelTrips = fuelled.count
-        fuelAirMg = fuelled.reduce(0) { $0 + $1.totals.fuelAirMg! }
-        fuelDistanceMm = fuelled.reduce(0) { $0 + $1.totals.distanceMm }
+        litres = fuelled.reduce(0) { $0 + $1.litres! }
+        fuelDistanceMm = fuelled.reduce(0) { $0 + $1.trip.totals.distanceMm }
     }
 
-    private var gallons: Double? { fuelTrips == 0 ? nil : Fuel.usGallons(airMg: fuelAirMg) }
+    private var gallons: Double? { fuelTrips == 0 ? nil : litres / Fuel.litresPerUSGallon }
     private var fuelUSGal: String? { gallons.flatMap { rounded($0, 6) } }
     private var cost: String? { gallons.flatMap { gal in price.flatMap { rounded(gal * $0.perUSGallon, 4) } } }
     /// Total distance over total fuel, never the mean of the trips' ratios.

@@ -31,7 +31,7 @@ public struct ReportQueries: Sendable {
     }
 
     public static let names = [
-        "fleet_day_trips", "fleet_day_alerts", "trip_samples", "page_vehicles", "page_trips", "open_alerts",
+        "fleet_day_trips", "fleet_day_alerts", "trip_at", "trip_samples", "page_vehicles", "page_trips", "open_alerts",
         "vehicles", "alerts", "alert_story", "alert_readings", "machine", "readings", "debug_logs",
     ]
 }

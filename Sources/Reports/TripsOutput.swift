@@ -65,6 +65,13 @@ public struct TripsOutput: Sendable {
         Column(key: "fuel_method", isText: true) { $0.figures.fuelMethod?.rawValue },
         Column(key: "fuel_cost") { $0.figures.fuelCost },
         Column(key: "currency", isText: true) { $0.figures.fuelCost == nil ? nil : $0.figures.price?.currency },
+        Column(key: "fuel_l") { $0.figures.fuelL },
+        Column(key: "fuel_unknown", isText: true) { $0.figures.fuelUnknown?.rawValue },
+        Column(key: "fuel_cut_s") { $0.figures.fuelCutS },
+        Column(key: "max_acceleration_mps2") { $0.figures.maxAccelerationMPerS2 },
+        Column(key: "max_braking_mps2") { $0.figures.maxBrakingMPerS2 },
+        Column(key: "acceleration_severity_m2ps3") { $0.figures.accelerationSeverity },
+        Column(key: "braking_severity_m2ps3") { $0.figures.brakingSeverity },
     ]
 
     /// What fits on a terminal.

@@ -10,6 +10,7 @@ import Wire
 /// Puts what a person says on the log, and waits until it is in the database.
 struct ActionPush {
     let settings: Settings
+    /// Of the vehicle's kind.
     var topic = Topic.machines
 
     static let options: [Command.Option] = [
