@@ -17,6 +17,7 @@ public final class Site: Sendable {
     let queries: ReportQueries
     private let models: ModelFiles
     let uploads: UploadSender
+    let streams: AlertStreams
     private let log: Log
     private let idle = Mutex<[Idle]>([])
 
@@ -25,10 +26,11 @@ public final class Site: Sendable {
 
     public init(
         conninfo: String, rules: TripRules, price: FuelPrice?, queries: ReportQueries, models: ModelFiles,
-        uploads: UploadSender, log: Log
+        uploads: UploadSender, streams: AlertStreams, log: Log
     ) {
         (self.conninfo, self.rules, self.price) = (conninfo, rules, price)
-        (self.queries, self.models, self.uploads, self.log) = (queries, models, uploads, log)
+        (self.queries, self.models, self.log) = (queries, models, log)
+        (self.uploads, self.streams) = (uploads, streams)
     }
 
     /// What answers which address.
@@ -41,6 +43,7 @@ public final class Site: Sendable {
         router.add("GET", "/healthz") { [self] _ in answer("/healthz") { _ in .text("ok\n") } }
         addUploads(to: &router)
         addSettings(to: &router)
+        addAlerts(to: &router)
         addMachines(to: &router)
         models.add(to: &router)
         return router

@@ -143,7 +143,7 @@ private final class CarRun {
             case .tick(let ts): workers[number].book.tick(ts, offset: offset)
             case .reading(let vehicle, let reading):
                 unsafe Array(vehicle.text.utf8).withUnsafeBytes { key in
-                    try! unsafe workers[number].book.take(key: key, reading, offset: offset, pushedMs: 1_000 + offset)
+                    _ = try! unsafe workers[number].book.take(key: key, reading, offset: offset, pushedMs: 1_000 + offset)
                 }
             }
         }
