@@ -95,7 +95,8 @@ public enum FuelUse: Equatable, Sendable {
         }
         // Rows of an older program tell neither what was burnt nor for how long.
         add(.maf, (totals.burntAirMg ?? totals.airMg).map { Double($0) }, totals.airMs)
-        add(.mafCalculated, (totals.burntAirCalculatedMg ?? totals.airCalculatedMg).map { Double($0) }, totals.airCalculatedMs)
+        let calculated = totals.burntAirCalculatedMg ?? totals.airCalculatedMg
+        add(.mafCalculated, calculated.map { Double($0) }, totals.airCalculatedMs)
         if let displacementCc = car?.displacementCc {
             let efficiency = car?.volumetricEfficiencyMilliPct.map { Double($0) / 100_000 }
             let litres = Double(displacementCc) / 1_000 * (efficiency ?? SpeedDensity.volumetricEfficiency)

@@ -25,7 +25,9 @@ public struct TripRules: Equatable, Sendable {
         if sharpMmPerS2 < 500 || sharpMmPerS2 > 20_000 {
             return "the sharp limit is \(sharpMmPerS2) mm/s², must be 500 to 20000"
         }
-        if sharpHoldMs < 0 || sharpHoldMs > 10_000 { return "a sharp stretch is held \(sharpHoldMs) ms, must be 0 to 10 s" }
+        if sharpHoldMs < 0 || sharpHoldMs > 10_000 {
+            return "a sharp stretch is held for \(sharpHoldMs) ms, must be 0 to 10000 ms"
+        }
         if gapMs > tripGapMs { return "the hole limit (\(gapMs) ms) is longer than the trip gap (\(tripGapMs) ms)" }
         return nil
     }

@@ -47,14 +47,21 @@ struct AccuracyBench {
     /// By air flow, over the readings that have a logged rate as well.
     private func fuel(_ readings: [CarReading], _ rules: TripRules, _ name: String) -> [Figure] {
         let both = readings.filter { $0[.fuelRate] != nil && ($0[.maf] ?? $0[.mafCalculated]) != nil }
-        let air = Drive.whole(both, rules: rules).trips.compactMap(\.totals.fuelAirMg).reduce(0, +)
+        let withoutRate = both.map { reading in
+            var reading = reading
+            reading[.fuelRate] = nil
+            return reading
+        }
+        let litres = Drive.whole(withoutRate, rules: rules).trips.reduce(0.0) { sum, trip in
+            guard case .litres(let litres, _) = FuelUse(trip.totals, car: nil) else { return sum }
+            return sum + litres
+        }
         let logged = zip(both, both.dropFirst()).reduce(0.0) { sum, pair in
             guard pair.1.ts - pair.0.ts <= rules.gapMs else { return sum }
             let twice = Double(pair.0[.fuelRate]!) + Double(pair.1[.fuelRate]!)
             return sum + twice / 2_000 * Double(pair.1.ts - pair.0.ts) / 3_600_000
         }
-        guard air > 0, logged > 0 else { return [] }
-        let litres = Fuel.usGallons(airMg: air) * Fuel.litresPerUSGallon
+        guard litres > 0, logged > 0 else { return [] }
         return [Figure(name: "fuel \(name)", value: litres, unit: "L", baseline: logged)]
     }
 
