@@ -40,6 +40,7 @@ let package = Package(
         library("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
         library("CXlsxwriter", pkgConfig: "xlsxwriter", apt: "libxlsxwriter-dev"),
         library("CYaml", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
+        library("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
         .systemLibrary(name: "CEpoll"),
         .target(
             name: "CSimdjson",
@@ -61,12 +62,13 @@ let package = Package(
         pure("Observe", ["Fleet"]),
         pure("Kafka", ["CRdkafka"]),
         pure("Postgres", ["CLibpq"]),
-        pure("HTTP", ["CMicrohttpd"]),
+        pure("HTTP", ["CMicrohttpd", "CZlib"]),
         pure("Secrets", ["CSodium"]),
         pure("Outbound", ["CCurl"]),
         pure("Sockets", ["CEpoll", "COpenSSL", "CSodium"]),
         pure(
-            "Gateways", ["Fleet", "Wire", "Kafka", "Postgres", "Sockets", "Outbound", "Observe", "CSQLite"]),
+            "Gateways",
+            ["Fleet", "Wire", "Kafka", "Postgres", "Sockets", "Outbound", "Secrets", "Observe", "CSQLite"]),
         pure("Storage", ["Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Kafka", "Postgres"]),
         pure("Worker", ["Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Kafka", "Storage", "Postgres", "Observe"]),
         pure("Notices", ["Fleet", "Kafka", "Postgres", "Storage", "Observe"]),

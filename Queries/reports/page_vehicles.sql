@@ -8,7 +8,7 @@ SELECT vehicle, kind, name, model, is_disabled,
            ELSE (SELECT m.read_at FROM drover.machine_reading m WHERE m.vehicle = found.vehicle AND m.contact IS NULL
                  ORDER BY m.read_at DESC LIMIT 1)
        END AS last_reading_at,
-       (SELECT count(*) FROM drover.alert a WHERE a.vehicle = found.vehicle AND a.state IN ('open', 'due_soon') AND kind = 'machine') AS open_alerts
+       (SELECT count(*) FROM drover.alert a WHERE a.vehicle = found.vehicle AND a.kind = found.kind AND a.state IN ('open', 'due_soon')) AS open_alerts
 FROM (
     (SELECT vehicle, kind, r.name, coalesce(v.model, r.model) AS model, false AS is_disabled
      FROM drover.vehicle v LEFT JOIN drover.registration r USING (kind, vehicle)

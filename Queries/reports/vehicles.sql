@@ -19,6 +19,6 @@ FROM (
 ) AS found
 CROSS JOIN LATERAL (
     SELECT count(*) AS open_alerts, min(a.severity) AS worst_severity FROM drover.alert a
-    WHERE found.kind = 'machine' AND a.vehicle = found.vehicle AND a.state IN ('open', 'due_soon') AND a.audience = ANY ($4)
+    WHERE a.kind = found.kind AND a.vehicle = found.vehicle AND a.state IN ('open', 'due_soon') AND a.audience = ANY ($4)
 ) AS alerts
 ORDER BY is_disabled, kind, vehicle COLLATE "C"

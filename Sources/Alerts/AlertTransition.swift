@@ -45,7 +45,9 @@ extension RecordWriter {
             ("vehicle", .text(episode.vehicle.text)), ("ts", .integer(transition.ts)),
             ("transition", .text(transition.kind.rawValue)), ("alert", .text(alert.id)),
             ("late", Lateness.isLate(transition.ts, pushedMs: transition.pushedMs) ? .bool(true) : nil),
-            ("revision", .integer(Int64(alert.revision))), ("model", .text(episode.model)),
+            ("revision", .integer(Int64(alert.revision))),
+            // A car is judged by an account's limits, in the place of a model's.
+            (episode.parameter.isOfCars ? "account" : "model", .text(episode.model)),
             ("parameter", .text(episode.name)), ("unit", .text(episode.unit)),
             ("severity", .text(episode.severity.rawValue)),
             ("state", .text(alert.isWithdrawn ? "withdrawn" : episode.state.rawValue)),

@@ -40,7 +40,8 @@ extension Episode {
         advice: String? = nil, rulesVersion: String
     ) {
         self.init(
-            id: Episode.id(vehicle, parameter, openedMs: openedMs), vehicle: vehicle, model: model,
+            id: Episode.id(vehicle, parameter, name: threshold.name, openedMs: openedMs), vehicle: vehicle,
+            model: model,
             parameter: parameter, name: threshold.name, unit: threshold.unit,
             severity: isCritical ? .critical : .warning, state: isSoon ? .dueSoon : .open,
             test: isMissing ? .absent : threshold.test == .below ? .below : .above,
@@ -61,7 +62,7 @@ extension Episode {
             let audience = Audience(rawValue: audience)
         else { return nil }
         self.init(
-            id: Episode.id(vehicle, parameter, openedMs: openedMs), vehicle: vehicle, model: model,
+            id: Episode.id(vehicle, parameter, name: name, openedMs: openedMs), vehicle: vehicle, model: model,
             parameter: parameter, name: name, unit: unit, severity: severity,
             state: resolvedMs != nil ? .resolved : isSoon ? .dueSoon : .open, test: test, threshold: threshold,
             sinceMs: sinceMs,
@@ -70,14 +71,16 @@ extension Episode {
             rulesVersion: rulesVersion)
     }
 
-    /// At most 60 bytes of letters, digits, `-`, `_` and `.`: a long vehicle id is shortened and told apart by a hash.
-    static func id(_ vehicle: VehicleID, _ parameter: MachineParameter, openedMs: Int64) -> String {
+    /// At most 64 bytes of letters, digits, `-`, `_` and `.`: a long vehicle id is shortened and told apart by a hash. The
+    /// trouble codes that one scan shows are told apart by the code.
+    static func id(_ vehicle: VehicleID, _ parameter: MachineParameter, name shown: String, openedMs: Int64) -> String {
         var name = vehicle.text
         if name.utf8.count > 40 {
             var hash = StableHash()
             hash.add(field: name)
             name = "\(name.prefix(23))-\(hash.hex64)"
         }
-        return "\(name)-\(parameter.rawValue)-\(String(openedMs, radix: 36))"
+        let code = parameter == .troubleCode ? "-" + shown.dropFirst(TroubleCodes.prefix.count) : ""
+        return "\(name)-\(parameter.rawValue)-\(String(openedMs, radix: 36))\(code)"
     }
 }

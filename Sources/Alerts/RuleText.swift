@@ -168,6 +168,8 @@ extension ThresholdField {
             self = field
         } else if let parameter = MachineParameter.allCases.first(where: { $0.row.name == name }) {
             self = .parameter(parameter)
+        } else if name.hasPrefix(TroubleCodes.prefix) {
+            self = .parameter(.troubleCode)
         } else {
             return nil
         }

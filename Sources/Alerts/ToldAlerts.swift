@@ -67,7 +67,14 @@ public struct ToldAlerts: Equatable, Sendable {
         var free = all.indices.filter { !all[$0].isWithdrawn && isJudged(all[$0]) }
             .sorted { (all[$0].episode.openedMs, all[$0].id) < (all[$1].episode.openedMs, all[$1].id) }
         func take(_ episode: Episode, where fits: (Episode) -> Bool) -> Int? {
-            let at = free.firstIndex { all[$0].episode.parameter == episode.parameter && fits(all[$0].episode) }
+            let at = free.firstIndex { index in
+                let told = all[index].episode
+                // Trouble codes are one parameter; the name tells which it is.
+                let isSame =
+                    told.parameter == episode.parameter
+                    && (episode.parameter != .troubleCode || told.name == episode.name)
+                return isSame && fits(told)
+            }
             return at.map { free.remove(at: $0) }
         }
         // The same opening first: an overlap must not take an alert from the episode that it stands for.

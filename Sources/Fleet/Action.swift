@@ -33,6 +33,8 @@ public struct Action: Equatable, Sendable {
         case scan(HealthScan)
         /// What the car answers to when it is asked which parameters it supports.
         case support(pids: [String])
+        /// A trip that ended at `ts`, as a phone has summed it up itself: its readings will never come.
+        case tripSummary(TripSummary)
 
         /// The kinds of records that a topic of cars has; all others belong to machines, and a registration to both.
         public var isOfCars: Bool {
@@ -75,6 +77,15 @@ public struct Action: Equatable, Sendable {
         public init(request: String?, isDone: Bool, text: String) {
             (self.request, self.isDone, self.text) = (request, isDone, text)
         }
+    }
+
+    /// What a phone says of a whole trip. Kept as reported: nothing is derived from it. Thousandths of the unit.
+    public struct TripSummary: Equatable, Sendable {
+        public var fromMs: Int64
+        public var distanceMilliKm, averageSpeedMilliKmh, maxSpeedMilliKmh: Int64?
+        public var fuelMl, averageMilliMpg, idleMs, maxCoolantMilliC: Int64?
+        public var sharpAccelerations, sharpBrakings: Int64?
+        public init(fromMs: Int64) { self.fromMs = fromMs }
     }
 
     /// What only cars have: what their fuel is worked out from.

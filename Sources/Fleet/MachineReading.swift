@@ -31,11 +31,16 @@ public enum MachineParameter: UInt8, CaseIterable, Sendable, Hashable {
     case lastCellCallIn, lastReprogrammingStatus, lastReprogrammingTime
     /// Said by a gateway, not by the machine: whether the box that it polls answers.
     case contact
+    // Of cars: judged by the limits of an account (Alerts/DriverWatch.swift), never in a machine's reading.
+    case carSpeed, wheelHours, carCoolant, voltageLow, voltageHigh, troubleCode
 
     public enum Kind: Sendable { case number, flag, time, count }
 
     /// What a box itself says.
-    public static var ofBox: [MachineParameter] { allCases.filter { $0 != .contact } }
+    public static var ofBox: [MachineParameter] { ofMachines.filter { $0 != .contact } }
+    /// What a machine's reading can hold.
+    public static let ofMachines: [MachineParameter] = allCases.filter { !$0.isOfCars }
+    public var isOfCars: Bool { rawValue >= MachineParameter.carSpeed.rawValue }
 
     public var row: MachineParameterRow { MachineParameterRow.table[Int(rawValue)] }
 }
@@ -68,6 +73,12 @@ public struct MachineParameterRow: Sendable {
         .init(.lastReprogrammingStatus, "last_reprogramming_ok", "Last Reprogramming Status", "", .flag, 0, 1),
         .init(.lastReprogrammingTime, "last_reprogramming_ts", "Last Reprogramming Time", "", .time, 0, 0),
         .init(.contact, "contact", "Contact", "", .flag, 0, 1),
+        .init(.carSpeed, "speed_kmh", "Speed", "km/h", .number, 0, 400),
+        .init(.wheelHours, "wheel_hours_h", "Hours at the Wheel", "h", .number, 0, 1_000_000),
+        .init(.carCoolant, "coolant_c", "Engine Coolant Temperature", "°C", .number, -40, 215),
+        .init(.voltageLow, "voltage_v", "Low Voltage", "V", .number, 0, 66),
+        .init(.voltageHigh, "voltage_v", "High Voltage", "V", .number, 0, 66),
+        .init(.troubleCode, "trouble_code", "Trouble Code", "", .flag, 0, 1),
     ]
 
     init(

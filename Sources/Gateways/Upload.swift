@@ -1,9 +1,9 @@
-internal import Fleet
+public import Fleet
 internal import Wire
 
-/// A batch of readings as an app hands it in, each item looked at by itself.
+/// A batch of readings, or of what else an app hands in, each item looked at by itself.
 public struct Upload: Sendable {
-    /// What an upload may hold.
+    /// Which readings an upload may hold.
     public enum Kind: String, Sendable, CaseIterable {
         case machines, cars
         var topic: String { self == .machines ? Topic.machines : Topic.cars }
@@ -20,31 +20,58 @@ public struct Upload: Sendable {
         }
     }
 
+    /// What goes to the topic.
+    struct Item: Sendable {
+        let key: [UInt8]
+        let value: [UInt8]
+        /// It is of no one vehicle, and goes into each partition.
+        var isEverywhere = false
+    }
+
     static let readingsMax = 1_000
     static let readingBytesMax = 16 << 10
 
     let topic: String
-    /// What goes to the topic, byte for byte as it came.
-    private(set) var records: [(key: [UInt8], value: [UInt8])] = []
-    /// Of each item in order, why it is not taken; nil: it is.
-    public private(set) var reasons: [String?] = []
+    var items: [Item] = []
+    /// Of each item of the body in order, why it is not taken; nil: it is.
+    public internal(set) var reasons: [String?] = []
+    /// The vehicles that the accepted items are of, and the times that these span.
+    public internal(set) var spans: [VehicleID: ClosedRange<Int64>] = [:]
 
-    /// Checks every item with the worker's own decoder: what is accepted here is not rejected there.
+    public var isOfCars: Bool { topic == Topic.cars }
+
+    init(topic: String) { self.topic = topic }
+
+    /// Readings, which go to the topic byte for byte as they came. Checks every item with the worker's own decoder: what
+    /// is accepted here is not rejected there.
     /// - Parameter nowMs: no reading may be further ahead of it than a day.
     public init(_ body: [UInt8], _ kind: Kind, _ form: Form, nowMs: Int64) throws(Fault) {
-        topic = kind.topic
-        let (decoder, items) = (RecordDecoder(), try Upload.items(body, form))
-        for item in items {
-            do throws(Refusal) {
-                records.append((Array(try Upload.key(item, kind, decoder, nowMs).text.utf8), Array(item)))
-                reasons.append(nil)
-            } catch {
-                reasons.append(error.reason)
+        self.init(topic: kind.topic)
+        let decoder = RecordDecoder()
+        for item in try Upload.split(body, form) {
+            take(nowMs: nowMs) { () throws(Refusal) in
+                let (vehicle, ts) = try Upload.reading(item, kind, decoder)
+                return (vehicle, ts, Item(key: Array(vehicle.text.utf8), value: Array(item)))
             }
         }
     }
 
-    private static func items(_ body: [UInt8], _ form: Form) throws(Fault) -> [ArraySlice<UInt8>] {
+    /// Counts one item of the body, accepted or not.
+    mutating func take(nowMs: Int64, _ read: () throws(Refusal) -> (VehicleID, ts: Int64, Item)) {
+        do throws(Refusal) {
+            let (vehicle, ts, item) = try read()
+            let aheadMs = ts - nowMs
+            if aheadMs > DecodeError.aheadMsMax { throw Refusal(.timeAhead(ms: aheadMs)) }
+            items.append(item)
+            reasons.append(nil)
+            let span = spans[vehicle] ?? ts...ts
+            spans[vehicle] = min(span.lowerBound, ts)...max(span.upperBound, ts)
+        } catch {
+            reasons.append(error.reason)
+        }
+    }
+
+    static func split(_ body: [UInt8], _ form: Form) throws(Fault) -> [ArraySlice<UInt8>] {
         do throws(JSONItems.Fault) {
             return switch form {
             case .json: try JSONItems.split(body, most: readingsMax)
@@ -55,36 +82,38 @@ public struct Upload: Sendable {
         }
     }
 
-    private struct Refusal: Error {
+    struct Refusal: Error {
         let reason: String
         init(_ reason: String) { self.reason = reason }
         init(_ error: DecodeError) { reason = "\(error)" }
     }
 
-    /// The vehicle whose reading it is.
-    private static func key(
-        _ item: ArraySlice<UInt8>, _ kind: Kind, _ decoder: RecordDecoder, _ nowMs: Int64
-    ) throws(Refusal) -> VehicleID {
+    static func bytes(_ item: ArraySlice<UInt8>) throws(Refusal) -> [UInt8] {
         guard item.count <= readingBytesMax else { throw Refusal(.tooLarge(bytes: item.count, most: readingBytesMax)) }
+        return Array(item)
+    }
+
+    /// The vehicle whose reading it is, and its time.
+    private static func reading(
+        _ item: ArraySlice<UInt8>, _ kind: Kind, _ decoder: RecordDecoder
+    ) throws(Refusal) -> (VehicleID, ts: Int64) {
+        let bytes = try self.bytes(item)
         let record: Record
         do throws(DecodeError) {
-            record = try decoder.decode(line: Array(item), isMachine: kind == .machines)
+            record = try decoder.decode(line: bytes, isMachine: kind == .machines)
         } catch {
             throw Refusal(error)
         }
-        let (vehicle, ts): (VehicleID, Int64)
         switch record {
         case .machine(let reading, _):
-            (vehicle, ts) = (reading.vehicle, reading.ts)
             // Silence is judged by it. Only who polls a machine can say that it will go on reporting.
             guard !reading.isReporting, reading.values[.contact] == nil else {
                 throw Refusal("`reporting` and `contact` are for gateways that poll: leave them out")
             }
-        case .car(let car, let reading, _): (vehicle, ts) = (car, reading.ts)
+            return (reading.vehicle, reading.ts)
+        case .car(let car, let reading, _): return (car, reading.ts)
         // Time, rules and what people say concern others, too: they do not come from devices.
         case .tick, .rules, .action: throw Refusal("`kind` must be reading")
         }
-        if ts - nowMs > DecodeError.aheadMsMax { throw Refusal(.timeAhead(ms: ts - nowMs)) }
-        return vehicle
     }
 }

@@ -1,3 +1,4 @@
+internal import Fleet
 internal import Foundation
 public import Kafka
 public import Observe
@@ -32,8 +33,11 @@ public final class UploadSender: Sendable {
 
         init(_ upload: Upload) {
             self.upload = upload
-            open = Atomic(upload.records.count)
+            open = Atomic(upload.items.count)
         }
+
+        /// So many more records than it has items.
+        func expect(_ more: Int) { open.add(more, ordering: .relaxed) }
 
         func settle(failed: Bool) {
             if failed { isFailed.store(true, ordering: .relaxed) }
@@ -55,6 +59,8 @@ public final class UploadSender: Sendable {
     private let log: Log
     private let accepted, refused: Counter
     private let state = Mutex(State())
+    /// Of the cars' topic, once it was asked for.
+    private let partitionCount = Atomic<Int32>(0)
     private let wake = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
 
@@ -82,7 +88,7 @@ public final class UploadSender: Sendable {
 
     /// Waits until the outcome is known: about `patienceMs` at most, twice that when the broker goes away meanwhile.
     public func send(_ upload: Upload) -> Outcome {
-        guard !upload.records.isEmpty else { return .acknowledged }
+        guard !upload.items.isEmpty else { return .acknowledged }
         let job = Job(upload)
         let refusal: Outcome? = state.withLock { state in
             if state.isAway { return .brokerAway }
@@ -104,7 +110,7 @@ public final class UploadSender: Sendable {
             state.isAway = true
             return true
         }
-        if isFailed { refused.add() } else { accepted.add(upload.records.count) }
+        if isFailed { refused.add() } else { accepted.add(upload.reasons.count { $0 == nil }) }
         if isNews {
             log.warning("uploads cannot be sent; they are answered with: try again")
             wake.signal()
@@ -130,16 +136,21 @@ public final class UploadSender: Sendable {
                 return state.waiting
             }
             for job in jobs {
-                var left = job.upload.records.count
+                var left = job.upload.items.count
                 do {
                     let sender = try producer ?? makeProducer()
                     producer = sender
-                    for record in job.upload.records {
-                        try sender.produce(
-                            topic: job.upload.topic, partition: nil, key: record.key, value: record.value,
-                            timestampMs: nil, tag: nextTag)
-                        open[nextTag] = job
-                        (nextTag, left) = (nextTag + 1, left - 1)
+                    for item in job.upload.items {
+                        let places: [Int32?] = item.isEverywhere ? everywhere : [nil]
+                        job.expect(places.count - 1)
+                        left += places.count - 1
+                        for partition in places {
+                            try sender.produce(
+                                topic: job.upload.topic, partition: partition, key: item.key, value: item.value,
+                                timestampMs: nil, tag: nextTag)
+                            open[nextTag] = job
+                            (nextTag, left) = (nextTag + 1, left - 1)
+                        }
                     }
                 } catch {
                     log.warning("an upload was not sent", ["error": "\(error)"])
@@ -173,8 +184,11 @@ public final class UploadSender: Sendable {
         }
     }
 
+    private var everywhere: [Int32?] { (0..<partitionCount.load(ordering: .relaxed)).map { $0 } }
+
     private func makeProducer() throws -> Producer {
-        _ = try Topics.ensure(kafka, partitions: partitions, timeoutMs: 3_000)
+        let topics = try Topics.ensure(kafka, partitions: partitions, timeoutMs: 3_000)
+        partitionCount.store(topics[Topic.cars] ?? 0, ordering: .relaxed)
         return try Producer(kafka, Producer.Tuning(lingerMs: 5, timeoutMs: UploadSender.patienceMs))
     }
 }

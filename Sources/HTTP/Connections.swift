@@ -4,7 +4,7 @@ internal import Synchronization
 /// Every open connection's phase and deadline. The C library only notices silence; a client that sends or reads one byte
 /// now and then would stay for ever, so we cut what takes too long in all.
 final class Connections: Sendable {
-    enum Phase { case resting, receiving, handling, sending }
+    enum Phase { case resting, receiving, handling, sending, streaming }
 
     private struct Entry {
         let descriptor: Int32
@@ -64,7 +64,8 @@ final class Connections: Sendable {
         // A request line may trickle in before the library tells us of it: resting is bounded as well.
         case .resting: now + Int64(limits.idleMs + limits.receiveMs)
         case .receiving: now + Int64(limits.receiveMs)
-        case .handling: .max
+        // A client that does not read a stream is cut by the library, which notices silence, or when too much waits.
+        case .handling, .streaming: .max
         case .sending: now + Int64(limits.sendMs)
         }
     }

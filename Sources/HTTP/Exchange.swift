@@ -145,7 +145,12 @@ private func answer(_ connection: OpaquePointer?, _ response: Response, _ contex
     // The connection keeps its own reference.
     defer { unsafe MHD_destroy_response(made) }
 
-    unsafe context.connections.entered(.sending, id(connection))
+    if let stream = response.stream, status == response.status {
+        unsafe context.begin(stream, on: id(connection))
+        unsafe context.connections.entered(.streaming, id(connection))
+    } else {
+        unsafe context.connections.entered(.sending, id(connection))
+    }
     return unsafe MHD_queue_response(connection, UInt32(status), made)
 }
 
@@ -153,10 +158,12 @@ private func answer(_ connection: OpaquePointer?, _ response: Response, _ contex
 private func make(_ response: Response) -> OpaquePointer? {
     // 204 and 304 have no body (RFC 9110, 6.4.1).
     let body = response.status == 204 || response.status == 304 ? [] : response.body
-    let made = unsafe body.withUnsafeBytes { bytes in
-        unsafe MHD_create_response_from_buffer(
-            bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
-    }
+    let made =
+        unsafe response.stream.map { unsafe $0.answer() }
+        ?? body.withUnsafeBytes { bytes in
+            unsafe MHD_create_response_from_buffer(
+                bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
+        }
     guard let made = unsafe made else { return nil }
     for (name, value) in response.headers + SecurityHeaders.missing(from: response) {
         let isClean =

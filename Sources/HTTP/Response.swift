@@ -3,6 +3,8 @@ public struct Response: Sendable {
     public var status: Int
     public var headers: [(name: String, value: String)]
     public var body: [UInt8]
+    /// Set: the body goes on, and `body` is not sent.
+    public var stream: BodyStream?
 
     public init(_ status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
         self.status = status
@@ -21,6 +23,13 @@ public struct Response: Sendable {
     /// - Parameter json: already JSON.
     public static func json(_ json: String, status: Int = 200) -> Response {
         Response(status, headers: [("Content-Type", "application/json")], body: Array(json.utf8))
+    }
+
+    /// A body that goes on until `stream` ends; the connection ends with it.
+    public static func streaming(_ stream: BodyStream, type: String) -> Response {
+        var response = Response(200, headers: [("Content-Type", type), ("Connection", "close")])
+        response.stream = stream
+        return response
     }
 
     /// To another page of ours after a form was taken. Precondition: `path` begins with one `/`.

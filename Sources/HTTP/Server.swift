@@ -62,6 +62,8 @@ public final class Server: @unchecked Sendable {
         }
         guard isFirst else { return }
         context.isStopping.store(true, ordering: .releasing)
+        // The library must not be stopped while a connection is suspended.
+        context.endStreams()
         _ = unsafe MHD_quiesce_daemon(daemon)
         // Open but unserved it would let clients hang. It is closed only when the library's threads are gone: each of them
         // takes it out of its own set, and the library ends the process when it is not there any more.
@@ -125,7 +127,7 @@ public final class Server: @unchecked Sendable {
             item(.NOTIFY_CONNECTION, unsafeBitCast(connectionChanged, to: Int.self), context),
         ]
         // USE_ITC: quiesce needs it to wake the threads.
-        var flags = MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_USE_ITC.rawValue
+        var flags = MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_USE_ITC.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
         if let certificate = unsafe certificate {
             flags |= MHD_USE_TLS.rawValue
             unsafe options += [
@@ -160,6 +162,8 @@ final class ServerContext: Sendable {
     let connections: Connections
     /// Bytes of the bodies of all requests under way.
     let heldBytes = Atomic(0)
+    /// Bodies that go on, by what they are.
+    private let streams = Mutex<(open: [ObjectIdentifier: BodyStream], isOver: Bool)>(([:], false))
     let isStopping = Atomic(false)
     let isStopped = Atomic(false)
 
@@ -172,6 +176,28 @@ final class ServerContext: Sendable {
     func renew(_ certificate: Certificate) throws {
         let made = try Credentials(certificate)
         credentials.withLock { $0.append(made) }
+    }
+
+    /// To be called before the library reads from the stream.
+    func begin(_ stream: BodyStream, on connection: Connections.ID) {
+        let key = ObjectIdentifier(stream)
+        let isOver = streams.withLock { streams in
+            if !streams.isOver { streams.open[key] = stream }
+            return streams.isOver
+        }
+        stream.begin(on: connection) { [weak self] in
+            _ = self?.streams.withLock { $0.open.removeValue(forKey: key) }
+        }
+        if isOver { stream.end() }
+    }
+
+    /// All that are open, and those that begin later.
+    func endStreams() {
+        let open = streams.withLock { streams in
+            streams.isOver = true
+            return Array(streams.open.values)
+        }
+        for stream in open { stream.end() }
     }
 
     /// What a new connection shows; nil over plain HTTP.

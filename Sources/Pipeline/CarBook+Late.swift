@@ -9,6 +9,15 @@ internal import Wire
 extension CarBook {
     public var hasLate: Bool { !late.isEmpty }
 
+    /// The times that the late readings of each car span.
+    public var lateSpans: [(number: Int, fromMs: Int64, toMs: Int64, pushedMs: Int64)] {
+        late.compactMap { number, late in
+            let times = late.readings.map(\.ts) + late.reopening.map(\.reading.ts)
+            guard let fromMs = times.min(), let toMs = times.max() else { return nil }
+            return (number, fromMs, toMs, late.pushedMs)
+        }
+    }
+
     /// What `resolve` needs to know, one query a car.
     public var lateQueries: [HistoryQuery] {
         late.map { number, late in

@@ -90,6 +90,15 @@ public struct CarBook {
     /// Memory of open minutes and states, in bytes.
     public var chainBytes: Int { chains.capacityBytes }
     public func vehicle(_ car: Int32) -> ArraySlice<UInt8> { keys.key(Int(car)) }
+    /// Nil: it has not reported.
+    public func number(of vehicle: VehicleID) -> Int? {
+        unsafe Array(vehicle.text.utf8).withUnsafeBytes { unsafe keys.find($0) }
+    }
+    /// The readings of the car's open minute that are in memory, by time, one a time.
+    public mutating func openReadings(_ number: Int) -> [CarReading] {
+        readBag(number, prefix: .max)
+        return readings
+    }
 
     /// Where the next owner of the partition has to begin reading, and the clock at that place.
     public var replayFrom: (offset: Int64, clockMs: Int64) { replay }
@@ -138,14 +147,23 @@ public struct CarBook {
 
     // MARK: Live path
 
-    /// Takes one reading.
+    /// Takes one reading, and returns the number of its car.
     ///
     /// - Throws: `DecodeError` when `key` is new and no vehicle id, or does not belong here; nothing is taken then.
     @inline(__always)
+    @discardableResult
     public mutating func take(
         key: UnsafeRawBufferPointer, _ reading: borrowing CarReading, offset: Int64, pushedMs: Int64
-    ) throws(DecodeError) {
+    ) throws(DecodeError) -> Int {
         let number = if let known = unsafe keys.find(key) { known } else { try unsafe addCar(key) }
+        take(number, reading, offset: offset, pushedMs: pushedMs)
+        return number
+    }
+
+    @inline(__always)
+    private mutating func take(
+        _ number: Int, _ reading: borrowing CarReading, offset: Int64, pushedMs: Int64
+    ) {
         let ts = reading.ts
         if ts < cars[number].openEndMs, ts >= cars[number].openMs {
             if offset >= cars[number].skipBefore { add(copy reading, to: number, offset: offset) }

@@ -82,6 +82,7 @@ package enum ActionStore {
         on connection: Connection
     ) throws {
         let car = registration.car
+        if let car { try CarActionStore.own(action, account: car.account, on: connection) }
         func number(_ value: Int32?, per scale: Double) -> Parameter {
             value.map { .float8(Double($0) / scale) } ?? .null
         }

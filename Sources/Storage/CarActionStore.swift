@@ -62,9 +62,39 @@ enum CarActionStore {
                     seen_at = EXCLUDED.seen_at, record_id = EXCLUDED.record_id, pids = EXCLUDED.pids
                 WHERE (EXCLUDED.seen_at, EXCLUDED.record_id COLLATE "C") > (known.seen_at, known.record_id COLLATE "C")
                 """, [vehicle, at, id, .textArray(pids)])
+        case .tripSummary(let summary): try write(summary, of: action, on: connection)
         case .registration, .service, .acknowledgement, .silence, .pollRequest, .pollAnswer:
             preconditionFailure("not of cars")
         }
+    }
+
+    /// A summary is said once; of two with one id the first counts.
+    private static func write(_ summary: Action.TripSummary, of action: Action, on connection: Connection) throws {
+        func number(_ value: Int64?) -> Parameter { value.map { .float8(Double($0) / 1_000) } ?? .null }
+        func count(_ value: Int64?) -> Parameter { value.map { .int4(Int32(clamping: $0)) } ?? .null }
+        try connection.query(
+            """
+            INSERT INTO trip_summary (vehicle, record_id, start_at, end_at, account, distance_km, average_speed_kmh,
+                max_speed_kmh, fuel_l, average_mpg, idle_s, max_coolant_c, sharp_accelerations, sharp_brakings, note)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT DO NOTHING
+            """,
+            [
+                .text(action.vehicle!.text), .text(action.id), .timestampMs(summary.fromMs), .timestampMs(action.ts),
+                .text(action.by), number(summary.distanceMilliKm), number(summary.averageSpeedMilliKmh),
+                number(summary.maxSpeedMilliKmh), number(summary.fuelMl), number(summary.averageMilliMpg),
+                number(summary.idleMs), number(summary.maxCoolantMilliC), count(summary.sharpAccelerations),
+                count(summary.sharpBrakings), .text(action.note),
+            ])
+    }
+
+    /// Whose car it is from then on.
+    static func own(_ action: Action, account: String?, on connection: Connection) throws {
+        try connection.query(
+            """
+            INSERT INTO car_owner AS known (vehicle, owned_at, account, record_id) VALUES ($1, $2, $3, $4)
+            ON CONFLICT (vehicle, owned_at) DO UPDATE SET account = EXCLUDED.account, record_id = EXCLUDED.record_id
+            WHERE EXCLUDED.record_id COLLATE "C" > known.record_id COLLATE "C"
+            """, [.text(action.vehicle!.text), .timestampMs(action.ts), .text(account), .text(action.id)])
     }
 
     private static func note(

@@ -179,7 +179,7 @@ extension MachineStore {
             CROSS JOIN LATERAL (
                 SELECT coalesce(max(r.read_at), '-infinity') AS at FROM machine_reading r
                 WHERE r.vehicle = asked.vehicle AND r.read_at < asked.from_at) AS before
-            JOIN alert a ON a.vehicle = asked.vehicle
+            JOIN alert a ON a.vehicle = asked.vehicle AND a.kind = 'machine'
                 AND (a.first_opened_at >= before.at
                      OR a.state <> 'withdrawn' AND (a.resolved_at IS NULL OR a.resolved_at > before.at))
             ORDER BY a.vehicle, a.opened_at, a.alert_id
@@ -230,7 +230,7 @@ extension MachineStore {
         try connection.query(
             """
             SELECT \(alert.columns.joined(separator: ", ")) FROM alert
-            WHERE vehicle = $1 AND state <> 'withdrawn' ORDER BY opened_at, alert_id
+            WHERE vehicle = $1 AND kind = 'machine' AND state <> 'withdrawn' ORDER BY opened_at, alert_id
             """, [.text(vehicle.text)]
         ).map { try toldAlert($0).episode }.filter { $0.parameter == parameter }
     }
@@ -243,7 +243,7 @@ extension MachineStore {
         ).map { try $0.timestampMs("clock_at") }.first ?? nil
     }
 
-    private static func toldAlert(_ row: Row) throws -> ToldAlert {
+    static func toldAlert(_ row: Row) throws -> ToldAlert {
         func thousandths(_ column: String) throws -> Int64? {
             try row.double(column).flatMap { Decimal.scaled($0, decimals: 3) }
         }
@@ -251,7 +251,7 @@ extension MachineStore {
         let resolvedMs = try row.timestampMs("resolved_at")
         guard
             let episode = Episode(
-                vehicle: VehicleID(try row.text("vehicle")!)!, model: try row.text("model")!, name: name,
+                vehicle: VehicleID(try row.text("vehicle")!)!, model: try row.text("account") ?? row.text("model")!, name: name,
                 unit: try row.text("unit")!, severity: try row.text("severity")!,
                 isSoon: state == Episode.State.dueSoon.rawValue, test: try row.text("test")!,
                 threshold: try thousandths("threshold"), sinceMs: try row.timestampMs("since_at")!,

@@ -35,7 +35,7 @@ package enum MachineStore {
         columns: [
             "alert_id", "vehicle", "model", "parameter", "unit", "severity", "state", "test", "threshold", "since_at",
             "opened_at", "opening_value", "worst_value", "worst_at", "resolved_at", "audience", "recommended", "advice",
-            "rules_version", "first_opened_at", "revision", "revised_at", "told_at", "resolved_told_at",
+            "rules_version", "first_opened_at", "revision", "revised_at", "told_at", "resolved_told_at", "kind", "account",
         ], key: ["alert_id"])
 
     package static let tables = [reading, alert]
@@ -108,12 +108,13 @@ package enum MachineStore {
         copy.bool(reading.isPartial)
     }
 
-    private static func fill(_ alert: ToldAlert, _ copy: inout BinaryCopy) {
+    static func fill(_ alert: ToldAlert, _ copy: inout BinaryCopy) {
         func thousandths(_ value: Int64?) -> Double? { value.map { Double($0) / 1_000 } }
         let episode = alert.episode
         copy.text(alert.id)
         copy.text(episode.vehicle.text)
-        copy.text(episode.model)
+        let isCar = episode.parameter.isOfCars
+        copy.text(isCar ? "" : episode.model)
         copy.text(episode.name)
         copy.text(episode.unit)
         copy.text(episode.severity.rawValue)
@@ -135,5 +136,7 @@ package enum MachineStore {
         copy.timestampMs(alert.revisedMs)
         copy.timestampMs(alert.toldMs)
         copy.timestampMs(alert.resolvedToldMs)
+        copy.text(isCar ? "car" : "machine")
+        copy.text(isCar ? episode.model : nil)
     }
 }

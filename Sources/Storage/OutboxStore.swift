@@ -10,6 +10,8 @@ package struct OutboxRecord: Sendable {
     package let key: String
     package let recordID: String
     let json: String
+    /// Whose open page it reaches, too; nil: nobody's.
+    var account: String?
 
     /// `fields` follow `schema`, `kind` and `id`.
     package init(topic: String, key: String, recordID: String, kind: String, fields: [(String, JSONValue)]) {
@@ -23,6 +25,8 @@ extension OutboxRecord {
     package init(_ transition: AlertTransition) {
         (topic, key, recordID) = (Topic.alerts, transition.key, transition.id)
         json = String(decoding: RecordWriter.alert(transition), as: UTF8.self)
+        let episode = transition.alert.episode
+        if episode.parameter.isOfCars { account = episode.model }
     }
 }
 
@@ -58,6 +62,33 @@ package enum OutboxStore {
                 .textArray(records.map(\.topic)), .textArray(records.map(\.key)), .textArray(records.map(\.recordID)),
                 .textArray(records.map(\.json)),
             ])
+    }
+
+    /// What is told to accounts, beside their records in the outbox. Under a lock of each account until the end of the
+    /// transaction, so that of two events of one account the later one becomes visible later: to be called last.
+    package static func writeEvents(_ records: [OutboxRecord], on connection: Connection) throws {
+        let events = records.filter { $0.account != nil }
+        guard !events.isEmpty else { return }
+        let accounts = Parameter.textArray(events.map { $0.account! })
+        // In one order everywhere: two transactions must not wait for each other.
+        try connection.query(
+            """
+            SELECT pg_advisory_xact_lock(hashtextextended('drover.alert_event ' || account, 0))
+            FROM (SELECT DISTINCT account FROM unnest($1::text[]) AS row(account) ORDER BY account) AS asked
+            """, [accounts])
+        try connection.query(
+            """
+            INSERT INTO drover.alert_event (account, record_id, record)
+            SELECT account, record_id, record
+            FROM unnest($1::text[], $2::text[], $3::text[])
+                WITH ORDINALITY AS row(account, record_id, record, place) ORDER BY place
+            """, [accounts, .textArray(events.map(\.recordID)), .textArray(events.map(\.json))])
+        try connection.execute(
+            """
+            DELETE FROM drover.alert_event WHERE event_id IN (
+                SELECT event_id FROM drover.alert_event WHERE made_at < now() - interval '7 days'
+                ORDER BY made_at LIMIT 1000 FOR UPDATE SKIP LOCKED)
+            """)
     }
 
     /// The oldest rows that are there, whatever was read before: transactions become visible in another order than

@@ -5,28 +5,54 @@ public import Postgres
 public enum ReplaySchema {
     public struct Fault: Error, CustomStringConvertible { public let description: String }
 
+    struct Table {
+        let name, key: String
+        let without: [String]
+        /// The rows that are compared, and how they are called.
+        let condition, label: String
+        init(
+            _ name: String, _ key: String, _ without: [String], where condition: String = "true", label: String? = nil
+        ) {
+            (self.name, self.key, self.without, self.condition) = (name, key, without, condition)
+            self.label = label ?? name
+        }
+    }
+
+    /// What drivers are told follows from commits: what was said and corrected meanwhile may differ, and so may what is
+    /// known of the last hour, which one side may have judged a minute before the other.
+    private static let driversAlerts = Table(
+        "alert", "vehicle",
+        ["alert_id", "first_opened_at", "revision", "revised_at", "told_at", "resolved_told_at"],
+        where: """
+            kind = 'car' AND state = 'resolved' AND coalesce(resolved_at < (
+                SELECT min(clock_at) FROM drover.partition_progress WHERE topic = 'drover.cars') - interval '1 hour', false)
+            """, label: "alert of cars")
+
     /// Tables that hold results, with what is not compared: what tells about processing, or what people did since.
-    static let tables: [(name: String, key: String, without: [String])] = [
-        ("vehicle", "vehicle", []),
-        ("vehicle_minute", "vehicle", ["revision", "revised_at"]),
-        ("trip", "vehicle", ["revision", "revised_at", "state"]),
-        ("vehicle_day", "vehicle", ["revision", "revised_at"]),
-        ("machine_reading", "vehicle", ["record_offset"]),
-        ("alert", "vehicle", []),
-        ("rejected", "topic", ["retried_at"]),
-        ("rule_set", "version", []),
-        ("registration", "vehicle", []),
-        ("service", "vehicle", []),
-        ("acknowledgement", "vehicle", []),
-        ("silence", "record_id", []),
-        ("poll_request", "vehicle", []),
-        ("trip_mark", "vehicle", []),
-        ("trip_note", "vehicle", []),
-        ("driving", "vehicle", []),
-        ("assignment", "vehicle", []),
-        ("account_settings", "account", []),
-        ("health_scan", "vehicle", []),
-        ("car_support", "vehicle", []),
+    static let tables: [Table] = [
+        Table("vehicle", "vehicle", []),
+        Table("vehicle_minute", "vehicle", ["revision", "revised_at"]),
+        Table("trip", "vehicle", ["revision", "revised_at", "state"]),
+        Table("vehicle_day", "vehicle", ["revision", "revised_at"]),
+        Table("machine_reading", "vehicle", ["record_offset"]),
+        Table("alert", "vehicle", [], where: "kind = 'machine'"),
+        driversAlerts,
+        Table("rejected", "topic", ["retried_at"]),
+        Table("rule_set", "version", []),
+        Table("registration", "vehicle", []),
+        Table("service", "vehicle", []),
+        Table("acknowledgement", "vehicle", []),
+        Table("silence", "record_id", []),
+        Table("poll_request", "vehicle", []),
+        Table("trip_mark", "vehicle", []),
+        Table("trip_note", "vehicle", []),
+        Table("driving", "vehicle", []),
+        Table("assignment", "vehicle", []),
+        Table("account_settings", "account", []),
+        Table("health_scan", "vehicle", []),
+        Table("car_support", "vehicle", []),
+        Table("car_owner", "vehicle", []),
+        Table("trip_summary", "vehicle", []),
     ]
 
     /// A plain name that is nobody else's.
@@ -50,7 +76,7 @@ public enum ReplaySchema {
         // The name was checked: it needs no quotes.
         try owner.transaction {
             try owner.execute("CREATE SCHEMA \(name)")
-            for table in ["partition_progress"] + tables.map(\.name) {
+            for table in ["partition_progress"] + Set(tables.map(\.name)).sorted() {
                 try owner.execute("CREATE TABLE \(name).\(table) (LIKE drover.\(table) INCLUDING ALL)")
             }
             try owner.execute(
@@ -100,16 +126,16 @@ public enum ReplaySchema {
     public static func compare(_ schema: String, live: Connection, replayed: Connection) throws -> [TableResult] {
         try tables.map { table in
             let columns = try columns(table.name, without: table.without, on: live)
-            let ours = try digests(Store.liveSchema, table.name, table.key, columns, on: live)
-            let theirs = try digests(schema, table.name, table.key, columns, on: replayed)
+            let ours = try digests(Store.liveSchema, table, columns, on: live)
+            let theirs = try digests(schema, table, columns, on: replayed)
             let rows = ours.values.reduce(0) { $0 + $1.rows }
             guard let bucket = Set(ours.keys).union(theirs.keys).sorted().first(where: { ours[$0] != theirs[$0] })
-            else { return TableResult(table: table.name, rows: rows, firstDifference: nil) }
+            else { return TableResult(table: table.label, rows: rows, firstDifference: nil) }
             let (a, b) = (
-                try texts(Store.liveSchema, table.name, table.key, columns, bucket, on: live),
-                try texts(schema, table.name, table.key, columns, bucket, on: replayed)
+                try texts(Store.liveSchema, table, columns, bucket, on: live),
+                try texts(schema, table, columns, bucket, on: replayed)
             )
-            return TableResult(table: table.name, rows: rows, firstDifference: difference(a, b))
+            return TableResult(table: table.label, rows: rows, firstDifference: difference(a, b))
         }
     }
 
@@ -122,18 +148,19 @@ public enum ReplaySchema {
         return try names.map { try $0.text(0)! }.joined(separator: ", ")
     }
 
-    private static func rows(_ schema: String, _ table: String, _ key: String, _ columns: String) -> String {
-        "(SELECT abs(hashtext(\(key)) % \(buckets)) AS bucket, ROW(\(columns))::text AS row FROM \(schema).\(table)) AS rows"
+    private static func rows(_ schema: String, _ table: Table, _ columns: String) -> String {
+        "(SELECT abs(hashtext(\(table.key)) % \(buckets)) AS bucket, ROW(\(columns))::text AS row "
+            + "FROM \(schema).\(table.name) WHERE \(table.condition)) AS rows"
     }
 
     private static func digests(
-        _ schema: String, _ table: String, _ key: String, _ columns: String, on connection: Connection
+        _ schema: String, _ table: Table, _ columns: String, on connection: Connection
     ) throws -> [Int: Digest] {
         var digests: [Int: Digest] = [:]
         for row in try connection.query(
             """
             SELECT bucket, count(*), sum(hashtextextended(row, 0))::text
-            FROM \(rows(schema, table, key, columns)) GROUP BY bucket
+            FROM \(rows(schema, table, columns)) GROUP BY bucket
             """)
         {
             digests[try row.int(0)!] = Digest(rows: try row.int(1)!, sum: try row.text(2)!)
@@ -142,10 +169,10 @@ public enum ReplaySchema {
     }
 
     private static func texts(
-        _ schema: String, _ table: String, _ key: String, _ columns: String, _ bucket: Int, on connection: Connection
+        _ schema: String, _ table: Table, _ columns: String, _ bucket: Int, on connection: Connection
     ) throws -> [String] {
         try connection.query(
-            "SELECT row FROM \(rows(schema, table, key, columns)) WHERE bucket = $1 ORDER BY row COLLATE \"C\"",
+            "SELECT row FROM \(rows(schema, table, columns)) WHERE bucket = $1 ORDER BY row COLLATE \"C\"",
             [.int4(Int32(bucket))]
         ).map { try $0.text(0)! }
     }

@@ -3,10 +3,12 @@ public import Postgres
 
 /// What a token allows. The raw value is stored and shown.
 public enum Scope: String, CaseIterable, Sendable {
-    /// To hand readings in.
+    /// To hand in readings, and what drivers say of trips and cars.
     case upload
     /// To read machines, their alerts and readings, as far as the token's role may see them.
     case read
+    /// To see and set what is the account's own: its settings, the alerts of its drives.
+    case account
 }
 
 /// The tokens of programs: kept as digests, shown by their ids.

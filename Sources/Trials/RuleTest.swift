@@ -133,7 +133,7 @@ public struct RuleTest: Sendable {
 
     /// The facts nearest to a time, in the order of their times.
     private func around(_ ms: Int64, _ name: String) -> String {
-        let parameter = MachineParameter.allCases.first { $0.row.name == name }
+        let parameter = MachineParameter.ofMachines.first { $0.row.name == name }
         let sorted = facts.sorted { $0.ms < $1.ms }
         let at = sorted.firstIndex { $0.ms >= ms } ?? sorted.count
         return sorted[max(0, at - 3)..<min(sorted.count, at + 3)].map { fact in

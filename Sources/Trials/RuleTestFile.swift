@@ -45,7 +45,7 @@ private struct RuleTestReader {
         var values: [MachineParameter: YAMLNode] = [:]
     }
 
-    private static let keys = MachineParameter.allCases.map(\.row.key)
+    private static let keys = MachineParameter.ofMachines.map(\.row.key)
 
     let name: String
 
@@ -102,7 +102,7 @@ private struct RuleTestReader {
             }
             given.vehicle = id
         }
-        for parameter in MachineParameter.allCases {
+        for parameter in MachineParameter.ofMachines {
             if let node = parts[parameter.row.key] { given.values[parameter] = node }
         }
         return given
@@ -152,7 +152,7 @@ private struct RuleTestReader {
             model: try parts["model"].map { node throws(RuleTestFault) in try text(node) } ?? model)
         reading.isReporting =
             try parts["reporting"].map { node throws(RuleTestFault) in try flag(node) } ?? given.isReporting
-        for parameter in MachineParameter.allCases {
+        for parameter in MachineParameter.ofMachines {
             guard let node = parts[parameter.row.key] ?? given.values[parameter] else { continue }
             if case .text("none") = node.value { continue }
             reading.values[parameter] = try stored(node, parameter, startMs)

@@ -71,12 +71,12 @@ extension Site {
         }
     }
 
-    private func limit(_ request: Request) -> Int64? {
+    func limit(_ request: Request) -> Int64? {
         guard let text = request.query["limit"] else { return Site.limitStandard }
         return Int64(text).flatMap { Site.limits.contains($0) ? $0 : nil }
     }
 
-    private var badLimit: Response {
+    var badLimit: Response {
         .problem(
             400, type: "limit",
             detail: "limit must be a whole number from \(Site.limits.lowerBound) to \(Site.limits.upperBound).")

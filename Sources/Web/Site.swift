@@ -18,6 +18,7 @@ public final class Site: Sendable {
     private let models: ModelFiles
     private let troubleCodes: TroubleCodeAPI
     let uploads: UploadSender
+    let streams: AlertStreams
     private let log: Log
     private let idle = Mutex<[Idle]>([])
 
@@ -26,10 +27,11 @@ public final class Site: Sendable {
 
     public init(
         conninfo: String, rules: TripRules, price: FuelPrice?, queries: ReportQueries, models: ModelFiles,
-        troubleCodes: TroubleCodeFolder, uploads: UploadSender, log: Log
+        troubleCodes: TroubleCodeFolder, uploads: UploadSender, streams: AlertStreams, log: Log
     ) {
         (self.conninfo, self.rules, self.price) = (conninfo, rules, price)
-        (self.queries, self.models, self.uploads, self.log) = (queries, models, uploads, log)
+        (self.queries, self.models, self.log) = (queries, models, log)
+        (self.uploads, self.streams) = (uploads, streams)
         self.troubleCodes = TroubleCodeAPI(folder: troubleCodes)
     }
 
@@ -41,10 +43,9 @@ public final class Site: Sendable {
         }
         router.add("GET", "/reports/fleet-day") { [self] request in fleetDay(request) }
         router.add("GET", "/healthz") { [self] _ in answer("/healthz") { _ in .text("ok\n") } }
-        router.add("POST", "/v1/readings") { [self] in upload($0, .machines) }
-        for kind in Upload.Kind.allCases {
-            router.add("POST", "/v1/readings/\(kind.rawValue)") { [self] in upload($0, kind) }
-        }
+        addUploads(to: &router)
+        addSettings(to: &router)
+        addAlerts(to: &router)
         addMachines(to: &router)
         models.add(to: &router)
         troubleCodes.add(to: &router)

@@ -1,3 +1,4 @@
+internal import Fleet
 internal import Gateways
 internal import HTTP
 internal import Observe
@@ -5,9 +6,37 @@ internal import Storage
 internal import Wire
 
 extension Site {
-    /// `POST /v1/readings`: what docs/uploads.md promises.
-    func upload(_ request: Request, _ kind: Upload.Kind) -> Response {
-        authorized(request, .upload) { _ in
+    /// A packed body may become so long.
+    static let unpackedBytesMax = 8 << 20
+
+    /// What docs/uploads.md promises.
+    func addUploads(to router: inout Router) {
+        router.add("POST", "/v1/readings") { [self] in upload($0, .machines) }
+        for kind in Upload.Kind.allCases {
+            router.add("POST", "/v1/readings/\(kind.rawValue)") { [self] in upload($0, kind) }
+        }
+        router.add("POST", "/v1/trips") { [self] in upload($0, .trips) }
+        router.add("POST", "/v1/scans") { [self] in upload($0, .scans) }
+    }
+
+    private func upload(_ request: Request, _ kind: Upload.Kind) -> Response {
+        taken(request) { use, body, form throws(Upload.Fault) in
+            var upload = try Upload(body, kind, form, nowMs: Clock.nowMs())
+            if kind == .cars { upload.add(drivenBy: use.account) }
+            return upload
+        }
+    }
+
+    private func upload(_ request: Request, _ kinds: Upload.Records) -> Response {
+        taken(request) { use, body, form throws(Upload.Fault) in
+            try Upload(body, kinds, form, account: use.account, nowMs: Clock.nowMs())
+        }
+    }
+
+    private func taken(
+        _ request: Request, _ read: (TokenStore.Use, [UInt8], Upload.Form) throws(Upload.Fault) -> Upload
+    ) -> Response {
+        authorized(request, .upload) { use in
             let form: Upload.Form
             switch request.contentType {
             case "application/json": form = .json
@@ -16,30 +45,69 @@ extension Site {
                 return .problem(
                     415, type: "content-type", detail: "Readings come as application/json or application/x-ndjson.")
             }
-            guard request.headers["content-encoding"] ?? "identity" == "identity" else {
-                return .problem(415, type: "content-encoding", detail: "The body must not be compressed.")
-            }
-            do throws(Upload.Fault) {
-                return answer(try Upload(request.body, kind, form, nowMs: Clock.nowMs()))
-            } catch {
-                return .problem(400, type: "not-a-batch", detail: "\(error).")
+            return unpacked(request) { body in
+                do throws(Upload.Fault) {
+                    let upload = try read(use, body, form)
+                    return refusal(upload, use, request.path) ?? answer(upload)
+                } catch {
+                    return .problem(400, type: "not-a-batch", detail: "\(error).")
+                }
             }
         }
     }
 
-    private func answer(_ upload: Upload) -> Response {
+    /// The body as it was before it was packed.
+    func unpacked(_ request: Request, _ then: ([UInt8]) -> Response) -> Response {
+        switch (request.headers["content-encoding"] ?? "identity").lowercased() {
+        case "identity": return then(request.body)
+        case "gzip", "x-gzip": break
+        default: return .problem(415, type: "content-encoding", detail: "The body may come as it is or as gzip.")
+        }
+        do throws(Gunzip.Fault) {
+            return then(try Gunzip.unpack(request.body, bytesMax: Site.unpackedBytesMax))
+        } catch .tooLarge(let most) {
+            return .problem(413, type: "body-too-large", detail: "\(Gunzip.Fault.tooLarge(most: most)).")
+        } catch {
+            return .problem(400, type: "not-gzip", detail: "\(error).")
+        }
+    }
+
+    /// Nil: the account may write to all of the upload's cars. Machines have no accounts.
+    private func refusal(_ upload: Upload, _ use: TokenStore.Use, _ path: String) -> Response? {
+        guard upload.isOfCars, !upload.spans.isEmpty else { return nil }
+        let refused: [VehicleID]
+        do {
+            refused = try withConnection {
+                try CarAccess.refused(upload.spans, account: use.account, on: $0)
+            }
+        } catch {
+            return databaseAway(path, error)
+        }
+        guard !refused.isEmpty else { return nil }
+        return .problem(
+            403, type: "not-your-car",
+            detail: "Nothing was taken: some of these cars belong to another account, which has not assigned you to "
+                + "drive them then. Ask their owner, or leave them out.",
+            more: ["vehicles": JSONValue.list(refused.map { .text($0.text) }).rendered()])
+    }
+
+    /// Nil: it is on the log.
+    func failure(_ upload: Upload) -> Response? {
         switch uploads.send(upload) {
-        case .acknowledged: break
+        case .acknowledged: nil
         case .brokerAway:
-            return .problem(
+            .problem(
                 503, type: "broker-away",
-                detail: "The readings cannot be stored right now. Keep them and send them again with the same ids."
+                detail: "This cannot be stored right now. Keep it and send it again with the same ids."
             ).with("Retry-After", "10")
         case .busy:
-            return .problem(
-                503, type: "busy", detail: "Too many uploads are under way. Send the readings again with the same ids."
-            ).with("Retry-After", "1")
+            .problem(503, type: "busy", detail: "Too many uploads are under way. Send this again with the same ids.")
+                .with("Retry-After", "1")
         }
+    }
+
+    private func answer(_ upload: Upload) -> Response {
+        if let failure = failure(upload) { return failure }
         let results = JSONValue.list(
             upload.reasons.enumerated().map { index, reason in
                 let status: [(String, JSONValue)] = [
@@ -50,7 +118,7 @@ extension Site {
         let accepted = upload.reasons.count { $0 == nil }
         guard accepted > 0 || upload.reasons.isEmpty else {
             return .problem(
-                422, type: "no-reading-accepted", detail: "No reading of the upload can be taken: see results.",
+                422, type: "no-reading-accepted", detail: "Nothing of the upload can be taken: see results.",
                 more: ["results": results.rendered()])
         }
         return .json(

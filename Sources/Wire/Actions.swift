@@ -5,7 +5,10 @@ extension RecordDecoder {
     static let actionTextBytesMax = 2_000
 
     /// `isMachine`: the record stands on the machines' topic.
-    func action(_ ts: Int64, key: UnsafeRawBufferPointer?, isMachine: Bool) throws(DecodeError) -> Action {
+    /// `uploader`: who hands it in, whatever the record says.
+    func action(
+        _ ts: Int64, key: UnsafeRawBufferPointer?, isMachine: Bool, uploader: String? = nil
+    ) throws(DecodeError) -> Action {
         let kind = try kind(ts, isMachine: isMachine)
         guard isMachine ? kind.isOfMachines : kind.isOfCars else { throw .kindUnknown }
         var vehicle: VehicleID?
@@ -16,7 +19,7 @@ extension RecordDecoder {
             vehicle = try self.vehicle()
             if let key = unsafe key, unsafe !scanner.isText(.vehicle, key) { throw .keyDiffers }
         }
-        guard let by = scanner.text(.by, bytesMax: 200), !by.isEmpty else { throw .keyMissing("by") }
+        guard let by = uploader ?? scanner.text(.by, bytesMax: 200), !by.isEmpty else { throw .keyMissing("by") }
         return Action(
             id: try id(.id, "id"), vehicle: vehicle, ts: ts, by: by, note: try text(.note, "note"), kind: kind)
     }
@@ -70,7 +73,29 @@ extension RecordDecoder {
             guard let pids = scanner.strings(.pids, bytesMax: 4) else { throw .keyMissing("pids") }
             return .support(pids: pids)
         }
+        if scanner.isText(.kind, "trip_summary") { return .tripSummary(try tripSummary(ts)) }
         throw .kindUnknown
+    }
+
+    private func tripSummary(_ ts: Int64) throws(DecodeError) -> Action.TripSummary {
+        var summary = Action.TripSummary(fromMs: try time(.fromTs, "from_ts"))
+        guard summary.fromMs <= ts else { throw .keyMissing("from_ts") }
+        func value(
+            _ key: JSONScanner.Common, _ name: String, _ range: ClosedRange<Int64>, decimals: Int = 3
+        ) throws(DecodeError) -> Int64? {
+            try number(key, name, decimals: decimals, in: range).map { Int64($0) }
+        }
+        summary.distanceMilliKm = try value(.distanceKm, "distance_km", 0...10_000_000)
+        summary.averageSpeedMilliKmh = try value(.averageSpeedKmh, "average_speed_kmh", 0...400_000)
+        summary.maxSpeedMilliKmh = try value(.maxSpeedKmh, "max_speed_kmh", 0...400_000)
+        summary.fuelMl = try value(.fuelL, "fuel_l", 0...2_000_000)
+        summary.averageMilliMpg = try value(.averageMpg, "average_mpg", 0...1_000_000)
+        summary.idleMs = try value(.idleS, "idle_s", 0...1_000_000_000)
+        summary.maxCoolantMilliC = try value(.maxCoolantC, "max_coolant_c", -40_000...215_000)
+        let counts: ClosedRange<Int64> = 0...1_000_000
+        summary.sharpAccelerations = try value(.sharpAccelerations, "sharp_accelerations", counts, decimals: 0)
+        summary.sharpBrakings = try value(.sharpBrakings, "sharp_brakings", counts, decimals: 0)
+        return summary
     }
 
     private func healthScan() throws(DecodeError) -> Action.HealthScan {
@@ -216,6 +241,7 @@ extension RecordWriter {
             case .scanRequest(let untilMs): ("scan_request", [("until_ts", .integer(untilMs))])
             case .scan(let scan): ("scan", fields(scan))
             case .support(let pids): ("support", [("pids", texts(pids))])
+            case .tripSummary(let summary): ("trip_summary", fields(summary))
             }
         let common: [(String, JSONValue?)] = [
             ("schema", .integer(1)), ("kind", .text(kind)), ("id", .text(action.id)),
@@ -246,6 +272,19 @@ extension RecordWriter {
             ("displacement_cc", number(car.displacementCc, 0)),
             ("volumetric_efficiency_pct", number(car.volumetricEfficiencyMilliPct, 3)),
             ("account", car.account.map { .text($0) }),
+        ]
+    }
+
+    private static func fields(_ summary: Action.TripSummary) -> [(String, JSONValue?)] {
+        func number(_ value: Int64?) -> JSONValue? { value.map { .number(Decimal.text($0, decimals: 3)) } }
+        return [
+            ("from_ts", .integer(summary.fromMs)), ("distance_km", number(summary.distanceMilliKm)),
+            ("average_speed_kmh", number(summary.averageSpeedMilliKmh)),
+            ("max_speed_kmh", number(summary.maxSpeedMilliKmh)), ("fuel_l", number(summary.fuelMl)),
+            ("average_mpg", number(summary.averageMilliMpg)), ("idle_s", number(summary.idleMs)),
+            ("max_coolant_c", number(summary.maxCoolantMilliC)),
+            ("sharp_accelerations", summary.sharpAccelerations.map { .integer($0) }),
+            ("sharp_brakings", summary.sharpBrakings.map { .integer($0) }),
         ]
     }
 

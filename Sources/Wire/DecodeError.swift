@@ -13,6 +13,7 @@ public enum DecodeError: Error, Equatable, Sendable, CustomStringConvertible {
     case tombstone
     case packed(String)
     case rules(String)
+    case settings(String)
     case telematics(String)
 
     /// A reading further ahead of the time it was pushed than this is a device's wrong clock, and would hold its trip
@@ -37,6 +38,7 @@ public enum DecodeError: Error, Equatable, Sendable, CustomStringConvertible {
                 + "(librdkafka: partitioner=murmur2_random); `drover rejected retry` puts it there"
         case .tombstone: "no value (a tombstone)"
         case .rules(let why): "`rules` is no rule set: \(why)"
+        case .settings(let why): "`settings` is no account's settings: \(why)"
         case .telematics(let why): "no answer of ISO 15143-3: \(why)"
         case .packed(let why): "packed samples: \(why)"
         }

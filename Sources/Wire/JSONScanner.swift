@@ -12,7 +12,9 @@ final class JSONScanner {
         "port", "certificate_sha256", "tags", "disabled", "request", "done", "text", "partial",
         "trip_ts", "tag", "from_ts", "driver", "account", "settings", "pids", "stored", "pending", "permanent", "lamp",
         "not_ready", "freeze_frame", "vin", "make", "year", "fuel", "tank_l", "displacement_cc",
-        "volumetric_efficiency_pct",
+        "volumetric_efficiency_pct", "distance_km", "average_speed_kmh", "max_speed_kmh", "fuel_l", "average_mpg",
+        "idle_s",
+        "max_coolant_c", "sharp_accelerations", "sharp_brakings",
     ]
     enum Common: Int {
         case schema, kind, id, vehicle, ts, model, serial, firmware, connectedDeviceNames, reporting, version, rules
@@ -20,6 +22,8 @@ final class JSONScanner {
         case request, done, text, partial
         case tripTs, tag, fromTs, driver, account, settings, pids, stored, pending, permanent, lamp
         case notReady, freezeFrame, vin, make, year, fuel, tankL, displacementCc, volumetricEfficiencyPct
+        case distanceKm, averageSpeedKmh, maxSpeedKmh, fuelL, averageMpg, idleS, maxCoolantC
+        case sharpAccelerations, sharpBrakings
     }
 
     static let recordBytesMax = 1_000_000
@@ -39,7 +43,7 @@ final class JSONScanner {
             return keys.count - 1
         }
         signals = Signal.allCases.map { ($0, slot($0.row.key), $0.row.scale, $0.row.possible) }
-        parameterSlot = MachineParameter.allCases.map { slot($0.row.key) }
+        parameterSlot = MachineParameter.ofMachines.map { slot($0.row.key) }
         unsafe slots = UnsafeMutablePointer<drover_json_slot>.allocate(capacity: keys.count)
         unsafe slots.initialize(repeating: drover_json_slot(), count: keys.count)
 

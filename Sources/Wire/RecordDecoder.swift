@@ -123,7 +123,7 @@ public final class RecordDecoder {
         reading.firmware = scanner.text(.firmware, bytesMax: 64)
         reading.connectedDevices = scanner.strings(.connectedDeviceNames, bytesMax: 64)
         var dropped = 0
-        for parameter in MachineParameter.allCases {
+        for parameter in MachineParameter.ofMachines {
             switch scanner.number(parameter, decimals: parameter.row.kind == .number ? 3 : 0) {
             case .absent: continue
             case .wrong: dropped += 1
@@ -153,6 +153,19 @@ extension RecordDecoder {
     public func decode(line: [UInt8], isMachine: Bool) throws(DecodeError) -> Record {
         let result = unsafe line.withUnsafeBytes { bytes in
             Result { () throws(DecodeError) in try unsafe decode(bytes, key: nil, isMachine: isMachine) }
+        }
+        return try result.get()
+    }
+
+    /// One record for the cars' topic as an app hands it in: what it says is said by `account`.
+    public func decode(upload line: [UInt8], by account: String) throws(DecodeError) -> Record {
+        let result = unsafe line.withUnsafeBytes { bytes in
+            Result { () throws(DecodeError) -> Record in
+                guard case (.other, let ts) = try unsafe head(bytes) else {
+                    return try unsafe decode(bytes, key: nil, isMachine: false)
+                }
+                return .action(try unsafe action(ts, key: nil, isMachine: false, uploader: account))
+            }
         }
         return try result.get()
     }

@@ -1,3 +1,4 @@
+internal import Alerts
 internal import Fleet
 internal import Kafka
 internal import Pipeline
@@ -16,9 +17,14 @@ final class CarStage: Stage {
     private var reading = CarReading(ts: 0)
 
     private let place: KeyPlace
+    private let drivers: DriverJudge
 
-    init(_ partition: TopicPartition, place: KeyPlace, book: CarBook, decoder: RecordDecoder, rejects: Rejects) {
-        (self.partition, self.place, self.book, self.decoder, self.rejects) = (partition, place, book, decoder, rejects)
+    init(
+        _ partition: TopicPartition, place: KeyPlace, book: CarBook, drivers: DriverJudge, decoder: RecordDecoder,
+        rejects: Rejects
+    ) {
+        (self.partition, self.place, self.book, self.drivers) = (partition, place, book, drivers)
+        (self.decoder, self.rejects) = (decoder, rejects)
     }
 
     func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) {
@@ -46,11 +52,13 @@ final class CarStage: Stage {
                         counts.droppedTicks += 1
                     } else {
                         book.tick(ts, offset: offset)
+                        drivers.tick(clockMs: book.clockMs, pushedMs: pushedMs)
                     }
                 case .reading(let dropped):
                     if Ahead.isReadingTooFar(reading.ts, pushedMs) { throw .timeAhead(ms: reading.ts - pushedMs) }
                     counts.droppedFields += dropped
-                    try unsafe book.take(key: key, reading, offset: offset, pushedMs: pushedMs)
+                    let number = try unsafe book.take(key: key, reading, offset: offset, pushedMs: pushedMs)
+                    drivers.look(number, reading, pushedMs: pushedMs)
                 case .other: try unsafe takeOther(value, key: key, offset, pushedMs)
                 }
             }
@@ -67,15 +75,22 @@ final class CarStage: Stage {
         }
         if Ahead.isReadingTooFar(action.ts, pushedMs) { throw .timeAhead(ms: action.ts - pushedMs) }
         if action.vehicle != nil { try unsafe place.check(key) }
-        if action.kind == .tripStart || action.kind == .tripStop {
+        switch action.kind {
+        case .tripStart, .tripStop:
             let cut = TripCuts.time(isStart: action.kind == .tripStart, at: action.ts)
             try unsafe book.take(key: key, cut: cut, offset: offset, pushedMs: pushedMs)
+        case .settings(_, let text):
+            do throws(DriverSettings.Fault) { _ = try DriverSettings(text: text) } catch {
+                throw .settings(error.description)
+            }
+        default: break
         }
         actions.append(action)
+        drivers.take(action, pushedMs: pushedMs)
     }
 
     var waitingRows: Int { book.rows.count + actions.count }
-    var needsHistory: Bool { book.hasLate }
+    var needsHistory: Bool { book.hasLate || drivers.hasWork }
     var clockMs: Int64 { book.clockMs }
     var replayFrom: (offset: Int64, clockMs: Int64)? { book.replayFrom }
 
@@ -86,6 +101,7 @@ final class CarStage: Stage {
         rows.vehicles = book.rows.vehicles.map {
             VehicleStore.Row(vehicle: text($0), kind: "car", model: nil, partition: partition.partition, lastMs: nil)
         }
+        drivers.wrote(book.rows)
         rows.droppedTrips = book.rows.droppedTrips.map { (text($0.car), $0.startMs) }
         rows.droppedMinutes = book.rows.droppedMinutes.map { (text($0.car), $0.startMs) }
         book.clearRows()
@@ -100,7 +116,13 @@ final class CarStage: Stage {
     private func text(_ car: Int32) -> String { String(decoding: book.vehicle(car), as: UTF8.self) }
 
     func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows {
-        book.resolve(try CarStore.history(book.lateQueries, on: connection), nextOffset: nextOffset)
-        return rows()
+        drivers.late(book)
+        if book.hasLate {
+            book.resolve(try CarStore.history(book.lateQueries, on: connection), nextOffset: nextOffset)
+        }
+        var rows = rows()
+        // The lane waits for the whole commit.
+        rows.tells = [{ [self] connection in try drivers.judge(&book, on: connection) }]
+        return rows
     }
 }

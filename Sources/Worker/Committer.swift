@@ -134,11 +134,14 @@ final class Commit: @unchecked Sendable {
                 try owned.stage.resolve(nextOffset: owned.nextOffset, on: connection)
             }
             rows += try write(resolved, tables, on: connection)
+            let told = try resolved.flatMap(\.tells).flatMap { try $0(connection) }
             let rejected = ours.map { ($0.step.partition, $0.rejected) }
             try RejectedStore.write(rejected, on: connection)
             if tellsOthers {
-                try OutboxStore.write(
-                    RejectedStore.outbox(rejected) + (ours.map(\.rows) + resolved).flatMap(\.outbox), on: connection)
+                let records =
+                    RejectedStore.outbox(rejected) + (ours.map(\.rows) + resolved).flatMap(\.outbox) + told
+                try OutboxStore.write(records, on: connection)
+                try OutboxStore.writeEvents(records, on: connection)
             }
             return Outcome(
                 kept: kept, lost: Set(partitions).subtracting(kept), rows: rows,

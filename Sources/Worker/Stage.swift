@@ -37,6 +37,8 @@ package struct StageRows {
     package var tables: [TableRows] = []
     /// Writes of its own, after the tables.
     package var others: [(Connection) throws -> Void] = []
+    /// What follows from all that was written, and what of it leaves the database: run last.
+    package var tells: [(Connection) throws -> [OutboxRecord]] = []
     /// What leaves the database: a replay tells nobody.
     package var outbox: [OutboxRecord] = []
     package var count = 0

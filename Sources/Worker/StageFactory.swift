@@ -50,8 +50,11 @@ package struct StageFactory: Sendable {
                 replayClockMs: progress.replayClockMs),
             place: log.place)
         let unreadable = try CarStore.load(log.place.partition, into: &book, on: connection)
+        let drivers = DriverJudge(partition: log.place.partition)
+        try drivers.load(book, on: connection)
         let stage = CarStage(
-            log.partition, place: log.place, book: book, decoder: RecordDecoder(), rejects: rejects)
+            log.partition, place: log.place, book: book, drivers: drivers, decoder: RecordDecoder(),
+            rejects: rejects)
         return (stage, unreadable)
     }
 

@@ -41,6 +41,7 @@ struct PageRole {
     private let settings: Settings
     private let log: Log
     private let uploads: UploadSender
+    private let streams: AlertStreams
     private let server: Server
 
     init(_ settings: Settings, log: Log) throws {
@@ -59,11 +60,13 @@ struct PageRole {
             Roles.kafka(settings, clientID: "drover-serve", log: log),
             partitions: Int32(settings.integer("kafka.partitions")), metrics: Metrics(), log: log)
         self.uploads = uploads
+        let streams = AlertStreams(conninfo: settings.text("postgres.reader_url", or: "postgres.url"), log: log)
+        self.streams = streams
         let site = Site(
             conninfo: settings.text("postgres.reader_url", or: "postgres.url"), rules: rules, price: settings.fuelPrice,
             queries: queries, models: ModelFiles(folder: folder),
             troubleCodes: TroubleCodeFolder(try Home.path(settings.text("cars.trouble_codes_dir"))), uploads: uploads,
-            log: log)
+            streams: streams, log: log)
         let router = site.router()
         do {
             server = try Server(
@@ -72,6 +75,7 @@ struct PageRole {
             ) { router.route($0) }
         } catch {
             uploads.stop()
+            streams.stop()
             throw error
         }
     }
@@ -94,6 +98,7 @@ struct PageRole {
     func stop() {
         server.stop()
         uploads.stop()
+        streams.stop()
     }
 
     private static func certificate(_ settings: Settings) throws -> Certificate? {

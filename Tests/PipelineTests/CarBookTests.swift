@@ -81,7 +81,7 @@ struct CarBookTests {
         var reading = CarReading(ts: ts)
         reading[.speed] = speed
         unsafe Array(car.text.utf8).withUnsafeBytes { key in
-            try! unsafe book.take(key: key, reading, offset: offset, pushedMs: pushedMs)
+            _ = try! unsafe book.take(key: key, reading, offset: offset, pushedMs: pushedMs)
         }
     }
 

@@ -154,7 +154,7 @@ private final class CarRun {
                 }
             case .reading(let vehicle, let reading):
                 unsafe Array(vehicle.text.utf8).withUnsafeBytes { key in
-                    try! unsafe workers[number].book.take(key: key, reading, offset: offset, pushedMs: 1_000 + offset)
+                    _ = try! unsafe workers[number].book.take(key: key, reading, offset: offset, pushedMs: 1_000 + offset)
                 }
             }
         }

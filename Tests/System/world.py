@@ -20,6 +20,7 @@ TABLES = {
     "trip_mark": "vehicle, marked_at, is_start", "trip_note": "vehicle, trip_at, is_discard",
     "driving": "vehicle, record_id", "assignment": "vehicle, assigned_at",
     "account_settings": "topic_partition, account, in_force_at", "health_scan": "vehicle, scan_id", "car_support": "vehicle",
+    "car_owner": "vehicle, owned_at", "trip_summary": "vehicle, record_id",
 }
 
 

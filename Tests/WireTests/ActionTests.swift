@@ -26,12 +26,21 @@ struct ActionTests {
         return scan
     }
 
+    private static func summary() -> Action.TripSummary {
+        var summary = Action.TripSummary(fromMs: 1_700_000_000_000)
+        (summary.distanceMilliKm, summary.averageSpeedMilliKmh, summary.maxSpeedMilliKmh) = (12_345, 40_500, 90_000)
+        (summary.fuelMl, summary.averageMilliMpg, summary.idleMs) = (1_001, 29_000, 61_500)
+        (summary.maxCoolantMilliC, summary.sharpAccelerations, summary.sharpBrakings) = (-5_500, 0, 3)
+        return summary
+    }
+
     @Test(
         "What drivers and gateways say of cars is read back",
         arguments: [
             .registration(registration()), .tripStart, .tripStop, .tripDiscard(atMs: 1_700_000_000_000),
             .tripTag(atMs: 1_700_000_000_000, tag: "before the chip"), .tripTag(atMs: 1_700_000_000_000, tag: nil),
             .driving(fromMs: 1_700_000_000_000), .assignment(driver: "ben"), .assignment(driver: nil),
+            .tripSummary(summary()), .tripSummary(Action.TripSummary(fromMs: 1_700_000_000_000)),
             .scanRequest(untilMs: 1_700_000_060_000), .scan(scan()), .support(pids: ["010C", "010D"]),
         ] as [Action.Kind])
     func readBack(_ kind: Action.Kind) throws {
@@ -59,11 +68,26 @@ struct ActionTests {
             (#""kind":"scan","text":"1 code","stored":["P01AG"]"#, "no code"),
             (#""kind":"scan","stored":["P0133"]"#, "says nothing"),
             (#""kind":"settings","settings":"{}""#, "whose"),
+            (#""kind":"trip_summary","from_ts":1700000200000"#, "ends before it begins"),
+            (#""kind":"trip_summary","from_ts":1700000000000,"distance_km":-1"#, "impossible"),
+            (#""kind":"trip_summary","from_ts":1700000000000,"max_speed_kmh":"90"#, "no number"),
         ])
     func refused(_ fields: String, _ why: String) {
         let record =
             #"{"schema":1,"id":"a-1","vehicle":"car-1","by":"anna","ts":1700000100000,\#(fields)}"#
         #expect(throws: DecodeError.self, "\(why)") { try decode(Array(record.utf8)) }
+    }
+
+    @Test("What an app hands in is said by the account of its token, whatever it says itself")
+    func uploader() throws {
+        let record =
+            #"{"schema":1,"kind":"trip_stop","id":"a-1","vehicle":"car-1","by":"somebody","ts":1700000100000}"#
+        let expected = Action(
+            id: "a-1", vehicle: ActionTests.car, ts: 1_700_000_100_000, by: "jo", note: nil, kind: .tripStop)
+        #expect(try RecordDecoder().decode(upload: Array(record.utf8), by: "jo") == .action(expected))
+        let reading = #"{"schema":1,"kind":"reading","id":"r-1","vehicle":"car-1","ts":1700000100000,"speed_kmh":5}"#
+        #expect(
+            try RecordDecoder().decode(upload: Array(reading.utf8), by: "jo") == decode(Array(reading.utf8)))
     }
 
     private func decode(_ record: [UInt8]) throws(DecodeError) -> Record {

@@ -1,0 +1,35 @@
+/// The settings of one account over time, as what judges. Settings are in force from their record's own time on; before
+/// the first the standard is.
+public struct DriverRules: Equatable, Sendable {
+    public struct Version: Equatable, Sendable {
+        public let inForceMs: Int64
+        public let settings: DriverSettings
+        public init(inForceMs: Int64, settings: DriverSettings) {
+            (self.inForceMs, self.settings) = (inForceMs, settings)
+        }
+    }
+
+    public let account: String
+    /// By time, the standard first.
+    let versions: [Version]
+    let timeline: RuleTimeline
+
+    /// - Parameter versions: one a time, in any order.
+    public init(account: String, versions: [Version]) {
+        self.account = account
+        let first = Version(inForceMs: .min, settings: .standard)
+        self.versions = [first] + versions.sorted { $0.inForceMs < $1.inForceMs }
+        timeline = RuleTimeline(
+            self.versions.map { version in
+                RuleTimeline.Entry(
+                    inForceMs: version.inForceMs, rules: RuleSet([account: version.settings.thresholds]))
+            })
+    }
+
+    /// - Returns: the settings and the time until which they hold; `.max` for the last.
+    func inForce(at ts: Int64) -> (settings: DriverSettings, untilMs: Int64) {
+        // The first is in force from `.min` on.
+        let index = versions.lastIndex { $0.inForceMs <= ts }!
+        return (versions[index].settings, index + 1 < versions.count ? versions[index + 1].inForceMs : .max)
+    }
+}

@@ -1,0 +1,81 @@
+internal import Fleet
+internal import Secrets
+internal import Wire
+
+/// What an app says of cars beside readings.
+extension Upload {
+    /// Which kinds of records an address takes, and how they are called on the wire.
+    public enum Records: Sendable {
+        /// A driver's marks and words on trips.
+        case trips
+        /// What a phone found out about a car's health.
+        case scans
+
+        var names: String {
+            switch self {
+            case .trips: "trip_start, trip_stop, trip_discard, trip_tag or trip_summary"
+            case .scans: "scan"
+            }
+        }
+
+        func holds(_ kind: Action.Kind) -> Bool {
+            switch (self, kind) {
+            case (.trips, .tripStart), (.trips, .tripStop), (.trips, .tripDiscard), (.trips, .tripTag),
+                (.trips, .tripSummary), (.scans, .scan):
+                true
+            default: false
+            }
+        }
+    }
+
+    /// Records of these kinds, said by `account`: they are written anew, so that nobody speaks for another.
+    public init(
+        _ body: [UInt8], _ kinds: Records, _ form: Form, account: String, nowMs: Int64
+    ) throws(Fault) {
+        self.init(topic: Topic.cars)
+        let decoder = RecordDecoder()
+        for item in try Upload.split(body, form) {
+            take(nowMs: nowMs) { () throws(Refusal) in
+                let record: Record
+                let bytes = try Upload.bytes(item)
+                do throws(DecodeError) {
+                    record = try decoder.decode(upload: bytes, by: account)
+                } catch {
+                    throw Refusal(error)
+                }
+                guard case .action(let action) = record, kinds.holds(action.kind), let vehicle = action.vehicle else {
+                    throw Refusal("`kind` must be \(kinds.names)")
+                }
+                return (
+                    vehicle, action.ts, Item(key: Array(vehicle.text.utf8), value: RecordWriter.action(action))
+                )
+            }
+        }
+    }
+
+    /// An account's settings, for every partition.
+    public init(settings: String, account: String, nowMs: Int64) {
+        self.init(topic: Topic.cars)
+        let action = Action(
+            id: "s-" + Hex.text(Secrets.random(16)), vehicle: nil, ts: nowMs, by: account, note: nil,
+            kind: .settings(account: account, text: settings))
+        items = [Item(key: [], value: RecordWriter.action(action), isEverywhere: true)]
+        reasons = [nil]
+    }
+
+    /// Says that `account` drove each of the upload's cars while its readings were read. The record's id follows from the
+    /// readings, so that a repeat of the upload repeats it. They go first: whose limits count is known with the readings.
+    public mutating func add(drivenBy account: String) {
+        var read: [[UInt8]: [UInt8]] = [:]
+        for item in items { read[item.key, default: []] += Secrets.digest(item.value) }
+        let driven = spans.sorted { $0.key < $1.key }.map { vehicle, span in
+            let key = Array(vehicle.text.utf8)
+            let digest = Secrets.digest(Array("\(account) \(vehicle.text) ".utf8) + (read[key] ?? []))
+            let action = Action(
+                id: "d-" + Hex.text(digest.prefix(16)), vehicle: vehicle, ts: span.upperBound, by: account, note: nil,
+                kind: .driving(fromMs: span.lowerBound))
+            return Item(key: key, value: RecordWriter.action(action))
+        }
+        items = driven + items
+    }
+}

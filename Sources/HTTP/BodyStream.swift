@@ -1,0 +1,107 @@
+internal import CMicrohttpd
+internal import Synchronization
+
+/// A body that goes on: what is sent goes out as soon as the client takes it. Any thread may send.
+///
+/// While there is nothing to send the connection is suspended and costs no thread. Whether the client is still there is
+/// only known by sending: heartbeats are the caller's.
+@safe
+public final class BodyStream: Sendable {
+    private struct State {
+        var pending: [UInt8] = []
+        /// Address of the library's connection object; nil before the answer and after its end.
+        var connection: UInt?
+        var isSuspended = false
+        var isEnded = false
+        var closed: (@Sendable () -> Void)?
+    }
+
+    private let bytesMax: Int
+    private let state = Mutex(State())
+
+    /// - Parameter bytesMax: what may wait for a client that does not read; beyond it the stream ends.
+    public init(bytesMax: Int = 256 << 10) { self.bytesMax = bytesMax }
+
+    /// False: the stream has ended, nobody gets it.
+    @discardableResult
+    public func send(_ bytes: [UInt8]) -> Bool {
+        state.withLock { state in
+            guard !state.isEnded else { return false }
+            state.isEnded = state.pending.count + bytes.count > bytesMax
+            if !state.isEnded { state.pending += bytes }
+            BodyStream.resume(&state)
+            return !state.isEnded
+        }
+    }
+
+    /// What was sent before still goes out.
+    public func end() {
+        state.withLock { state in
+            state.isEnded = true
+            BodyStream.resume(&state)
+        }
+    }
+
+    public var isEnded: Bool { state.withLock(\.isEnded) }
+
+    // MARK: On the server's threads
+
+    /// - Parameter closed: called once, when the connection is done with it.
+    func begin(on connection: UInt, closed: @escaping @Sendable () -> Void) {
+        state.withLock { state in (state.connection, state.closed) = (connection, closed) }
+    }
+
+    /// What the library's reader returns: how many bytes, 0 for none now, -1 for the end.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        state.withLock { state in
+            guard state.pending.isEmpty else {
+                let count = min(buffer.count, state.pending.count)
+                unsafe buffer.copyBytes(from: state.pending.prefix(count))
+                state.pending.removeFirst(count)
+                return count
+            }
+            guard !state.isEnded, let connection = state.connection else { return -1 }
+            // Under the lock: whoever sends next finds it suspended and wakes it.
+            state.isSuspended = true
+            unsafe MHD_suspend_connection(OpaquePointer(bitPattern: connection))
+            return 0
+        }
+    }
+
+    func close() {
+        let closed = state.withLock { state in
+            (state.isEnded, state.connection, state.isSuspended) = (true, nil, false)
+            defer { state.closed = nil }
+            return state.closed
+        }
+        closed?()
+    }
+
+    private static func resume(_ state: inout State) {
+        guard state.isSuspended, let connection = state.connection else { return }
+        state.isSuspended = false
+        unsafe MHD_resume_connection(OpaquePointer(bitPattern: connection))
+    }
+}
+
+extension BodyStream {
+    /// The library's answer that reads from it.
+    func answer() -> OpaquePointer? {
+        let retained = unsafe Unmanaged.passRetained(self)
+        let made = unsafe MHD_create_response_from_callback(
+            UInt64.max, 16 << 10, readStream, retained.toOpaque(), closeStream)
+        // Released in closeStream, which the library calls when the answer is gone.
+        if unsafe made == nil { unsafe retained.release() }
+        return unsafe made
+    }
+}
+
+private let readStream: @convention(c) (UnsafeMutableRawPointer?, UInt64, UnsafeMutablePointer<CChar>?, Int) -> Int = {
+    stream, _, buffer, count in
+    unsafe Unmanaged<BodyStream>.fromOpaque(stream!).takeUnretainedValue()
+        .read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
+}
+
+private let closeStream: @convention(c) (UnsafeMutableRawPointer?) -> Void = { stream in
+    unsafe Unmanaged<BodyStream>.fromOpaque(stream!).takeRetainedValue().close()
+}

@@ -1,0 +1,61 @@
+internal import HTTP
+internal import Storage
+internal import Wire
+
+extension Site {
+    /// The alerts of the token's own account: docs/drivers.md.
+    func addAlerts(to router: inout Router) {
+        router.add("GET", "/v1/alerts") { [self] request in
+            guard let limit = limit(request) else { return badLimit }
+            return authorized(request, .account) { use in
+                do {
+                    return try withConnection { connection in
+                        // Before the list: what is told between the two comes again and is not missed.
+                        let lastID = try AlertEvents.lastID(on: connection)
+                        let alerts = try AlertEvents.alerts(
+                            of: use.account, all: request.query["all"] == "true", rowsMax: limit, on: connection)
+                        return Response.json(
+                            JSONValue.object([
+                                ("account", .text(use.account)), ("last_event", .integer(lastID)),
+                                ("alerts", .list(alerts)),
+                            ]).rendered(indent: true))
+                    }.with("Cache-Control", "no-store")
+                } catch {
+                    return databaseAway(request.path, error)
+                }
+            }
+        }
+        router.add("GET", "/v1/alerts/stream") { [self] request in
+            var lastID: Int64?
+            if let text = request.headers["last-event-id"] ?? request.query["last_event"] {
+                guard let id = Int64(text), id >= 0 else {
+                    return .problem(
+                        400, type: "last-event-id", detail: "Last-Event-ID must be the id of an event that came before."
+                    )
+                }
+                lastID = id
+            }
+            return authorized(request, .account) { use in stream(of: use.account, after: lastID, request) }
+        }
+    }
+
+    private func stream(of account: String, after id: Int64?, _ request: Request) -> Response {
+        guard request.method == "GET" else { return Response(200, headers: [("Content-Type", "text/event-stream")]) }
+        do {
+            let stream = try withConnection { try streams.open(account, after: id, on: $0) }
+            return .streaming(stream, type: "text/event-stream").with("Cache-Control", "no-store")
+                // nginx would keep events back until its buffer is full.
+                .with("X-Accel-Buffering", "no")
+        } catch AlertStreams.Refusal.tooManyOfAccount {
+            return .problem(
+                429, type: "too-many-streams",
+                detail: "This account has \(AlertStreams.streamsPerAccountMax) streams open. Close one of them."
+            ).with("Retry-After", "10")
+        } catch AlertStreams.Refusal.tooMany {
+            return .problem(503, type: "busy", detail: "Too many streams are open. Try again in a moment.")
+                .with("Retry-After", "10")
+        } catch {
+            return databaseAway(request.path, error)
+        }
+    }
+}

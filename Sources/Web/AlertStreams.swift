@@ -1,0 +1,136 @@
+internal import Foundation
+internal import HTTP
+public import Observe
+internal import Postgres
+internal import Storage
+internal import Synchronization
+
+/// Drivers' open pages and apps: what is told to an account goes to all of its streams at once. A thread of its own waits
+/// for the database to say that there is something.
+public final class AlertStreams: Sendable {
+    /// In all, and of one account.
+    static let streamsMax = 300
+    static let streamsPerAccountMax = 8
+    static let heartbeatMs: Int64 = 10_000
+    private static let rowsMax = 500
+
+    enum Refusal: Error { case tooMany, tooManyOfAccount }
+
+    private struct Subscriber {
+        let account: String
+        let stream: BodyStream
+        /// The last event that it was sent.
+        var lastID: Int64
+    }
+
+    private let conninfo: String
+    private let log: Log
+    /// Held while events are read and handed out: whoever joins meanwhile misses none and gets none twice.
+    private let subscribers = Mutex<[Subscriber]>([])
+    private let isStopped = Atomic(false)
+    private let ended = DispatchSemaphore(value: 0)
+
+    public init(conninfo: String, log: Log) {
+        (self.conninfo, self.log) = (conninfo, log)
+        // The thread keeps this alive until it is stopped.
+        let thread = Thread { [self] in
+            run()
+            ended.signal()
+        }
+        thread.name = "alert-streams"
+        thread.start()
+    }
+
+    /// To be called once.
+    public func stop() {
+        isStopped.store(true, ordering: .relaxed)
+        ended.wait()
+        for subscriber in subscribers.withLock({ $0 }) { subscriber.stream.end() }
+    }
+
+    /// A stream of the account's alerts after an event; nil: from now on.
+    func open(_ account: String, after id: Int64?, on connection: Connection) throws -> BodyStream {
+        let stream = BodyStream()
+        try subscribers.withLock { subscribers in
+            subscribers.removeAll { $0.stream.isEnded }
+            guard subscribers.count < AlertStreams.streamsMax else { throw Refusal.tooMany }
+            guard subscribers.count(where: { $0.account == account }) < AlertStreams.streamsPerAccountMax else {
+                throw Refusal.tooManyOfAccount
+            }
+            var subscriber = Subscriber(
+                account: account, stream: stream, lastID: try id ?? AlertEvents.lastID(on: connection))
+            stream.send(Array("retry: 3000\n: connected\n\n".utf8))
+            while try AlertStreams.send(to: &subscriber, on: connection) == AlertStreams.rowsMax {}
+            subscribers.append(subscriber)
+        }
+        return stream
+    }
+
+    // MARK: The thread
+
+    private func run() {
+        var backOffMs = 250
+        while !isStopped.load(ordering: .relaxed) {
+            do {
+                let connection = try Connection(conninfo: conninfo, applicationName: "drover alerts")
+                try connection.execute("SET statement_timeout = '5s'; LISTEN \(AlertEvents.channel)")
+                backOffMs = 250
+                try listen(connection)
+            } catch {
+                log.warning("alerts do not reach open pages", ["error": "\(error)", "retry_in_ms": "\(backOffMs)"])
+                Thread.sleep(forTimeInterval: Double(backOffMs) / 1_000)
+                backOffMs = min(backOffMs * 2, 5_000)
+            }
+        }
+    }
+
+    private func listen(_ connection: Connection) throws {
+        // What was told while nobody listened.
+        var isDue = true
+        var beatMs = Clock.steadyMs()
+        while !isStopped.load(ordering: .relaxed) {
+            if isDue { try deliver(connection) }
+            if Clock.steadyMs() - beatMs >= AlertStreams.heartbeatMs {
+                beatMs = Clock.steadyMs()
+                subscribers.withLock { subscribers in
+                    subscribers.removeAll { !$0.stream.send(Array(": \n\n".utf8)) }
+                }
+            }
+            isDue = try !connection.notifications(timeoutMs: 250).isEmpty
+        }
+    }
+
+    private func deliver(_ connection: Connection) throws {
+        try subscribers.withLock { subscribers in
+            subscribers.removeAll { $0.stream.isEnded }
+            guard let firstID = subscribers.map(\.lastID).min() else { return }
+            let accounts = Set(subscribers.map(\.account)).sorted()
+            var lastID = firstID
+            while true {
+                let events = try AlertEvents.after(
+                    lastID, of: accounts, rowsMax: AlertStreams.rowsMax, on: connection)
+                for index in subscribers.indices {
+                    for event in events where event.account == subscribers[index].account {
+                        AlertStreams.send(event, to: &subscribers[index])
+                    }
+                }
+                guard events.count == AlertStreams.rowsMax, let last = events.last else { return }
+                lastID = last.id
+            }
+        }
+    }
+
+    private static func send(to subscriber: inout Subscriber, on connection: Connection) throws -> Int {
+        let events = try AlertEvents.after(
+            subscriber.lastID, of: [subscriber.account], rowsMax: rowsMax, on: connection)
+        for event in events { send(event, to: &subscriber) }
+        return events.count
+    }
+
+    /// WHATWG HTML, 9.2.5: an event's id is what the client names when it comes back.
+    private static func send(_ event: AlertEvents.Event, to subscriber: inout Subscriber) {
+        guard event.id > subscriber.lastID else { return }
+        subscriber.lastID = event.id
+        subscriber.stream.send(Array("id: \(event.id)\nevent: alert\ndata: \(event.json)\n\n".utf8))
+    }
+}
