@@ -1,4 +1,5 @@
 internal import Fleet
+internal import Sockets
 public import Wire
 
 /// A box without a machine. What it says at a time is a function of scenario, seed and that time.
@@ -108,16 +109,7 @@ public struct EmulatedBox: Sendable {
         }
     }
 
-    /// What happens on the wire instead of an answer's bytes.
-    enum Step: Equatable {
-        case send([UInt8])
-        case pause(ms: Int64)
-        /// The same again and again, as fast as it is taken.
-        case endless([UInt8])
-        case close
-    }
-
-    func steps(for answer: MTGAnswer) -> [Step] {
+    func steps(for answer: MTGAnswer) -> [WireStep] {
         var bytes = answer.encoded(structureBytes: group.structureBytes)
         switch group.peer {
         case .answers: return [.send(bytes)]
@@ -133,5 +125,47 @@ public struct EmulatedBox: Sendable {
             return [.send(bytes)]
         case .random: return [.send((100..<4_196).map { UInt8(truncatingIfNeeded: chance($0)) })]
         }
+    }
+}
+
+extension EmulatedBox: EmulatedDevice {
+    public var cutAfterBytes: Int { group.cutAfterBytes }
+
+    public struct Talk {
+        /// Good for the next request.
+        var challenge: [UInt8]?
+    }
+
+    public func newTalk() -> Talk { Talk() }
+
+    public func steps(
+        for received: inout [UInt8], _ talk: inout Talk, isBusy: Bool, atMs now: Int64,
+        chance: inout SystemRandomNumberGenerator
+    ) -> [WireStep] {
+        var steps: [WireStep] = []
+        do throws(MTGError) {
+            while let (frame, count) = try MTGFrame.first(of: received, contentMax: MTGFrame.requestBytesMax) {
+                received.removeFirst(count)
+                let request = try MTGRequest(frame)
+                steps += self.steps(for: answer(request, &talk, atMs: now, chance: &chance))
+            }
+        } catch {
+            // As a box does: it hangs up on what it does not understand.
+            steps.append(.close)
+        }
+        return steps
+    }
+
+    private func answer(
+        _ request: MTGRequest, _ talk: inout Talk, atMs now: Int64, chance: inout SystemRandomNumberGenerator
+    ) -> MTGAnswer {
+        var isProven = false
+        if case .debugLog(let from, let proof) = request, let challenge = talk.challenge {
+            let message = MTGRequest.proofMessage(challenge: challenge, from: from)
+            isProven = MAC.isRight(proof, of: message, key: debugLogKey)
+        }
+        let challenge = (0..<MTGRequest.challengeBytes).map { _ in UInt8.random(in: 0...255, using: &chance) }
+        talk.challenge = request == .challenge ? challenge : nil
+        return answer(request, atMs: now, challenge: challenge, isProven: isProven)
     }
 }

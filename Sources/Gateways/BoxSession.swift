@@ -16,6 +16,14 @@ enum BoxFault: Error, Equatable, CustomStringConvertible {
     case overlong
     case spool(String)
 
+    init(_ fault: LineFault) {
+        self =
+            switch fault {
+            case .unreachable(let why): .unreachable(why)
+            case .distrusted(let why): .distrusted(why)
+            }
+    }
+
     /// What a person can do about it.
     var advice: String {
         switch self {
@@ -180,46 +188,5 @@ struct BoxSession {
         state = .ended
         received = []
         return action
-    }
-}
-
-/// When a box is polled next. A box that fails is tried again soon, then less and less often, never all at once.
-struct BoxSchedule {
-    private static let firstBackOffMs: Int64 = 1_000
-    /// This many polls in a row that brought nothing: no contact.
-    static let lostAfterFailures = 3
-
-    private let intervalMs: Int64
-    private let backOffMsMax: Int64
-    private(set) var nextMs: Int64
-    private(set) var failures = 0
-
-    init(
-        nowMs: Int64, intervalMs: Int64, backOffMsMax: Int64, chance: inout some RandomNumberGenerator
-    ) {
-        (self.intervalMs, self.backOffMsMax) = (intervalMs, backOffMsMax)
-        // Spread over the interval, so that boxes registered together are not polled together for ever.
-        nextMs = nowMs + Int64.random(in: 0..<intervalMs, using: &chance)
-    }
-
-    var isWithoutContact: Bool { failures >= BoxSchedule.lostAfterFailures }
-
-    mutating func callNoLater(than ms: Int64) { nextMs = min(nextMs, ms) }
-
-    /// Somebody waits for it.
-    mutating func callNow(nowMs: Int64) { nextMs = nowMs }
-
-    /// The next poll keeps its place in the interval; intervals that were missed are not made up for.
-    mutating func succeeded(nowMs: Int64) {
-        failures = 0
-        nextMs += intervalMs * max(1, (nowMs - nextMs) / intervalMs + 1)
-    }
-
-    /// - Parameter madeProgress: readings were stored before it failed.
-    mutating func failed(nowMs: Int64, madeProgress: Bool, chance: inout some RandomNumberGenerator) {
-        failures = madeProgress ? 1 : failures + 1
-        let doubled = BoxSchedule.firstBackOffMs << min(failures - 1, 20)
-        let backOff = min(doubled, backOffMsMax)
-        nextMs = nowMs + Int64.random(in: backOff / 2...backOff, using: &chance)
     }
 }

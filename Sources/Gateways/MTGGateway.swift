@@ -1,69 +1,26 @@
 internal import Fleet
-public import Kafka
-public import Observe
-public import Sockets
+internal import Observe
+internal import Sockets
 internal import Wire
-
-/// What a gateway for boxes (MTG) is made of.
-public struct MTGGatewaySettings: Sendable {
-    public var kafka: KafkaSettings
-    /// Where registrations are read.
-    public var conninfo: String
-    public var registryIntervalS: Int64
-    public var pollIntervalMs: Int64
-    public var backOffMsMax: Int64
-    public var answerTimeoutMs: Int64
-    public var connectionMsMax: Int64
-    /// Workers are told of a box that has not answered for this long.
-    public var contactLostMs: Int64
-    public var connectionsMax: Int
-    public var spoolPath: String
-    public var spoolBytesMax: Int64
-    /// Where boxes may be reached without TLS.
-    public var plain: [CIDR]
-    /// Boxes are asked for all that they still have, whatever was stored before: repeats count once.
-    public var asksAgain: Bool
-    /// Makes the topics that are missing; throws while the broker is away.
-    public var prepareTopics: @Sendable () throws -> Void
-
-    public init(
-        kafka: KafkaSettings, conninfo: String, registryIntervalS: Int64, pollIntervalMs: Int64, backOffMsMax: Int64,
-        answerTimeoutMs: Int64, connectionMsMax: Int64, contactLostMs: Int64, connectionsMax: Int, spoolPath: String,
-        spoolBytesMax: Int64, plain: [CIDR], asksAgain: Bool, prepareTopics: @escaping @Sendable () throws -> Void
-    ) {
-        (self.kafka, self.conninfo, self.registryIntervalS) = (kafka, conninfo, registryIntervalS)
-        (self.pollIntervalMs, self.backOffMsMax) = (pollIntervalMs, backOffMsMax)
-        (self.answerTimeoutMs, self.connectionMsMax) = (answerTimeoutMs, connectionMsMax)
-        self.contactLostMs = contactLostMs
-        (self.connectionsMax, self.spoolPath, self.spoolBytesMax) = (connectionsMax, spoolPath, spoolBytesMax)
-        (self.plain, self.asksAgain, self.prepareTopics) = (plain, asksAgain, prepareTopics)
-    }
-
-    /// Boxes are heard so often that their silence says something.
-    var expectsReports: Bool { pollIntervalMs <= 120_000 }
-}
 
 /// Polls boxes: one thread and one event queue for all connections, nothing in it waits for a box. What boxes give goes
 /// into the spool, once a round in one transaction for all of them; only then are they asked for more.
-public final class MTGGateway {
+final class MTGGateway {
     /// How often deadlines are looked at; what comes from boxes is taken at once.
     private static let lookMs: Int64 = 50
     private static let figuresMs: Int64 = 60_000
 
-    private let settings: MTGGatewaySettings
+    private let settings: GatewaySettings
     private let log: Log
     private let metrics: GatewayMetrics
     private let spool: Spool
-    private let registry: BoxRegistry
+    private let registry: DeviceRegistry
     private let drain: SpoolDrain
-    private let poller: Poller
-    private let tls: TLSContext
+    private let lines: DeviceLines<BoxCall>
     private let faultLines = OncePer(periodMs: 10_000)
     private var chance = SystemRandomNumberGenerator()
 
     private var boxes: [VehicleID: PolledBox] = [:]
-    private var calls: [BoxCall?] = []
-    private var freeSlots: [Int] = []
     /// What was stored before, until the box is met.
     private var sequences: [String: [String: Int64]]
     /// Calls of this round whose readings are to be stored.
@@ -74,56 +31,41 @@ public final class MTGGateway {
     private var nextFiguresMs = Clock.steadyMs() + figuresMs
     private var isFull = false
 
-    /// - Throws: `SpoolError` when the spool's file cannot be used.
-    public init(_ settings: MTGGatewaySettings, metrics: Metrics, log: Log) throws {
-        (self.settings, self.log) = (settings, log)
-        let metrics = GatewayMetrics(metrics)
-        self.metrics = metrics
-        spool = try Spool(path: settings.spoolPath)
+    init(_ parts: GatewayParts) throws {
+        (settings, log, metrics) = (parts.settings, parts.log, parts.metrics)
+        (spool, registry, drain) = (parts.spool, parts.registry, parts.drain)
         sequences = settings.asksAgain ? [:] : try spool.sequences()
-        poller = try Poller()
-        tls = try TLSContext()
-        drain = SpoolDrain(
-            spool, settings.kafka, prepareTopics: settings.prepareTopics, metrics: metrics, log: log)
-        registry = BoxRegistry(
-            conninfo: settings.conninfo, intervalS: settings.registryIntervalS, plain: settings.plain,
-            refused: metrics.refused, log: log)
+        lines = try DeviceLines()
     }
 
     /// Returns when `shouldStop` says so. What boxes gave by then is in the spool or at the broker.
-    public func run(shouldStop: () -> Bool) {
-        log.info("gateway started", ["spooled": "\(spool.count)", "spool": "\(settings.spoolPath)"])
-        registry.start()
-        drain.start()
+    func run(shouldStop: () -> Bool) {
         while !shouldStop() {
-            for slot in poller.wait(timeoutMs: Int32(MTGGateway.lookMs)) { if let call = calls[slot] { goOn(call) } }
+            for call in lines.ready(timeoutMs: Int32(MTGGateway.lookMs)) { goOn(call) }
             store()
             let now = Clock.steadyMs()
             guard now >= nextLookMs else { continue }
             nextLookMs = now + MTGGateway.lookMs
-            if let registered = registry.take() { take(registered, now) }
-            for request in registry.takeRequests() { take(request, now) }
+            if let registered = registry.take(.machine) { take(registered, now) }
+            for request in registry.takeRequests(of: .machine) { take(request, now) }
             cutLate(now)
             callDue(now)
             if now >= nextFiguresMs { sayFigures(now) }
         }
-        for call in calls { call.map { close($0) } }
+        for case let call? in lines.all { close(call) }
         store()
-        registry.stop()
-        drain.stop()
         sayFigures(Clock.steadyMs())
-        log.info("gateway stopped", ["spooled": "\(spool.count)"])
     }
 
     // MARK: - Whom to poll
 
-    private func take(_ registered: [BoxRegistration], _ now: Int64) {
+    private func take(_ registered: [DeviceRegistration], _ now: Int64) {
         var left = boxes
         for registration in registered {
             if let box = left.removeValue(forKey: registration.vehicle) {
                 box.registration = registration
             } else {
-                let schedule = BoxSchedule(
+                let schedule = CallSchedule(
                     nowMs: now, intervalMs: settings.pollIntervalMs, backOffMsMax: settings.backOffMsMax,
                     chance: &chance)
                 let known = sequences.removeValue(forKey: registration.vehicle.text) ?? [:]
@@ -145,7 +87,7 @@ public final class MTGGateway {
         metrics.boxes.set(boxes.count)
     }
 
-    private func take(_ request: PollRequest, _ now: Int64) {
+    private func take(_ request: DeviceRequest, _ now: Int64) {
         guard let box = boxes[request.vehicle] else {
             return answer(
                 request, isDone: false,
@@ -157,18 +99,19 @@ public final class MTGGateway {
         if box.call == nil { box.schedule.callNow(nowMs: now) }
     }
 
-    private func answer(_ request: PollRequest, isDone: Bool, _ text: String) {
+    private func answer(_ request: DeviceRequest, isDone: Bool, _ text: String) {
         let ts = Clock.nowMs()
         let action = Action(
             id: "\(request.id.prefix(50))-\(String(ts, radix: 36))", vehicle: request.vehicle, ts: ts, by: "gateway",
             note: nil, kind: .pollAnswer(request: request.id, isDone: isDone, text: text))
-        notices.append(SpooledPage(vehicle: request.vehicle, end: nil, records: [RecordWriter.action(action)]))
+        notices.append(SpooledPage(
+                topic: Topic.machines, vehicle: request.vehicle, end: nil, records: [RecordWriter.action(action)]))
     }
 
     private func callDue(_ now: Int64) {
         guard !isSpoolFull() else { return }
         for box in boxes.values where box.call == nil && box.schedule.nextMs <= now {
-            guard calls.count - freeSlots.count < settings.connectionsMax else {
+            guard lines.count < settings.connectionsMax else {
                 if let more = faultLines.pass("connections") {
                     log.warning(
                         "as many connections as gateway.connections_max allows: boxes wait for their turn",
@@ -202,45 +145,27 @@ public final class MTGGateway {
     // MARK: - One call
 
     private func call(_ box: PolledBox, _ now: Int64) {
-        let registration = box.registration
-        do {
-            let pinned = registration.certificateSHA256
-            let stream = try Stream(
-                to: registration.address, port: registration.port, tls: pinned == nil ? nil : tls, pinned: pinned)
-            let slot = freeSlots.popLast() ?? calls.count
-            if slot == calls.count { calls.append(nil) }
-            let call = BoxCall(
-                box, stream, BoxSession(known: box.sequences, pageMost: box.pageMost), slot: slot, startMs: now)
-            call.deadlineMs = now + settings.answerTimeoutMs
-            try poller.add(stream.descriptor, tag: slot, reading: true, writing: true)
-            (calls[slot], box.call) = (call, call)
+        do throws(LineFault) {
+            box.call = try lines.open(to: box.registration) { stream, slot in
+                BoxCall(
+                    box, stream, BoxSession(known: box.sequences, pageMost: box.pageMost), slot: slot, startMs: now,
+                    deadlineMs: now + settings.answerTimeoutMs)
+            }
         } catch {
-            ended(box, startMs: now, madeProgress: false, .unreachable("\(error)"))
+            ended(box, startMs: now, madeProgress: false, BoxFault(error))
         }
     }
 
     /// Something can be read or written.
     private func goOn(_ call: BoxCall) {
-        switch call.stream.open() {
-        case .waiting: return watch(call)
-        case .failed(let error): return end(call, .unreachable(error.description))
-        case .distrusted(let error): return end(call, .distrusted(error.description))
-        case .done: break
+        for fact in lines.facts(of: call) where lines.has(call) {
+            switch fact {
+            case .opened: act(call.session.opened(), call)
+            case .received(let bytes): act(call.session.received(bytes), call)
+            case .closed: act(call.session.closed(), call)
+            case .failed(let fault): end(call, BoxFault(fault))
+            }
         }
-        if !call.isOpen {
-            call.isOpen = true
-            act(call.session.opened(), call)
-        } else if case .failed(let error) = call.stream.flush() {
-            return end(call, .unreachable(error.description))
-        }
-        guard call.isOpen, calls[call.slot] === call else { return }
-        switch call.stream.read() {
-        case .nothingYet: break
-        case .bytes(let bytes): act(call.session.received(bytes), call)
-        case .ended: act(call.session.closed(), call)
-        case .failed(let error): return end(call, .unreachable(error.description))
-        }
-        if calls[call.slot] === call { watch(call) }
     }
 
     private func act(_ action: BoxSession.Action, _ call: BoxCall) {
@@ -248,9 +173,7 @@ public final class MTGGateway {
         case .wait: break
         case .ask(let request):
             call.deadlineMs = Clock.steadyMs() + settings.answerTimeoutMs
-            if case .failed(let error) = call.stream.send(request.encoded()) {
-                end(call, .unreachable(error.description))
-            }
+            do throws(LineFault) { try lines.send(request.encoded(), to: call) } catch { end(call, BoxFault(error)) }
         case .store(let readings, let serial):
             toStore.append((call, page(readings, serial, call.box)))
         case .done: end(call, nil)
@@ -258,22 +181,11 @@ public final class MTGGateway {
         }
     }
 
-    private func watch(_ call: BoxCall) {
-        let writing = call.stream.wantsWriting
-        guard writing != call.watchesWriting else { return }
-        call.watchesWriting = writing
-        do {
-            try poller.change(call.stream.descriptor, tag: call.slot, reading: true, writing: writing)
-        } catch {
-            end(call, .unreachable("\(error)"))
-        }
-    }
-
     private func page(_ readings: [MTGReading], _ serial: String, _ box: PolledBox) -> SpooledPage {
         let (vehicle, model) = (box.registration.vehicle, box.registration.model)
         metrics.droppedFields.add(readings.reduce(0) { $0 + $1.droppedFields })
         return SpooledPage(
-            vehicle: vehicle, end: SpooledPage.End(serial: serial, sequence: readings.last!.sequence),
+            topic: Topic.machines, vehicle: vehicle, end: SpooledPage.End(serial: serial, sequence: readings.last!.sequence),
             records: readings.map { reading in
                 var reading = reading.machineReading(vehicle: vehicle, model: model)
                 reading.isReporting = reading.isReporting && settings.expectsReports
@@ -284,7 +196,7 @@ public final class MTGGateway {
     /// What this round brought, in one transaction; then the boxes are asked for more.
     private func store() {
         guard !toStore.isEmpty || !notices.isEmpty else { return }
-        let stored = toStore.filter { calls[$0.call.slot] === $0.call }
+        let stored = toStore.filter { lines.has($0.call) }
         let said = notices
         (toStore, notices) = ([], [])
         do throws(SpoolError) {
@@ -314,7 +226,7 @@ public final class MTGGateway {
     }
 
     private func cutLate(_ now: Int64) {
-        for case let call? in calls {
+        for case let call? in lines.all {
             if now >= call.startMs + settings.connectionMsMax {
                 end(call, .overlong)
             } else if now >= call.deadlineMs {
@@ -324,7 +236,7 @@ public final class MTGGateway {
     }
 
     private func end(_ call: BoxCall, _ fault: BoxFault?) {
-        guard calls[call.slot] === call else { return }
+        guard lines.has(call) else { return }
         close(call)
         let readings = call.session.readings
         for request in call.box.requests {
@@ -339,8 +251,7 @@ public final class MTGGateway {
     }
 
     private func close(_ call: BoxCall) {
-        calls[call.slot] = nil
-        freeSlots.append(call.slot)
+        lines.close(call)
         call.box.call = nil
     }
 
@@ -389,7 +300,9 @@ public final class MTGGateway {
             vehicle: vehicle, ts: ts, id: "contact-\(ts)", model: box.registration.model ?? "unknown")
         reading.values[.contact] = contact == .lost ? 0 : 1
         reading.isReporting = contact == .heard && settings.expectsReports
-        notices.append(SpooledPage(vehicle: vehicle, end: nil, records: [RecordWriter.machine(reading)]))
+        notices.append(
+            SpooledPage(
+                topic: Topic.machines, vehicle: vehicle, end: nil, records: [RecordWriter.machine(reading)]))
     }
 
     /// The one place that knows that contact with a box was lost (with the fault) or is back (nil).
@@ -407,7 +320,7 @@ public final class MTGGateway {
 
     private func sayFigures(_ now: Int64) {
         nextFiguresMs = now + MTGGateway.figuresMs
-        metrics.connections.set(calls.count - freeSlots.count)
+        metrics.connections.set(lines.count)
         metrics.spoolBytes.set(spool.bytes)
         metrics.spoolRecords.set(spool.count)
         let failed = BoxFault.labels.reduce(0) { $0 + metrics.polls[$1].value }
@@ -424,8 +337,8 @@ public final class MTGGateway {
 
 /// A box and what is known of it from poll to poll.
 private final class PolledBox {
-    var registration: BoxRegistration
-    var schedule: BoxSchedule
+    var registration: DeviceRegistration
+    var schedule: CallSchedule
     /// Stored last, by serial number.
     var sequences: [String: Int64]
     var pageMost = MTGRequest.pageReadingsMax
@@ -434,29 +347,24 @@ private final class PolledBox {
     /// What the workers were told last; nil: nothing yet.
     var isLost: Bool?
     /// Who waits for the end of the next call.
-    var requests: [PollRequest] = []
+    var requests: [DeviceRequest] = []
     /// Nil between polls.
     var call: BoxCall?
 
-    init(_ registration: BoxRegistration, _ schedule: BoxSchedule, _ sequences: [String: Int64]) {
+    init(_ registration: DeviceRegistration, _ schedule: CallSchedule, _ sequences: [String: Int64]) {
         (self.registration, self.schedule, self.sequences) = (registration, schedule, sequences)
     }
 }
 
 /// One connection to a box.
-private final class BoxCall {
+private final class BoxCall: DeviceLine {
     let box: PolledBox
-    let stream: Stream
     var session: BoxSession
-    let slot: Int
-    let startMs: Int64
-    /// For the answer that is awaited, or for the connection.
-    var deadlineMs: Int64 = 0
-    var isOpen = false
-    var watchesWriting = true
 
-    init(_ box: PolledBox, _ stream: Stream, _ session: BoxSession, slot: Int, startMs: Int64) {
-        (self.box, self.stream, self.session) = (box, stream, session)
-        (self.slot, self.startMs) = (slot, startMs)
+    init(
+        _ box: PolledBox, _ stream: Stream, _ session: BoxSession, slot: Int, startMs: Int64, deadlineMs: Int64
+    ) {
+        (self.box, self.session) = (box, session)
+        super.init(stream, slot: slot, startMs: startMs, deadlineMs: deadlineMs)
     }
 }

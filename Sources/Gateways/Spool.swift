@@ -11,19 +11,21 @@ public struct SpoolError: Error, CustomStringConvertible {
 /// A record that waits for the broker.
 struct SpooledRecord {
     let position: Int64
+    let topic: String
     let vehicle: String
     let json: [UInt8]
 }
 
-/// Records of one box that belong together.
+/// Records of one vehicle that belong together.
 struct SpooledPage {
     /// Where a box's readings end.
     struct End {
         let serial: String
         let sequence: Int64
     }
+    let topic: String
     let vehicle: VehicleID
-    /// Nil: they are the gateway's own.
+    /// Nil: of a car, or the gateway's own.
     let end: End?
     let records: [[UInt8]]
 }
@@ -42,7 +44,7 @@ final class Spool: @unchecked Sendable {
 
     /// "DRVR": files of other programs are left alone.
     private static let applicationID: Int64 = 0x4452_5652
-    private static let version: Int64 = 1
+    private static let version: Int64 = 2
     static let rowsMax = 1_000
 
     init(path: String) throws(SpoolError) {
@@ -71,12 +73,13 @@ final class Spool: @unchecked Sendable {
                     description: "\(path): is a file of another program. Name another one in gateway.spool_path")
             }
             let version = try number("PRAGMA user_version")
-            guard version == Spool.version else {
+            guard (1...Spool.version).contains(version) else {
                 throw SpoolError(
                     description: "\(path): is a spool of version \(version), this program knows \(Spool.version)."
                         + " Run the program that made it until it is drained, or move it away")
             }
             try check()
+            if version == 1 { try takeOverFirstVersion() }
         }
         // A box may forget what was stored: it must survive a loss of power, not only of the process.
         try execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
@@ -85,7 +88,7 @@ final class Spool: @unchecked Sendable {
                 try execute(
                     """
                     CREATE TABLE record (position INTEGER PRIMARY KEY AUTOINCREMENT, vehicle TEXT NOT NULL,
-                        json BLOB NOT NULL, refused TEXT);
+                        json BLOB NOT NULL, refused TEXT, topic TEXT NOT NULL);
                     CREATE TABLE box (vehicle TEXT NOT NULL, serial TEXT NOT NULL, sequence INTEGER NOT NULL,
                         PRIMARY KEY (vehicle, serial)) WITHOUT ROWID;
                     PRAGMA application_id = \(Spool.applicationID); PRAGMA user_version = \(Spool.version);
@@ -94,6 +97,17 @@ final class Spool: @unchecked Sendable {
         }
         waiting.store(try number("SELECT count(*) FROM record WHERE refused IS NULL"), ordering: .relaxed)
         try measure()
+    }
+
+    /// The first version knew machines only.
+    private func takeOverFirstVersion() throws(SpoolError) {
+        try transaction { () throws(SpoolError) in
+            try execute(
+                """
+                ALTER TABLE record ADD COLUMN topic TEXT NOT NULL DEFAULT '\(Topic.machines)';
+                PRAGMA user_version = \(Spool.version);
+                """)
+        }
     }
 
     private func check() throws(SpoolError) {
@@ -131,8 +145,8 @@ final class Spool: @unchecked Sendable {
                 for page in pages {
                     for json in page.records {
                         try run(
-                            "INSERT INTO record (vehicle, json) VALUES (?1, ?2)",
-                            [.text(page.vehicle.text), .bytes(json)])
+                            "INSERT INTO record (vehicle, json, topic) VALUES (?1, ?2, ?3)",
+                            [.text(page.vehicle.text), .bytes(json), .text(page.topic)])
                     }
                     guard let end = page.end else { continue }
                     try run(
@@ -150,10 +164,14 @@ final class Spool: @unchecked Sendable {
             var records: [SpooledRecord] = []
             try query(
                 """
-                SELECT position, vehicle, json FROM record WHERE refused IS NULL ORDER BY position
+                SELECT position, vehicle, json, topic FROM record WHERE refused IS NULL ORDER BY position
                 LIMIT \(Spool.rowsMax)
                 """
-            ) { records.append(SpooledRecord(position: $0.integer(0), vehicle: $0.text(1), json: $0.bytes(2))) }
+            ) {
+                records.append(
+                    SpooledRecord(
+                        position: $0.integer(0), topic: $0.text(3), vehicle: $0.text(1), json: $0.bytes(2)))
+            }
             return records
         }
     }

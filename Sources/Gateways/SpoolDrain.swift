@@ -100,7 +100,7 @@ final class SpoolDrain: Sendable {
         for (index, record) in records.enumerated() {
             do {
                 try producer.produce(
-                    topic: Topic.machines, partition: nil, key: Array(record.vehicle.utf8), value: record.json,
+                    topic: record.topic, partition: nil, key: Array(record.vehicle.utf8), value: record.json,
                     timestampMs: nil, tag: index)
             } catch let error as KafkaError where error.isAboutRecord {
                 take(index, error)

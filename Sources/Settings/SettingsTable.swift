@@ -49,7 +49,8 @@ public struct SettingRow: Sendable {
         SettingRow("postgres.owner_url", .text, "", "connection string of `drover migrate`; empty: postgres.url"),
         SettingRow(
             "work.lanes", .integer(0...256), "0",
-            "threads that work on partitions, each with a database session of its own; 0: one a processor core"),
+            "threads that work on partitions, each with a database session of its own; 0: one a processor core. Machines get "
+                + "half as many beside them"),
         SettingRow(
             "work.commit_interval_ms", .integer(1...60_000), "200", "longest time between two commits of a worker"),
         SettingRow(
@@ -62,10 +63,10 @@ public struct SettingRow: Sendable {
         SettingRow("gateway.poll_interval_s", .integer(1...86_400), "60", "time between two polls of a box"),
         SettingRow(
             "gateway.back_off_s_max", .integer(1...86_400), "300",
-            "longest time until a box that does not answer is tried again; the first time is about a second"),
+            "longest time until a box or adapter that does not answer is tried again; the first time is about a second"),
         SettingRow(
             "gateway.answer_timeout_ms", .integer(100...600_000), "10000",
-            "a box that has not connected, or not answered whole, by then is hung up on"),
+            "a box or adapter that has not connected, or not answered whole, by then is hung up on"),
         SettingRow(
             "gateway.connection_s_max", .integer(1...86_400), "120",
             "longest time of one connection; a longer backlog goes on with the next"),
@@ -74,7 +75,7 @@ public struct SettingRow: Sendable {
             "a box that has not answered for so long is without contact: an alert, if its engine was running"),
         SettingRow(
             "gateway.connections_max", .integer(1...100_000), "4096",
-            "boxes that are talked to at once; each may take 130 KB and an open file"),
+            "boxes that are talked to at once, and as many adapters; each may take 130 KB and an open file"),
         SettingRow(
             "gateway.registry_interval_s", .integer(1...3_600), "15", "how often registrations are read from PostgreSQL"
         ),
@@ -86,7 +87,14 @@ public struct SettingRow: Sendable {
             "size of the spool from which on boxes are not polled and keep their readings"),
         SettingRow(
             "gateway.plain_tcp_cidrs", .text, "127.0.0.0/8",
-            "networks in which boxes may be reached without TLS, separated by commas"),
+            "networks in which boxes and adapters may be reached without TLS, separated by commas"),
+        SettingRow(
+            "gateway.obd_schedule", .text, "1000 ms: 0D 1-10; 0C 1,3,5,7,9; 10/0B 2,4; 10/0F 8; 42 6; 05 10",
+            "what cars are asked for: length of a step, then parameters (mode 01; of a/b the first that the car supports)"
+                + " with the steps in which they are asked; the values of one step make one reading"),
+        SettingRow(
+            "gateway.obd_parked_s", .integer(1...86_400), "60",
+            "how often a car whose ignition is off is asked again; longer spares its battery"),
         SettingRow(
             "cars.trouble_codes_dir", .text, "Deploy/trouble-codes",
             "folder with what trouble codes mean: generic.csv and a file a make"),
@@ -94,6 +102,12 @@ public struct SettingRow: Sendable {
         SettingRow("trips.trip_gap_min", .integer(1...100_000), "5", "a longer silence ends a trip"),
         SettingRow(
             "trips.sharp_mps2", .thousandths(500...20_000), "3.0", "limit of sharp acceleration and braking, m/s²"),
+        SettingRow(
+            "trips.sharp_speed_kmh_min", .integer(0...200), "0",
+            "a change of speed below this speed is never sharp, km/h"),
+        SettingRow(
+            "trips.sharp_hold_ms", .integer(0...10_000), "0",
+            "a change of speed is sharp only when it stays beyond the limit for this long"),
         SettingRow(
             "alerts.thresholds_dir", .text, "Deploy/thresholds", "folder with tractors.xml and one XML file a model"),
         SettingRow(

@@ -82,10 +82,10 @@ public struct Drive: Equatable, Sendable {
     }
 }
 
-/// The drive as bytes, for the database and for memory: version 1, the rules left out, LEB128 varints and zigzag
+/// The drive as bytes, for the database and for memory: version 2, the rules left out, LEB128 varints and zigzag
 /// integers. Times inside are counted back from the trip's end.
 extension Drive {
-    private static let version: UInt8 = 1
+    private static let version: UInt8 = 2
 
     package func pack(to out: inout [UInt8]) {
         out.append(Drive.version)

@@ -10,6 +10,8 @@ import Wire
 /// Puts what a person says on the log, and waits until it is in the database.
 struct ActionPush {
     let settings: Settings
+    /// Of the vehicle's kind.
+    var topic = Topic.machines
 
     static let options: [Command.Option] = [
         .init("--by", "NAME", "who says it (default: the login's name)"), .init("--note", "TEXT", "a remark"),
@@ -46,20 +48,20 @@ struct ActionPush {
     func push(_ actions: [Action]) throws -> Bool {
         let kafka = settings.kafka(clientID: "drover-action")
         let topics = try Topics.ensure(kafka, partitions: Int32(settings.integer("kafka.partitions")))
-        guard let count = topics[Topic.machines] else { throw Failure("the topic \(Topic.machines) is not there") }
+        guard let count = topics[topic] else { throw Failure("the topic \(topic) is not there") }
         let producer = try Producer(kafka)
         var written: Set<Int32> = []
         for action in actions {
             let value = RecordWriter.action(action)
             // What the worker would refuse is refused here.
-            _ = try RecordDecoder().decode(line: value, isMachine: true)
+            _ = try RecordDecoder().decode(line: value, isMachine: topic == Topic.machines)
             let key = Array((action.vehicle?.text ?? "").utf8)
             let partitions =
                 action.vehicle == nil
                 ? Array(0..<count) : [unsafe key.withUnsafeBytes { unsafe KeyPlace.partition(of: $0, count: count) }]
             for partition in partitions {
                 try producer.produce(
-                    topic: Topic.machines, partition: partition, key: key, value: value, timestampMs: nil)
+                    topic: topic, partition: partition, key: key, value: value, timestampMs: nil)
             }
             written.formUnion(partitions)
         }
@@ -71,7 +73,7 @@ struct ActionPush {
     func settle(_ vehicle: VehicleID) throws {
         let kafka = settings.kafka(clientID: "drover-action")
         let topics = try Topics.ensure(kafka, partitions: Int32(settings.integer("kafka.partitions")))
-        guard let count = topics[Topic.machines] else { throw Failure("the topic \(Topic.machines) is not there") }
+        guard let count = topics[topic] else { throw Failure("the topic \(topic) is not there") }
         let key = Array(vehicle.text.utf8)
         let partition = unsafe key.withUnsafeBytes { unsafe KeyPlace.partition(of: $0, count: count) }
         guard try wait(for: [partition], kafka) else {
@@ -83,7 +85,7 @@ struct ActionPush {
 
     private func wait(for partitions: [Int32], _ kafka: KafkaSettings) throws -> Bool {
         let reader = try RecordReader(kafka)
-        let ends = try partitions.map { try reader.end(of: TopicPartition(topic: Topic.machines, partition: $0)) }
+        let ends = try partitions.map { try reader.end(of: TopicPartition(topic: topic, partition: $0)) }
         let connection = try Connection(conninfo: settings.text("postgres.reader_url", or: "postgres.url"))
         let patience = Stopwatch()
         while patience.seconds < 10, !StopFlag.isSet {
@@ -92,7 +94,7 @@ struct ActionPush {
                 SELECT FROM unnest($1::int[], $2::bigint[]) AS wanted(partition, end_offset)
                 LEFT JOIN drover.partition_progress p ON p.topic = $3 AND p.partition = wanted.partition
                 WHERE coalesce(p.next_offset, 0) < wanted.end_offset
-                """, [.int4Array(partitions), .int8Array(ends), .text(Topic.machines)])
+                """, [.int4Array(partitions), .int8Array(ends), .text(topic)])
             if waiting.isEmpty { return true }
             _ = StopFlag.wait(timeoutMs: 50)
         }

@@ -8,35 +8,45 @@ import Sockets
 import Storage
 
 extension Roles {
-    static func gateway(_ settings: Settings, asksAgain: Bool = false, log: Log) throws -> MTGGateway {
+    static func gateway(_ settings: Settings, asksAgain: Bool = false, log: Log) throws -> Gateway {
         let kafka = kafka(settings, clientID: "drover-gateway", log: log)
         let partitions = Int32(settings.integer("kafka.partitions"))
         let connectionsMax = Int(settings.integer("gateway.connections_max"))
         let descriptors = Descriptors.raiseLimit()
-        guard descriptors >= connectionsMax + 100 else {
+        let needed = 2 * connectionsMax + 100
+        guard descriptors >= needed else {
             throw Failure(
-                "gateway.connections_max: \(connectionsMax) connections need \(connectionsMax + 100) open files, "
+                "gateway.connections_max: \(connectionsMax) boxes and as many adapters need \(needed) open files, "
                     + "\(descriptors) are allowed. Raise `ulimit -n` or lower the setting")
         }
-        return try MTGGateway(
-            MTGGatewaySettings(
-                kafka: kafka, conninfo: settings.text("postgres.gateway_url", or: "postgres.url"),
-                registryIntervalS: settings.integer("gateway.registry_interval_s"),
-                pollIntervalMs: settings.integer("gateway.poll_interval_s") * 1_000,
-                backOffMsMax: settings.integer("gateway.back_off_s_max") * 1_000,
-                answerTimeoutMs: settings.integer("gateway.answer_timeout_ms"),
-                connectionMsMax: settings.integer("gateway.connection_s_max") * 1_000,
-                contactLostMs: settings.integer("gateway.contact_lost_s") * 1_000, connectionsMax: connectionsMax,
-                spoolPath: settings.text("gateway.spool_path"),
-                spoolBytesMax: settings.integer("gateway.spool_bytes_max"), plain: try settings.plainNetworks(),
-                asksAgain: asksAgain,
-                prepareTopics: { _ = try Topics.ensure(kafka, partitions: partitions, timeoutMs: 3_000) }),
-            metrics: Metrics(), log: log)
+        var made = GatewaySettings(
+            kafka: kafka, conninfo: settings.text("postgres.gateway_url", or: "postgres.url"),
+            spoolPath: settings.text("gateway.spool_path"),
+            prepareTopics: { _ = try Topics.ensure(kafka, partitions: partitions, timeoutMs: 3_000) })
+        made.registryIntervalS = settings.integer("gateway.registry_interval_s")
+        made.pollIntervalMs = settings.integer("gateway.poll_interval_s") * 1_000
+        made.backOffMsMax = settings.integer("gateway.back_off_s_max") * 1_000
+        made.answerTimeoutMs = settings.integer("gateway.answer_timeout_ms")
+        made.connectionMsMax = settings.integer("gateway.connection_s_max") * 1_000
+        made.contactLostMs = settings.integer("gateway.contact_lost_s") * 1_000
+        made.connectionsMax = connectionsMax
+        made.spoolBytesMax = settings.integer("gateway.spool_bytes_max")
+        made.plain = try settings.plainNetworks()
+        made.asksAgain = asksAgain
+        made.pollSchedule = try settings.pollSchedule()
+        made.parkedMs = settings.integer("gateway.obd_parked_s") * 1_000
+        return try Gateway(made, metrics: Metrics(), log: log)
     }
 }
 
 extension Settings {
-    /// Networks in which boxes may be reached without TLS.
+    func pollSchedule() throws -> PollSchedule {
+        do throws(PollScheduleFault) { return try PollSchedule(text("gateway.obd_schedule")) } catch {
+            throw Failure("gateway.obd_schedule: \(error)")
+        }
+    }
+
+    /// Networks in which boxes and adapters may be reached without TLS.
     func plainNetworks() throws -> [CIDR] {
         try text("gateway.plain_tcp_cidrs").split(separator: ",").map { part in
             let text = String(part.filter { $0 != " " })
@@ -53,7 +63,7 @@ extension Settings {
 extension Command {
     static let gateway = Command(
         name: "gateway", operands: "[options]",
-        summary: "Polls boxes (MTG) and pushes their readings to \(Topic.machines). Stops on SIGTERM.",
+        summary: "Polls boxes (MTG) and cars' adapters (OBD-II), and pushes what they say. Stops on SIGTERM.",
         options: SettingsSource.options,
         example: "drover gateway --set gateway.plain_tcp_cidrs=192.168.40.0/24",
         run: { arguments in

@@ -8,35 +8,49 @@ import Trips
 
 extension Command {
     static let report = Command(
-        name: "report", operands: "fleet-day --date D [options]",
-        summary: "A report of a day: trips, totals and alerts in the reader's time zone.",
+        name: "report", operands: "fleet-day | trips [options]",
+        summary: "A report of a day in the reader's time zone: trips and what they add up to, and alerts.",
         options: [
-            .init("--date", "D", "the day, like 2018-02-20"),
+            .init("--date", "D", "the day, like 2018-02-20 (default: today)"),
             .init("--zone", "Z", "time zone, like Europe/Berlin (default UTC)"),
-            .init("--format", "F", "html, csv or json (default html)"),
+            .init("--vehicle", "V", "trips: of this vehicle only"),
+            .init("--format", "F", "html, csv, json or table (default: fleet-day html, trips table)"),
         ] + SettingsSource.options,
-        example: "drover report fleet-day --date 2018-02-20 --zone Europe/Berlin --format html > day.html",
+        example: "drover report trips --date 2018-02-20 --zone Europe/Berlin --vehicle seat-leon",
         run: { arguments in
-            guard arguments.operands == ["fleet-day"] else { throw UsageError("name one report: fleet-day") }
-            guard let date = arguments.text("--date") else { throw UsageError("--date is missing") }
+            let contents: [[String]: FleetDay.Content] = [["fleet-day"]: .tripsAndAlerts, ["trips"]: .trips]
+            guard let content = contents[arguments.operands] else {
+                throw UsageError("name one report: fleet-day or trips")
+            }
             let zone = arguments.text("--zone") ?? "UTC"
+            let date = arguments.text("--date") ?? ZonedDay.date(ofMs: Clock.nowMs(), zone: zone)
             guard let day = ZonedDay(date: date, zone: zone) else {
                 throw UsageError(
                     "--date \(date) --zone \(zone): must be a day like 2018-02-20 and a zone like Europe/Berlin")
             }
-            let render = try arguments.one("--format", of: formats, standard: "html")
+            var vehicle: VehicleID?
+            if let text = arguments.text("--vehicle") {
+                guard content == .trips else { throw UsageError("--vehicle is for `report trips`") }
+                vehicle = VehicleID(text)
+                if vehicle == nil { throw UsageError("--vehicle \(text): is no vehicle's id") }
+            }
+            let render = try arguments.one("--format", of: formats, standard: content == .trips ? "table" : "html")
             let settings = try SettingsSource.load(arguments)
-            Out.result(render(try fleetDay(day, settings)))
+            Out.result(render(try fleetDay(day, content, vehicle, settings)))
             return .done
         })
 
     private static let formats: [String: @Sendable (FleetDay) -> String] = [
-        "html": { $0.html() }, "csv": { $0.csv() }, "json": { $0.json() },
+        "html": { $0.html() }, "csv": { $0.csv() }, "json": { $0.json() }, "table": { $0.text() },
     ]
 
-    static func fleetDay(_ day: ZonedDay, _ settings: Settings) throws -> FleetDay {
+    static func fleetDay(
+        _ day: ZonedDay, _ content: FleetDay.Content = .tripsAndAlerts, _ vehicle: VehicleID? = nil,
+        _ settings: Settings
+    ) throws -> FleetDay {
         let connection = try Connection(conninfo: settings.text("postgres.reader_url", or: "postgres.url"))
         return try FleetDay.read(
-            day, rules: settings.tripRules(), price: settings.fuelPrice, queries: Home.reportQueries(), on: connection)
+            day, content, vehicle: vehicle, rules: settings.tripRules(), price: settings.fuelPrice,
+            queries: Home.reportQueries(), on: connection)
     }
 }

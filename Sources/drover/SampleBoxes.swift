@@ -15,7 +15,7 @@ final class SampleBoxes {
     ]
     static var vehicles: [String] { boxes.map(\.vehicle) }
 
-    private let server: BoxServer
+    private let server: DeviceServer<EmulatedBox>
 
     init() throws {
         let emulated = try SampleBoxes.boxes.enumerated().map { number, box in
@@ -23,7 +23,7 @@ final class SampleBoxes {
             let scenario = try Scenario(yaml: Files.read(path), name: path)
             return EmulatedBox(scenario, seed: UInt64(number) + 1, index: box.index)
         }
-        server = try BoxServer(emulated, port: 0, tls: nil)
+        server = try DeviceServer(emulated, port: 0, tls: nil)
     }
 
     func run(log: Log, shouldStop: () -> Bool) {
@@ -39,7 +39,7 @@ final class SampleBoxes {
             var registration = Action.Registration()
             (registration.name, registration.tags) = (box.name, ["sample"])
             registration.address = .init(
-                host: "127.0.0.1", port: Int32(server.port(ofBox: number)), certificateSHA256: nil)
+                host: "127.0.0.1", port: Int32(server.port(of: number)), certificateSHA256: nil)
             return Action(
                 id: "a-" + UUID().uuidString.lowercased(), vehicle: VehicleID(box.vehicle)!, ts: now,
                 by: "drover up", note: nil, kind: .registration(registration))

@@ -7,12 +7,13 @@ import Settings
 
 extension Command {
     static let vehicle = Command(
-        name: "vehicle", operands: "list | register VEHICLE | service VEHICLE | history VEHICLE",
-        summary: "The vehicles: how they are called and reached, their services and readings.",
+        name: "vehicle", operands: "list | register VEHICLE | service VEHICLE | history VEHICLE | scan CAR | scans CAR",
+        summary: "The vehicles: how they are called and reached, their services, readings and health scans.",
         options: [
+            .init("--kind", "KIND", "register: machine or car (default machine); list: only these"),
             .init("--name", "NAME", "register: as people call it"),
-            .init("--model", "MODEL", "register: as in tractors.xml"),
-            .init("--address", "HOST:PORT", "register: the box that is polled; `none`: upload only"),
+            .init("--model", "MODEL", "register: of a machine as in tractors.xml, of a car its maker's name for it"),
+            .init("--address", "HOST:PORT", "register: the box or adapter that is polled; `none`: upload only"),
             .init("--certificate", "SHA256", "register: of the box's certificate (hexadecimal); `none`: plain TCP"),
             .init("--tags", "A,B", "register: its tags"), .init("--tag", "T", "list: only with this tag"),
             .init("--disable", nil, "register: keep it, but do not poll it"),
@@ -22,10 +23,12 @@ extension Command {
                 "--sort", "COLUMN",
                 "list: by vehicle, name, model, last_reading_at, open_alerts or worst_severity (default: disabled ones last)"
             ),
+        ] + carOptions + [
             .init("--hours", "H", "service: the engine hours at which it was done"),
             .init("--before", "TIME", "history: readings before this time (the next page)"),
-            .init("--limit", "N", "list, history: at most so many rows (default 100)"),
-            .init("--format", "F", "list, history: table, csv or json (default table)"),
+            .init("--limit", "N", "list, history, scans: at most so many rows (default 100)"),
+            .init("--wait", "S", "scan: how long the answer is waited for (default 60)"),
+            .init("--format", "F", "list, history, scans: table, csv or json (default table)"),
         ] + ActionPush.options + SettingsSource.options,
         example: "drover vehicle register 8R-0001 --model \"8R Tractor\" --address 192.168.1.10:7701 --by Anna",
         run: { arguments in
@@ -34,8 +37,12 @@ extension Command {
             case ("register", 2): return try register(arguments)
             case ("service", 2): return try service(arguments)
             case ("history", 2): return try history(arguments)
+            case ("scan", 2): return try scan(arguments)
+            case ("scans", 2): return try scans(arguments)
             default:
-                throw UsageError("say `list`, `register VEHICLE`, `service VEHICLE --hours H` or `history VEHICLE`")
+                throw UsageError(
+                    "say `list`, `register VEHICLE`, `service VEHICLE --hours H`, `history VEHICLE`, `scan CAR` or "
+                        + "`scans CAR`")
             }
         })
 
@@ -43,11 +50,11 @@ extension Command {
         "table": { $0.table.text() }, "csv": { $0.table.csv() }, "json": { $0.json },
     ]
 
-    private static func reader(_ arguments: Arguments) throws -> Connection {
+    static func vehicleReader(_ arguments: Arguments) throws -> Connection {
         try Connection(conninfo: SettingsSource.load(arguments).text("postgres.reader_url", or: "postgres.url"))
     }
 
-    private static func vehicleID(_ arguments: Arguments) throws -> VehicleID {
+    static func vehicleID(_ arguments: Arguments) throws -> VehicleID {
         let text = arguments.operands[1]
         guard let id = VehicleID(text) else {
             throw UsageError("\(text): a vehicle's id is 1 to 64 letters, digits, -, _ or .")
@@ -65,10 +72,11 @@ extension Command {
         let limit = try arguments.integer("--limit", in: 1...1_000_000) ?? 100
         let isSorted = arguments.has("--sort")
         let column = try arguments.one("--sort", of: sortColumns, standard: "vehicle")
-        let rows = try reader(arguments).query(
+        let kind = arguments.has("--kind") ? try vehicleKind(arguments) : nil
+        let rows = try vehicleReader(arguments).query(
             Home.reportQueries()["vehicles"],
             [
-                .text(arguments.text("--tag") ?? ""), .text(arguments.text("--search") ?? ""), .text(""),
+                .text(arguments.text("--tag") ?? ""), .text(arguments.text("--search") ?? ""), .text(kind ?? ""),
                 .textArray(Audience.developer.seen.map(\.rawValue)), .bool(false), .text(""),
                 .int8(isSorted ? 1_000_000 : limit),
             ])
@@ -88,7 +96,7 @@ extension Command {
         }
         let limit = try arguments.integer("--limit", in: 1...1_000_000) ?? 100
         let output = try QueryOutput(
-            try reader(arguments).query(
+            try vehicleReader(arguments).query(
                 Home.reportQueries()["readings"],
                 [.text(try vehicleID(arguments).text), .timestampMs(beforeMs), .int8(limit)]))
         Out.result(format(output))
@@ -106,57 +114,5 @@ extension Command {
             arguments, vehicle: vehicleID(arguments), kind: .service(atHours: hours))
         try ActionPush(settings: SettingsSource.load(arguments)).push(action)
         return .done
-    }
-
-    /// A record says all of a registration: what is not typed stays as it is known.
-    private static func register(_ arguments: Arguments) throws -> ExitCode {
-        let vehicle = try vehicleID(arguments)
-        if arguments.has("--at") { throw UsageError("register holds from now on: --at is for services and alerts") }
-        try ActionPush(settings: SettingsSource.load(arguments)).settle(vehicle)
-        var registration = try known(vehicle, on: reader(arguments))
-        if let name = arguments.text("--name") { registration.name = name.isEmpty ? nil : name }
-        if let model = arguments.text("--model") { registration.model = model.isEmpty ? nil : model }
-        if let tags = arguments.text("--tags") { registration.tags = tags.split(separator: ",").map(String.init) }
-        if arguments.has("--disable") { registration.isDisabled = true }
-        if arguments.has("--enable") { registration.isDisabled = false }
-        if let text = arguments.text("--address") {
-            registration.address = text == "none" ? nil : try address(text, registration.address)
-        }
-        if let certificate = arguments.text("--certificate") {
-            guard registration.address != nil else {
-                throw UsageError("--certificate: there is no --address to pin it to")
-            }
-            registration.address?.certificateSHA256 = certificate == "none" ? nil : certificate.lowercased()
-        }
-        let action = try ActionPush.action(arguments, vehicle: vehicle, kind: .registration(registration))
-        try ActionPush(settings: SettingsSource.load(arguments)).push(action)
-        return .done
-    }
-
-    private static func address(_ text: String, _ known: Action.Address?) throws -> Action.Address {
-        guard let colon = text.lastIndex(of: ":"), let port = Int32(text[text.index(after: colon)...]),
-            (1...65_535).contains(port), colon != text.startIndex
-        else { throw UsageError("--address \(text): must be HOST:PORT, like 192.168.1.10:7701") }
-        let host = String(text[..<colon])
-        let certificate = known?.host == host ? known?.certificateSHA256 : nil
-        return Action.Address(host: host, port: port, certificateSHA256: certificate)
-    }
-
-    private static func known(_ vehicle: VehicleID, on connection: Connection) throws -> Action.Registration {
-        var registration = Action.Registration()
-        let rows = try connection.query(
-            """
-            SELECT name, model, host, port, certificate_sha256, tags, is_disabled FROM drover.registration
-            WHERE kind = 'machine' AND vehicle = $1
-            """, [.text(vehicle.text)])
-        guard let row = rows.first else { return registration }
-        (registration.name, registration.model) = (try row.text("name"), try row.text("model"))
-        registration.tags = try row.textArray("tags")!.compactMap { $0 }
-        registration.isDisabled = try row.bool("is_disabled")!
-        if let host = try row.text("host") {
-            registration.address = Action.Address(
-                host: host, port: Int32(try row.int("port")!), certificateSHA256: try row.text("certificate_sha256"))
-        }
-        return registration
     }
 }

@@ -123,7 +123,7 @@ struct BoxSessionTests {
     @Test("A box that fails is tried soon, then more and more rarely, and never in step with others")
     func backOff() {
         var chance = SeededChance(seed: 3)
-        var schedule = BoxSchedule(nowMs: 0, intervalMs: 60_000, backOffMsMax: 900_000, chance: &chance)
+        var schedule = CallSchedule(nowMs: 0, intervalMs: 60_000, backOffMsMax: 900_000, chance: &chance)
         #expect((0..<60_000).contains(schedule.nextMs))
         var now: Int64 = 100_000
         for most in [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 512_000, 900_000, 900_000] {
@@ -139,7 +139,7 @@ struct BoxSessionTests {
 
     @Test func aPollKeepsItsPlaceAndDoesNotMakeUpForMissedOnes() {
         var chance = SeededChance(seed: 3)
-        var schedule = BoxSchedule(nowMs: 0, intervalMs: 60_000, backOffMsMax: 900_000, chance: &chance)
+        var schedule = CallSchedule(nowMs: 0, intervalMs: 60_000, backOffMsMax: 900_000, chance: &chance)
         let first = schedule.nextMs
         schedule.succeeded(nowMs: first + 500)
         #expect(schedule.nextMs == first + 60_000)

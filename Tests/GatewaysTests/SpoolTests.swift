@@ -14,7 +14,8 @@ final class SpoolTests {
 
     private func page(_ vehicle: String, _ sequences: ClosedRange<Int64>, serial: String = "B") -> SpooledPage {
         SpooledPage(
-            vehicle: VehicleID(vehicle)!, end: SpooledPage.End(serial: serial, sequence: sequences.upperBound),
+            topic: Topic.machines, vehicle: VehicleID(vehicle)!,
+            end: SpooledPage.End(serial: serial, sequence: sequences.upperBound),
             records: sequences.map { Array("\(vehicle)-\($0)".utf8) })
     }
 
@@ -38,6 +39,27 @@ final class SpoolTests {
         // What is drained is forgotten, where it ended is not.
         try spool.settle(acknowledged: spool.oldest().map(\.position), refused: [])
         #expect(try spool.oldest().isEmpty && spool.sequences()["a"] == ["B": 4, "C": 1])
+    }
+
+    @Test func aSpoolOfTheFirstVersionIsTakenOverWithItsRecordsOfMachines() throws {
+        let first = """
+            CREATE TABLE record (position INTEGER PRIMARY KEY AUTOINCREMENT, vehicle TEXT NOT NULL, json BLOB NOT NULL,
+                refused TEXT);
+            CREATE TABLE box (vehicle TEXT NOT NULL, serial TEXT NOT NULL, sequence INTEGER NOT NULL,
+                PRIMARY KEY (vehicle, serial)) WITHOUT ROWID;
+            INSERT INTO record (vehicle, json) VALUES ('a', CAST('a-1' AS BLOB));
+            INSERT INTO box VALUES ('a', 'B', 1);
+            PRAGMA application_id = 0x44525652; PRAGMA user_version = 1;
+            """
+        #expect(Process.run(path, first))
+        let car = SpooledPage(topic: Topic.cars, vehicle: VehicleID("c")!, end: nil, records: [Array("c-1".utf8)])
+        do {
+            let spool = try Spool(path: path)
+            try spool.append([car])
+        }
+        let spool = try Spool(path: path)
+        #expect(try spool.oldest().map(\.topic) == [Topic.machines, Topic.cars])
+        #expect(try texts(spool) == ["a-1", "c-1"] && spool.sequences() == ["a": ["B": 1]])
     }
 
     @Test func itsSizeFollowsWhatItHolds() throws {

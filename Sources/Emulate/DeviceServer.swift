@@ -1,31 +1,59 @@
 internal import Observe
 public import Sockets
-internal import Wire
 
-/// Serves emulated boxes, each on a port of its own of the loopback: one thread, one event queue.
-public final class BoxServer {
-    private static let roundMs: Int32 = 20
-    private static let unsentMax = 65_536
+/// What a device does on the wire.
+public enum WireStep: Equatable, Sendable {
+    case send([UInt8])
+    case pause(ms: Int64)
+    /// The same again and again, as fast as it is taken.
+    case endless([UInt8])
+    case close
+    /// For whoever keeps a journal; nothing is sent.
+    case note(String)
+}
 
-    public let boxes: [EmulatedBox]
+/// A device without its machine or car.
+public protocol EmulatedDevice {
+    /// What it remembers of one connection.
+    associatedtype Talk
+    /// A connection is closed after so many bytes of answers; 0: never.
+    var cutAfterBytes: Int { get }
+    func newTalk() -> Talk
+    /// What it does about the bytes that have come; those that it has understood are taken away.
+    /// - Parameter isBusy: it still does what it was to do before.
+    func steps(
+        for received: inout [UInt8], _ talk: inout Talk, isBusy: Bool, atMs now: Int64,
+        chance: inout SystemRandomNumberGenerator
+    ) -> [WireStep]
+}
+
+/// Serves emulated devices, each on a port of its own of the loopback: one thread, one event queue.
+public final class DeviceServer<Device: EmulatedDevice> {
+    private let roundMs: Int32 = 20
+    private let unsentMax = 65_536
+
+    public let devices: [Device]
+    /// Takes the devices' notes, each with its device and the time; nil: nobody reads them.
+    public var journal: ((_ device: Int, _ nowMs: Int64, _ note: String) -> Void)?
     private let listeners: [Listening]
     private let poller: Poller
     private let tls: TLSContext?
-    private var visits: [Visit?] = []
+    private var visits: [Visit<Device.Talk>?] = []
     private var freeSlots: [Int] = []
     private var chance = SystemRandomNumberGenerator()
 
-    /// - Parameter port: of the first box, the others follow; 0: any free ones.
-    public init(_ boxes: [EmulatedBox], port: UInt16, tls: TLSContext?) throws {
-        (self.boxes, self.tls) = (boxes, tls)
-        let needed = boxes.count * 2 + 100
+    /// - Parameter port: of the first device, the others follow; 0: any free ones.
+    public init(_ devices: [Device], port: UInt16, tls: TLSContext?) throws {
+        (self.devices, self.tls) = (devices, tls)
+        let needed = devices.count * 2 + 100
         let limit = Descriptors.raiseLimit()
         guard limit >= needed else {
-            throw SocketError("\(boxes.count) boxes need \(needed) open files, \(limit) are allowed: raise `ulimit -n`")
+            throw SocketError(
+                "\(devices.count) devices need \(needed) open files, \(limit) are allowed: raise `ulimit -n`")
         }
         poller = try Poller()
         let loopback = Address("127.0.0.1")!
-        listeners = try boxes.indices.map { index in
+        listeners = try devices.indices.map { index in
             try Listening(loopback, port: port == 0 ? 0 : port + UInt16(index))
         }
         for (index, listener) in listeners.enumerated() {
@@ -33,11 +61,11 @@ public final class BoxServer {
         }
     }
 
-    public func port(ofBox index: Int) -> UInt16 { listeners[index].port }
+    public func port(of index: Int) -> UInt16 { listeners[index].port }
 
     public func run(shouldStop: () -> Bool) throws {
         while !shouldStop() {
-            for tag in poller.wait(timeoutMs: BoxServer.roundMs) {
+            for tag in poller.wait(timeoutMs: roundMs) {
                 if tag < listeners.count {
                     try accept(tag)
                 } else if let visit = visits[tag - listeners.count] {
@@ -53,18 +81,18 @@ public final class BoxServer {
         while let stream = try listeners[index].accept(tls: tls) {
             let slot = freeSlots.popLast() ?? visits.count
             if slot == visits.count { visits.append(nil) }
-            visits[slot] = Visit(stream, box: index, slot: slot)
+            visits[slot] = Visit(stream, device: index, slot: slot, talk: devices[index].newTalk())
             try poller.add(stream.descriptor, tag: listeners.count + slot, reading: true, writing: stream.wantsWriting)
         }
     }
 
-    private func end(_ visit: Visit) {
+    private func end(_ visit: Visit<Device.Talk>) {
         guard visits[visit.slot] === visit else { return }
         visits[visit.slot] = nil
         freeSlots.append(visit.slot)
     }
 
-    private func goOn(_ visit: Visit) {
+    private func goOn(_ visit: Visit<Device.Talk>) {
         switch visit.stream.open() {
         case .waiting: return watch(visit)
         case .failed, .distrusted: return end(visit)
@@ -79,36 +107,15 @@ public final class BoxServer {
         step(visit, Clock.steadyMs())
     }
 
-    private func take(_ bytes: [UInt8], _ visit: Visit) {
+    private func take(_ bytes: [UInt8], _ visit: Visit<Device.Talk>) {
         visit.received += bytes
-        do throws(MTGError) {
-            while let (frame, count) = try MTGFrame.first(
-                of: visit.received, contentMax: MTGFrame.requestBytesMax)
-            {
-                visit.received.removeFirst(count)
-                visit.steps += boxes[visit.box].steps(for: answer(try MTGRequest(frame), visit))
-            }
-        } catch {
-            // As a box does: it hangs up on what it does not understand.
-            visit.steps.append(.close)
-        }
-    }
-
-    private func answer(_ request: MTGRequest, _ visit: Visit) -> MTGAnswer {
-        let box = boxes[visit.box]
-        var isProven = false
-        if case .debugLog(let from, let proof) = request, let challenge = visit.challenge {
-            let message = MTGRequest.proofMessage(challenge: challenge, from: from)
-            isProven = MAC.isRight(proof, of: message, key: box.debugLogKey)
-        }
-        let challenge = (0..<MTGRequest.challengeBytes).map { _ in UInt8.random(in: 0...255, using: &chance) }
-        visit.challenge = request == .challenge ? challenge : nil
-        return box.answer(request, atMs: Clock.nowMs(), challenge: challenge, isProven: isProven)
+        visit.steps += devices[visit.device].steps(
+            for: &visit.received, &visit.talk, isBusy: !visit.steps.isEmpty, atMs: Clock.nowMs(), chance: &chance)
     }
 
     /// Does what is due of the visit's steps.
-    private func step(_ visit: Visit, _ now: Int64) {
-        while visit.isDue(now), visits[visit.slot] === visit, visit.stream.unsentCount < BoxServer.unsentMax {
+    private func step(_ visit: Visit<Device.Talk>, _ now: Int64) {
+        while visit.isDue(now), visits[visit.slot] === visit, visit.stream.unsentCount < unsentMax {
             switch visit.steps[0] {
             case .send(let bytes):
                 visit.steps.removeFirst()
@@ -118,14 +125,17 @@ public final class BoxServer {
                 visit.steps.removeFirst()
                 visit.resumeMs = now + ms
             case .close: end(visit)
+            case .note(let note):
+                visit.steps.removeFirst()
+                journal?(visit.device, Clock.nowMs(), note)
             }
         }
         if visits[visit.slot] === visit { watch(visit) }
     }
 
-    private func send(_ bytes: [UInt8], _ visit: Visit) {
+    private func send(_ bytes: [UInt8], _ visit: Visit<Device.Talk>) {
         var bytes = bytes
-        let cutAfter = boxes[visit.box].group.cutAfterBytes
+        let cutAfter = devices[visit.device].cutAfterBytes
         if cutAfter > 0, visit.sent + bytes.count > cutAfter {
             bytes = Array(bytes.prefix(max(0, cutAfter - visit.sent)))
             visit.steps = [.close]
@@ -134,7 +144,7 @@ public final class BoxServer {
         if case .failed = visit.stream.send(bytes) { end(visit) }
     }
 
-    private func watch(_ visit: Visit) {
+    private func watch(_ visit: Visit<Device.Talk>) {
         let writing = visit.stream.wantsWriting
         guard writing != visit.watchesWriting else { return }
         visit.watchesWriting = writing
@@ -146,21 +156,20 @@ public final class BoxServer {
     }
 }
 
-/// One connection of a gateway to a box.
-private final class Visit {
+/// One connection of a gateway to a device.
+private final class Visit<Talk> {
     let stream: Stream
-    let box: Int
+    let device: Int
     let slot: Int
+    var talk: Talk
     var received: [UInt8] = []
-    var steps: [EmulatedBox.Step] = []
+    var steps: [WireStep] = []
     var resumeMs: Int64 = 0
     var sent = 0
-    /// Good for the next request.
-    var challenge: [UInt8]?
     var watchesWriting: Bool
 
-    init(_ stream: Stream, box: Int, slot: Int) {
-        (self.stream, self.box, self.slot) = (stream, box, slot)
+    init(_ stream: Stream, device: Int, slot: Int, talk: Talk) {
+        (self.stream, self.device, self.slot, self.talk) = (stream, device, slot, talk)
         watchesWriting = stream.wantsWriting
     }
 

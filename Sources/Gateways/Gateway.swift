@@ -1,0 +1,74 @@
+internal import Foundation
+public import Observe
+internal import Synchronization
+
+/// What boxes and adapters have in common.
+struct GatewayParts {
+    let settings: GatewaySettings
+    let spool: Spool
+    let registry: DeviceRegistry
+    let drain: SpoolDrain
+    let metrics: GatewayMetrics
+    let log: Log
+}
+
+/// Polls boxes (MTG) and cars' adapters (OBD-II), each kind on a thread of its own, into one spool that is drained to
+/// the broker.
+public final class Gateway {
+    private let parts: GatewayParts
+    private let boxes: MTGGateway
+    private let adapters: OBDGateway
+
+    /// - Throws: `SpoolError` when the spool's file cannot be used.
+    public init(_ settings: GatewaySettings, metrics: Metrics, log: Log) throws {
+        let metrics = GatewayMetrics(metrics)
+        let spool = try Spool(path: settings.spoolPath)
+        parts = GatewayParts(
+            settings: settings, spool: spool,
+            registry: DeviceRegistry(
+                conninfo: settings.conninfo, intervalS: settings.registryIntervalS, plain: settings.plain,
+                refused: metrics.refused, log: log),
+            drain: SpoolDrain(
+                spool, settings.kafka, prepareTopics: settings.prepareTopics, metrics: metrics, log: log),
+            metrics: metrics, log: log)
+        boxes = try MTGGateway(parts)
+        adapters = try OBDGateway(parts)
+    }
+
+    /// Returns when `shouldStop` says so. What was given by then is in the spool or at the broker.
+    public func run(shouldStop: () -> Bool) {
+        parts.log.info(
+            "gateway started", ["spooled": "\(parts.spool.count)", "spool": "\(parts.settings.spoolPath)"])
+        parts.registry.start()
+        parts.drain.start()
+        let cars = AdapterThread(adapters)
+        boxes.run(shouldStop: shouldStop)
+        cars.stop()
+        parts.registry.stop()
+        parts.drain.stop()
+        parts.log.info("gateway stopped", ["spooled": "\(parts.spool.count)"])
+    }
+}
+
+/// Runs the adapters' side until it is stopped.
+private final class AdapterThread: @unchecked Sendable {
+    // The adapters' side is used by its thread only; the flag and the semaphore may be used by both.
+    private let adapters: OBDGateway
+    private let isStopped = Atomic(false)
+    private let ended = DispatchSemaphore(value: 0)
+
+    init(_ adapters: OBDGateway) {
+        self.adapters = adapters
+        let thread = Thread { [self] in
+            self.adapters.run { isStopped.load(ordering: .acquiring) }
+            ended.signal()
+        }
+        thread.name = "adapters"
+        thread.start()
+    }
+
+    func stop() {
+        isStopped.store(true, ordering: .releasing)
+        ended.wait()
+    }
+}
