@@ -22,7 +22,7 @@ public enum OBDTranscript {
             }
             index += 1
         }
-        reader.take(text[start...], line: line)
+        if start < text.count { reader.take(text[start...], line: line) }
         reader.end()
         return reader.exchanges
     }

@@ -72,9 +72,10 @@ extension OBDAnswer {
         guard request.mode == 1 || request.mode == 2, bytes.first == request.mode + 0x40 else {
             throw .notAboutThis(mode: request.mode)
         }
-        let asked = pidsAsked(request)
+        // A parameter that was taken is not taken again: padding may look like its number.
+        var waited = Set(pidsAsked(request))
         var (values, rest): ([OBDValue], ArraySlice<UInt8>) = ([], bytes.dropFirst())
-        while let pid = rest.first, asked.contains(pid) {
+        while let pid = rest.first, waited.remove(pid) != nil {
             let rows = OBDTable.rows(pid)
             guard let need = rows.first?.bytes else {
                 if values.isEmpty { throw .parameterUnknown(pid) }

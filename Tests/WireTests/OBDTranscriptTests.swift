@@ -17,7 +17,7 @@ struct OBDTranscriptTests {
             ),
             (
                 "CRLF, blank after the prompt", "> 01 0C\r\n41 0C 1A F8\r\n\r\n> 010D\r\nNO DATA\r\n",
-                ["1 01 0C → 41 0C 1A F8//", "4 010D → NO DATA//"]
+                ["1 01 0C → 41 0C 1A F8//", "4 010D → NO DATA/"]
             ),
             ("no reply at the end", ">010C\n41 0C\n>010D", ["1 010C → 41 0C/", "3 010D → "]),
             (

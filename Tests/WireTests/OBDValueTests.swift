@@ -31,6 +31,7 @@ struct OBDValueTests {
             ("411303", "0113", ["oxygen_sensors=bank 1, sensor 2; bank 1, sensor 1"]),
             ("4100BE3EA813", "0100", ["supported_01=01 03 04 05 06 07 0B 0C 0D 0E 0F 11 13 15 1C 1F 20"]),
             ("410D3200000000", "010D", ["speed_kmh=50"]),
+            ("4100BE3EA81300", "0100", ["supported_01=01 03 04 05 06 07 0B 0C 0D 0E 0F 11 13 15 1C 1F 20"]),
             (
                 "410BFF0C000011000D0005000F00", "01 0B 0C 11 0D 05 0F 3",
                 ["map_kpa=255", "rpm=0", "throttle_pct=0", "speed_kmh=0", "coolant_c=-40", "intake_air_c=-40"]
