@@ -123,6 +123,7 @@ let package = Package(
         tests(
             "StorageTests", ["Storage", "Pipeline", "Alerts", "Trips", "Fleet", "Wire", "Kafka", "Postgres", "SimKit"]),
         tests("EmbeddedTests", ["Embedded"]),
+        tests("ReportsTests", ["Reports", "Fleet"]),
     ],
     cxxLanguageStandard: .cxx17
 )

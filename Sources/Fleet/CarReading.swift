@@ -8,7 +8,7 @@ public struct CarReading: Equatable, Sendable {
     /// True when another reading of the same time said something else. It is kept so that the
     /// number of disputed readings does not depend on who came first.
     public var disputed = false
-    @usableFromInline var values = InlineArray<16, Int32>(repeating: 0)
+    @usableFromInline var values = InlineArray<24, Int32>(repeating: 0)
 
     public init(ts: Int64) { self.ts = ts }
 

@@ -3,9 +3,10 @@
 public enum Signal: UInt8, CaseIterable, Sendable {
     case speed, rpm, maf, mafCalculated, fuelRate, coolant, voltage, manifoldPressure
     case intakeAir, engineLoad, throttle, fuelLevel, ambientAir, latitude, longitude
+    case fuelSystemStatus, lambda, shortFuelTrim, longFuelTrim, engineRunTime, distanceSinceClear
 
     /// How many slots a reading reserves; a 32-bit mask tells which are filled.
-    public static let slots = 16
+    public static let slots = 24
 
     public var row: SignalRow { SignalRow.table[Int(rawValue)] }
 }
@@ -40,6 +41,14 @@ public struct SignalRow: Sendable {
         SignalRow(.ambientAir, "ambient_c", "°C", 3, -40, 215),
         SignalRow(.latitude, "latitude_deg", "°", 7, -90, 90),
         SignalRow(.longitude, "longitude_deg", "°", 7, -180, 180),
+        // The first byte of PID 03, a bit a state: 1 open loop (cold), 2 closed, 4 open (load or fuel cut), 8, 16 faults.
+        SignalRow(.fuelSystemStatus, "fuel_system_status", "bits", 3, 0, 255),
+        // PID 44 ends below 2.
+        SignalRow(.lambda, "lambda_ratio", "1", 3, 0, 2),
+        SignalRow(.shortFuelTrim, "short_fuel_trim_pct", "%", 3, -100, 100),
+        SignalRow(.longFuelTrim, "long_fuel_trim_pct", "%", 3, -100, 100),
+        SignalRow(.engineRunTime, "engine_run_s", "s", 3, 0, 65_535),
+        SignalRow(.distanceSinceClear, "distance_since_clear_km", "km", 3, 0, 65_535),
     ]
 
     init(_ signal: Signal, _ key: String, _ unit: String, _ decimals: Int, _ least: Int32, _ most: Int32) {

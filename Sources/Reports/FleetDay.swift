@@ -1,27 +1,40 @@
-internal import Fleet
+public import Fleet
 public import Postgres
 public import Trips
 internal import Wire
 
-/// The report of a fleet's day: its trips (by their start), what they add up to, and its alerts.
+/// The report of a day of a fleet, or of one vehicle: its trips (by their start), what they add up to, and alerts.
 public struct FleetDay: Sendable {
     private let day: ZonedDay
     private let trips: [TripRead]
     private let readings: [[CarReading]]
     private let alerts: [AlertRow]
     private let rules: TripRules
-    private let price: FuelPrice?
+    private let content: Content
+    /// Trips that their drivers do not want counted.
+    private let discarded: Int
 
+    public enum Content: String, Sendable { case tripsAndAlerts = "fleet-day", trips }
+
+    /// - Parameters:
+    ///   - vehicle: nil: of all.
+    ///   - price: where an account has none of its own.
     public static func read(
-        _ day: ZonedDay, rules: TripRules, price: FuelPrice?, queries: ReportQueries, on connection: Connection
+        _ day: ZonedDay, _ content: Content = .tripsAndAlerts, vehicle: VehicleID? = nil, rules: TripRules,
+        price: FuelPrice?, queries: ReportQueries, on connection: Connection
     ) throws -> FleetDay {
         // One snapshot for all three questions: the totals must be those of the trips listed.
         try connection.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") {
             let span: [Parameter] = [.timestampMs(day.fromMs), .timestampMs(day.toMs)]
-            let trips = try connection.query(queries["fleet_day_trips"], span).map(TripRead.init)
-            let alerts = try connection.query(queries["fleet_day_alerts"], span).map(AlertRow.init)
+            let all = try connection.query(queries["day_trips"], span + [.text(vehicle?.text ?? "")])
+                .map { try TripRead($0, price: price) }
+            let trips = all.filter { !$0.isDiscarded }
+            let alerts =
+                content == .trips ? [] : try connection.query(queries["fleet_day_alerts"], span).map(AlertRow.init)
             let readings = try trips.map { try samples($0, queries, connection) }
-            return FleetDay(day: day, trips: trips, readings: readings, alerts: alerts, rules: rules, price: price)
+            return FleetDay(
+                day: day, trips: trips, readings: readings, alerts: alerts, rules: rules, content: content,
+                discarded: all.count - trips.count)
         }
     }
 
@@ -34,28 +47,35 @@ public struct FleetDay: Sendable {
         }
     }
 
-    private var rows: TripsOutput {
-        var output = TripsOutput(nameKey: "vehicle")
-        for trip in trips { output.add(trip.vehicle, TripFigures(trip.trip, price: price)) }
-        return output
-    }
+    private var rows: TripsOutput { TripsOutput(trips) }
 
     private var totals: FleetTotals {
-        FleetTotals(trips.map(\.trip), vehicles: Set(trips.map(\.vehicle)).count, price: price)
+        FleetTotals(trips.map(\.figures), vehicles: Set(trips.map(\.vehicle)).count)
     }
 
     // MARK: Formats
 
     public func json() -> String {
-        JSONValue.object([
-            ("report", .text("fleet-day")), ("date", .text(day.date)), ("zone", .text(day.zone)),
+        var fields: [(String, JSONValue)] = [
+            ("report", .text(content.rawValue)), ("date", .text(day.date)), ("zone", .text(day.zone)),
             ("from", .text(UTC.text(day.fromMs))), ("to", .text(UTC.text(day.toMs))),
-            ("trips", .list(rows.trips.map(rows.json))), ("totals", totals.json), ("alerts", .list(alerts.map(\.json))),
-        ]).rendered(indent: true)
+            ("trips", .list(rows.trips.map(rows.json))), ("discarded", .integer(Int64(discarded))),
+            ("totals", totals.json),
+        ]
+        if content == .tripsAndAlerts { fields.append(("alerts", .list(alerts.map(\.json)))) }
+        return JSONValue.object(fields).rendered(indent: true)
     }
 
-    /// The trips; a second table with the alerts follows an empty line.
+    /// For a terminal: the trips, and a line with what they add up to.
+    public func text() -> String {
+        let sums = totals.tiles.map { "\($0.name.lowercased()) \($0.text)" }
+        let notCounted = discarded == 0 ? [] : ["discarded \(discarded)"]
+        return rows.shortTable().text() + "\n" + (sums + notCounted).joined(separator: ", ")
+    }
+
+    /// The trips; with alerts, a second table with them follows an empty line.
     public func csv() -> String {
+        guard content == .tripsAndAlerts else { return rows.table().csv() }
         var table = Table(AlertRow.columns)
         table.rows = alerts.map(\.cells)
         return rows.table().csv() + "\r\n" + table.csv()
@@ -63,36 +83,44 @@ public struct FleetDay: Sendable {
 
     public func html() -> String {
         let hours = (day.toMs - day.fromMs) / 3_600_000
+        let title = content == .trips ? "Trips of \(day.date)" : "Fleet day \(day.date)"
         var body = """
-            <header><h1>Fleet day \(day.date)</h1>
+            <header><h1>\(title)</h1>
             <p class="soft">\(HTMLText.escaped(day.zone)), \(hours) hours. Trips count on the day they begin.</p></header>
             <main>
             <ul class="tiles">
             """
         for tile in totals.tiles { body += "<li>\(tile.name)<b>\(tile.text)</b></li>" }
-        body += "</ul>\n" + tripTable + "\n" + alertTable + "\n<h2>Speed</h2>\n"
+        body += "</ul>\n" + tripTable + "\n"
+        if discarded > 0 { body += "<p class=\"soft\">\(discarded) discarded by the driver, not counted.</p>\n" }
+        if content == .tripsAndAlerts { body += alertTable + "\n" }
+        body += "<h2>Speed</h2>\n"
         for (trip, readings) in zip(trips, readings) { body += chart(trip, readings) }
         if trips.isEmpty { body += "<p class=\"empty\">No trip, no chart.</p>" }
-        return HTMLText.page(title: "Fleet day \(day.date)", body: body + "\n</main>")
+        return HTMLText.page(title: title, body: body + "\n</main>")
     }
 
     private var tripTable: String {
         HTMLText.table(
             caption: "Trips",
             headers: [
-                .word("Vehicle"), .word("Start"), .word("End"), .number("Distance km"), .number("Average km/h"),
+                .word("Vehicle"), .text("Driver"), .text("Tag"), .word("Start"), .word("End"), .number("Distance km"),
+                .number("Average km/h"),
                 .number("Max km/h"), .number("Idle min"), .number("Sharp acc."), .number("Sharp brk."),
                 .number("Fuel US gal"),
-                .number("MPG"), .number("Holes"),
+                .number("MPG"), .number("Cost"), .number("Holes"), .text("Revised"),
             ],
             rows: trips.map { read in
-                let figures = TripFigures(read.trip, price: price)
+                let figures = read.figures
+                let cost = short(figures.fuelCost, 2).map { "\($0) \(figures.price?.currency ?? "")" }
                 return [
-                    read.vehicle, day.clock(read.trip.startMs), read.isOpen ? "under way" : day.clock(read.trip.endMs),
+                    read.vehicle, read.driver, read.tag, day.clock(read.trip.startMs),
+                    read.isOpen ? "under way" : day.clock(read.trip.endMs),
                     short(figures.distanceKm, 1), short(figures.averageSpeedKmh, 1), short(figures.maxSpeedKmh, 0),
                     short(Decimal.text(read.trip.totals.idleMs / 60, decimals: 3), 1),
                     String(read.trip.totals.sharpAccelerations), String(read.trip.totals.sharpBrakings),
-                    short(figures.fuelUSGal, 2), short(figures.averageMpg, 1), String(read.trip.totals.holes),
+                    short(figures.fuelUSGal, 2), short(figures.averageMpg, 1), cost, String(read.trip.totals.holes),
+                    read.revisedMs.map(day.minute),
                 ]
             }, empty: "No trip began on this day.")
     }

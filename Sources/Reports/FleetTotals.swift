@@ -8,22 +8,30 @@ struct FleetTotals {
     let vehicles: Int
     let fuelTrips: Int
     private let sum: DriveTotals
-    private let fuelAirMg: Int64
+    private let litres: Double
     private let fuelDistanceMm: Int64
-    private let price: FuelPrice?
+    /// Nil as soon as one price is not known, or two are in different currencies.
+    private let costs: (sum: Double, currency: String)?
 
-    init(_ trips: [Trip], vehicles: Int, price: FuelPrice?) {
-        (self.trips, self.vehicles, self.price) = (trips.count, vehicles, price)
-        sum = trips.reduce(DriveTotals()) { $0 + $1.totals }
-        let fuelled = trips.filter { $0.totals.fuelAirMg != nil }
+    init(_ trips: [TripFigures], vehicles: Int) {
+        (self.trips, self.vehicles) = (trips.count, vehicles)
+        sum = trips.reduce(DriveTotals()) { $0 + $1.trip.totals }
+        let fuelled = trips.filter { $0.litres != nil }
+        let currencies = Set(fuelled.map { $0.price?.currency })
+        costs =
+            currencies.count == 1
+            ? currencies.first!.map {
+                (fuelled.reduce(0) { $0 + $1.litres! * $1.price!.perUSGallon } / Fuel.litresPerUSGallon, $0)
+            }
+            : nil
         fuelTrips = fuelled.count
-        fuelAirMg = fuelled.reduce(0) { $0 + $1.totals.fuelAirMg! }
-        fuelDistanceMm = fuelled.reduce(0) { $0 + $1.totals.distanceMm }
+        litres = fuelled.reduce(0) { $0 + $1.litres! }
+        fuelDistanceMm = fuelled.reduce(0) { $0 + $1.trip.totals.distanceMm }
     }
 
-    private var gallons: Double? { fuelTrips == 0 ? nil : Fuel.usGallons(airMg: fuelAirMg) }
+    private var gallons: Double? { fuelTrips == 0 ? nil : litres / Fuel.litresPerUSGallon }
     private var fuelUSGal: String? { gallons.flatMap { rounded($0, 6) } }
-    private var cost: String? { gallons.flatMap { gal in price.flatMap { rounded(gal * $0.perUSGallon, 4) } } }
+    private var cost: String? { costs.flatMap { rounded($0.sum, 4) } }
     /// Total distance over total fuel, never the mean of the trips' ratios.
     private var mpg: String? {
         guard let gallons, gallons > 0 else { return nil }
@@ -40,7 +48,7 @@ struct FleetTotals {
             ("sharp_accelerations", .integer(sum.sharpAccelerations)), ("sharp_brakings", .integer(sum.sharpBrakings)),
             ("fuel_trips", .integer(Int64(fuelTrips))), ("fuel_us_gal", .number(fuelUSGal)),
             ("average_mpg", .number(mpg)),
-            ("fuel_cost", .number(cost)), ("currency", .optional(cost == nil ? nil : price?.currency)),
+            ("fuel_cost", .number(cost)), ("currency", .optional(costs?.currency)),
         ])
     }
 
@@ -50,7 +58,7 @@ struct FleetTotals {
             ("Distance", (short(distanceKm, 1) ?? "–") + " km"),
             ("Driving time", (short(Decimal.text(sum.integratedMs / 36, decimals: 5), 1) ?? "–") + " h"),
             ("Fuel", short(fuelUSGal, 2).map { $0 + " US gal" } ?? "–"), ("MPG", short(mpg, 1) ?? "–"),
-            ("Fuel cost", short(cost, 2).map { $0 + " " + (price?.currency ?? "") } ?? "–"),
+            ("Fuel cost", short(cost, 2).map { $0 + " " + (costs?.currency ?? "") } ?? "–"),
             ("Sharp events", String(sum.sharpAccelerations + sum.sharpBrakings)),
         ]
     }

@@ -3,18 +3,42 @@ package import Postgres
 internal import Storage
 package import Trips
 
-/// A trip as it stands in the database.
+/// A trip as people see it: a row of drover.trip_now.
 package struct TripRead: Sendable {
     package let vehicle: String
     package let trip: Trip
     package let isOpen: Bool
+    /// When data that came late last corrected it; nil: never.
+    package let revisedMs: Int64?
+    package let tag: String?
+    /// Its driver does not want it counted.
+    package let isDiscarded: Bool
+    package let driver: String?
+    package let figures: TripFigures
 
-    package init(_ row: Row) throws {
+    /// - Parameter price: where the account has none of its own.
+    package init(_ row: Row, price: FuelPrice?) throws {
         vehicle = try row.text("vehicle")!
         isOpen = try row.bool("is_open")!
         trip = Trip(
             startMs: try row.timestampMs("start_at")!, endMs: try row.timestampMs("end_at")!,
             totals: try TotalsColumns.totals(row))
+        revisedMs = try row.timestampMs("revised_at")
+        (tag, driver) = (try row.text("tag"), try row.text("driver"))
+        isDiscarded = try row.timestampMs("discarded_at") != nil
+        figures = TripFigures(trip, car: try TripRead.car(row), price: price)
+    }
+
+    private static func car(_ row: Row) throws -> Action.Car {
+        var car = Action.Car()
+        func thousandths(_ column: String) throws -> Int32? {
+            try row.double(column).flatMap { Decimal.scaled($0, decimals: 3) }.map { Int32(clamping: $0) }
+        }
+        car.fuel = try row.text("fuel").flatMap(Action.Car.Fuel.init(rawValue:))
+        car.displacementCc = try row.int("displacement_cc").map { Int32(clamping: $0) }
+        car.tankMl = try thousandths("tank_l")
+        car.volumetricEfficiencyMilliPct = try thousandths("volumetric_efficiency_pct")
+        return car
     }
 }
 
@@ -31,7 +55,7 @@ public struct ReportQueries: Sendable {
     }
 
     public static let names = [
-        "fleet_day_trips", "fleet_day_alerts", "trip_samples", "page_vehicles", "page_trips", "open_alerts",
+        "day_trips", "fleet_day_alerts", "trip_at", "compare_trips", "trip_samples", "page_vehicles", "page_trips", "open_alerts",
         "vehicles", "alerts", "alert_story", "alert_readings", "machine", "readings", "debug_logs",
     ]
 }

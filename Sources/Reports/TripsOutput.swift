@@ -14,6 +14,8 @@ public struct TripsOutput: Sendable {
         /// The file or the vehicle.
         let name: String
         let figures: TripFigures
+        /// What is known of it beside its readings; nil offline.
+        var read: TripRead?
     }
 
     struct Column: Sendable {
@@ -29,6 +31,11 @@ public struct TripsOutput: Sendable {
     /// `nameKey` says what a trip is named by: `file` offline, `vehicle` in reports.
     public init(nameKey: String) { self.nameKey = nameKey }
 
+    package init(_ trips: [TripRead]) {
+        self.init(nameKey: "vehicle")
+        self.trips = trips.map { Row(name: $0.vehicle, figures: $0.figures, read: $0) }
+    }
+
     public mutating func add(_ name: String, _ figures: TripFigures) { trips.append(Row(name: name, figures: figures)) }
 
     func json(_ row: Row) -> JSONValue {
@@ -39,7 +46,16 @@ public struct TripsOutput: Sendable {
             })
     }
 
-    private var columns: [Column] { [Column(key: nameKey, isText: true) { $0.name }] + TripsOutput.figureColumns }
+    private var columns: [Column] {
+        [Column(key: nameKey, isText: true) { $0.name }] + TripsOutput.figureColumns
+            + (nameKey == "vehicle" ? TripsOutput.readColumns : [])
+    }
+
+    private static let readColumns: [Column] = [
+        Column(key: "driver", isText: true) { $0.read?.driver },
+        Column(key: "tag", isText: true) { $0.read?.tag },
+        Column(key: "revised", isText: true) { $0.read?.revisedMs.map(UTC.text) },
+    ]
 
     private static let figureColumns: [Column] = [
         Column(key: "start", isText: true) { UTC.text($0.figures.trip.startMs) },
@@ -65,6 +81,13 @@ public struct TripsOutput: Sendable {
         Column(key: "fuel_method", isText: true) { $0.figures.fuelMethod?.rawValue },
         Column(key: "fuel_cost") { $0.figures.fuelCost },
         Column(key: "currency", isText: true) { $0.figures.fuelCost == nil ? nil : $0.figures.price?.currency },
+        Column(key: "fuel_l") { $0.figures.fuelL },
+        Column(key: "fuel_unknown", isText: true) { $0.figures.fuelUnknown?.rawValue },
+        Column(key: "fuel_cut_s") { $0.figures.fuelCutS },
+        Column(key: "max_acceleration_mps2") { $0.figures.maxAccelerationMPerS2 },
+        Column(key: "max_braking_mps2") { $0.figures.maxBrakingMPerS2 },
+        Column(key: "acceleration_severity_m2ps3") { $0.figures.accelerationSeverity },
+        Column(key: "braking_severity_m2ps3") { $0.figures.brakingSeverity },
     ]
 
     /// What fits on a terminal.

@@ -32,6 +32,19 @@ public struct ZonedDay: Sendable {
         toMs = Int64((calendar.startOfDay(for: next).timeIntervalSince1970 * 1_000).rounded())
     }
 
+    /// The day that a time lies in, like `2026-11-21`; in UTC where the zone is unknown.
+    public static func date(ofMs ms: Int64, zone: String) -> String {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = TimeZone(identifier: zone) ?? .gmt
+        let parts = calendar.dateComponents(
+            [.year, .month, .day], from: Date(timeIntervalSince1970: Double(ms) / 1_000))
+        func padded(_ value: Int?, _ count: Int) -> String {
+            let text = String(value ?? 0)
+            return String(repeating: "0", count: max(0, count - text.count)) + text
+        }
+        return "\(padded(parts.year, 4))-\(padded(parts.month, 2))-\(padded(parts.day, 2))"
+    }
+
     /// `19:23:27` in the day's zone.
     public func clock(_ ms: Int64) -> String {
         let parts = calendar.dateComponents(

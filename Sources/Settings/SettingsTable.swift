@@ -49,7 +49,8 @@ public struct SettingRow: Sendable {
         SettingRow("postgres.owner_url", .text, "", "connection string of `drover migrate`; empty: postgres.url"),
         SettingRow(
             "work.lanes", .integer(0...256), "0",
-            "threads that work on partitions, each with a database session of its own; 0: one a processor core"),
+            "threads that work on partitions, each with a database session of its own; 0: one a processor core. Machines get "
+                + "half as many beside them"),
         SettingRow(
             "work.commit_interval_ms", .integer(1...60_000), "200", "longest time between two commits of a worker"),
         SettingRow(
@@ -94,10 +95,19 @@ public struct SettingRow: Sendable {
         SettingRow(
             "gateway.obd_parked_s", .integer(1...86_400), "60",
             "how often a car whose ignition is off is asked again; longer spares its battery"),
+        SettingRow(
+            "cars.trouble_codes_dir", .text, "Deploy/trouble-codes",
+            "folder with what trouble codes mean: generic.csv and a file a make"),
         SettingRow("trips.gap_s", .integer(1...600), "10", "hole limit: readings further apart are not bridged"),
         SettingRow("trips.trip_gap_min", .integer(1...100_000), "5", "a longer silence ends a trip"),
         SettingRow(
             "trips.sharp_mps2", .thousandths(500...20_000), "3.0", "limit of sharp acceleration and braking, m/s²"),
+        SettingRow(
+            "trips.sharp_speed_kmh_min", .integer(0...200), "0",
+            "a change of speed below this speed is never sharp, km/h"),
+        SettingRow(
+            "trips.sharp_hold_ms", .integer(0...10_000), "0",
+            "a change of speed is sharp only when it stays beyond the limit for this long"),
         SettingRow(
             "alerts.thresholds_dir", .text, "Deploy/thresholds", "folder with tractors.xml and one XML file a model"),
         SettingRow(

@@ -1,5 +1,6 @@
 /// What a stretch of driving adds up to, in integers, so that the sum of a trip's minutes is the trip to the last
-/// digit. Unknown is nil, never 0.
+/// digit. Unknown is nil, never 0. Nothing in it depends on a car's registration or on an account: a figure that does
+/// is made from these in one linear step, so that registering a car never folds a reading again.
 public struct DriveTotals: Equatable, Sendable {
     public var readings: Int64 = 0
     /// Readings of which two versions with different values arrived.
@@ -26,11 +27,29 @@ public struct DriveTotals: Equatable, Sendable {
     public var maxCoolantMilliC: Int32?
     public var minVoltageMv: Int32?
     public var maxVoltageMv: Int32?
+    /// Greatest change of speed over one second, sharp or not; 0 when it was never positive.
+    public var maxAccelerationMmPerS2: Int32?
+    /// The same downwards, as a positive number.
+    public var maxBrakingMmPerS2: Int32?
+    /// Integral of the square of the smoothed acceleration: a severity that hardly depends on how often speed was read.
+    public var accelerationMm2PerS3: Int64?
+    public var brakingMm2PerS3: Int64?
+    /// Fuel by the engine's own rate (PID 5E), and the time that this covers.
+    public var fuelRateUl: Int64?
+    public var fuelRateMs: Int64?
+    /// Of the measured air what met fuel at the stoichiometric ratio (see `Mixture`), and the time that both cover.
+    public var burntAirMg: Int64?
+    public var airMs: Int64?
+    /// The same of the air that the logger calculated.
+    public var burntAirCalculatedMg: Int64?
+    public var airCalculatedMs: Int64?
+    /// The same by speed-density, for an engine of one litre whose cylinders fill wholly.
+    public var burntAirPerLitreMg: Int64?
+    public var airPerLitreMs: Int64?
+    /// Of the speed's time, that in which the engine had its fuel cut off; nil where the car does not tell its state.
+    public var fuelCutMs: Int64?
 
     public init() {}
-
-    /// The air that the fuel figure is made from: measured where the car measures it, else calculated.
-    public var fuelAirMg: Int64? { airMg ?? airCalculatedMg }
 
     public static func + (a: DriveTotals, b: DriveTotals) -> DriveTotals {
         var sum = a
@@ -52,6 +71,19 @@ public struct DriveTotals: Equatable, Sendable {
         sum.maxCoolantMilliC = either(a.maxCoolantMilliC, b.maxCoolantMilliC, max)
         sum.minVoltageMv = either(a.minVoltageMv, b.minVoltageMv, min)
         sum.maxVoltageMv = either(a.maxVoltageMv, b.maxVoltageMv, max)
+        sum.maxAccelerationMmPerS2 = either(a.maxAccelerationMmPerS2, b.maxAccelerationMmPerS2, max)
+        sum.maxBrakingMmPerS2 = either(a.maxBrakingMmPerS2, b.maxBrakingMmPerS2, max)
+        sum.accelerationMm2PerS3 = either(a.accelerationMm2PerS3, b.accelerationMm2PerS3, +)
+        sum.brakingMm2PerS3 = either(a.brakingMm2PerS3, b.brakingMm2PerS3, +)
+        sum.fuelRateUl = either(a.fuelRateUl, b.fuelRateUl, +)
+        sum.fuelRateMs = either(a.fuelRateMs, b.fuelRateMs, +)
+        sum.burntAirMg = either(a.burntAirMg, b.burntAirMg, +)
+        sum.airMs = either(a.airMs, b.airMs, +)
+        sum.burntAirCalculatedMg = either(a.burntAirCalculatedMg, b.burntAirCalculatedMg, +)
+        sum.airCalculatedMs = either(a.airCalculatedMs, b.airCalculatedMs, +)
+        sum.burntAirPerLitreMg = either(a.burntAirPerLitreMg, b.burntAirPerLitreMg, +)
+        sum.airPerLitreMs = either(a.airPerLitreMs, b.airPerLitreMs, +)
+        sum.fuelCutMs = either(a.fuelCutMs, b.fuelCutMs, +)
         return sum
     }
 
@@ -75,6 +107,19 @@ public struct DriveTotals: Equatable, Sendable {
         narrow(maxCoolantMilliC.map { Int64($0) })
         narrow(minVoltageMv.map { Int64($0) })
         narrow(maxVoltageMv.map { Int64($0) })
+        narrow(maxAccelerationMmPerS2.map { Int64($0) })
+        narrow(maxBrakingMmPerS2.map { Int64($0) })
+        wide(accelerationMm2PerS3)
+        wide(brakingMm2PerS3)
+        wide(fuelRateUl)
+        wide(fuelRateMs)
+        wide(burntAirMg)
+        wide(airMs)
+        wide(burntAirCalculatedMg)
+        wide(airCalculatedMs)
+        wide(burntAirPerLitreMg)
+        wide(airPerLitreMs)
+        wide(fuelCutMs)
     }
 
     /// The way back: `next` gives the fields in the order of `visit`.
@@ -97,6 +142,19 @@ public struct DriveTotals: Equatable, Sendable {
         maxCoolantMilliC = try next().map { Int32(clamping: $0) }
         minVoltageMv = try next().map { Int32(clamping: $0) }
         maxVoltageMv = try next().map { Int32(clamping: $0) }
+        maxAccelerationMmPerS2 = try next().map { Int32(clamping: $0) }
+        maxBrakingMmPerS2 = try next().map { Int32(clamping: $0) }
+        accelerationMm2PerS3 = try next()
+        brakingMm2PerS3 = try next()
+        fuelRateUl = try next()
+        fuelRateMs = try next()
+        burntAirMg = try next()
+        airMs = try next()
+        burntAirCalculatedMg = try next()
+        airCalculatedMs = try next()
+        burntAirPerLitreMg = try next()
+        airPerLitreMs = try next()
+        fuelCutMs = try next()
     }
 
     private static func either<T>(_ a: T?, _ b: T?, _ join: (T, T) -> T) -> T? {

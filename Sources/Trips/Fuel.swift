@@ -1,23 +1,108 @@
-internal import Fleet
+public import Fleet
+
+/// What a fuel needs and weighs.
+public struct FuelRow: Equatable, Sendable {
+    /// Grams of air that a gram of fuel burns with, none left over.
+    public let stoichiometricAir: Double
+    /// Of the liquid; of CNG the litre is that of the gasoline gallon equivalent in which it is sold.
+    public let gramsPerLitre: Double
+
+    /// Nil where fuel cannot be told from air: diesels run lean by as much as the load asks, and a battery burns none.
+    ///
+    /// Gasoline: the constants of the specification and of the reference answers (FACTS §3). Ratios of the others follow
+    /// from their formulas (C2H5OH, CH3OH, CH4; C3H8 and C4H10 as 60:40): Heywood, Internal Combustion Engine
+    /// Fundamentals, table D.4. Densities at 20 °C: CRC Handbook of Chemistry and Physics; LPG at 15 °C: EN 589;
+    /// CNG: 2.567 kg for each gallon equivalent, NIST Handbook 44, appendix D.
+    public static func of(_ fuel: Action.Car.Fuel) -> FuelRow? {
+        switch fuel {
+        case .gasoline: FuelRow(stoichiometricAir: 14.7, gramsPerLitre: 745)
+        case .ethanol: FuelRow(stoichiometricAir: 9.0, gramsPerLitre: 789)
+        case .methanol: FuelRow(stoichiometricAir: 6.47, gramsPerLitre: 791)
+        case .lpg: FuelRow(stoichiometricAir: 15.6, gramsPerLitre: 538)
+        case .cng: FuelRow(stoichiometricAir: 17.2, gramsPerLitre: 2_567 / Fuel.litresPerUSGallon)
+        case .diesel, .electric: nil
+        }
+    }
+}
+
+public enum Fuel {
+    public static let litresPerUSGallon = 3.785411784
+    public static let kilometresPerMile = 1.609344
+
+    /// Of air that met fuel at the stoichiometric ratio.
+    static func litres(burntAirMg: Double, _ fuel: FuelRow) -> Double {
+        burntAirMg / 1_000 / fuel.stoichiometricAir / fuel.gramsPerLitre
+    }
+}
 
 /// How the fuel figure of a trip came about.
-public enum FuelMethod: String, Sendable {
+public enum FuelMethod: String, CaseIterable, Sendable {
+    /// The engine's own fuel rate, PID 5E.
+    case fuelRate = "fuel_rate"
     /// Air flow from the car's own sensor.
     case maf
     /// Air flow that the logger worked out from manifold pressure, rpm and intake temperature.
     case mafCalculated = "maf_calculated"
+    /// The same worked out here, with the car's displacement and volumetric efficiency.
+    case speedDensity = "speed_density"
 }
 
-/// Gasoline burnt with the measured air: fuel = air / 14.7 (stoichiometric), 745 g a litre.
-/// Source: FACTS §3; the constants of the reference answers beside the recorded drives.
-public enum Fuel {
-    public static let stoichiometricAir = 14.7
-    public static let gramsPerLitre = 745.0
-    public static let litresPerUSGallon = 3.785411784
-    public static let kilometresPerMile = 1.609344
+/// Why a trip has no fuel figure, as people read it.
+public enum FuelUnknown: String, Sendable {
+    case electric = "electric car"
+    case dieselWithoutRate = "diesel without PID 5E"
+    case displacementUnknown = "displacement is not registered"
+    case nothingRead = "neither fuel rate nor air flow was read"
+}
 
-    public static func usGallons(airMg: Int64) -> Double {
-        Double(airMg) / 1_000 / stoichiometricAir / gramsPerLitre / litresPerUSGallon
+/// The fuel of a stretch of driving, by the best of the methods that cover it.
+public enum FuelUse: Equatable, Sendable {
+    case litres(Double, FuelMethod)
+    case unknown(FuelUnknown)
+
+    /// A better method is taken before one that covers more, as long as it covers nine tenths of that: a signal that
+    /// came late or is polled seldom must not stand for the whole trip.
+    private static let leastShare = 0.9
+
+    /// `car` as registered; nil, and a fuel that is not said, are taken for gasoline.
+    public init(_ totals: DriveTotals, car: Action.Car?) {
+        let known = FuelUse.methods(totals, car)
+        let longest = known.map(\.ms).max() ?? 0
+        if let best = known.first(where: { Double($0.ms) >= FuelUse.leastShare * Double(longest) }) {
+            self = .litres(best.litres, best.method)
+            return
+        }
+        switch car?.fuel {
+        case .electric: self = .unknown(.electric)
+        case .diesel: self = .unknown(.dieselWithoutRate)
+        default: self = .unknown(totals.burntAirPerLitreMg == nil ? .nothingRead : .displacementUnknown)
+        }
+    }
+
+    /// What was read, best first.
+    private static func methods(
+        _ totals: DriveTotals, _ car: Action.Car?
+    ) -> [(method: FuelMethod, ms: Int64, litres: Double)] {
+        var methods: [(FuelMethod, ms: Int64, litres: Double)] = []
+        let kind = car?.fuel ?? .gasoline
+        if let fuel = totals.fuelRateUl, kind != .electric {
+            methods.append((.fuelRate, totals.fuelRateMs ?? 0, Double(fuel) / 1e6))
+        }
+        guard let row = FuelRow.of(kind) else { return methods }
+        func add(_ method: FuelMethod, _ airMg: Double?, _ ms: Int64?) {
+            guard let airMg else { return }
+            methods.append((method, ms ?? 0, Fuel.litres(burntAirMg: airMg, row)))
+        }
+        // Rows of an older program tell neither what was burnt nor for how long.
+        add(.maf, (totals.burntAirMg ?? totals.airMg).map { Double($0) }, totals.airMs)
+        let calculated = totals.burntAirCalculatedMg ?? totals.airCalculatedMg
+        add(.mafCalculated, calculated.map { Double($0) }, totals.airCalculatedMs)
+        if let displacementCc = car?.displacementCc {
+            let efficiency = car?.volumetricEfficiencyMilliPct.map { Double($0) / 100_000 }
+            let litres = Double(displacementCc) / 1_000 * (efficiency ?? SpeedDensity.volumetricEfficiency)
+            add(.speedDensity, totals.burntAirPerLitreMg.map { Double($0) * litres }, totals.airPerLitreMs)
+        }
+        return methods
     }
 }
 
@@ -30,62 +115,4 @@ public struct FuelPrice: Equatable, Sendable {
     }
     /// The default of the specification.
     public static let standard = FuelPrice(perUSGallon: 2.39, currency: "USD")
-}
-
-/// A trip in the units that people and programs read. Figures are made from the trip's integers in one way only,
-/// so that the offline command, the report and the page agree to the last digit.
-public struct TripFigures: Equatable, Sendable {
-    /// Decimal text, rounded half away from zero; nil is unknown.
-    public typealias Figure = String?
-
-    public let trip: Trip
-    public let fuelMethod: FuelMethod?
-    public let price: FuelPrice?
-    private let gallons: Double?
-
-    public init(_ trip: Trip, price: FuelPrice?) {
-        self.trip = trip
-        let air: Int64?
-        switch (trip.totals.airMg, trip.totals.airCalculatedMg) {
-        case (let measured?, _): (air, fuelMethod) = (measured, .maf)
-        case (nil, let calculated?): (air, fuelMethod) = (calculated, .mafCalculated)
-        case (nil, nil): (air, fuelMethod) = (nil, nil)
-        }
-        gallons = air.map(Fuel.usGallons)
-        self.price = gallons == nil ? nil : price
-    }
-
-    public var durationS: String { Decimal.text(trip.endMs - trip.startMs, decimals: 3) }
-    public var integratedS: String { Decimal.text(trip.totals.integratedMs, decimals: 3) }
-    public var idleS: String { Decimal.text(trip.totals.idleMs, decimals: 3) }
-    /// Distance in kilometres; nil when no speed was ever read.
-    public var distanceKm: Figure { hasSpeed ? Decimal.text(trip.totals.distanceMm, decimals: 6) : nil }
-    public var averageSpeedKmh: Figure {
-        guard trip.totals.integratedMs > 0 else { return nil }
-        return rounded(Double(trip.totals.distanceMm) * 3.6 / Double(trip.totals.integratedMs), 3)
-    }
-    public var maxSpeedKmh: Figure { trip.totals.maxSpeedMetresPerHour.map { Decimal.text(Int64($0), decimals: 3) } }
-    public var averageRpm: Figure {
-        guard trip.totals.rpmMs > 0 else { return nil }
-        return rounded(Double(trip.totals.milliTurns) * 60 / Double(trip.totals.rpmMs), 1)
-    }
-    public var maxRpm: Figure { trip.totals.maxRpmMilli.map { Decimal.text(Int64($0), decimals: 3) } }
-    public var fuelUSGal: Figure { gallons.flatMap { rounded($0, 6) } }
-    public var averageMpg: Figure {
-        guard let gallons, gallons > 0, trip.totals.distanceMm > 0 else { return nil }
-        return rounded(Double(trip.totals.distanceMm) / 1e6 / Fuel.kilometresPerMile / gallons, 3)
-    }
-    public var fuelCost: Figure {
-        guard let gallons, let price else { return nil }
-        return rounded(gallons * price.perUSGallon, 4)
-    }
-    public var maxCoolantC: Figure { trip.totals.maxCoolantMilliC.map { Decimal.text(Int64($0), decimals: 3) } }
-    public var minVoltageV: Figure { trip.totals.minVoltageMv.map { Decimal.text(Int64($0), decimals: 3) } }
-    public var maxVoltageV: Figure { trip.totals.maxVoltageMv.map { Decimal.text(Int64($0), decimals: 3) } }
-
-    private var hasSpeed: Bool { trip.totals.speedReadings > 0 }
-
-    private func rounded(_ value: Double, _ decimals: Int) -> String? {
-        Decimal.scaled(value, decimals: decimals).map { Decimal.text($0, decimals: decimals) }
-    }
 }

@@ -4,7 +4,8 @@ internal import Wire
 /// Counts sharp accelerations and brakings: for each speed reading at t the change over the second before it,
 /// v(t) − v(t − 1 s), with v(t − 1 s) by linear interpolation inside the run. Readings beyond the limit form an
 /// event; stretches whose nearest readings are at most `mergeMs` apart are one event. The rule and its reference
-/// counts stand beside the recorded drives (obd-*/README.md). Exact in integers: nothing is divided.
+/// counts stand beside the recorded drives (obd-*/README.md). Exact in integers; only peaks are divided. The least speed
+/// and the hold time of the rules leave more out.
 struct SharpEvents: Equatable, Sendable {
     /// One second of readings, at most one a millisecond, and the one before it.
     private static let windowMax: UInt64 = 1_002
@@ -12,16 +13,23 @@ struct SharpEvents: Equatable, Sendable {
     private struct Speed: Equatable { var ts: Int64, metresPerHour: Int64 }
     private struct Side: Equatable {
         var lastSharpTs: Int64?
-        var lastWasSharp = false
+        /// Where the stretch under way began; nil when the last reading was not sharp.
+        var stretchTs: Int64?
+        /// The event that the last stretch belongs to was counted.
+        var isCounted = false
 
-        /// True when this reading opens a new event.
-        mutating func observe(_ isSharp: Bool, ts: Int64, mergeMs: Int64) -> Bool {
-            defer { lastWasSharp = isSharp }
-            guard isSharp else { return false }
-            defer { lastSharpTs = ts }
-            if lastWasSharp { return false }
-            guard let lastSharpTs else { return true }
-            return ts - lastSharpTs > mergeMs
+        /// True when an event counts from this reading on: the first, or the first after the hold time.
+        mutating func observe(_ isSharp: Bool, ts: Int64, _ rules: TripRules) -> Bool {
+            guard isSharp else {
+                stretchTs = nil
+                return false
+            }
+            if stretchTs == nil, lastSharpTs.map({ ts - $0 > rules.sharpMergeMs }) ?? true { isCounted = false }
+            let begin = stretchTs ?? ts
+            (stretchTs, lastSharpTs) = (begin, ts)
+            guard !isCounted, ts - begin >= rules.sharpHoldMs else { return false }
+            isCounted = true
+            return true
         }
     }
 
@@ -32,29 +40,41 @@ struct SharpEvents: Equatable, Sendable {
 
     mutating func startRun() { window.removeAll(keepingCapacity: true) }
 
-    mutating func observe(
-        ts: Int64, metresPerHour: Int32, rules: TripRules
-    ) -> (acceleration: Bool, braking: Bool) {
-        window.append(Speed(ts: ts, metresPerHour: Int64(metresPerHour)))
-        let (change, unit) = changeOverOneSecond()
+    mutating func observe(ts: Int64, metresPerHour: Int64, rules: TripRules, into totals: inout DriveTotals) {
+        window.append(Speed(ts: ts, metresPerHour: metresPerHour))
+        let change = changeOverOneSecond()
+        if let change { SharpEvents.keepPeak(change, &totals) }
+        let (by, unit) = change ?? (0, 1)
         let limit = rules.sharpMetresPerHour * unit
-        return (
-            accelerating.observe(change > limit, ts: ts, mergeMs: rules.sharpMergeMs),
-            braking.observe(change < -limit, ts: ts, mergeMs: rules.sharpMergeMs)
-        )
+        let isFast = max(metresPerHour * unit, metresPerHour * unit - by) >= rules.sharpLeastMetresPerHour * unit
+        if accelerating.observe(by > limit && isFast, ts: ts, rules) { totals.sharpAccelerations += 1 }
+        if braking.observe(by < -limit && isFast, ts: ts, rules) { totals.sharpBrakings += 1 }
     }
 
     /// The change over one second in metres per hour, times `unit` (the length of the interval interpolated in).
-    /// In a run's first second there is none: 0.
-    private mutating func changeOverOneSecond() -> (change: Int64, unit: Int64) {
+    /// Nil in a run's first second.
+    private mutating func changeOverOneSecond() -> (by: Int64, unit: Int64)? {
         let now = window[window.count - 1]
         let wanted = now.ts - 1_000
-        guard let before = window.lastIndex(where: { $0.ts <= wanted }) else { return (0, 1) }
+        guard let before = window.lastIndex(where: { $0.ts <= wanted }) else { return nil }
         window.removeFirst(before)
         let (a, b) = (window[0], window[1])
         let length = b.ts - a.ts
         let rise = (b.metresPerHour - a.metresPerHour) * (wanted - a.ts)
         return ((now.metresPerHour - a.metresPerHour) * length - rise, length)
+    }
+
+    /// m/h in a second are 1/3.6 mm/s². Divided only where it can be a new peak: most are none.
+    private static func keepPeak(_ change: (by: Int64, unit: Int64), _ totals: inout DriveTotals) {
+        let (scaled, unit) = (change.by * 10, change.unit * 36)
+        if scaled > Int64(totals.maxAccelerationMmPerS2 ?? -1) * unit {
+            totals.maxAccelerationMmPerS2 = Int32(clamping: Decimal.divided(max(0, scaled), by: unit))
+        }
+        if -scaled > Int64(totals.maxBrakingMmPerS2 ?? -1) * unit {
+            totals.maxBrakingMmPerS2 = Int32(clamping: Decimal.divided(max(0, -scaled), by: unit))
+        }
+        totals.maxAccelerationMmPerS2 = totals.maxAccelerationMmPerS2 ?? 0
+        totals.maxBrakingMmPerS2 = totals.maxBrakingMmPerS2 ?? 0
     }
 
     func pack(to out: inout [UInt8], before endMs: Int64) {
@@ -64,8 +84,10 @@ struct SharpEvents: Equatable, Sendable {
             out.appendZigzag(speed.metresPerHour)
         }
         for side in [accelerating, braking] {
-            out.append((side.lastWasSharp ? 1 : 0) | (side.lastSharpTs == nil ? 0 : 2))
+            out.append(
+                (side.isCounted ? 1 : 0) | (side.lastSharpTs == nil ? 0 : 2) | (side.stretchTs == nil ? 0 : 4))
             if let ts = side.lastSharpTs { out.appendZigzag(endMs - ts) }
+            if let ts = side.stretchTs { out.appendZigzag(endMs - ts) }
         }
     }
 
@@ -83,22 +105,7 @@ struct SharpEvents: Equatable, Sendable {
     private static func side(_ reader: inout VarintReader, _ endMs: Int64) throws(DecodeError) -> Side {
         let flags = try reader.byte()
         return Side(
-            lastSharpTs: flags & 2 == 0 ? nil : try reader.time(before: endMs), lastWasSharp: flags & 1 != 0)
-    }
-}
-
-extension VarintReader {
-    /// A time counted back from `endMs`.
-    mutating func time(before endMs: Int64) throws(DecodeError) -> Int64 {
-        let (ts, overflow) = endMs.subtractingReportingOverflow(try zigzag())
-        guard !overflow, UTC.plausible.contains(ts) else { throw .packed("an impossible time") }
-        return ts
-    }
-
-    /// A stored value: sums over a minute of them must not overflow.
-    mutating func value() throws(DecodeError) -> Int64 {
-        let value = try zigzag()
-        guard Int32(exactly: value) != nil else { throw .packed("a value out of range") }
-        return value
+            lastSharpTs: flags & 2 == 0 ? nil : try reader.time(before: endMs),
+            stretchTs: flags & 4 == 0 ? nil : try reader.time(before: endMs), isCounted: flags & 1 != 0)
     }
 }

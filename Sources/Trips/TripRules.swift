@@ -8,15 +8,25 @@ public struct TripRules: Equatable, Sendable {
     public var sharpMmPerS2: Int64 = 3_000
     /// Sharp stretches at most this far apart are one event.
     public var sharpMergeMs: Int64 = 1_000
+    /// Of the two speeds a second apart the larger must reach this for a change to be sharp, in metres per hour.
+    public var sharpLeastMetresPerHour: Int64 = 0
+    /// A stretch counts once it has been sharp for this long.
+    public var sharpHoldMs: Int64 = 0
 
     public init() {}
 
-    /// What is wrong with these limits, or nil. A trip never starts inside a minute, because two readings of one
+    /// What is wrong with these limits, or nil. No silence ends a trip inside a minute, because two readings of one
     /// minute are less than `tripGapMs` apart; the minute rows rest on that.
     public var fault: String? {
         if gapMs < 1_000 || gapMs > 600_000 { return "the hole limit is \(gapMs) ms, must be 1 s to 600 s" }
         if tripGapMs < 60_000 || tripGapMs > 6_000_000_000 {
             return "the trip gap is \(tripGapMs) ms, must be 1 min to 100000 min"
+        }
+        if sharpMmPerS2 < 500 || sharpMmPerS2 > 20_000 {
+            return "the sharp limit is \(sharpMmPerS2) mm/s², must be 500 to 20000"
+        }
+        if sharpHoldMs < 0 || sharpHoldMs > 10_000 {
+            return "a sharp stretch is held for \(sharpHoldMs) ms, must be 0 to 10000 ms"
         }
         if gapMs > tripGapMs { return "the hole limit (\(gapMs) ms) is longer than the trip gap (\(tripGapMs) ms)" }
         return nil

@@ -17,7 +17,7 @@ struct FirstPage {
         let (vehicles, trips, alerts) = try connection.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") {
             (
                 try connection.query(queries["page_vehicles"], limit).map(VehicleRow.init),
-                try connection.query(queries["page_trips"], limit).map(TripRead.init),
+                try connection.query(queries["page_trips"], limit).map { try TripRead($0, price: price) },
                 try OpenAlert.read(
                     role: .developer, limit: Int64(FirstPage.rowsMax), queries, on: connection)
             )
@@ -83,7 +83,7 @@ struct FirstPage {
                 .number("Max km/h"), .number("Sharp"), .number("Fuel US gal"), .number("MPG"), .text("State"),
             ],
             rows: trips.map { read in
-                let (figures, totals) = (TripFigures(read.trip, price: price), read.trip.totals)
+                let (figures, totals) = (read.figures, read.trip.totals)
                 let day = UTC.dateText(read.trip.startMs)
                 return [
                     read.vehicle,

@@ -16,6 +16,7 @@ public final class Site: Sendable {
     private let price: FuelPrice?
     let queries: ReportQueries
     private let models: ModelFiles
+    private let troubleCodes: TroubleCodeAPI
     let uploads: UploadSender
     private let log: Log
     private let idle = Mutex<[Idle]>([])
@@ -25,10 +26,11 @@ public final class Site: Sendable {
 
     public init(
         conninfo: String, rules: TripRules, price: FuelPrice?, queries: ReportQueries, models: ModelFiles,
-        uploads: UploadSender, log: Log
+        troubleCodes: TroubleCodeFolder, uploads: UploadSender, log: Log
     ) {
         (self.conninfo, self.rules, self.price) = (conninfo, rules, price)
         (self.queries, self.models, self.uploads, self.log) = (queries, models, uploads, log)
+        self.troubleCodes = TroubleCodeAPI(folder: troubleCodes)
     }
 
     /// What answers which address.
@@ -45,6 +47,7 @@ public final class Site: Sendable {
         }
         addMachines(to: &router)
         models.add(to: &router)
+        troubleCodes.add(to: &router)
         return router
     }
 

@@ -51,7 +51,8 @@ public struct LoggerUnit: Equatable, Sendable {
         case (.coolant, "°f"), (.coolant, "f"), (.intakeAir, "°f"), (.intakeAir, "f"), (.ambientAir, "°f"),
             (.ambientAir, "f"):
             .fahrenheit
-        case (.engineLoad, "%"), (.throttle, "%"), (.fuelLevel, "%"): .own
+        case (.engineLoad, "%"), (.throttle, "%"), (.fuelLevel, "%"), (.shortFuelTrim, "%"), (.longFuelTrim, "%"): .own
+        case (.engineRunTime, "s"), (.distanceSinceClear, "km"): .own
         case (.latitude, "deg"), (.latitude, "°"), (.longitude, "deg"), (.longitude, "°"): .own
         default: nil
         }
@@ -93,6 +94,9 @@ public enum LoggerColumns {
         ("fuel_tank", .fuelLevel), ("fuel_level", .fuelLevel), ("ambient_air_temperature", .ambientAir),
         ("lat", .latitude), ("latitude", .latitude), ("lon", .longitude), ("lng", .longitude),
         ("longitude", .longitude),
+        ("fuel_system_status", .fuelSystemStatus), ("fuel_air_commanded_equiv_ratio", .lambda),
+        ("commanded_equivalence_ratio", .lambda), ("short_term_fuel_trim_bank_1", .shortFuelTrim),
+        ("long_term_fuel_trim_bank_1", .longFuelTrim), ("distance_since_codes_cleared", .distanceSinceClear),
     ]
 
     /// `Vehicle Speed Sensor [km/h]` → (`vehicle_speed_sensor`, `km/h`).

@@ -32,7 +32,7 @@ public struct OBDValue: Sendable {
         switch (content, row.kind) {
         case (.number(let raw), .number(let scale)): scale.text(raw)
         case (.number(let raw), _): String(raw)
-        case (.choice(let code, let name), _): name ?? "\(code)"
+        case (.choice(let code, let name), _): name ?? "\(code) (unknown)"
         case (.flags(let flags), _): flags.isEmpty ? "none" : flags.joined(separator: "; ")
         case (.supported(let pids), _): Hex.list(pids)
         case (.readiness(let readiness), _): readiness.text

@@ -51,7 +51,7 @@ final class CarStage: Stage {
                     if Ahead.isReadingTooFar(reading.ts, pushedMs) { throw .timeAhead(ms: reading.ts - pushedMs) }
                     counts.droppedFields += dropped
                     try unsafe book.take(key: key, reading, offset: offset, pushedMs: pushedMs)
-                case .other: try unsafe takeOther(value, key: key, pushedMs)
+                case .other: try unsafe takeOther(value, key: key, offset, pushedMs)
                 }
             }
         }
@@ -60,13 +60,17 @@ final class CarStage: Stage {
 
     /// What people say: rare beside readings.
     private func takeOther(
-        _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ pushedMs: Int64
+        _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ offset: Int64, _ pushedMs: Int64
     ) throws(DecodeError) {
         guard case .action(let action) = try unsafe decoder.decode(value, key: key, isMachine: false) else {
             throw .kindUnknown
         }
         if Ahead.isReadingTooFar(action.ts, pushedMs) { throw .timeAhead(ms: action.ts - pushedMs) }
         if action.vehicle != nil { try unsafe place.check(key) }
+        if action.kind == .tripStart || action.kind == .tripStop {
+            let cut = TripCuts.time(isStart: action.kind == .tripStart, at: action.ts)
+            try unsafe book.take(key: key, cut: cut, offset: offset, pushedMs: pushedMs)
+        }
         actions.append(action)
     }
 
@@ -83,6 +87,7 @@ final class CarStage: Stage {
             VehicleStore.Row(vehicle: text($0), kind: "car", model: nil, partition: partition.partition, lastMs: nil)
         }
         rows.droppedTrips = book.rows.droppedTrips.map { (text($0.car), $0.startMs) }
+        rows.droppedMinutes = book.rows.droppedMinutes.map { (text($0.car), $0.startMs) }
         book.clearRows()
         if !actions.isEmpty {
             let (actions, number) = (self.actions, partition.partition)

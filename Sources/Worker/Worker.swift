@@ -68,6 +68,9 @@ public final class Worker {
     private let metrics: WorkerMetrics
     private let consumer: Consumer
     private let lanes: [Lane]
+    /// Alerts of machines must not stand behind the commit that closes the minutes of a whole fleet of cars: these lanes
+    /// are the machines', those before them everybody else's.
+    private let machineLanes: Range<Int>
     private let events: Mailbox<Event>
     private let publisher: RulesPublisher
     /// The group's assignment.
@@ -96,7 +99,10 @@ public final class Worker {
             stages: settings.stages ?? .product(settings.tripRules, log: log))
         let events = Mailbox<Event>()
         self.events = events
-        lanes = (0..<settings.lanes).map { number in
+        let others = settings.topics.contains { $0 != Topic.machines } ? settings.lanes : 0
+        let machines = settings.topics.contains(Topic.machines) ? (others == 0 ? settings.lanes : (others + 1) / 2) : 0
+        machineLanes = others..<others + machines
+        lanes = (0..<others + machines).map { number in
             Lane(number, database, commitIntervalMs: settings.commitIntervalMs, metrics: figures, log: log) {
                 events.put(.report(lane: number, $0))
             }
@@ -205,7 +211,9 @@ public final class Worker {
         var byLane: [Int: [PartitionLog]] = [:]
         do {
             for log in try consumer.logs(of: partitions, timeoutMs: Worker.brokerMs).values {
-                let lane = lanes.indices.min { load(of: $0) < load(of: $1) }!
+                let fitting =
+                    log.partition.topic == Topic.machines ? machineLanes : lanes.startIndex..<machineLanes.lowerBound
+                let lane = fitting.min { load(of: $0) < load(of: $1) }!
                 places[log.partition] = .loading(lane: lane)
                 byLane[lane, default: []].append(log)
             }

@@ -83,10 +83,9 @@ struct Sample {
     private func show() throws {
         let queries = try Home.reportQueries()
         let connection = try Connection(conninfo: settings.text("postgres.reader_url"))
-        var trips = TripsOutput(nameKey: "vehicle")
-        for read in try connection.query(queries["page_trips"], [.int4(50)]).map(TripRead.init) {
-            trips.add(read.vehicle, TripFigures(read.trip, price: settings.fuelPrice))
-        }
+        let trips = TripsOutput(
+            try connection.query(queries["page_trips"], [.int4(50)]).map { try TripRead($0, price: settings.fuelPrice) }
+        )
         Out.result("\nTrips (times UTC)\n" + trips.shortTable().text())
         let boxes = Set(SampleBoxes.vehicles)
         let alerts = try connection.query(

@@ -2,6 +2,7 @@ import Foundation
 import Gateways
 import HTTP
 import Observe
+import Reports
 import Settings
 import Web
 
@@ -60,7 +61,9 @@ struct PageRole {
         self.uploads = uploads
         let site = Site(
             conninfo: settings.text("postgres.reader_url", or: "postgres.url"), rules: rules, price: settings.fuelPrice,
-            queries: queries, models: ModelFiles(folder: folder), uploads: uploads, log: log)
+            queries: queries, models: ModelFiles(folder: folder),
+            troubleCodes: TroubleCodeFolder(try Home.path(settings.text("cars.trouble_codes_dir"))), uploads: uploads,
+            log: log)
         let router = site.router()
         do {
             server = try Server(

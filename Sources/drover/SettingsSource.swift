@@ -50,7 +50,9 @@ extension Settings {
         rules.gapMs = integer("trips.gap_s") * 1_000
         rules.tripGapMs = integer("trips.trip_gap_min") * 60_000
         rules.sharpMmPerS2 = thousandths("trips.sharp_mps2")
-        if let fault = rules.fault { throw Failure("trips.gap_s, trips.trip_gap_min: \(fault)") }
+        rules.sharpLeastMetresPerHour = integer("trips.sharp_speed_kmh_min") * 1_000
+        rules.sharpHoldMs = integer("trips.sharp_hold_ms")
+        if let fault = rules.fault { throw Failure("trips.*: \(fault)") }
         return rules
     }
 

@@ -15,15 +15,23 @@ extension Command {
             .init("--mapping", "FILE", "further column names: `column name,key[,unit]` a line"),
             .init("--fuel-price", "P", "price per US gallon (default 2.39 USD; `none`: costs are unknown)"),
             .init("--currency", "CODE", "currency of the price (default USD)"),
+            .init("--fuel", "KIND", "what the car burns: \(fuels) (default gasoline)"),
+            .init("--displacement", "CC", "of its engine, cm³: fuel from manifold pressure where there is no air flow"),
+            .init("--efficiency", "PCT", "its volumetric efficiency, percent (default 80)"),
+            .init("--sharp", "M/S2", "limit of sharp acceleration and braking (default 3.0)"),
+            .init("--sharp-speed", "KMH", "changes below this speed are never sharp (default 0)"),
+            .init("--sharp-hold", "MS", "how long a change must stay beyond the limit (default 0)"),
             .init("--format", "F", "table, csv or json (default table)"),
         ],
         example: "drover trips Tests/Fixtures/cars/*.csv --format json",
         run: runTrips)
 
+    private static var fuels: String { Action.Car.Fuel.allCases.map(\.rawValue).joined(separator: ", ") }
+
     private static func runTrips(_ arguments: Arguments) throws -> ExitCode {
         let format = try arguments.one("--format", of: TripsOutput.formats, standard: "table")
         let rules = try tripRules(arguments)
-        let price = try fuelPrice(arguments)
+        let (car, price) = (try car(arguments), try fuelPrice(arguments))
         var (output, failed) = (TripsOutput(nameKey: "file"), false)
         for path in try arguments.files() {
             do {
@@ -31,7 +39,7 @@ extension Command {
                 let readings = recording.readings.unioned()
                 guard !readings.isEmpty else { throw Failure("holds no reading that can be used") }
                 for trip in Drive.whole(readings, rules: rules).trips {
-                    output.add(path, TripFigures(trip, price: price))
+                    output.add(path, TripFigures(trip, car: car, price: price))
                 }
             } catch let error as UsageError {
                 throw error
@@ -49,8 +57,38 @@ extension Command {
         var rules = TripRules()
         if let gap = try arguments.integer("--gap", in: 1...600) { rules.gapMs = gap * 1_000 }
         if let gap = try arguments.integer("--trip-gap", in: 1...100_000) { rules.tripGapMs = gap * 60_000 }
+        if let limit = try number("--sharp", arguments, in: 0.5...20) {
+            rules.sharpMmPerS2 = Int64((limit * 1_000).rounded())
+        }
+        if let speed = try arguments.integer("--sharp-speed", in: 0...200) {
+            rules.sharpLeastMetresPerHour = speed * 1_000
+        }
+        if let hold = try arguments.integer("--sharp-hold", in: 0...10_000) { rules.sharpHoldMs = hold }
         if let fault = rules.fault { throw UsageError(fault) }
         return rules
+    }
+
+    /// What is said of the car, as a registration would say it.
+    private static func car(_ arguments: Arguments) throws -> Action.Car {
+        var car = Action.Car()
+        if arguments.has("--fuel") {
+            let known = Dictionary(uniqueKeysWithValues: Action.Car.Fuel.allCases.map { ($0.rawValue, $0) })
+            car.fuel = try arguments.one("--fuel", of: known, standard: Action.Car.Fuel.gasoline.rawValue)
+        }
+        car.displacementCc = try arguments.integer("--displacement", in: 50...30_000).map { Int32($0) }
+        car.volumetricEfficiencyMilliPct = try number("--efficiency", arguments, in: 10...300)
+            .map { Int32(($0 * 1_000).rounded()) }
+        return car
+    }
+
+    private static func number(
+        _ option: String, _ arguments: Arguments, in range: ClosedRange<Double>
+    ) throws -> Double? {
+        guard let text = arguments.text(option) else { return nil }
+        guard let value = Double(text), range.contains(value) else {
+            throw UsageError("\(option) \(text): must be a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return value
     }
 
     private static func fuelPrice(_ arguments: Arguments) throws -> FuelPrice? {

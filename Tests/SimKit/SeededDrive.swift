@@ -7,11 +7,13 @@ public enum SeededDrive {
         var chance = SeededChance(seed: seed)
         var ts: Int64 = 1_767_225_600_000 - chance.below(7_200_000)
         var (speed, readings): (Int64, [CarReading]) = (0, [])
+        // What a car tells of its engine is the car's own.
+        let engine = chance.below(4)
         for _ in 0..<count {
             ts += step(&chance)
             speed = min(130_000, max(0, speed + chance.below(40_001) - 20_000))
-            readings.append(reading(ts, speed, &chance))
-            if chance.once(in: 12) { readings.append(reading(ts, speed + 1_000, &chance)) }
+            readings.append(reading(ts, speed, engine, &chance))
+            if chance.once(in: 12) { readings.append(reading(ts, speed + 1_000, engine, &chance)) }
         }
         return readings
     }
@@ -27,7 +29,9 @@ public enum SeededDrive {
         }
     }
 
-    private static func reading(_ ts: Int64, _ speed: Int64, _ chance: inout SeededChance) -> CarReading {
+    private static func reading(
+        _ ts: Int64, _ speed: Int64, _ engine: Int64, _ chance: inout SeededChance
+    ) -> CarReading {
         var reading = CarReading(ts: ts)
         if !chance.once(in: 5) { reading[.speed] = Int32(speed) }
         if !chance.once(in: 4) { reading[.rpm] = Int32(chance.below(5_000_000)) }
@@ -38,6 +42,19 @@ public enum SeededDrive {
             reading[.latitude] = Int32(chance.below(900_000_000))
             reading[.longitude] = Int32(chance.below(900_000_000))
         }
+        if engine > 0 { addEngine(&reading, &chance) }
+        if engine > 1, chance.once(in: 3) { reading[.fuelSystemStatus] = Int32(1_000) << Int32(chance.below(3)) }
+        if engine > 2, chance.once(in: 2) { reading[.lambda] = Int32(chance.below(2_000)) }
         return reading
+    }
+
+    private static func addEngine(_ reading: inout CarReading, _ chance: inout SeededChance) {
+        if chance.once(in: 2) { reading[.manifoldPressure] = Int32(20_000 + chance.below(80_000)) }
+        if chance.once(in: 4) { reading[.intakeAir] = Int32(chance.below(80_000)) - 20_000 }
+        if chance.once(in: 2) { reading[.throttle] = Int32(12_000 + chance.below(20_000)) }
+        if chance.once(in: 3) { reading[.shortFuelTrim] = Int32(chance.below(40_000)) - 20_000 }
+        if chance.once(in: 5) { reading[.longFuelTrim] = Int32(chance.below(20_000)) - 10_000 }
+        if chance.once(in: 8) { reading[.fuelRate] = Int32(chance.below(20_000)) }
+        if chance.once(in: 8) { reading[.mafCalculated] = Int32(chance.below(80_000)) }
     }
 }

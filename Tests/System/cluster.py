@@ -1,4 +1,5 @@
 """A PostgreSQL cluster of a test's own, which it can stop in every manner at any time (`drover servers` would end with it)."""
+import errno
 import glob
 import os
 import re
@@ -14,9 +15,13 @@ import psycopg
 class Cluster:
     """Reached by a socket in its own folder only. Without fsync: a test kills processes, not the machine."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, disk_mib=None):
+        """`disk_mib`: on a file system of its own of this size, which `fill_disk` fills. Mounting one needs root."""
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
+        self.is_mounted = disk_mib is not None
+        if self.is_mounted:
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={disk_mib}m", "tmpfs", str(self.folder)], check=True)
         places = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(re.search(r"(\d+)/bin", path).group(1)))
         assert places, "no /usr/lib/postgresql/*/bin; run Deploy/install"
         self.binaries = Path(places[-1])
@@ -38,7 +43,7 @@ class Cluster:
     def start(self, seconds=60):
         settings = {
             "listen_addresses": "", "unix_socket_directories": self.folder, "max_connections": 60, "shared_buffers": "64MB",
-            "max_wal_size": "1GB", "fsync": "off", "timezone": "UTC", "logging_collector": "off",
+            "max_wal_size": "64MB" if self.is_mounted else "1GB", "fsync": "off", "timezone": "UTC", "logging_collector": "off",
         }
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         with open(self.folder / "postgres.log", "ab") as log:
@@ -59,6 +64,26 @@ class Cluster:
         if self.process and self.process.poll() is None:
             self.process.send_signal(number)
             self.process.wait(60)
+
+    def fill_disk(self):
+        """Leaves nothing free; what is there stays."""
+        with open(self.folder / "ballast", "wb", buffering=0) as ballast:
+            try:
+                while True:
+                    ballast.write(bytes(1 << 20))
+            except OSError as error:
+                assert error.errno == errno.ENOSPC
+
+    def free_disk(self):
+        """Takes the ballast away. A server that met the full disk in its write-ahead log has ended and starts again."""
+        (self.folder / "ballast").unlink()
+        if self.process.poll() is not None:
+            self.start()
+
+    def close(self):
+        self.stop()
+        if self.is_mounted:
+            subprocess.run(["umount", "--lazy", str(self.folder)], check=True)
 
     def database(self, program, name="run"):
         """A fresh, migrated database; returns the environment that points `drover` at it, as its least-privileged user."""

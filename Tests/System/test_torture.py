@@ -74,6 +74,19 @@ def test_a_member_that_was_stopped_for_longer_than_its_session_comes_back(bench,
     print(f"fenced {run.fenced()} times")
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="a small disk is mounted for it, which needs root")
+def test_a_database_whose_disk_is_full_for_a_while(program):
+    bench = Bench(program, SEED, say=print, disk_mib=600)
+    failed = True
+    try:
+        items = Fleet(SEED, cars=16, machines=6, minutes=(10, 20), span_min=30).as_sent()
+        run = bench.prove("noida", items, ["pg-full", "kill", "pg-full"], workers=1)
+        assert run.count_said("The server's disk is full"), "nobody was told what to do"
+        failed = False
+    finally:
+        bench.close(keep=failed)
+
+
 def test_a_cluster_that_answers_with_errors(bench, items):
     plan = [
         "mock-leader", "fail fetch 5 NOT_LEADER_FOR_PARTITION", "mock-coordinator", "fail fetch 3 _TRANSPORT", "mock-no-leader",

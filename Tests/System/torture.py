@@ -43,7 +43,10 @@ class Wrong(AssertionError):
 
 # MARK: what is in the tables
 
-RESULTS = ("vehicle", "vehicle_minute", "trip", "vehicle_day", "machine_reading", "alert", "rejected")
+RESULTS = (
+    "vehicle", "vehicle_minute", "trip", "vehicle_day", "machine_reading", "alert", "rejected", "registration", "service",
+    "acknowledgement", "silence", "poll_request", "trip_note", "driving", "assignment", "health_scan", "car_support",
+)
 # Columns that tell about the processing: where a record lay, how often a row was written, the state to go on from.
 PROCESSING = re.compile(r"partition|offset|told_at|revision|revised|migration|(^|_)state_bytes$|^alert_state$|written_at|updated_at|committed_at|pushed_at|retried_at")
 # An alert keeps the id that was first told (docs: an episode that late data move), so that ids follow the order of arrival.
@@ -288,9 +291,12 @@ class Torture:
     def tables(self, any_order=False):
         return tables(self.owner, any_order)
 
+    def count_said(self, text):
+        return sum(path.read_text(errors="replace").count(text) for path in self.folder.glob("worker-*.log"))
+
     def fenced(self):
         """How often a worker found that another owns its partition: whether the fence was tried at all."""
-        return sum(path.read_text(errors="replace").count("another worker owns") for path in self.folder.glob("worker-*.log"))
+        return self.count_said("another worker owns")
 
     def _name(self, number):
         """A broker that expires nobody needs fixed members, each started again under its own name."""
@@ -480,6 +486,12 @@ class Torture:
         with psycopg.connect(self.cluster.conninfo(), autocommit=True) as connection:
             connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'torture'")
 
+    def fault_pg_full(self):
+        """No byte left on the database's disk for a while."""
+        self.cluster.fill_disk()
+        time.sleep(self.chance.uniform(5, 10))
+        self.cluster.free_disk()
+
     def fault_broker(self):
         """The broker stops properly and comes back on the same port with the same log."""
         if not self.broker.survives_restart:
@@ -565,15 +577,15 @@ def plan_of(broker, kills, others, seed):
 class Bench:
     """Folder, database cluster and program of some runs; the servers end with it."""
 
-    def __init__(self, program, seed, say=lambda text: None):
+    def __init__(self, program, seed, say=lambda text: None, disk_mib=None):
         self.program, self.seed, self.say = program, seed, say
         self.folder = Path(tempfile.mkdtemp(prefix="drover-torture-", dir="/tmp"))
         self.folder.chmod(0o711)  # The database's system user must get through.
-        self.cluster = Cluster(self.folder / "postgres")
+        self.cluster = Cluster(self.folder / "postgres", disk_mib)
         self.count, self.references = 0, {}
 
     def close(self, keep=False):
-        self.cluster.stop()
+        self.cluster.close()
         if not keep:
             shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -30,7 +30,7 @@ def tick(ts, arrives_ms):
 
 
 class Fleet:
-    """What was measured: `readings` is the set, each once. `as_sent` and `in_order` and so on are arrivals of it."""
+    """What was measured and said: `readings` is the set, each once. `as_sent` and `in_order` and so on are arrivals of it."""
 
     def __init__(self, seed, cars=300, machines=20, minutes=(10, 40), span_min=60):
         self.seed = seed
@@ -40,14 +40,18 @@ class Fleet:
             self._car(f"car-{number:04d}", random.Random(f"{seed} car {number}"), chance, minutes, span_min)
         for number in range(machines):
             self._machine(f"machine-{number:03d}", MODELS[number % 3], random.Random(f"{seed} machine {number}"), span_min)
+        for number in range(machines):
+            self._machine_actions(f"machine-{number:03d}", random.Random(f"{seed} machine actions {number}"), span_min)
+        for number in range(cars):
+            self._car_actions(f"car-{number:04d}", random.Random(f"{seed} car actions {number}"), span_min)
         self.readings.sort(key=lambda item: (item.ts, item.key, item.value))
         self.end_ms = max(item.ts for item in self.readings) + 1
         self.rubbish = [self._rubbish(number, chance) for number in range(max(8, len(self.readings) // 1000))]
 
     # MARK: what is measured
 
-    def _push(self, topic, fields):
-        value = json.dumps({"schema": 1, "kind": "reading", **fields}, separators=(",", ":")).encode()
+    def _push(self, topic, fields, kind="reading"):
+        value = json.dumps({"schema": 1, "kind": kind, **fields}, separators=(",", ":")).encode()
         self.readings.append(Item(topic, fields["vehicle"].encode(), value, fields["ts"], fields["ts"]))
 
     def _car(self, vehicle, walk, chance, minutes, span_min):
@@ -91,6 +95,43 @@ class Fleet:
             number += 1
             # Sometimes a silence of some minutes: an absence, until late data explain it.
             ts += 30_000 if walk.random() < 0.98 else walk.randint(4, 9) * 60_000
+
+    # MARK: what people and gateways say
+
+    def _say(self, topic, vehicle, kind, ts, number=0, **fields):
+        self._push(topic, {"id": f"{vehicle}-{kind}-{number}", "vehicle": vehicle, "ts": int(ts), "by": "torture"} | fields, kind)
+
+    def _machine_actions(self, vehicle, chance, span_min):
+        def some_time():
+            return BEGIN_MS + int(chance.uniform(0, span_min * 60_000))
+
+        for number in range(2):
+            self._say(MACHINES, vehicle, "registration", some_time(), number, name=f"name {number} of {vehicle}", tags=[f"tag-{number}"])
+            self._say(MACHINES, vehicle, "service", some_time(), number, engine_hours_h=round(chance.uniform(900, 1_000), 1))
+            self._say(MACHINES, vehicle, "acknowledgement", some_time(), number, alert=f"{vehicle}-4-{number}", note="seen")
+            asked = some_time()
+            self._say(MACHINES, vehicle, "silence", asked, number, parameter="Coolant Temperature", until_ts=asked + 3_600_000)
+            self._say(MACHINES, vehicle, "poll_request", asked, number, until_ts=asked + 60_000)
+            self._say(
+                MACHINES, vehicle, "poll_answer", asked + 5_000, number, request=f"{vehicle}-poll_request-{number}", done=number == 0,
+                text="2 readings")
+
+    def _car_actions(self, vehicle, chance, span_min):
+        def some_time():
+            return BEGIN_MS + int(chance.uniform(0, span_min * 60_000))
+
+        for number in range(2):
+            self._say(CARS, vehicle, "registration", some_time(), number, make="Seat", fuel="gasoline", displacement_cc=1_400 + number)
+            self._say(CARS, vehicle, "trip_tag", some_time(), number, trip_ts=BEGIN_MS + 60_000, tag=f"tag {number}")
+            self._say(CARS, vehicle, "driving", some_time(), number, from_ts=BEGIN_MS)
+            self._say(CARS, vehicle, "assignment", some_time(), number, driver=f"driver-{number}")
+            asked = some_time()
+            self._say(CARS, vehicle, "scan_request", asked, number, until_ts=asked + 60_000)
+            self._say(
+                CARS, vehicle, "scan", asked + 5_000, number, request=f"{vehicle}-scan_request-{number}", done=True,
+                text="1 trouble code: P0133", stored=["P0133"], lamp=True)
+            self._say(CARS, vehicle, "support", some_time(), number, pids=["010C", "010D", f"01{number:02X}"])
+        self._say(CARS, vehicle, "trip_discard", some_time(), trip_ts=BEGIN_MS + 120_000)
 
     def _rubbish(self, number, chance):
         key = f"rubbish-{number}"

@@ -1,0 +1,206 @@
+"""What drivers and analysts take away of trips: their readings for other programs, and how far their figures can be trusted."""
+import csv
+import io
+import json
+import math
+import random
+import shutil
+import tempfile
+import time
+from datetime import datetime
+from pathlib import Path
+
+import gpxpy
+import pytest
+from harness import Drover
+from world import World, connect, producer
+
+DODGE, BEGAN = "dodge-caliber-2007-a", "2020-03-25T16:40:00Z"
+
+
+@pytest.fixture(scope="module")
+def filled(program, fixtures):
+    """One recorded drive with positions, through the broker and a worker. Gives the world and its environment."""
+    folder = Path(tempfile.mkdtemp(prefix="drover-trips-", dir="/tmp"))
+    folder.chmod(0o711)
+    drover = Drover(program)
+    world = World(drover, drover.servers(folder / "data"))
+    env = world.database()
+    run = drover.run("import", "cars", fixtures / "cars" / "envirocar" / f"{DODGE}.csv", "--vehicle", DODGE, env=env)
+    assert run.code == 0, run.err
+    worker = world.worker(env, "trips")
+    world.work_off(env)
+    yield world, env, worker
+    worker.stop()
+    drover.close()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def recorded(fixtures):
+    with open(fixtures / "cars" / "envirocar" / f"{DODGE}.csv") as file:
+        return list(csv.DictReader(file))
+
+
+def exported(filled, form, expected=0):
+    world, env, _ = filled
+    run = world.drover.run("trip", "export", DODGE, "--trip", BEGAN, "--format", form, env=env)
+    assert run.code == expected, run.err
+    return run
+
+
+def test_a_trip_as_csv_and_json_is_what_was_recorded(filled, fixtures):
+    rows = list(csv.DictReader(io.StringIO(exported(filled, "csv").out)))
+    objects = json.loads(exported(filled, "json").out)
+    source = recorded(fixtures)
+    assert len(rows) == len(objects) == len(source)
+    for row, thing, line in zip(rows, objects, source):
+        assert row["time"] == line["time"] and thing["vehicle"] == DODGE
+        if line["speed_kmh"]:
+            assert float(row["speed_kmh"]) == thing["speed_kmh"] == round(float(line["speed_kmh"]), 3)
+        else:
+            assert row["speed_kmh"] == "" and "speed_kmh" not in thing
+        assert float(row["latitude_deg"]) == thing["latitude_deg"] == float(line["lat"])
+
+
+def test_a_trip_as_gpx_is_read_by_others(filled, fixtures):
+    track = gpxpy.parse(exported(filled, "gpx").out)
+    points = [point for segment in track.tracks[0].segments for point in segment.points]
+    source = recorded(fixtures)
+    assert [(point.latitude, point.longitude) for point in points] == [(float(line["lat"]), float(line["lon"])) for line in source]
+    assert [point.time for point in points] == [datetime.fromisoformat(line["time"]) for line in source]
+    for point, line in zip(points, source):
+        speed = float(line["speed_kmh"]) / 3.6 if line["speed_kmh"] else None
+        assert [float(extension[0].text) for extension in point.extensions] == pytest.approx([] if speed is None else [speed], abs=0.001)
+
+
+def test_no_trip_at_that_time_says_so(filled):
+    world, env, _ = filled
+    run = world.drover.run("trip", "export", DODGE, "--trip", "2019-01-01T00:00:00Z", env=env)
+    assert run.code == 1 and f"{DODGE} has no trip at 2019-01-01T00:00:00Z" in run.err
+
+
+def test_tags_and_discards_of_a_trip_are_kept(filled):
+    world, env, _ = filled
+    for words in (["tag", DODGE, "to work"], ["discard", DODGE]):
+        run = world.drover.run("trip", *words, "--trip", BEGAN, "--by", "anna", env=env)
+        assert run.code == 0 and "done" in run.err, run.err
+    with connect(env) as connection:
+        notes = connection.execute("SELECT is_discard, tag, noted_by FROM drover.trip_note ORDER BY is_discard").fetchall()
+    assert notes == [(False, "to work", "anna"), (True, None, "anna")]
+    run = world.drover.run("trip", "tag", DODGE, "to work", env=env)
+    assert run.code == 2 and "--trip TIME" in run.err
+
+
+# A drive from 23:30 to 02:30 in Berlin in the night in which the clocks go back: four hours, over midnight and over the change.
+NIGHT_MS = int(datetime.fromisoformat("2026-10-24T21:30:00+00:00").timestamp() * 1000)
+
+
+def night(vehicle, seed=1):
+    chance, speed, readings = random.Random(seed), 50.0, []
+    for number in range(4 * 720):
+        speed = min(120.0, max(5.0, speed + chance.uniform(-4, 4)))
+        readings.append({
+            "schema": 1, "kind": "reading", "id": f"{vehicle}-{number}", "vehicle": vehicle, "ts": NIGHT_MS + number * 5000,
+            "speed_kmh": round(speed, 1), "rpm": 2000, "maf_gps": round(2 + speed / 4, 2)})
+    return readings
+
+
+def push(filled, readings):
+    """All of them, then the time, and waits until everything is in the tables."""
+    world, env, _ = filled
+    pushing = producer(world.brokers)
+    for reading in readings:
+        pushing.produce("drover.cars", json.dumps(reading), reading["vehicle"])
+        pushing.poll(0)
+    assert pushing.flush(30) == 0
+    tick = json.dumps({"schema": 1, "kind": "tick", "ts": int(time.time() * 1000)})
+    for partition in pushing.list_topics("drover.cars").topics["drover.cars"].partitions:
+        pushing.produce("drover.cars", tick, partition=partition)
+    assert pushing.flush(30) == 0
+    world.work_off(env)
+
+
+def trips_of(filled, vehicle, date="2026-10-24"):
+    world, env, _ = filled
+    run = world.drover.run("report", "trips", "--date", date, "--zone", "Europe/Berlin", "--vehicle", vehicle, "--format", "json", env=env)
+    assert run.code == 0, run.err
+    return json.loads(run.out)
+
+
+def test_a_drive_in_any_order_in_pieces_twice_and_late_is_one_and_the_same_trip(filled):
+    push(filled, night("straight"))
+    chance = random.Random(7)
+    shuffled = night("shuffled")
+    shuffled += chance.sample(shuffled, 1000)
+    chance.shuffle(shuffled)
+    pieces = night("pieces")
+    pieces = [reading for piece in chance.sample([pieces[at:at + 100] for at in range(0, len(pieces), 100)], 29) for reading in piece]
+    push(filled, shuffled)
+    for at in range(0, len(pieces), 500):
+        push(filled, pieces[at:at + 500])
+    # Long after it is over: once more, and a car that was out of reach, backwards.
+    push(filled, night("late")[::-1] + night("straight"))
+
+    [expected] = trips_of(filled, "straight")["trips"]
+    assert expected["revised"] is None and expected["readings"] == 2880 and expected["duration_s"] == 14395
+    for vehicle in ("shuffled", "pieces", "late"):
+        [trip] = trips_of(filled, vehicle)["trips"]
+        assert {**trip, "vehicle": 0, "revised": 0} == {**expected, "vehicle": 0, "revised": 0}, vehicle
+    # It counts on the day it began; the next day in Berlin has 25 hours and no trip of it.
+    after = trips_of(filled, "straight", "2026-10-25")
+    assert after["trips"] == [] and after["from"] == "2026-10-24T22:00:00Z" and after["to"] == "2026-10-25T23:00:00Z"
+
+
+def test_ten_missing_minutes_that_come_later_make_one_trip_of_two(filled):
+    drive = night("holed")
+    missing = [reading for reading in drive if 10 <= (reading["ts"] - NIGHT_MS) / 60_000 < 20]
+    push(filled, [reading for reading in drive if reading not in missing])
+    before = trips_of(filled, "holed")
+    assert len(before["trips"]) == 2 and {trip["revised"] for trip in before["trips"]} == {None}
+    push(filled, missing)
+    [trip] = trips_of(filled, "holed")["trips"]
+    assert trip["revised"] is not None
+    push(filled, night("whole"))
+    [whole] = trips_of(filled, "whole")["trips"]
+    assert {**trip, "vehicle": 0, "revised": 0} == {**whole, "vehicle": 0, "revised": 0}
+
+
+def test_a_discarded_trip_is_not_counted_and_tags_and_drivers_stand_in_the_report(filled):
+    world, env, _ = filled
+    push(filled, night("kept") + night("thrown"))
+    at = "2026-10-24T22:00:00Z"
+    for words in (["tag", "kept", "before the chip"], ["discard", "thrown"]):
+        assert world.drover.run("trip", *words, "--trip", at, "--by", "anna", env=env).code == 0
+    push(filled, [{"schema": 1, "kind": "driving", "id": "d-1", "vehicle": "kept", "ts": NIGHT_MS + 3_600_000, "by": "ben", "from_ts": NIGHT_MS}])
+    report = trips_of(filled, "kept")
+    assert [(trip["tag"], trip["driver"]) for trip in report["trips"]] == [("before the chip", "ben")]
+    thrown = trips_of(filled, "thrown")
+    assert thrown["trips"] == [] and thrown["discarded"] == 1 and thrown["totals"]["trips"] == 0
+
+
+def haversine(a, b):
+    (lat1, lon1), (lat2, lon2) = [(math.radians(float(row["lat"])), math.radians(float(row["lon"]))) for row in (a, b)]
+    h = math.sin((lat2 - lat1) / 2) ** 2 + math.cos(lat1) * math.cos(lat2) * math.sin((lon2 - lon1) / 2) ** 2
+    return 2 * 6_371_008.8 * math.asin(math.sqrt(h))
+
+
+def test_the_accuracy_bench_measures_what_it_says(drover, fixtures):
+    path = fixtures / "cars" / "envirocar" / f"{DODGE}.csv"
+    distance, fuel, mean = json.loads(drover.run("bench", "accuracy", path, "--format", "json").out)
+    rows = [row for row in recorded(fixtures) if row["speed_kmh"]]
+    pairs = [(a, b, (datetime.fromisoformat(b["time"]) - datetime.fromisoformat(a["time"])).total_seconds()) for a, b in zip(rows, rows[1:])]
+    by_speed = sum((float(a["speed_kmh"]) + float(b["speed_kmh"])) / 7.2 * seconds for a, b, seconds in pairs if seconds <= 15)
+    by_place = sum(haversine(a, b) for a, b, seconds in pairs if seconds <= 15)
+    assert distance["value"] == pytest.approx(by_speed, abs=0.2)
+    assert distance["baseline"] == pytest.approx(by_place, abs=0.1)
+    assert mean["value"] == pytest.approx(abs(by_speed / by_place - 1) * 100, abs=0.001)
+    assert fuel["ratio"] == pytest.approx(1, abs=0.001)
+
+
+@pytest.mark.needs_shared
+def test_the_distance_is_within_0_9_percent_of_the_positions(drover, shared):
+    run = drover.run("bench", "accuracy", shared / "data" / "obd-envirocar",
+                     "--format", "json")
+    figures = json.loads(run.out)
+    assert len([figure for figure in figures if figure["name"].startswith("distance ") and figure["unit"] == "m"]) == 4
+    assert figures[-1]["name"] == "distance error, geometric mean of 4" and figures[-1]["value"] < 0.9
