@@ -294,7 +294,8 @@ struct AdapterSession {
         if command == .findProtocol, lines?.contains(where: { $0.contains("OK") }) != true {
             tries += 1
             guard tries < AdapterSession.triesMax else {
-                let answer = String(decoding: text.prefix(40).map { (0x20...0x7E).contains($0) ? $0 : 0x2E }, as: UTF8.self)
+                let answer = String(
+                    decoding: text.prefix(40).map { (0x20...0x7E).contains($0) ? $0 : 0x2E }, as: UTF8.self)
                 return end(.fault(.notAdapter(command: command.text, answer: answer)))
             }
             return []

@@ -18,7 +18,8 @@ extension Command {
         options: [
             .init("--data", "DIR", "where the embedded servers keep their data (default .drover/data)"),
             .init("--port", "N", "port of the page on the loopback (default: any free one)"),
-            .init("--sample", nil, "bring in Drover's recordings, print what came of them, poll emulated boxes and cars"),
+            .init(
+                "--sample", nil, "bring in Drover's recordings, print what came of them, poll emulated boxes and cars"),
             .init("--once", nil, "end when that is printed"),
         ] + SettingsSource.options,
         example: "drover up --sample",

@@ -9,7 +9,9 @@ struct EmulatedAdapterTests {
     private static let now: Int64 = 1_789_344_000_000
 
     private func adapter(_ yaml: String, seed: UInt64 = 1, index: Int = 0) throws -> EmulatedAdapter {
-        EmulatedAdapter(try AdapterScenario(yaml: Array("adapters:\n  a:\n    \(yaml)\n".utf8), name: "t"), seed: seed, index: index)
+        EmulatedAdapter(
+            try AdapterScenario(yaml: Array("adapters:\n  a:\n    \(yaml)\n".utf8), name: "t"), seed: seed, index: index
+        )
     }
 
     @Test(

@@ -102,7 +102,9 @@ struct AdapterSessionTests {
         #expect(trial.ending == nil && trial.notes.isEmpty)
         // Bits of BE 3F A8 13, 90 1F F0 15 and 7A 1C 80 20 (SAE J1979), worked out by hand.
         let first: [UInt8] = [0x01, 0x03, 0x04, 0x05, 0x06, 0x07, 0x0B, 0x0C, 0x0D, 0x0E, 0x0F, 0x10, 0x11, 0x13, 0x15]
-        let second: [UInt8] = [0x1C, 0x1F, 0x20, 0x21, 0x24, 0x2C, 0x2D, 0x2E, 0x2F, 0x30, 0x31, 0x32, 0x33, 0x34, 0x3C]
+        let second: [UInt8] = [
+            0x1C, 0x1F, 0x20, 0x21, 0x24, 0x2C, 0x2D, 0x2E, 0x2F, 0x30, 0x31, 0x32, 0x33, 0x34, 0x3C,
+        ]
         let third: [UInt8] = [0x3E, 0x40, 0x42, 0x43, 0x44, 0x45, 0x47, 0x4C, 0x4D, 0x4E, 0x51, 0x5B]
         #expect(trial.supported == Set(first + second + third))
         let polled = Set(trial.sent.dropFirst(8))
@@ -232,7 +234,8 @@ struct AdapterSessionTests {
         Ending("stopped for ever", all("STOPPED\r\r"), .fault(.troubled(.said(.stopped)))),
         Ending("nothing but bus errors", all("BUS ERROR\r\r"), .fault(.troubled(.said(.busError)))),
         Ending("supply falls", ["010C": "LV RESET\r\r"], .fault(.troubled(.said(.lowVoltageReset)))),
-        Ending("no ELM327", ["ATSP00": "HTTP/1.1 400 Bad Request\r\r"],
+        Ending(
+            "no ELM327", ["ATSP00": "HTTP/1.1 400 Bad Request\r\r"],
             .fault(.notAdapter(command: "ATSP00", answer: "HTTP/1.1 400 Bad Request.."))),
         Ending("nothing that we ask for", ["0100": "41 00 80 00 00 00\r\r"], .fault(.nothingSupported)),
     ])
@@ -371,7 +374,8 @@ struct AdapterSessionTests {
             }
         }
         #expect(trial.ending == nil && trial.readings.count >= 5)
-        #expect(trial.readings.allSatisfy { [nil, 50_000].contains($0[.speed]) && [nil, 83_000].contains($0[.coolant]) })
+        #expect(
+            trial.readings.allSatisfy { [nil, 50_000].contains($0[.speed]) && [nil, 83_000].contains($0[.coolant]) })
     }
 
     // MARK: - Health scans
@@ -446,10 +450,12 @@ struct AdapterSessionTests {
 
     @Test("Whatever an adapter sends, one request is outstanding, nothing forbidden is asked and it stays bounded")
     func anything() {
-        let texts = Array(AdapterTrial.car.values) + [
-            "NO DATA\r", "STOPPED\r", "BUS ERROR\r", "?\r", "UNABLE TO CONNECT\r", ">", "\r", "41 0D", "LV RESET\r", "7F 01 31\r",
-            "0:", "014\r", "\0\0", "BUFFER FULL\r",
-        ]
+        let texts =
+            Array(AdapterTrial.car.values) + [
+                "NO DATA\r", "STOPPED\r", "BUS ERROR\r", "?\r", "UNABLE TO CONNECT\r", ">", "\r", "41 0D", "LV RESET\r",
+                "7F 01 31\r",
+                "0:", "014\r", "\0\0", "BUFFER FULL\r",
+            ]
         for seed in UInt64(1)...2_000 {
             var chance = SeededChance(seed: seed)
             var trial = AdapterTrial()
@@ -467,7 +473,9 @@ struct AdapterSessionTests {
                     trial.give(texts.randomElement(using: &chance)! + (Bool.random(using: &chance) ? ">" : ""))
                 case 6:
                     trial.open = nil
-                    let bytes = (0..<Int.random(in: 1...40, using: &chance)).map { _ in UInt8.random(in: 0...255, using: &chance) }
+                    let bytes = (0..<Int.random(in: 1...40, using: &chance)).map { _ in
+                        UInt8.random(in: 0...255, using: &chance)
+                    }
                     trial.take(trial.session.received(bytes, trial.now))
                 case 7: trial.take(trial.session.scanRequested("ask-\(seed)", trial.now))
                 default:
@@ -476,7 +484,9 @@ struct AdapterSessionTests {
                     trial.take(trial.session.due(trial.now))
                 }
             }
-            let isHarmless = trial.sent.allSatisfy { $0.hasPrefix("AT") || ["01", "02", "03", "07", "09", "0A"].contains($0.prefix(2)) }
+            let isHarmless = trial.sent.allSatisfy {
+                $0.hasPrefix("AT") || ["01", "02", "03", "07", "09", "0A"].contains($0.prefix(2))
+            }
             #expect(isHarmless, "seed \(seed)")
         }
     }

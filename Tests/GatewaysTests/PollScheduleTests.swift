@@ -8,7 +8,8 @@ struct PollScheduleTests {
         let plan = PollSchedule.standard.plan(supported: all)
         let second: [UInt8] = [0x0C, 0x10, 0x0C, 0x10, 0x0C, 0x42, 0x0C, 0x10, 0x0C, 0x05]
         #expect(plan == second.map { [0x0D, $0] } && PollSchedule.standard.stepMs == 1_000)
-        #expect(PollSchedule.standard.plan(supported: [0x0B, 0x0F]) == [[], [0x0B], [], [0x0B], [], [], [], [0x0F], [], []])
+        #expect(
+            PollSchedule.standard.plan(supported: [0x0B, 0x0F]) == [[], [0x0B], [], [0x0B], [], [], [], [0x0F], [], []])
     }
 
     @Test(arguments: [
