@@ -251,7 +251,8 @@ extension MachineStore {
         let resolvedMs = try row.timestampMs("resolved_at")
         guard
             let episode = Episode(
-                vehicle: VehicleID(try row.text("vehicle")!)!, model: try row.text("account") ?? row.text("model")!, name: name,
+                vehicle: VehicleID(try row.text("vehicle")!)!, model: try row.text("account") ?? row.text("model")!,
+                name: name,
                 unit: try row.text("unit")!, severity: try row.text("severity")!,
                 isSoon: state == Episode.State.dueSoon.rawValue, test: try row.text("test")!,
                 threshold: try thousandths("threshold"), sinceMs: try row.timestampMs("since_at")!,

@@ -35,7 +35,8 @@ package enum MachineStore {
         columns: [
             "alert_id", "vehicle", "model", "parameter", "unit", "severity", "state", "test", "threshold", "since_at",
             "opened_at", "opening_value", "worst_value", "worst_at", "resolved_at", "audience", "recommended", "advice",
-            "rules_version", "first_opened_at", "revision", "revised_at", "told_at", "resolved_told_at", "kind", "account",
+            "rules_version", "first_opened_at", "revision", "revised_at", "told_at", "resolved_told_at", "kind",
+            "account",
         ], key: ["alert_id"])
 
     package static let tables = [reading, alert]

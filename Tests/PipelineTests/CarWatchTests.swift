@@ -77,7 +77,9 @@ struct CarWatchTests {
         return readings
     }
 
-    @Test("Whatever is asked for and when it is judged, in the end everything is told", arguments: 0..<20 as Range<UInt64>)
+    @Test(
+        "Whatever is asked for and when it is judged, in the end everything is told", arguments: 0..<20 as Range<UInt64>
+    )
     func complete(group: UInt64) {
         for seed in group * 50..<(group + 1) * 50 {
             var chance = SeededChance(seed: seed)

@@ -67,7 +67,9 @@ struct CarStoreTests {
 /// Workers of one partition on the real tables; the model in memory goes along.
 private final class CarRun {
     private struct Refused: Error {}
-    private typealias Dropped = (trips: [(vehicle: String, startMs: Int64)], minutes: [(vehicle: String, startMs: Int64)])
+    private typealias Dropped = (
+        trips: [(vehicle: String, startMs: Int64)], minutes: [(vehicle: String, startMs: Int64)]
+    )
 
     /// What was handed over and is not written yet.
     private struct Commit {
@@ -154,7 +156,8 @@ private final class CarRun {
                 }
             case .reading(let vehicle, let reading):
                 unsafe Array(vehicle.text.utf8).withUnsafeBytes { key in
-                    _ = try! unsafe workers[number].book.take(key: key, reading, offset: offset, pushedMs: 1_000 + offset)
+                    _ = try! unsafe workers[number].book.take(
+                        key: key, reading, offset: offset, pushedMs: 1_000 + offset)
                 }
             }
         }
