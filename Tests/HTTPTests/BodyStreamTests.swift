@@ -99,7 +99,7 @@ struct BodyStreamTests {
         }
         let open = streams.open(5)
         server.stop(graceMs: 20_000)
-        #expect(open.allSatisfy(\.isEnded))
+        #expect(open.allSatisfy { $0.isEnded })
         for socket in sockets { #expect(socket.readAll().hasPrefix("HTTP/1.1 200")) }
     }
 }
