@@ -61,7 +61,10 @@ public struct EmulatedAdapter: Sendable {
             return [UInt8(word >> 8), UInt8(word & 0xFF)]
         }
         switch pid {
-        case 0x01: return [(group.stored.isEmpty ? 0 : 0x80) | UInt8(clamping: min(group.stored.count, 127)), 0x07, 0x65, 0x04]
+        case 0x01:
+            return [
+                (group.stored.isEmpty ? 0 : 0x80) | UInt8(clamping: min(group.stored.count, 127)), 0x07, 0x65, 0x04,
+            ]
         case 0x04: return byte(value("load_pct", ts) * 255 / 100_000)
         case 0x05: return byte(value("coolant_c", ts) / 1_000 + 40)
         case 0x0B: return byte(value("map_kpa", ts) / 1_000)
@@ -175,7 +178,9 @@ extension EmulatedAdapter: EmulatedDevice {
         if group.peer == .silent { return [] }
         let echo = talk.echoes ? command + "\r" : ""
         let request = EmulatedAdapter.bytes(command)
-        guard let request else { return [.pause(ms: group.latencyMs), .send(Array((echo + own(command, &talk)).utf8))] }
+        guard let request else {
+            return [.pause(ms: group.latencyMs), .send(Array((echo + own(command, &talk)).utf8))]
+        }
         talk.answers += 1
         let pause = WireStep.pause(ms: group.latencyMs)
         if let trouble = trouble(request, echo, talk, atMs: now) { return [pause] + trouble }
@@ -242,14 +247,17 @@ extension EmulatedAdapter: EmulatedDevice {
         case .busError: return isTurn ? say("BUS ERROR") : nil
         case .closes: return talk.answers % 40 == 39 ? [.send(Array((echo + "41 0").utf8)), .close] : nil
         case .garbage:
-            let bytes = (0..<40).map { UInt8(truncatingIfNeeded: EmulatedBox.mixed(seed &+ UInt64(talk.answers * 64 + $0))) }
+            let bytes = (0..<40).map {
+                UInt8(truncatingIfNeeded: EmulatedBox.mixed(seed &+ UInt64(talk.answers * 64 + $0)))
+            }
             return isTurn ? [.send(bytes.filter { $0 != 0x3E } + [0x0D, 0x3E])] : nil
         case .babble: return talk.answers > 10 ? [.endless(Array("41 0D 00 \r".utf8))] : nil
         case .latePrompt:
             var copy = talk
             let (text, note) = reply(request, &copy, atMs: now)
             return isTurn
-                ? [.note("late \(note)"), .send(Array((echo + text).utf8)), .pause(ms: 1_500), .send([0x0D, 0x3E])] : nil
+                ? [.note("late \(note)"), .send(Array((echo + text).utf8)), .pause(ms: 1_500), .send([0x0D, 0x3E])]
+                : nil
         case .slow:
             var copy = talk
             let text = Array((echo + reply(request, &copy, atMs: now).text + "\r>").utf8)

@@ -244,7 +244,9 @@ struct AdapterSession {
         if case .reply(let text) = event { text.count + 1 } else { ELMPrompt.bytesMax }
     }
 
-    private static func isBlank(_ bytes: ArraySlice<UInt8>) -> Bool { bytes.allSatisfy { $0 <= 0x20 } }
+    private static func isBlank(_ bytes: ArraySlice<UInt8>) -> Bool {
+        bytes.allSatisfy { [0x00, 0x09, 0x0A, 0x0D, 0x20].contains($0) }
+    }
 
     /// Bytes while nothing is asked, or while the line is to be quiet.
     private mutating func unasked(_ bytes: [UInt8], _ now: Moment) -> [Action] {
@@ -292,7 +294,8 @@ struct AdapterSession {
         if command == .findProtocol, lines?.contains(where: { $0.contains("OK") }) != true {
             tries += 1
             guard tries < AdapterSession.triesMax else {
-                let answer = String(decoding: text.prefix(40).map { (0x20...0x7E).contains($0) ? $0 : 0x2E }, as: UTF8.self)
+                let answer = String(
+                    decoding: text.prefix(40).map { (0x20...0x7E).contains($0) ? $0 : 0x2E }, as: UTF8.self)
                 return end(.fault(.notAdapter(command: command.text, answer: answer)))
             }
             return []

@@ -101,7 +101,7 @@ final class DeviceRegistry: Sendable {
 
     private func run() {
         var (connection, isTroubled): (Connection?, Bool) = (nil, false)
-        var rows: [Row] = []
+        var (rows, sought): ([Row], Set<VehicleID>) = ([], [])
         var (seen, nextMs): (Set<DeviceRequest>, Int64) = ([], 0)
         while !state.withLock({ $0.isStopped }) {
             do {
@@ -114,8 +114,9 @@ final class DeviceRegistry: Sendable {
                     nextMs = Clock.steadyMs() + intervalS * 1_000
                 }
                 // A name that was found meanwhile does not wait for the next list.
-                if names.takeNews() || isDue { publish(rows) }
-                let open = try requests(session)
+                if names.takeNews() || isDue || !sought.isEmpty { sought = publish(rows) }
+                // Whoever asks for a vehicle whose name is still looked up waits for it.
+                let open = try requests(session).filter { !sought.contains($0.vehicle) }
                 let new = Dictionary(grouping: open.subtracting(seen), by: \.kind)
                 state.withLock { state in
                     for (kind, requests) in new { state.requests[kind, default: []] += requests }
@@ -181,7 +182,9 @@ final class DeviceRegistry: Sendable {
         }
     }
 
-    private func publish(_ rows: [Row]) {
+    /// - Returns: whose names are still looked up for the first time.
+    private func publish(_ rows: [Row]) -> Set<VehicleID> {
+        var sought: Set<VehicleID> = []
         var devices: [DeviceRegistration.Kind: [DeviceRegistration]] = [.machine: [], .car: []]
         var refusedCount = 0
         let now = Clock.steadyMs()
@@ -190,7 +193,10 @@ final class DeviceRegistry: Sendable {
             if let fault = finding.fault, lines.pass("name " + row.vehicle.text) != nil {
                 log.warning("a vehicle's host name is not found", ["vehicle": "\(row.vehicle)", "error": "\(fault)"])
             }
-            guard let address = finding.address else { continue }
+            guard let address = finding.address else {
+                if finding.fault == nil { sought.insert(row.vehicle) }
+                continue
+            }
             let device = DeviceRegistration(
                 kind: row.kind, vehicle: row.vehicle, model: row.model, address: address, port: row.port,
                 certificateSHA256: row.certificateSHA256, supported: row.supported, codes: row.codes)
@@ -198,6 +204,7 @@ final class DeviceRegistry: Sendable {
         }
         refused.set(refusedCount)
         state.withLock { $0.devices = devices }
+        return sought
     }
 
     private func isAllowed(_ device: DeviceRegistration) -> Bool {

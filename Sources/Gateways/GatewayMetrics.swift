@@ -32,7 +32,8 @@ struct GatewayMetrics: Sendable {
         boxes = metrics.gauge("drover_gateway_boxes", "Boxes that are polled.")
         withoutContact = metrics.gauge("drover_gateway_boxes_without_contact", "Boxes that do not answer.")
         refused = metrics.gauge(
-            "drover_gateway_boxes_refused", "Boxes and adapters that are not polled: plain TCP to an address that is not allowed.")
+            "drover_gateway_boxes_refused",
+            "Boxes and adapters that are not polled: plain TCP to an address that is not allowed.")
         connections = metrics.gauge("drover_gateway_connections", "Connections to boxes that are open.")
         spoolBytes = metrics.gauge("drover_gateway_spool_bytes", "Bytes that the spool's file holds.")
         spoolRecords = metrics.gauge("drover_gateway_spool_records", "Readings that wait for the broker.")

@@ -27,7 +27,8 @@ struct HealthScanRun {
     init(supported: Set<UInt8>) {
         self.supported = supported
         let readiness: [OBDRequest] = supported.contains(0x01) ? [.readiness] : []
-        waiting = [.storedCodes, .pendingCodes, .permanentCodes] + readiness + [HealthScanRun.freezeMask]
+        waiting =
+            [.storedCodes, .pendingCodes, .permanentCodes] + readiness + [HealthScanRun.freezeMask]
             + [HealthScanRun.infoMask]
     }
 
@@ -48,8 +49,9 @@ struct HealthScanRun {
         default:
             // Of a unit whose answer is damaged nothing is told.
             let found = answers.flatMap { (try? $0.troubleCodes()) ?? [] }.map(\.text)
-            codes[request.mode] = Array(found.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
-                .prefix(HealthScanRun.codesMax))
+            codes[request.mode] = Array(
+                found.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+                    .prefix(HealthScanRun.codesMax))
         }
     }
 

@@ -104,7 +104,8 @@ final class MTGGateway {
         let action = Action(
             id: "\(request.id.prefix(50))-\(String(ts, radix: 36))", vehicle: request.vehicle, ts: ts, by: "gateway",
             note: nil, kind: .pollAnswer(request: request.id, isDone: isDone, text: text))
-        notices.append(SpooledPage(
+        notices.append(
+            SpooledPage(
                 topic: Topic.machines, vehicle: request.vehicle, end: nil, records: [RecordWriter.action(action)]))
     }
 
@@ -185,7 +186,8 @@ final class MTGGateway {
         let (vehicle, model) = (box.registration.vehicle, box.registration.model)
         metrics.droppedFields.add(readings.reduce(0) { $0 + $1.droppedFields })
         return SpooledPage(
-            topic: Topic.machines, vehicle: vehicle, end: SpooledPage.End(serial: serial, sequence: readings.last!.sequence),
+            topic: Topic.machines, vehicle: vehicle,
+            end: SpooledPage.End(serial: serial, sequence: readings.last!.sequence),
             records: readings.map { reading in
                 var reading = reading.machineReading(vehicle: vehicle, model: model)
                 reading.isReporting = reading.isReporting && settings.expectsReports

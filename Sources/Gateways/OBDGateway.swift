@@ -140,7 +140,10 @@ final class OBDGateway {
             log.error(
                 "the spool is full: cars are not polled, and what they do meanwhile is lost, until the broker takes what"
                     + " is spooled",
-                ["bytes": "\(spool.bytes)", "spool_bytes_max": "\(settings.spoolBytesMax)", "spooled": "\(spool.count)"]
+                [
+                    "bytes": "\(spool.bytes)", "spool_bytes_max": "\(settings.spoolBytesMax)",
+                    "spooled": "\(spool.count)",
+                ]
             )
             for case let call? in lines.all { end(call, .fault(.spool)) }
         } else if wasFull, !isFull {

@@ -6,7 +6,8 @@ enum OBDSignals {
     private static let signals: [UInt8: Signal] = {
         let keys = Dictionary(uniqueKeysWithValues: Signal.allCases.map { ($0.row.key, $0) })
         return Dictionary(
-            OBDTable.rows.compactMap { row in keys[row.key].map { (row.pid, $0) } }, uniquingKeysWith: { first, _ in first })
+            OBDTable.rows.compactMap { row in keys[row.key].map { (row.pid, $0) } },
+            uniquingKeysWith: { first, _ in first })
     }()
 
     static func has(_ pid: UInt8) -> Bool { signals[pid] != nil }

@@ -17,15 +17,20 @@ public struct PollSchedule: Equatable, Sendable {
     /// `1000 ms: 0D 1-10; 10/0B 2,4`: the length of a step, then parameters with their steps, the first being 1.
     public init(_ text: String) throws(PollScheduleFault) {
         let halves = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard halves.count == 2 else { throw PollScheduleFault("must begin with the length of a step, like `1000 ms:`") }
+        guard halves.count == 2 else {
+            throw PollScheduleFault("must begin with the length of a step, like `1000 ms:`")
+        }
         let length = halves[0].split(separator: " ")
-        guard length.count == 2, length[1] == "ms", let stepMs = Int64(length[0]), (50...600_000).contains(stepMs) else {
+        guard length.count == 2, length[1] == "ms", let stepMs = Int64(length[0]), (50...600_000).contains(stepMs)
+        else {
             throw PollScheduleFault("`\(halves[0])`: a step is 50 to 600000 ms long, like `1000 ms`")
         }
         var steps: [[[UInt8]]] = []
         for row in halves[1].split(separator: ";") {
             let words = row.split(separator: " ")
-            guard words.count == 2 else { throw PollScheduleFault("`\(row)` must be parameter and steps, like `0D 1-10`") }
+            guard words.count == 2 else {
+                throw PollScheduleFault("`\(row)` must be parameter and steps, like `0D 1-10`")
+            }
             let choices = try words[0].split(separator: "/").map { name throws(PollScheduleFault) in
                 guard name.utf8.count == 2, let pid = UInt8(name, radix: 16), pid % 0x20 != 0 else {
                     throw PollScheduleFault("`\(name)` is no parameter: two hexadecimal digits, like 0D")

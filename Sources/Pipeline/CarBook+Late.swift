@@ -2,10 +2,10 @@ public import Fleet
 internal import Trips
 internal import Wire
 
-/// The late path: readings older than their car's open minute, and cars whose state is not in memory.
+/// The late path: readings and cuts older than their car's open minute, and cars whose state is not in memory.
 ///
-/// At the end of a cycle, after the cycle's rows are in the database, the trips that the late readings touch are read
-/// back, united with them and folded again. Rows that differ from the stored ones are corrections.
+/// At the end of a cycle, after the cycle's rows and marks are in the database, the trips that the late readings and cuts
+/// touch are read back, united with them and folded again. Rows that differ from the stored ones are corrections.
 extension CarBook {
     public var hasLate: Bool { !late.isEmpty }
 
@@ -21,7 +21,7 @@ extension CarBook {
     /// What `resolve` needs to know, one query a car.
     public var lateQueries: [HistoryQuery] {
         late.map { number, late in
-            var times = late.readings.map(\.ts) + late.reopening.map(\.reading.ts)
+            var times = late.readings.map(\.ts) + late.reopening.map(\.reading.ts) + late.cuts
             // The bag may take readings from the minute's start on: the trip that they would continue is needed, too.
             if !late.reopening.isEmpty { times.append(openMinute(number, late)) }
             return HistoryQuery(
@@ -31,9 +31,9 @@ extension CarBook {
         }
     }
 
-    /// The minute that is in the bag, or that goes there again.
+    /// The start of the stretch that is in the bag, or that goes there again.
     private func openMinute(_ number: Int, _ late: LateReadings) -> Int64 {
-        late.reopening.first.map { UTC.minute(of: $0.reading.ts) } ?? cars[number].openMs
+        late.reopening.first.map { stretch(number, $0.reading.ts).lowerBound } ?? cars[number].openMs
     }
 
     /// Folds the late readings in and puts the rows that follow into `rows`. Precondition: `rows` is empty, and the
@@ -50,18 +50,22 @@ extension CarBook {
     private mutating func resolve(
         _ number: Int, _ late: LateReadings, _ history: CarHistory, nextOffset: Int64
     ) {
-        let openMs = openMinute(number, late)
         let isReopening = !late.reopening.isEmpty
-        let stored = history.minutes.filter { $0.minute.startMs != openMs }.flatMap(\.minute.readings)
+        // The state goes back behind the bag, where cuts may be forgotten already.
+        for cut in history.cuts { _ = cuts[number, default: TripCuts()].insert(cut) }
+        if isReopening { reopen(number, late, history) }
+        let open = cars[number].openMs..<cars[number].openEndMs
+        let stored = history.minutes.flatMap(\.minute.readings).filter { !open.contains($0.ts) }
         let united = (stored + late.readings).unioned()
-        // Everything was there already: a repeat changes nothing.
-        if united == stored, !isReopening, cars[number].lastMs != .max { return }
-        if isReopening { reopen(number, openMs, late, history) }
+        // Everything was there already: a repeat changes nothing, and a cut where nothing is neither.
+        let isRepeat = united == stored && late.cuts.isEmpty && cars[number].lastMs != .max
+        if !isReopening, united.isEmpty || isRepeat { return }
 
         var before = state(number, &scratch)
-        let isLatest = isReopening || UTC.minute(of: united[united.count - 1].ts) >= history.lastMinuteMs ?? .min
         let correct = Corrector(history: history, revisedMs: late.pushedMs)
-        let (minutes, trips, drive) = Drive.whole(united, rules: rules)
+        let (minutes, trips, drive) = Drive.whole(united, cuts: TripCuts(history.cuts), rules: rules)
+        let isLatest = isReopening || minutes.last.map { $0.startMs >= history.lastMinuteMs ?? .min } ?? false
+        drop(history, kept: minutes, number)
         let days = days(of: minutes, history)
         for minute in minutes {
             if let correction = correct.minute(minute) { rows.put(minute, of: number, &cars, correction: correction) }
@@ -90,15 +94,28 @@ extension CarBook {
         }
     }
 
-    /// Puts the stored readings of the minute that the state ends in, and those that came since, into the bag.
-    private mutating func reopen(_ number: Int, _ openMs: Int64, _ late: LateReadings, _ history: CarHistory) {
-        cars[number].openMs = openMs
-        let minute = history.minutes.first { $0.minute.startMs == openMs }
-        for reading in minute?.minute.readings ?? [] { cars[number].bag.append(reading, &chains) }
+    /// Puts the stored readings of the stretch that the state ends in, and those that came since, into the bag.
+    private mutating func reopen(_ number: Int, _ late: LateReadings, _ history: CarHistory) {
+        open(number, at: late.reopening[0].reading.ts)
+        let open = cars[number].openMs..<cars[number].openEndMs
+        for minute in history.minutes {
+            for reading in minute.minute.readings where open.contains(reading.ts) {
+                cars[number].bag.append(reading, &chains)
+            }
+        }
         cars[number].storedCount = cars[number].bag.count
         for (reading, _) in late.reopening { cars[number].bag.append(reading, &chains) }
         cars[number].firstOffset = late.reopening[0].offset
         cars[number].sinceMs = late.sinceMs
+    }
+
+    /// Stretches that are stored and whose start a cut moved.
+    private mutating func drop(_ history: CarHistory, kept minutes: [VehicleMinute], _ number: Int) {
+        var starts = Set(minutes.map(\.startMs))
+        if cars[number].storedCount > 0 { starts.insert(cars[number].openMs) }
+        for row in history.minutes where !starts.contains(row.minute.startMs) {
+            rows.droppedMinutes.append((Int32(number), row.minute.startMs))
+        }
     }
 
     private func days(of minutes: [VehicleMinute], _ history: CarHistory) -> [Int64: DriveTotals] {
@@ -119,7 +136,7 @@ extension CarBook {
         let wasOpen = cars[number].isOpen
         if cars[number].storedCount > 0 {
             readBag(number, prefix: Int(cars[number].storedCount))
-            let (totals, ended) = after.add(minute: readings)
+            let (totals, ended) = after.add(minute: readings, cuts: cuts(number))
             let trip = after.drive.trip!
             let minute = VehicleMinute(
                 startMs: cars[number].openMs, tripStartMs: trip.startMs, totals: totals, readings: readings)
@@ -134,7 +151,7 @@ extension CarBook {
             days[after.dayMs] = after.day
         }
         after.nextOffset = cars[number].firstOffset == .max ? nextOffset : cars[number].firstOffset
-        if isLatest { cars[number].isOpen = after.drive.trip.map(isOpen) ?? false }
+        if isLatest { cars[number].isOpen = after.drive.trip.map { isOpen($0, number) } ?? false }
         for trip in trips {
             let isLast = isLatest && trip == trips.last
             let isOpen = isLast && cars[number].isOpen

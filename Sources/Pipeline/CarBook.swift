@@ -4,20 +4,22 @@ public import Wire
 
 /// The cars of one partition. Facts in (readings, ticks), rows out; no clock and no I/O.
 ///
-/// A car's open minute is a bag of readings in any order; a reading of a later minute closes it. What a closed minute
-/// adds up to follows from the state before it and the set of its readings (the live path). A reading older than the
-/// open minute waits until the end of the cycle, when the trips that it touches are read back and folded again with it
-/// (the late path, `CarBook+Late.swift`). Both run the same `Drive`.
+/// A car's open minute is a bag of readings in any order; a reading of a later minute closes it. Where a driver's mark
+/// cuts a minute, each stretch of it takes the minute's place (`CarBook+Cuts.swift`). What a closed minute adds up to
+/// follows from the state before it and the set of its readings (the live path). A reading older than the open minute
+/// waits until the end of the cycle, when the trips that it touches are read back and folded again with it (the late
+/// path, `CarBook+Late.swift`). Both run the same `Drive`.
 ///
-/// Which rows are written is decided by the log alone: a minute goes out when a later one begins, or at a tick when it
-/// has waited for a minute or its trip is over. What is in memory only is read again from `replayFrom` by the worker
-/// that takes over. docs/decisions/0006 has the reasons.
+/// Which rows are written is decided by the log alone: a minute goes out when a later one begins, when a mark comes, or at
+/// a tick when it has waited for a minute or its trip is over. What is in memory only is read again from `replayFrom` by
+/// the worker that takes over. docs/decisions/0006 has the reasons.
 public struct CarBook {
     struct Car {
         /// The latest reading that counts, in the bag or before it; `.min` when there is none.
         var lastMs = Int64.min
-        /// The open minute's start; `.min` when there is none.
+        /// The open stretch: from its start, the key of its row, to before its end; both `.min` when there is none.
         var openMs = Int64.min
+        var openEndMs = Int64.min
         var bag = SampleBag()
         /// How many of the bag's readings, from its start, are in the database.
         var storedCount: UInt32 = 0
@@ -48,8 +50,10 @@ public struct CarBook {
     var keys = KeyIndex()
     var chains = ByteChains()
     public internal(set) var rows = CarRows()
-    /// Readings older than their car's open minute, by car.
+    /// Readings older than their car's open minute, and cuts before its end, by car.
     var late: [Int: LateReadings] = [:]
+    /// Of cars with drivers' marks, all cuts since the minute of the last reading before the open stretch.
+    var cuts: [Int: TripCuts] = [:]
     /// The greatest tick seen; 0 before the first.
     public private(set) var clockMs: Int64
     /// Records before it were processed before this book was loaded: their rows are in the database.
@@ -69,7 +73,8 @@ public struct CarBook {
         /// How many of them a tick would have written, and the offset after that tick.
         var written = 0
         var writtenOffset: Int64 = 0
-        /// When the last late reading was pushed, by the broker's stamp.
+        var cuts: [Int64] = []
+        /// When the last late reading or mark was pushed, by the broker's stamp.
         var pushedMs: Int64 = .min
     }
 
@@ -100,16 +105,20 @@ public struct CarBook {
 
     // MARK: Loading
 
-    /// A car as the database knows it: the packed state beside its latest trip, and whether that is open. Returns false
-    /// when the state cannot be read; the car is then folded again from its stored minutes when it next reports.
+    /// A car as the database knows it: the packed state beside its latest trip, whether that is open, and all cuts since
+    /// the minute that it ends in. Returns false when the state cannot be read; the car is then folded again from its
+    /// stored minutes when it next reports.
     @discardableResult
-    public mutating func load(vehicle: VehicleID, state bytes: [UInt8]?, isOpen: Bool) -> Bool {
+    public mutating func load(
+        vehicle: VehicleID, state bytes: [UInt8]?, isOpen: Bool, cuts times: [Int64] = []
+    ) -> Bool {
         let number = unsafe Array(vehicle.text.utf8).withUnsafeBytes { unsafe keys.add($0) }
         var car = Car()
         defer {
             precondition(number == cars.count)
             cars.append(car)
         }
+        if !times.isEmpty { cuts[number] = TripCuts(times) }
         guard let bytes else { return true }
         guard let state = try? CarState(bytes, rules: rules), let trip = state.drive.trip else {
             // Later than any reading: whatever comes takes the late path, which reads the stored minutes.
@@ -156,29 +165,48 @@ public struct CarBook {
         _ number: Int, _ reading: borrowing CarReading, offset: Int64, pushedMs: Int64
     ) {
         let ts = reading.ts
-        let sinceOpen = ts &- cars[number].openMs
-        if cars[number].openMs != .min, sinceOpen >= 0, sinceOpen < UTC.msPerMinute {
+        if ts < cars[number].openEndMs, ts >= cars[number].openMs {
             if offset >= cars[number].skipBefore { add(copy reading, to: number, offset: offset) }
             return
         }
         guard offset >= cars[number].skipBefore else { return }
         let lastMs = cars[number].lastMs
         if cars[number].openMs != .min {
-            if sinceOpen < 0 {
+            if ts < cars[number].openMs {
                 takeLate(copy reading, number, offset: offset, pushedMs: pushedMs)
                 return
             }
             close(number, offset: offset)
-        } else if lastMs != .min, lastMs == .max || UTC.minute(of: ts) <= UTC.minute(of: lastMs) {
+        } else if lastMs != .min, lastMs == .max || ts < stretch(number, lastMs).upperBound {
             takeLate(copy reading, number, offset: offset, pushedMs: pushedMs)
             return
         }
         if !late.isEmpty { giveUpReopening(number) }
-        cars[number].openMs = UTC.minute(of: ts)
+        open(number, at: ts)
         add(copy reading, to: number, offset: offset)
     }
 
-    private mutating func addCar(_ key: UnsafeRawBufferPointer) throws(DecodeError) -> Int {
+    /// The stretch of a car that a reading at `ts` lies in.
+    func stretch(_ number: Int, _ ts: Int64) -> Range<Int64> {
+        if !cuts.isEmpty, let cuts = cuts[number] { return cuts.stretch(at: ts) }
+        let minute = UTC.minute(of: ts)
+        return minute..<(minute + UTC.msPerMinute)
+    }
+
+    func cuts(_ number: Int) -> TripCuts? { cuts.isEmpty ? nil : cuts[number] }
+
+    mutating func open(_ number: Int, at ts: Int64) {
+        let stretch = stretch(number, ts)
+        (cars[number].openMs, cars[number].openEndMs) = (stretch.lowerBound, stretch.upperBound)
+    }
+
+    /// What lies before the minute of the last reading decides nothing on the live path.
+    private mutating func forgetCuts(_ number: Int, before ts: Int64) {
+        cuts[number]!.removeAll(before: ts)
+        if cuts[number]!.isEmpty { cuts[number] = nil }
+    }
+
+    mutating func addCar(_ key: UnsafeRawBufferPointer) throws(DecodeError) -> Int {
         guard unsafe VehicleID.isValid(key) else { throw .vehicleInvalid }
         try unsafe place?.check(key)
         let number = unsafe keys.add(key)
@@ -210,7 +238,7 @@ public struct CarBook {
     /// A reading that is not later than what is known of its car.
     private mutating func takeLate(_ reading: CarReading, _ number: Int, offset: Int64, pushedMs: Int64) {
         let lastMs = cars[number].lastMs
-        if cars[number].openMs == .min, lastMs != .max, UTC.minute(of: reading.ts) == UTC.minute(of: lastMs) {
+        if cars[number].openMs == .min, lastMs != .max, stretch(number, lastMs).contains(reading.ts) {
             var waiting = late[number] ?? LateReadings()
             waiting.pushedMs = max(waiting.pushedMs, pushedMs)
             if waiting.reopening.count == waiting.written { waiting.sinceMs = clockMs }
@@ -256,14 +284,19 @@ public struct CarBook {
     private mutating func close(_ number: Int, offset: Int64) {
         if Int(cars[number].storedCount) < Int(cars[number].bag.count) {
             write(number, prefix: .max, nextOffset: offset)
+            // What was written beside the trip is the state after this minute: it need not be folded twice.
+            chains.replace(&cars[number].state, with: scratch)
+        } else {
+            var state = state(number, &scratch)
+            readBag(number, prefix: .max)
+            _ = state.add(minute: readings, cuts: cuts(number))
+            state.nextOffset = offset
+            keep(state, number)
         }
-        var state = state(number, &scratch)
-        readBag(number, prefix: .max)
-        _ = state.add(minute: readings)
-        state.nextOffset = offset
         cars[number].bag.clear(&chains)
-        (cars[number].openMs, cars[number].storedCount, cars[number].firstOffset) = (.min, 0, .max)
-        keep(state, number)
+        (cars[number].openMs, cars[number].openEndMs) = (.min, .min)
+        (cars[number].storedCount, cars[number].firstOffset) = (0, .max)
+        if cuts(number) != nil { forgetCuts(number, before: UTC.minute(of: cars[number].lastMs)) }
     }
 
     mutating func keep(_ state: CarState, _ number: Int) {
@@ -273,12 +306,13 @@ public struct CarBook {
     }
 
     /// Writes the rows of the bag's first `prefix` readings, of their trip and day, and of the trip that they ended;
-    /// keeps the bag. `nextOffset` is the offset after the last record in them.
+    /// keeps the bag, and leaves the packed state after them in `scratch`. `nextOffset` is the offset after the last
+    /// record in them.
     mutating func write(_ number: Int, prefix: Int, nextOffset: Int64) {
         var state = state(number, &scratch)
         let replacing = storedTripStart(number, state)
         readBag(number, prefix: prefix)
-        let (totals, ended) = state.add(minute: readings)
+        let (totals, ended) = state.add(minute: readings, cuts: cuts(number))
         state.nextOffset = nextOffset
         let trip = state.drive.trip!
         if let ended { rows.put(ended, isOpen: false, state: nil, of: number, &cars) }
@@ -286,7 +320,7 @@ public struct CarBook {
             startMs: cars[number].openMs, tripStartMs: trip.startMs, totals: totals, readings: readings)
         rows.put(minute, of: number, &cars)
         rows.put(day: state.dayMs, state.day, of: number, &cars)
-        cars[number].isOpen = isOpen(trip)
+        cars[number].isOpen = isOpen(trip, number)
         scratch.removeAll(keepingCapacity: true)
         state.pack(to: &scratch)
         rows.put(trip, replacing: replacing, isOpen: cars[number].isOpen, state: scratch, of: number, &cars)
@@ -297,14 +331,22 @@ public struct CarBook {
 
     /// The start of the trip under which a part of the bag is stored, where a reading that came since may have moved it.
     private mutating func storedTripStart(_ number: Int, _ before: CarState) -> Int64? {
-        guard cars[number].storedCount > 0, !cars[number].bag.isSorted else { return nil }
+        cars[number].bag.isSorted ? nil : tripStart(number, before)
+    }
+
+    /// The start of the trip that the stored part of the bag belongs to; nil when nothing of it is stored.
+    mutating func tripStart(_ number: Int, _ before: CarState) -> Int64? {
+        guard cars[number].storedCount > 0 else { return nil }
         var state = before
         readBag(number, prefix: Int(cars[number].storedCount))
-        _ = state.add(minute: readings)
+        _ = state.add(minute: readings, cuts: cuts(number))
         return state.drive.trip!.startMs
     }
 
-    func isOpen(_ trip: Trip) -> Bool { clockMs <= trip.endMs + rules.tripGapMs }
+    /// A later reading would go on with the car's latest trip, by the clock and by the driver.
+    func isOpen(_ trip: Trip, _ number: Int) -> Bool {
+        clockMs <= trip.endMs + rules.tripGapMs && !(cuts(number)?.separate(trip.endMs, .max) ?? false)
+    }
 
     // MARK: Ticks
 
@@ -324,7 +366,7 @@ public struct CarBook {
     }
 
     /// Its bag is not in memory yet.
-    private func isReopening(_ number: Int) -> Bool {
+    func isReopening(_ number: Int) -> Bool {
         cars[number].openMs == .min && !(late[number]?.reopening.isEmpty ?? true)
     }
 
@@ -358,12 +400,12 @@ public struct CarBook {
         }
     }
 
-    /// The trip is over by the clock: nothing changes in it but that.
-    private mutating func end(_ number: Int, offset: Int64) {
+    /// The trip is over by the clock or by its driver: nothing changes in it but that.
+    mutating func end(_ number: Int, offset: Int64) {
         var state = state(number, &scratch)
         if cars[number].openMs != .min {
             readBag(number, prefix: .max)
-            _ = state.add(minute: readings)
+            _ = state.add(minute: readings, cuts: cuts(number))
         }
         state.nextOffset = offset + 1
         cars[number].isOpen = false

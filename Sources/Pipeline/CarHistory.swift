@@ -6,7 +6,7 @@ public struct HistoryQuery: Equatable, Sendable {
     public let vehicle: VehicleID
     public let fromMs: Int64
     public let toMs: Int64
-    /// The vehicle's open minute: left out of the sums of days. `.min`: none.
+    /// The start of the vehicle's open stretch: left out of the sums of days. `.min`: none.
     public var openMs = Int64.min
 }
 
@@ -38,15 +38,17 @@ public struct CarHistory: Equatable, Sendable {
     public var otherMinutesOfDay: [Int64: DriveTotals]
     /// The stored rows of those days.
     public var days: [Int64: Day]
-    /// The last stored minute of the vehicle anywhere, the open one left out; nil when there is none.
+    /// The last stored stretch of the vehicle anywhere, the open one left out; nil when there is none.
     public var lastMinuteMs: Int64?
+    /// Cuts from a minute before the first of the readings above, or the span, to their end.
+    public var cuts: [Int64]
 
     public init(
         trips: [TripRow] = [], minutes: [Minute] = [], otherMinutesOfDay: [Int64: DriveTotals] = [:],
-        days: [Int64: Day] = [:], lastMinuteMs: Int64? = nil
+        days: [Int64: Day] = [:], lastMinuteMs: Int64? = nil, cuts: [Int64] = []
     ) {
         (self.trips, self.minutes, self.otherMinutesOfDay) = (trips, minutes, otherMinutesOfDay)
-        (self.days, self.lastMinuteMs) = (days, lastMinuteMs)
+        (self.days, self.lastMinuteMs, self.cuts) = (days, lastMinuteMs, cuts)
     }
 
     public static let none = CarHistory()

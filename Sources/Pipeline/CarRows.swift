@@ -42,24 +42,31 @@ public struct CarRows: Sendable {
     public private(set) var days: [Day] = []
     /// Starts of trips that no longer exist: late readings merged them into another or moved their start.
     public internal(set) var droppedTrips: [(car: Int32, startMs: Int64)] = []
+    /// Starts of stretches that no longer exist: a cut moved them.
+    public internal(set) var droppedMinutes: [(car: Int32, startMs: Int64)] = []
     /// Packed samples and states.
     public private(set) var bytes: [UInt8] = []
 
     public var isEmpty: Bool {
         vehicles.isEmpty && minutes.isEmpty && trips.isEmpty && days.isEmpty && droppedTrips.isEmpty
+            && droppedMinutes.isEmpty
     }
     public var count: Int { minutes.count + trips.count + days.count }
 
+    /// `replacing`: the start under which the stretch was stored.
     mutating func put(
-        _ minute: VehicleMinute, of number: Int, _ cars: inout [CarBook.Car], correction: Correction = .none
+        _ minute: VehicleMinute, replacing: Int64? = nil, of number: Int, _ cars: inout [CarBook.Car],
+        correction: Correction = .none
     ) {
         let start = bytes.count
         PackedSamples.encode(minute.readings, minuteMs: minute.startMs, into: &bytes)
         let row = Minute(
             car: Int32(number), startMs: minute.startMs, tripStartMs: minute.tripStartMs, totals: minute.totals,
             samples: start..<bytes.count, correction: correction)
+        let replaced = replacing.flatMap { $0 == minute.startMs ? nil : $0 }
+        if let replaced { droppedMinutes.append((Int32(number), replaced)) }
         let place = Int(cars[number].minuteRow)
-        if place >= 0, minutes[place].startMs == minute.startMs {
+        if place >= 0, minutes[place].startMs == minute.startMs || minutes[place].startMs == replaced {
             minutes[place] = row
         } else {
             cars[number].minuteRow = Int32(minutes.count)
@@ -131,6 +138,7 @@ public struct CarRows: Sendable {
         trips.removeAll(keepingCapacity: true)
         days.removeAll(keepingCapacity: true)
         droppedTrips.removeAll(keepingCapacity: true)
+        droppedMinutes.removeAll(keepingCapacity: true)
         bytes.removeAll(keepingCapacity: true)
     }
 }

@@ -13,9 +13,11 @@ struct CarState: Equatable {
 
     init(rules: TripRules) { drive = Drive(rules: rules) }
 
-    /// Adds a minute; returns its sums and the trip that it ended.
-    mutating func add(minute readings: [CarReading]) -> (totals: DriveTotals, ended: Trip?) {
-        let added = drive.add(minute: readings)
+    /// Adds a stretch; returns its sums and the trip that it, or a cut before it, ended.
+    mutating func add(minute readings: [CarReading], cuts: TripCuts?) -> (totals: DriveTotals, ended: Trip?) {
+        var isCut = false
+        if let cuts, let trip = drive.trip { isCut = cuts.separate(trip.endMs, readings[0].ts) }
+        let added = drive.add(minute: readings, isCut: isCut)
         let dayMs = UTC.day(of: readings[0].ts)
         if dayMs != self.dayMs { (self.dayMs, day) = (dayMs, DriveTotals()) }
         day = day + added.totals

@@ -30,11 +30,17 @@ public struct TripExport: Sendable {
         try connection.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") {
             let found = try connection.query(queries["trip_at"], [.text(vehicle.text), .timestampMs(atMs)])
             guard let trip = found.first else { return nil }
-            let key: [Parameter] = [.text(vehicle.text), .timestampMs(try trip.timestampMs("start_at")!)]
-            let readings = try connection.query(queries["trip_samples"], key).flatMap { row in
-                try PackedSamples.decode(row.bytes("samples")!, minuteMs: row.timestampMs("minute_at")!)
-            }
+            let readings = try readings(
+                vehicle, startMs: try trip.timestampMs("start_at")!, queries, on: connection)
             return TripExport(vehicle: vehicle.text, readings: readings, gapMs: rules.gapMs)
+        }
+    }
+
+    static func readings(
+        _ vehicle: VehicleID, startMs: Int64, _ queries: ReportQueries, on connection: Connection
+    ) throws -> [CarReading] {
+        try connection.query(queries["trip_samples"], [.text(vehicle.text), .timestampMs(startMs)]).flatMap { row in
+            try PackedSamples.decode(row.bytes("samples")!, minuteMs: row.timestampMs("minute_at")!)
         }
     }
 

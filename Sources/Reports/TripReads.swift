@@ -1,3 +1,4 @@
+internal import Alerts
 internal import Fleet
 package import Postgres
 internal import Storage
@@ -26,7 +27,12 @@ package struct TripRead: Sendable {
         revisedMs = try row.timestampMs("revised_at")
         (tag, driver) = (try row.text("tag"), try row.text("driver"))
         isDiscarded = try row.timestampMs("discarded_at") != nil
-        figures = TripFigures(trip, car: try TripRead.car(row), price: price)
+        let own = try row.text("settings").flatMap { try? DriverSettings(text: $0) }
+        figures = TripFigures(trip, car: try TripRead.car(row), price: own.map(TripRead.price) ?? price)
+    }
+
+    private static func price(_ settings: DriverSettings) -> FuelPrice {
+        FuelPrice(perUSGallon: Double(settings.number(.fuelPrice)) / 1_000, currency: settings.fuelCurrency)
     }
 
     private static func car(_ row: Row) throws -> Action.Car {
@@ -55,7 +61,7 @@ public struct ReportQueries: Sendable {
     }
 
     public static let names = [
-        "day_trips", "fleet_day_alerts", "trip_at", "trip_samples", "page_vehicles", "page_trips", "open_alerts",
+        "day_trips", "fleet_day_alerts", "trip_at", "compare_trips", "trip_samples", "page_vehicles", "page_trips", "open_alerts",
         "vehicles", "alerts", "alert_story", "alert_readings", "machine", "readings", "debug_logs",
     ]
 }

@@ -95,6 +95,9 @@ public struct SettingRow: Sendable {
         SettingRow(
             "gateway.obd_parked_s", .integer(1...86_400), "60",
             "how often a car whose ignition is off is asked again; longer spares its battery"),
+        SettingRow(
+            "cars.trouble_codes_dir", .text, "Deploy/trouble-codes",
+            "folder with what trouble codes mean: generic.csv and a file a make"),
         SettingRow("trips.gap_s", .integer(1...600), "10", "hole limit: readings further apart are not bridged"),
         SettingRow("trips.trip_gap_min", .integer(1...100_000), "5", "a longer silence ends a trip"),
         SettingRow(

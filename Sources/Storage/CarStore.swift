@@ -25,9 +25,11 @@ package enum CarStore {
         while true {
             let rows = try connection.query(
                 """
-                SELECT v.vehicle, t.start_at IS NOT NULL AS has_trip, t.is_open, t.state, t.start_at
+                SELECT v.vehicle, t.start_at IS NOT NULL AS has_trip, t.is_open, t.state, t.start_at, (
+                    SELECT string_agg(\(cutMs), ' ') FROM trip_mark AS m WHERE m.vehicle = v.vehicle
+                        AND m.marked_at >= coalesce(date_trunc('minute', t.end_at, 'UTC'), '-infinity')) AS cuts
                 FROM vehicle v LEFT JOIN LATERAL (
-                    SELECT start_at, is_open, state FROM trip WHERE trip.vehicle = v.vehicle
+                    SELECT start_at, end_at, is_open, state FROM trip WHERE trip.vehicle = v.vehicle
                     ORDER BY start_at DESC LIMIT 1) AS t ON true
                 WHERE v.kind = 'car' AND v.topic_partition = $1 AND v.vehicle > $2 ORDER BY v.vehicle LIMIT 20000
                 """, [.int4(partition), .text(last)])
@@ -35,7 +37,8 @@ package enum CarStore {
                 last = try row.text(0)!
                 let state = try row.bytes(3) ?? (row.bool(1)! ? [] : nil)
                 let isOpen = try row.bool(2) ?? false
-                if book.load(vehicle: VehicleID(last)!, state: state, isOpen: isOpen) { continue }
+                let cuts = cuts(try row.text("cuts"))
+                if book.load(vehicle: VehicleID(last)!, state: state, isOpen: isOpen, cuts: cuts) { continue }
                 unreadable += 1
                 if isOpen {
                     try rebuild(VehicleID(last)!, startMs: row.timestampMs("start_at")!, &book, on: connection)
@@ -45,6 +48,12 @@ package enum CarStore {
         }
     }
 
+    /// A mark as its cut in epoch milliseconds, as `TripCuts.time` has it.
+    private static let cutMs =
+        "((extract(epoch FROM m.marked_at) * 1000)::bigint + CASE WHEN m.is_start THEN 0 ELSE 1 END)::text"
+
+    private static func cuts(_ text: String?) -> [Int64] { text?.split(separator: " ").map { Int64($0)! } ?? [] }
+
     /// Folds the vehicle's latest trip again, which begins at `startMs`.
     private static func rebuild(
         _ vehicle: VehicleID, startMs: Int64, _ book: inout CarBook, on connection: Connection
@@ -53,7 +62,8 @@ package enum CarStore {
         let readings = try connection.query(
             """
             SELECT minute_at, samples FROM vehicle_minute
-            WHERE vehicle = $1 AND minute_at > $2::timestamptz - interval '1 minute' ORDER BY minute_at
+            WHERE vehicle = $1 AND minute_at > $2::timestamptz - interval '1 minute' AND trip_start_at = $2
+            ORDER BY minute_at
             """, parameters
         ).flatMap { row in
             try PackedSamples.decode(try row.bytes("samples")!, minuteMs: try row.timestampMs("minute_at")!)
@@ -83,7 +93,7 @@ package enum CarStore {
                     SELECT max(earlier.start_at) FROM trip AS earlier
                     WHERE earlier.vehicle = asked.vehicle AND earlier.start_at <= asked.from_at), asked.from_at)
         ), reach AS (
-            SELECT vehicle, open_at, min(start_at) AS start_at, max(end_at) AS end_at,
+            SELECT vehicle, open_at, min(start_at) AS start_at, max(start_at) AS last_start_at, max(end_at) AS end_at,
                    least(from_at, min(start_at)) AS from_at, greatest(to_at, max(end_at)) AS to_at
             FROM touched GROUP BY vehicle, open_at, from_at, to_at
         )
@@ -103,10 +113,14 @@ package enum CarStore {
             """
             \(touched) SELECT reach.vehicle, (
                 SELECT max(minute_at) FROM vehicle_minute m WHERE m.vehicle = reach.vehicle AND m.minute_at <> reach.open_at
-            ) AS last_at FROM reach
+            ) AS last_at, (
+                SELECT string_agg(\(cutMs), ' ') FROM trip_mark AS m WHERE m.vehicle = reach.vehicle
+                    AND m.marked_at >= reach.from_at - interval '1 minute' AND m.marked_at <= reach.to_at
+            ) AS cuts FROM reach
             """, parameters)
         {
             histories[try vehicle(row)]?.lastMinuteMs = try row.timestampMs("last_at")
+            histories[try vehicle(row)]?.cuts = cuts(try row.text("cuts"))
         }
         let trips = TotalsColumns.names.map { "t.\($0)" }.joined(separator: ", ")
         for row in try connection.query(
@@ -136,6 +150,7 @@ package enum CarStore {
             \(touched) SELECT m.vehicle, m.minute_at, m.trip_start_at, m.samples, m.revision, \(names)
             FROM reach JOIN vehicle_minute m ON m.vehicle = reach.vehicle
                 AND m.minute_at > reach.start_at - interval '1 minute' AND m.minute_at <= reach.end_at
+                AND m.trip_start_at >= reach.start_at AND m.trip_start_at <= reach.last_start_at
             ORDER BY m.vehicle, m.minute_at
             """, parameters)
         {
@@ -157,7 +172,7 @@ package enum CarStore {
             FROM reach JOIN vehicle_minute m ON m.vehicle = reach.vehicle AND m.minute_at <> reach.open_at
                 AND m.minute_at >= date_trunc('day', reach.from_at, 'UTC')
                 AND m.minute_at < date_trunc('day', reach.to_at, 'UTC') + interval '1 day'
-                AND (reach.start_at IS NULL OR m.minute_at <= reach.start_at - interval '1 minute' OR m.minute_at > reach.end_at)
+                AND (reach.start_at IS NULL OR m.trip_start_at < reach.start_at OR m.trip_start_at > reach.last_start_at)
             GROUP BY 1, 2
             """, parameters)
         {
@@ -225,13 +240,19 @@ package enum CarStore {
         copy.timestampMs(correction.revisedMs)
     }
 
-    /// Trips that no longer exist. Precondition: within the transaction, before the rows of the cycle are written.
-    package static func drop(_ trips: [(vehicle: String, startMs: Int64)], on connection: Connection) throws {
-        guard !trips.isEmpty else { return }
-        try connection.query(
-            """
-            DELETE FROM trip USING unnest($1::text[], $2::timestamptz[]) AS gone(vehicle, start_at)
-            WHERE trip.vehicle = gone.vehicle AND trip.start_at = gone.start_at
-            """, [.textArray(trips.map(\.vehicle)), .timestampArray(trips.map(\.startMs))])
+    /// Trips and stretches that no longer exist. Precondition: within the transaction, before the rows of the cycle are
+    /// written.
+    package static func drop(
+        trips: [(vehicle: String, startMs: Int64)], minutes: [(vehicle: String, startMs: Int64)],
+        on connection: Connection
+    ) throws {
+        for (table, key, gone) in [("trip", "start_at", trips), ("vehicle_minute", "minute_at", minutes)]
+        where !gone.isEmpty {
+            try connection.query(
+                """
+                DELETE FROM \(table) USING unnest($1::text[], $2::timestamptz[]) AS gone(vehicle, start_at)
+                WHERE \(table).vehicle = gone.vehicle AND \(table).\(key) = gone.start_at
+                """, [.textArray(gone.map(\.vehicle)), .timestampArray(gone.map(\.startMs))])
+        }
     }
 }

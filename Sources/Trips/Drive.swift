@@ -1,8 +1,9 @@
 public import Fleet
 package import Wire
 
-/// One minute of a vehicle that holds readings.
+/// One minute of a vehicle that holds readings, or, where drivers' marks cut it, a stretch of one (see `TripCuts`).
 public struct VehicleMinute: Equatable, Sendable {
+    /// The start of the stretch: of the minute, or the cut.
     public var startMs: Int64
     public var tripStartMs: Int64
     public var totals: DriveTotals
@@ -13,7 +14,7 @@ public struct VehicleMinute: Equatable, Sendable {
     }
 }
 
-/// All readings between two silences longer than the trip gap.
+/// All readings between two silences longer than the trip gap, or two cuts.
 public struct Trip: Equatable, Sendable {
     /// Times of the first and last reading.
     public var startMs: Int64
@@ -41,13 +42,14 @@ public struct Drive: Equatable, Sendable {
         fold = MinuteFold(rules: rules)
     }
 
-    /// Adds the next minute that holds readings. Returns its sums and, when a silence ended the trip before it, that trip.
+    /// Adds the next stretch that holds readings. Returns its sums and, when a silence or a cut ended the trip before it,
+    /// that trip. `isCut`: a cut lies between the readings so far and these.
     ///
-    /// Precondition: `readings` is not empty, sorted, one reading a time, all of one minute, later than all before.
-    public mutating func add(minute readings: [CarReading]) -> (totals: DriveTotals, ended: Trip?) {
+    /// Precondition: `readings` is not empty, sorted, one reading a time, all of one stretch, later than all before.
+    public mutating func add(minute readings: [CarReading], isCut: Bool) -> (totals: DriveTotals, ended: Trip?) {
         let (first, last) = (readings[0].ts, readings[readings.count - 1].ts)
         var ended: Trip?
-        if let trip, first - trip.endMs > rules.tripGapMs {
+        if let trip, isCut || first - trip.endMs > rules.tripGapMs {
             ended = trip
             self = Drive(rules: rules)
         }
@@ -63,19 +65,21 @@ public struct Drive: Equatable, Sendable {
     /// Minutes and trips of a whole set of readings, and the drive as it stands after the last of them.
     /// Precondition: `readings` is sorted, one reading a time (`unioned()`).
     public static func whole(
-        _ readings: [CarReading], rules: TripRules
+        _ readings: [CarReading], cuts: TripCuts = TripCuts(), rules: TripRules
     ) -> (minutes: [VehicleMinute], trips: [Trip], drive: Drive) {
         var drive = Drive(rules: rules)
         var (minutes, trips): ([VehicleMinute], [Trip]) = ([], [])
         var rest = readings[...]
         while let first = rest.first {
-            let startMs = UTC.minute(of: first.ts)
-            let minute = Array(rest.prefix { $0.ts < startMs + UTC.msPerMinute })
+            let stretch = cuts.stretch(at: first.ts)
+            let minute = Array(rest.prefix { $0.ts < stretch.upperBound })
             rest = rest.dropFirst(minute.count)
-            let (totals, ended) = drive.add(minute: minute)
+            let isCut = drive.trip.map { cuts.separate($0.endMs, first.ts) } ?? false
+            let (totals, ended) = drive.add(minute: minute, isCut: isCut)
             if let ended { trips.append(ended) }
             minutes.append(
-                VehicleMinute(startMs: startMs, tripStartMs: drive.trip!.startMs, totals: totals, readings: minute))
+                VehicleMinute(
+                    startMs: stretch.lowerBound, tripStartMs: drive.trip!.startMs, totals: totals, readings: minute))
         }
         if let trip = drive.trip { trips.append(trip) }
         return (minutes, trips, drive)

@@ -16,6 +16,7 @@ public final class Site: Sendable {
     private let price: FuelPrice?
     let queries: ReportQueries
     private let models: ModelFiles
+    private let troubleCodes: TroubleCodeAPI
     let uploads: UploadSender
     let streams: AlertStreams
     private let log: Log
@@ -26,11 +27,12 @@ public final class Site: Sendable {
 
     public init(
         conninfo: String, rules: TripRules, price: FuelPrice?, queries: ReportQueries, models: ModelFiles,
-        uploads: UploadSender, streams: AlertStreams, log: Log
+        troubleCodes: TroubleCodeFolder, uploads: UploadSender, streams: AlertStreams, log: Log
     ) {
         (self.conninfo, self.rules, self.price) = (conninfo, rules, price)
         (self.queries, self.models, self.log) = (queries, models, log)
         (self.uploads, self.streams) = (uploads, streams)
+        self.troubleCodes = TroubleCodeAPI(folder: troubleCodes)
     }
 
     /// What answers which address.
@@ -46,6 +48,7 @@ public final class Site: Sendable {
         addAlerts(to: &router)
         addMachines(to: &router)
         models.add(to: &router)
+        troubleCodes.add(to: &router)
         return router
     }
 

@@ -34,8 +34,7 @@ struct ELMLine {
     }
 
     /// An adapter with its echo on repeats the request, on a line of its own or glued to the answer.
-    func withoutEcho(of request: OBDRequest) -> ELMLine {
-        let echo = Array(request.text.utf8)
+    func withoutEcho(_ echo: [UInt8]) -> ELMLine {
         guard characters.starts(with: echo) else { return self }
         let rest = characters.count - echo.count
         // The digit more is the count of lines to wait for.
@@ -71,18 +70,25 @@ struct ELMLine {
     var message: ELMMessage? {
         // Data is digits only, but for the colon of a numbered line.
         guard characters.contains(where: { Hex.digit($0) == nil && $0 != 0x3A }) else { return nil }
-        return ELMMessage.table.first { holds(Array($0.token.utf8)) }?.message
+        return ELMLine.tokens.first { holds($0.token) }?.message
     }
+
+    private static let tokens = ELMMessage.table.map { (message: $0.message, token: Array($0.token.utf8)) }
 
     /// The same where any text may come: only a line that is nothing else counts.
     var wholeMessage: ELMMessage? {
         let word = characters.first == 0x21 ? characters.dropFirst() : characters[...]
-        return ELMMessage.table.first { $0.message != .restarted && word.elementsEqual($0.token.utf8) }?.message
+        return ELMLine.tokens.first { $0.message != .restarted && word.elementsEqual($0.token) }?.message
     }
 
     private func holds(_ token: [UInt8]) -> Bool {
-        guard characters.count >= token.count else { return false }
-        return (0...characters.count - token.count).contains { characters[$0...].starts(with: token) }
+        var (start, place) = (0, 0)
+        while start + token.count <= characters.count {
+            while place < token.count, characters[start + place] == token[place] { place += 1 }
+            if place == token.count { return true }
+            (start, place) = (start + 1, 0)
+        }
+        return false
     }
 
     /// - Parameters:

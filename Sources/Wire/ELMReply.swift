@@ -28,8 +28,9 @@ public enum ELMReply {
     ) throws(ELMFault) -> [OBDAnswer] {
         guard text.count <= ELMPrompt.bytesMax else { throw .tooLong(bytesMax: ELMPrompt.bytesMax) }
         var sorter = FrameSorter(request: request, bus: bus)
+        let echo = Array(request.text.utf8)
         for line in ELMLine.lines(text) {
-            guard let rest = line.withoutEcho(of: request).withoutNews() else { continue }
+            guard let rest = line.withoutEcho(echo).withoutNews() else { continue }
             try sorter.take(rest)
         }
         return try sorter.answers()

@@ -23,8 +23,8 @@ enum OBDChoices {
         0: "not available", 1: "gasoline", 2: "methanol", 3: "ethanol", 4: "diesel", 5: "LPG", 6: "CNG", 7: "propane",
         8: "electric", 9: "bifuel running gasoline", 10: "bifuel running methanol", 11: "bifuel running ethanol",
         12: "bifuel running LPG", 13: "bifuel running CNG", 14: "bifuel running propane",
-        15: "bifuel running electricity", 16: "bifuel running electricity and combustion engine",
+        15: "bifuel running electricity", 16: "bifuel running electric and combustion engine",
         17: "hybrid gasoline", 18: "hybrid ethanol", 19: "hybrid diesel", 20: "hybrid electric",
-        21: "hybrid running electricity and combustion engine", 22: "hybrid regenerative", 23: "bifuel running diesel",
+        21: "hybrid running electric and combustion engine", 22: "hybrid regenerative", 23: "bifuel running diesel",
     ]
 }

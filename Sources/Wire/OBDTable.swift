@@ -16,14 +16,16 @@ public enum OBDTable {
             supported(0x00),
             OBDRow(0x01, "readiness", "lamp, count of codes, monitors", bytes: 4, .readiness),
             OBDRow(0x02, "freeze_code", "code that stored the freeze frame", bytes: 2, .troubleCode),
-            OBDRow(0x03, "fuel_system", "fuel system 1", bytes: 2, .choice(at: 0, OBDChoices.fuelSystem)),
-            OBDRow(0x03, "fuel_system_2", "fuel system 2", bytes: 2, .choice(at: 1, OBDChoices.fuelSystem)),
+            OBDRow(
+                0x03, "fuel_system_status", "fuel system 1", "bits", bytes: 2, .choice(at: 0, OBDChoices.fuelSystem)),
+            OBDRow(
+                0x03, "fuel_system_2_status", "fuel system 2", "bits", bytes: 2, .choice(at: 1, OBDChoices.fuelSystem)),
             percent(0x04, "load_pct", "calculated engine load"),
             celsius(0x05, "coolant_c", "coolant temperature"),
-            trim(0x06, "short_trim_pct", "short term fuel trim, bank 1"),
-            trim(0x07, "long_trim_pct", "long term fuel trim, bank 1"),
-            trim(0x08, "short_trim_2_pct", "short term fuel trim, bank 2"),
-            trim(0x09, "long_trim_2_pct", "long term fuel trim, bank 2"),
+            trim(0x06, "short_fuel_trim_pct", "short term fuel trim, bank 1"),
+            trim(0x07, "long_fuel_trim_pct", "long term fuel trim, bank 1"),
+            trim(0x08, "short_fuel_trim_2_pct", "short term fuel trim, bank 2"),
+            trim(0x09, "long_fuel_trim_2_pct", "long term fuel trim, bank 2"),
             OBDRow(0x0A, "fuel_pressure_kpa", "fuel pressure", "kPa", 1, "3A", .a(3)),
             OBDRow(0x0B, "map_kpa", "intake manifold pressure", "kPa", 1, "A", .a()),
             OBDRow(0x0C, "rpm", "engine speed", "1/min", 2, "(256A+B)/4", .ab(over: 4, 2)),
@@ -56,7 +58,7 @@ public enum OBDTable {
                 0x1D, "oxygen_sensors_4", "oxygen sensors in four banks", bytes: 1,
                 .flags(at: 0, OBDChoices.sensorsOfFourBanks)),
             OBDRow(0x1E, "power_take_off", "power take-off", bytes: 1, .flags(at: 0, OBDChoices.auxiliary)),
-            OBDRow(0x1F, "run_time_s", "run time since engine start", "s", 2, "256A+B", .ab()),
+            OBDRow(0x1F, "engine_run_s", "run time since engine start", "s", 2, "256A+B", .ab()),
             supported(0x20),
             OBDRow(0x21, "distance_lamp_on_km", "distance with the lamp on", "km", 2, "256A+B", .ab()),
             OBDRow(
@@ -67,7 +69,7 @@ public enum OBDTable {
         (0..<8).flatMap { n in
             [
                 OBDRow(
-                    0x24 + n, "o2_\(n + 1)_lambda_ratio", "wide range oxygen sensor \(n + 1), λ", "", 4,
+                    0x24 + n, "o2_\(n + 1)_lambda_ratio", "wide range oxygen sensor \(n + 1), λ", "1", 4,
                     "(256A+B)*2/65536", .ab(2, over: 65_536, 6)),
                 OBDRow(
                     0x24 + n, "o2_\(n + 1)_wide_v", "wide range oxygen sensor \(n + 1), voltage", "V", 4,
@@ -87,7 +89,7 @@ public enum OBDTable {
         (0..<8).flatMap { n in
             [
                 OBDRow(
-                    0x34 + n, "o2_\(n + 1)_current_lambda_ratio", "wide range oxygen sensor \(n + 1), λ", "", 4,
+                    0x34 + n, "o2_\(n + 1)_current_lambda_ratio", "wide range oxygen sensor \(n + 1), λ", "1", 4,
                     "(256A+B)*2/65536", .ab(2, over: 65_536, 6)),
                 OBDRow(
                     0x34 + n, "o2_\(n + 1)_current_ma", "wide range oxygen sensor \(n + 1), current", "mA", 4,
@@ -104,7 +106,7 @@ public enum OBDTable {
             OBDRow(0x41, "readiness_cycle", "monitors of this drive cycle", bytes: 4, .readiness),
             OBDRow(0x42, "voltage_v", "control module voltage", "V", 2, "(256A+B)/1000", .ab(over: 1_000, 3)),
             OBDRow(0x43, "absolute_load_pct", "absolute load", "%", 2, "(256A+B)*100/255", .ab(100, over: 255, 3)),
-            OBDRow(0x44, "lambda_ratio", "commanded λ", "", 2, "(256A+B)*2/65536", .ab(2, over: 65_536, 6)),
+            OBDRow(0x44, "lambda_ratio", "commanded λ", "1", 2, "(256A+B)*2/65536", .ab(2, over: 65_536, 6)),
             percent(0x45, "relative_throttle_pct", "relative throttle position"),
             celsius(0x46, "ambient_c", "ambient air temperature"),
             percent(0x47, "throttle_b_pct", "throttle position B"),
@@ -115,7 +117,7 @@ public enum OBDTable {
             percent(0x4C, "throttle_commanded_pct", "commanded throttle"),
             OBDRow(0x4D, "minutes_lamp_on_min", "time with the lamp on", "min", 2, "256A+B", .ab()),
             OBDRow(0x4E, "minutes_since_clear_min", "time since codes were cleared", "min", 2, "256A+B", .ab()),
-            OBDRow(0x4F, "most_lambda_ratio", "greatest λ of the sensors", "", 4, "A", .a()),
+            OBDRow(0x4F, "most_lambda_ratio", "greatest λ of the sensors", "1", 4, "A", .a()),
             OBDRow(0x4F, "most_o2_v", "greatest voltage of the oxygen sensors", "V", 4, "B", .byte(1, 1, 0, 1, 0)),
             OBDRow(0x4F, "most_o2_ma", "greatest current of the oxygen sensors", "mA", 4, "C", .byte(2, 1, 0, 1, 0)),
             OBDRow(
@@ -190,8 +192,8 @@ public enum OBDTable {
 }
 
 extension OBDRow {
-    fileprivate init(_ pid: UInt8, _ key: String, _ name: String, bytes: Int, _ kind: Kind) {
-        self.init(pid: pid, key: key, name: name, unit: "", bytes: bytes, formula: "", source: .j1979, kind: kind)
+    fileprivate init(_ pid: UInt8, _ key: String, _ name: String, _ unit: String = "", bytes: Int, _ kind: Kind) {
+        self.init(pid: pid, key: key, name: name, unit: unit, bytes: bytes, formula: "", source: .j1979, kind: kind)
     }
     fileprivate init(
         _ pid: UInt8, _ key: String, _ name: String, _ unit: String, _ bytes: Int, _ formula: String,

@@ -32,7 +32,7 @@ public struct OBDValue: Sendable {
         switch (content, row.kind) {
         case (.number(let raw), .number(let scale)): scale.text(raw)
         case (.number(let raw), _): String(raw)
-        case (.choice(let code, let name), _): name ?? "\(code)"
+        case (.choice(let code, let name), _): name ?? "\(code) (unknown)"
         case (.flags(let flags), _): flags.isEmpty ? "none" : flags.joined(separator: "; ")
         case (.supported(let pids), _): Hex.list(pids)
         case (.readiness(let readiness), _): readiness.text
@@ -72,9 +72,10 @@ extension OBDAnswer {
         guard request.mode == 1 || request.mode == 2, bytes.first == request.mode + 0x40 else {
             throw .notAboutThis(mode: request.mode)
         }
-        let asked = pidsAsked(request)
+        // A parameter that was taken is not taken again: padding may look like its number.
+        var waited = Set(pidsAsked(request))
         var (values, rest): ([OBDValue], ArraySlice<UInt8>) = ([], bytes.dropFirst())
-        while let pid = rest.first, asked.contains(pid) {
+        while let pid = rest.first, waited.remove(pid) != nil {
             let rows = OBDTable.rows(pid)
             guard let need = rows.first?.bytes else {
                 if values.isEmpty { throw .parameterUnknown(pid) }

@@ -59,7 +59,7 @@ final class CarStage: Stage {
                     counts.droppedFields += dropped
                     let number = try unsafe book.take(key: key, reading, offset: offset, pushedMs: pushedMs)
                     drivers.look(number, reading, pushedMs: pushedMs)
-                case .other: try unsafe takeOther(value, key: key, pushedMs)
+                case .other: try unsafe takeOther(value, key: key, offset, pushedMs)
                 }
             }
         }
@@ -68,17 +68,22 @@ final class CarStage: Stage {
 
     /// What people say: rare beside readings.
     private func takeOther(
-        _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ pushedMs: Int64
+        _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ offset: Int64, _ pushedMs: Int64
     ) throws(DecodeError) {
         guard case .action(let action) = try unsafe decoder.decode(value, key: key, isMachine: false) else {
             throw .kindUnknown
         }
         if Ahead.isReadingTooFar(action.ts, pushedMs) { throw .timeAhead(ms: action.ts - pushedMs) }
         if action.vehicle != nil { try unsafe place.check(key) }
-        if case .settings(_, let text) = action.kind {
+        switch action.kind {
+        case .tripStart, .tripStop:
+            let cut = TripCuts.time(isStart: action.kind == .tripStart, at: action.ts)
+            try unsafe book.take(key: key, cut: cut, offset: offset, pushedMs: pushedMs)
+        case .settings(_, let text):
             do throws(DriverSettings.Fault) { _ = try DriverSettings(text: text) } catch {
                 throw .settings(error.description)
             }
+        default: break
         }
         actions.append(action)
         drivers.take(action, pushedMs: pushedMs)
@@ -98,6 +103,7 @@ final class CarStage: Stage {
         }
         drivers.wrote(book.rows)
         rows.droppedTrips = book.rows.droppedTrips.map { (text($0.car), $0.startMs) }
+        rows.droppedMinutes = book.rows.droppedMinutes.map { (text($0.car), $0.startMs) }
         book.clearRows()
         if !actions.isEmpty {
             let (actions, number) = (self.actions, partition.partition)

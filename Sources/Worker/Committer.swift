@@ -151,7 +151,7 @@ final class Commit: @unchecked Sendable {
 
     private func write(_ rows: [StageRows], _ known: [StagedTable], on connection: Connection) throws -> Int {
         try VehicleStore.write(rows.flatMap(\.vehicles), on: connection)
-        try CarStore.drop(rows.flatMap(\.droppedTrips), on: connection)
+        try CarStore.drop(trips: rows.flatMap(\.droppedTrips), minutes: rows.flatMap(\.droppedMinutes), on: connection)
         let tables = rows.flatMap(\.tables)
         for table in known {
             try table.write(tables.filter { $0.table.name == table.name }.map(\.bytes), on: connection)

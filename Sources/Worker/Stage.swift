@@ -33,6 +33,7 @@ package struct StageRows {
 
     package var vehicles: [VehicleStore.Row] = []
     package var droppedTrips: [(vehicle: String, startMs: Int64)] = []
+    package var droppedMinutes: [(vehicle: String, startMs: Int64)] = []
     package var tables: [TableRows] = []
     /// Writes of its own, after the tables.
     package var others: [(Connection) throws -> Void] = []

@@ -5,6 +5,7 @@ import Postgres
 import Reports
 import Settings
 import Trips
+import Wire
 
 extension Command {
     static let check = Command(
@@ -44,6 +45,16 @@ extension Command {
             { settings in
                 let rules = try Rules.load(Home.path(settings.text("alerts.thresholds_dir")))
                 return "version \(rules.version), models \(rules.modelNames.joined(separator: ", "))"
+            }
+        ),
+        (
+            "trouble codes",
+            { settings in
+                let folder = TroubleCodeFolder(try Home.path(settings.text("cars.trouble_codes_dir")))
+                let makes = try folder.makes()
+                for make in makes { _ = try folder.meanings(make: make) }
+                let of = makes.isEmpty ? "" : ", of \(makes.joined(separator: ", "))"
+                return "\(try folder.meanings().codes.count) generic meanings\(of)"
             }
         ),
         (

@@ -2,6 +2,7 @@ import Foundation
 import Gateways
 import HTTP
 import Observe
+import Reports
 import Settings
 import Web
 
@@ -63,7 +64,9 @@ struct PageRole {
         self.streams = streams
         let site = Site(
             conninfo: settings.text("postgres.reader_url", or: "postgres.url"), rules: rules, price: settings.fuelPrice,
-            queries: queries, models: ModelFiles(folder: folder), uploads: uploads, streams: streams, log: log)
+            queries: queries, models: ModelFiles(folder: folder),
+            troubleCodes: TroubleCodeFolder(try Home.path(settings.text("cars.trouble_codes_dir"))), uploads: uploads,
+            streams: streams, log: log)
         let router = site.router()
         do {
             server = try Server(

@@ -18,7 +18,8 @@ extension Command {
         options: [
             .init("--data", "DIR", "where the embedded servers keep their data (default .drover/data)"),
             .init("--port", "N", "port of the page on the loopback (default: any free one)"),
-            .init("--sample", nil, "bring in Drover's recordings, print what came of them, poll emulated boxes"),
+            .init(
+                "--sample", nil, "bring in Drover's recordings, print what came of them, poll emulated boxes and cars"),
             .init("--once", nil, "end when that is printed"),
         ] + SettingsSource.options,
         example: "drover up --sample",
@@ -89,10 +90,19 @@ extension Command {
             RunningRole("boxes") { shouldStop in boxes.run(log: log, shouldStop: shouldStop) }
         }
         defer { emulating?.stop() }
+        let cars = arguments.has("--sample") ? try SampleCars() : nil
+        let driving = cars.map { cars in
+            RunningRole("adapters") { shouldStop in cars.run(log: log, shouldStop: shouldStop) }
+        }
+        defer { driving?.stop() }
         // Before the gateway reads whom to poll: the boxes have other ports than in the last run.
         if let boxes {
             try boxes.register(settings)
             Out.note("\(SampleBoxes.vehicles.count) emulated boxes are polled; their alerts come to the page")
+        }
+        if let cars {
+            try cars.register(settings)
+            Out.note("\(SampleCars.vehicles.count) emulated cars are polled: `drover vehicle list --kind car`")
         }
         // The embedded broker may have lost what it acknowledged last: boxes still have it.
         let gateway = try Roles.gateway(settings, asksAgain: true, log: log)

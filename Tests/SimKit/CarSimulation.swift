@@ -7,6 +7,8 @@ public import Trips
 public struct CarSimulation {
     public enum Record: Sendable {
         case reading(VehicleID, CarReading)
+        /// A driver's mark, as the cut that it is.
+        case cut(VehicleID, Int64)
         case tick(Int64)
     }
 
@@ -29,6 +31,7 @@ public struct CarSimulation {
 
     private struct Commit {
         let rows: CarRows
+        let cuts: [(VehicleID, Int64)]
         /// Names the cars of `rows`.
         let book: CarBook
         let from: Int64
@@ -42,6 +45,8 @@ public struct CarSimulation {
         var written: Int64
         /// Handed over and not yet answered: the lane goes on meanwhile.
         var inFlight: Commit?
+        /// Marks since the last hand-over.
+        var cuts: [(VehicleID, Int64)] = []
     }
 
     public private(set) var tables = CarTables()
@@ -94,6 +99,11 @@ public struct CarSimulation {
         workers[number].at += 1
         switch log[Int(offset)] {
         case .tick(let ts): workers[number].book.tick(ts, offset: offset)
+        case .cut(let vehicle, let cut):
+            workers[number].cuts.append((vehicle, cut))
+            unsafe Array(vehicle.text.utf8).withUnsafeBytes { key in
+                try! unsafe workers[number].book.take(key: key, cut: cut, offset: offset, pushedMs: 1_000 + offset)
+            }
         case .reading(let vehicle, let reading):
             unsafe Array(vehicle.text.utf8).withUnsafeBytes { key in
                 _ = try! unsafe workers[number].book.take(key: key, reading, offset: offset, pushedMs: 1_000 + offset)
@@ -109,11 +119,12 @@ public struct CarSimulation {
         guard worker.at > worker.written else { return }
         let replay = worker.book.replayFrom
         let commit = Commit(
-            rows: worker.book.rows, book: worker.book, from: worker.written,
+            rows: worker.book.rows, cuts: worker.cuts, book: worker.book, from: worker.written,
             to: CarProgress(nextOffset: worker.at, replayFrom: replay.offset, replayClockMs: replay.clockMs))
         workers[number].inFlight = commit
         workers[number].written = worker.at
         workers[number].book.clearRows()
+        workers[number].cuts = []
         if worker.book.hasLate { _ = settle(number, faults) }
     }
 
@@ -124,6 +135,7 @@ public struct CarSimulation {
         let isOwner = tables.progress.nextOffset == commit.from
         if isOwner, !once(in: faults.refusal) {
             tables.write(commit.rows, of: commit.book)
+            for (vehicle, cut) in commit.cuts { tables.cuts[vehicle, default: []].insert(cut) }
             if workers[number].book.hasLate, workers[number].at == commit.to.nextOffset {
                 resolve(number)
             }
@@ -144,22 +156,27 @@ public struct CarSimulation {
     /// The reference: each car's set folded once, days summed straight from the minutes.
     public static func expected(_ log: [Record], rules: TripRules) -> CarTables.Results {
         var (readings, clockMs): ([VehicleID: [CarReading]], Int64) = ([:], 0)
+        var cuts: [VehicleID: TripCuts] = [:]
         for record in log {
             switch record {
             case .reading(let vehicle, let reading): readings[vehicle, default: []].append(reading)
+            case .cut(let vehicle, let cut): _ = cuts[vehicle, default: TripCuts()].insert(cut)
             case .tick(let ts): clockMs = max(clockMs, ts)
             }
         }
         var tables = CarTables.Results()
         for (vehicle, readings) in readings {
-            let (minutes, trips, _) = Drive.whole(readings.unioned(), rules: rules)
+            let cuts = cuts[vehicle] ?? TripCuts()
+            let (minutes, trips, _) = Drive.whole(readings.unioned(), cuts: cuts, rules: rules)
             for minute in minutes {
                 tables.minutes[vehicle, default: [:]][minute.startMs] = minute
                 let day = UTC.day(of: minute.startMs)
                 tables.days[vehicle, default: [:]][day] = (tables.days[vehicle]?[day] ?? DriveTotals()) + minute.totals
             }
             for (index, trip) in trips.enumerated() {
-                let isOpen = index == trips.count - 1 && clockMs <= trip.endMs + rules.tripGapMs
+                let isOpen =
+                    index == trips.count - 1 && clockMs <= trip.endMs + rules.tripGapMs
+                    && !cuts.separate(trip.endMs, .max)
                 tables.trips[vehicle, default: [:]][trip.startMs] = .init(trip, isOpen: isOpen)
             }
         }
@@ -206,7 +223,28 @@ extension CarSimulation {
             }
             log.append(.reading(vehicle, reading))
         }
+        addCuts(&log, all, &chance)
         log.append(.tick(max(clock, end) + 300_001 + chance.below(1_000_000)))
         return log
+    }
+
+    /// Marks of most logs: at a reading, a millisecond beside one, between two, before the first, after the last; where
+    /// they belong, or anywhere; some of them twice.
+    private static func addCuts(
+        _ log: inout [Record], _ all: [(VehicleID, CarReading)], _ chance: inout SeededChance
+    ) {
+        for _ in 0..<chance.below(8) {
+            let (vehicle, reading) = all[Int(chance.below(Int64(all.count)))]
+            let step = [0, 1, -1, chance.below(60_000) - 30_000, chance.below(1_200_000) - 600_000]
+            let cut = reading.ts + step[Int(chance.below(5))]
+            let isAtItsPlace = chance.once(in: 2)
+            let place = log.firstIndex {
+                if case .reading(vehicle, let other) = $0 { other.ts >= cut } else { false }
+            }
+            for _ in 0..<(chance.once(in: 5) ? 2 : 1) {
+                let anywhere = Int(chance.below(Int64(log.count + 1)))
+                log.insert(.cut(vehicle, cut), at: isAtItsPlace ? place ?? log.count : anywhere)
+            }
+        }
     }
 }

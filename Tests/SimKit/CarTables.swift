@@ -21,6 +21,8 @@ public struct CarTables: Sendable {
     public var days: [VehicleID: [Int64: Revised<DriveTotals>]] = [:]
     public var states: [VehicleID: [Int64: [UInt8]]] = [:]
     public var vehicles: Set<VehicleID> = []
+    /// Cuts by drivers' marks.
+    public var cuts: [VehicleID: Set<Int64>] = [:]
     public var progress = CarProgress(nextOffset: 0, replayFrom: 0, replayClockMs: 0)
     /// Minute rows written, rows of the same key counted again.
     public var minutesWritten = 0
@@ -45,6 +47,7 @@ public struct CarTables: Sendable {
     public mutating func write(_ rows: CarRows, of book: borrowing CarBook) {
         func id(_ car: Int32) -> VehicleID { VehicleID(String(decoding: book.vehicle(car), as: UTF8.self))! }
         for car in rows.vehicles { vehicles.insert(id(car)) }
+        for (car, start) in rows.droppedMinutes { minutes[id(car)]?[start] = nil }
         for row in rows.minutes {
             let samples = Array(rows.bytes[row.samples])
             let readings = try! PackedSamples.decode(samples, minuteMs: row.startMs)
@@ -78,7 +81,8 @@ public struct CarTables: Sendable {
             precondition(last == nil || states[vehicle]?[last!.key] != nil, "the latest trip has a state")
             book.load(
                 vehicle: vehicle, state: last.flatMap { states[vehicle]?[$0.key] },
-                isOpen: last?.value.row.isOpen ?? false)
+                isOpen: last?.value.row.isOpen ?? false,
+                cuts: cuts[vehicle, default: []].filter { $0 >= UTC.minute(of: last?.value.row.trip.endMs ?? 0) })
         }
         return book
     }
@@ -107,6 +111,8 @@ public struct CarTables: Sendable {
         }
         history.days = days[query.vehicle, default: [:]].mapValues { .init($0.row, revision: $0.revision) }
         history.lastMinuteMs = all.map(\.row.startMs).filter { $0 != query.openMs }.max()
+        let span = (from - UTC.msPerMinute)...to
+        history.cuts = cuts[query.vehicle, default: []].filter { span.contains($0) }.sorted()
         return history
     }
 }

@@ -17,8 +17,11 @@ struct CarStoreTests {
     /// The simulation's log with vehicles of its own, so that all seeds live in the same tables.
     static func log(seed: UInt64) -> [CarSimulation.Record] {
         CarSimulation.log(seed: seed, readings: 60).map { record in
-            guard case .reading(let vehicle, let reading) = record else { return record }
-            return .reading(VehicleID("s\(seed)-\(vehicle.text)")!, reading)
+            switch record {
+            case .reading(let vehicle, let reading): .reading(VehicleID("s\(seed)-\(vehicle.text)")!, reading)
+            case .cut(let vehicle, let cut): .cut(VehicleID("s\(seed)-\(vehicle.text)")!, cut)
+            case .tick: record
+            }
         }
     }
 
@@ -64,13 +67,15 @@ struct CarStoreTests {
 /// Workers of one partition on the real tables; the model in memory goes along.
 private final class CarRun {
     private struct Refused: Error {}
+    private typealias Dropped = (trips: [(vehicle: String, startMs: Int64)], minutes: [(vehicle: String, startMs: Int64)])
 
     /// What was handed over and is not written yet.
     private struct Commit {
         let step: ProgressStep
         let tables: [TableRows]
         let vehicles: [VehicleStore.Row]
-        let dropped: [(vehicle: String, startMs: Int64)]
+        let dropped: Dropped
+        let cuts: [(VehicleID, Int64)]
         let rows: CarRows
         let book: CarBook
     }
@@ -80,6 +85,7 @@ private final class CarRun {
         var at: Int64
         var handedOver: PartitionProgress
         var inFlight: Commit?
+        var cuts: [(VehicleID, Int64)] = []
     }
 
     let rules = TripRules()
@@ -141,6 +147,11 @@ private final class CarRun {
             workers[number].at += 1
             switch log[Int(offset)] {
             case .tick(let ts): workers[number].book.tick(ts, offset: offset)
+            case .cut(let vehicle, let cut):
+                workers[number].cuts.append((vehicle, cut))
+                unsafe Array(vehicle.text.utf8).withUnsafeBytes { key in
+                    try! unsafe workers[number].book.take(key: key, cut: cut, offset: offset, pushedMs: 1_000 + offset)
+                }
             case .reading(let vehicle, let reading):
                 unsafe Array(vehicle.text.utf8).withUnsafeBytes { key in
                     _ = try! unsafe workers[number].book.take(key: key, reading, offset: offset, pushedMs: 1_000 + offset)
@@ -163,9 +174,10 @@ private final class CarRun {
         workers[number].inFlight = Commit(
             step: ProgressStep(partition: partition, from: worker.handedOver.nextOffset, to: to),
             tables: CarStore.encode(worker.book), vehicles: vehicles(worker.book), dropped: dropped(worker.book),
-            rows: worker.book.rows, book: worker.book)
+            cuts: worker.cuts, rows: worker.book.rows, book: worker.book)
         workers[number].handedOver = to
         workers[number].book.clearRows()
+        workers[number].cuts = []
         if worker.book.hasLate { _ = try settle(number, hasFaults) }
     }
 
@@ -177,8 +189,21 @@ private final class CarRun {
         }
     }
 
-    private func dropped(_ book: borrowing CarBook) -> [(vehicle: String, startMs: Int64)] {
-        book.rows.droppedTrips.map { (String(decoding: book.vehicle($0), as: UTF8.self), $1) }
+    private func dropped(_ book: borrowing CarBook) -> Dropped {
+        func text(_ car: Int32) -> String { String(decoding: book.vehicle(car), as: UTF8.self) }
+        return (
+            book.rows.droppedTrips.map { (text($0), $1) }, book.rows.droppedMinutes.map { (text($0), $1) }
+        )
+    }
+
+    /// Even cuts as starts, odd ones as stops a millisecond before.
+    private func marks(_ cuts: [(VehicleID, Int64)]) -> [Action] {
+        cuts.map { vehicle, cut in
+            let isStart = cut % 2 == 0
+            return Action(
+                id: "mark-\(cut)", vehicle: vehicle, ts: isStart ? cut : cut - 1, by: "driver", note: nil,
+                kind: isStart ? .tripStart : .tripStop)
+        }
     }
 
     /// The commit in flight happens, or not, and its answer arrives, or not. False: the worker starts anew.
@@ -192,7 +217,9 @@ private final class CarRun {
                 isKept = try ProgressStore.advance([commit.step], on: db) == [partition]
                 guard isKept else { return }
                 try write(commit.vehicles, commit.dropped, commit.tables)
+                try ActionStore.write(marks(commit.cuts), partition: partition.partition, on: db)
                 model.write(commit.rows, of: commit.book)
+                for (vehicle, cut) in commit.cuts { model.cuts[vehicle, default: []].insert(cut) }
                 if workers[number].book.hasLate, workers[number].at == commit.step.to.nextOffset {
                     try resolve(number)
                 }
@@ -207,10 +234,10 @@ private final class CarRun {
     }
 
     private func write(
-        _ vehicles: [VehicleStore.Row], _ dropped: [(vehicle: String, startMs: Int64)], _ tables: [TableRows]
+        _ vehicles: [VehicleStore.Row], _ dropped: Dropped, _ tables: [TableRows]
     ) throws {
         try VehicleStore.write(vehicles, on: db)
-        try CarStore.drop(dropped, on: db)
+        try CarStore.drop(trips: dropped.trips, minutes: dropped.minutes, on: db)
         for table in CarStore.tables {
             try table.write(tables.filter { $0.table.name == table.name }.map(\.bytes), on: db)
         }
@@ -226,6 +253,8 @@ private final class CarRun {
             #expect(found.minutes == wanted.minutes)
             #expect(found.otherMinutesOfDay == wanted.otherMinutesOfDay)
             #expect(found.lastMinuteMs == wanted.lastMinuteMs)
+            let asked = query.fromMs...query.toMs
+            #expect(found.cuts.filter(asked.contains).sorted() == wanted.cuts.filter(asked.contains))
             // The model does not ask which days.
             #expect(found.days.allSatisfy { wanted.days[$0.key] == $0.value })
             let span = UTC.day(of: query.fromMs)...UTC.day(of: query.toMs)

@@ -3,6 +3,7 @@ import re
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -20,7 +21,8 @@ class Simulator:
     def __init__(self, scenario, *lines):
         self.port = free_port()
         command = [Path(sys.executable).parent / "elm", "-n", str(self.port), "-s", scenario]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True)
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True,
+                                        cwd=tempfile.gettempdir())  # It writes a log where it stands.
         deadline = time.monotonic() + 30
         while True:
             try:

@@ -5,9 +5,10 @@ import json
 import math
 import random
 import shutil
+import statistics
 import tempfile
 import time
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import gpxpy
@@ -176,6 +177,65 @@ def test_a_discarded_trip_is_not_counted_and_tags_and_drivers_stand_in_the_repor
     assert [(trip["tag"], trip["driver"]) for trip in report["trips"]] == [("before the chip", "ben")]
     thrown = trips_of(filled, "thrown")
     assert thrown["trips"] == [] and thrown["discarded"] == 1 and thrown["totals"]["trips"] == 0
+
+
+def commute(vehicle, day, north_of=0.0, maf=8.0):
+    """Twenty minutes along one road at 15 m/s, with positions and some noise."""
+    chance, begin = random.Random(f"{vehicle} {day} {north_of}"), NIGHT_MS + day * 86_400_000
+    return [{
+        "schema": 1, "kind": "reading", "id": f"{vehicle}-{day}-{n}", "vehicle": vehicle, "ts": begin + n * 2000,
+        "speed_kmh": round(54 + chance.uniform(-3, 3), 1), "rpm": 1800, "maf_gps": round(maf + chance.uniform(-0.5, 0.5), 2),
+        "latitude_deg": round(48 + north_of + n * 30 / 111_195 + chance.uniform(-5e-5, 5e-5), 7),
+        "longitude_deg": round(9 + chance.uniform(-5e-5, 5e-5), 7)} for n in range(600)]
+
+
+def test_drives_of_one_route_are_compared_before_and_after_a_change(filled):
+    world, env, _ = filled
+    drives = {day: commute("chip", day, maf=8.0 + day / 10 if day < 4 else 6.0 + day / 10) for day in range(8)}
+    push(filled, sum(drives.values(), commute("chip", 8, north_of=0.02)))
+    change = datetime.fromtimestamp((NIGHT_MS + 4 * 86_400_000 - 3_600_000) / 1000, UTC).isoformat()
+    model = datetime.fromtimestamp((NIGHT_MS + 60_000) / 1000, UTC).isoformat()
+    run = world.drover.run("report", "compare", "--vehicle", "chip", "--trip", model, "--change", change, "--format", "json", env=env)
+    assert run.code == 0, run.err
+    report = json.loads(run.out)
+    # The ninth drive began 2 km further north: another route.
+    assert len(report["before"]) == len(report["after"]) == 4
+    used = {figure["figure"]: figure for figure in report["figures"]}["fuel_l"]
+    litres = {day: sum((a["maf_gps"] + b["maf_gps"]) for a, b in zip(drive, drive[1:])) / 14.7 / 745 for day, drive in drives.items()}
+    for name, days in (("before", range(4)), ("after", range(4, 8))):
+        values = [litres[day] for day in days]
+        assert used[f"{name}_mean"] == pytest.approx(statistics.mean(values), abs=0.001)
+        assert used[f"{name}_sd"] == pytest.approx(statistics.stdev(values), abs=0.001)
+    assert used["clear"] is True and used["difference"] < -used["margin_95"] < 0
+
+    for n, day in enumerate((0, 1, 5, 6)):
+        at = datetime.fromtimestamp((NIGHT_MS + day * 86_400_000 + 60_000) / 1000, UTC).isoformat()
+        assert world.drover.run("trip", "tag", "chip", "commute", "--trip", at, "--by", "anna", env=env).code == 0
+    run = world.drover.run("report", "compare", "--vehicle", "chip", "--tag", "commute", "--change", change, env=env)
+    assert run.code == 0 and "2 drives before" in run.out and "2 from then on" in run.out, run.out + run.err
+    run = world.drover.run("report", "compare", "--vehicle", "kept", "--trip", "2026-10-24T22:00:00Z", "--change", change, env=env)
+    assert run.code == 1 and "has no positions" in run.err and "--tag" in run.err
+
+
+def test_the_price_is_the_accounts_that_is_in_force_at_the_end(filled):
+    world, env, _ = filled
+    push(filled, night("priced"))
+    assert trips_of(filled, "priced")["trips"][0]["fuel_cost"] == pytest.approx(trips_of(filled, "priced")["trips"][0]["fuel_us_gal"] * 2.39, abs=0.001)
+    for words in (["vehicle", "register", "priced", "--kind", "car", "--account", "anna"],
+                  ["account", "settings", "set", "anna", "fuel_price_per_us_gal=4", "fuel_currency=EUR"]):
+        run = world.drover.run(*words, "--by", "anna", env=env)
+        assert run.code == 0, run.err
+    [now] = trips_of(filled, "priced")["trips"]
+    assert now["currency"] == "USD", "the drive was over before the price was said"
+    said = {"schema": 1, "kind": "settings", "id": "s-1", "ts": NIGHT_MS - 86_400_000, "by": "anna", "account": "anna",
+            "settings": json.dumps({"fuel_price_per_us_gal": 3, "fuel_currency": "EUR"})}
+    pushing = producer(world.brokers)
+    for partition in pushing.list_topics("drover.cars").topics["drover.cars"].partitions:
+        pushing.produce("drover.cars", json.dumps(said), partition=partition)
+    assert pushing.flush(30) == 0
+    world.work_off(env)
+    [then] = trips_of(filled, "priced")["trips"]
+    assert then["currency"] == "EUR" and then["fuel_cost"] == pytest.approx(then["fuel_us_gal"] * 3, abs=0.001)
 
 
 def haversine(a, b):

@@ -304,6 +304,29 @@ def test_a_model_without_files_and_a_list_that_does_not_load(desk, tmp_path):
     assert phone.get("/v1/models").problem == (503, "models")
 
 
+def test_the_meanings_of_trouble_codes_come_with_etags(desk, tmp_path):
+    phone = Phone(desk.port, desk.certificate)
+    first = phone.get("/v1/trouble-codes")
+    assert first.status == 200 and first.json["make"] is None and len(first.json["codes"]) == 9_249
+    [slow] = [code for code in first.json["codes"] if code["code"] == "P0133"]
+    assert slow == {"code": "P0133", "system": "powertrain", "origin": "generic", "subsystem": "fuel and air metering",
+                    "description": "O2 Sensor Circuit Slow Response Bank 1 Sensor 1"}
+    again = phone.get("/v1/trouble-codes", If_None_Match=first.headers["ETag"])
+    assert (again.status, again.body) == (304, b"")
+    # A file a make: its codes are added, its words come before the generic ones, and another tag says so.
+    (tmp_path / "generic.csv").write_text("code,description\nP0133,Slow\n")
+    (tmp_path / "land-rover.csv").write_text('code,description\nP1100,"Own, theirs"\nP0133,Very slow\n')
+    _, port = desk.serve(desk.certificate, desk.key, "--set", f"cars.trouble_codes_dir={tmp_path}")
+    phone = Phone(port, desk.certificate)
+    own = phone.get("/v1/trouble-codes?make=Land%20Rover")
+    assert (own.json["make"], own.json["makes"]) == ("land-rover", ["land-rover"])
+    assert [(code["code"], code["description"]) for code in own.json["codes"]] == [("P0133", "Very slow"), ("P1100", "Own, theirs")]
+    other = phone.get("/v1/trouble-codes?make=..%2F..%2Fetc%2Fpasswd", If_None_Match=own.headers["ETag"])
+    assert (other.status, other.json["make"], len(other.json["codes"])) == (200, None, 1)
+    (tmp_path / "generic.csv").write_text("code;description\n")
+    assert phone.get("/v1/trouble-codes").problem == (503, "trouble-codes")
+
+
 def handshake(port, trusted, version):
     context = ssl.create_default_context(cafile=trusted)
     context.minimum_version = context.maximum_version = version
