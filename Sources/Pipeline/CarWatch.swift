@@ -44,12 +44,16 @@ public struct CarWatch: Sendable {
         var isForced = false
     }
 
+    /// So many cars with something open are judged with every reading; of more, only when their minutes are written and
+    /// once a limit and minute, so that a fleet in trouble does not hold up itself.
+    private let eagerMax: Int
+
     private var cars: [Car] = []
     /// Something is open in them or may open: each written minute is judged.
     private var active: Set<Int> = []
     private var due: [Int: Span] = [:]
 
-    public init() {}
+    public init(eagerMax: Int = 32) { self.eagerMax = eagerMax }
 
     public var hasDue: Bool { !due.isEmpty }
     public func isWatched(_ number: Int) -> Bool { number < cars.count && cars[number].isWatched }
@@ -75,11 +79,14 @@ public struct CarWatch: Sendable {
         look(number, crossed, reading.ts, pushedMs)
     }
 
-    /// Once a limit and minute: a car that goes on too fast must not be judged with each reading.
+    /// Once a limit and minute, until it is judged; what crosses it again is judged with its minute.
     private mutating func look(_ number: Int, _ crossed: UInt8, _ ts: Int64, _ pushedMs: Int64) {
         let minuteMs = UTC.minute(of: ts)
         if cars[number].askedMinuteMs != minuteMs { (cars[number].askedMinuteMs, cars[number].asked) = (minuteMs, 0) }
-        guard ts >= cars[number].dueMs || crossed & ~cars[number].asked != 0 else { return }
+        guard ts >= cars[number].dueMs || crossed & ~cars[number].asked != 0 else {
+            cars[number].isForced = true
+            return
+        }
         // The judgement says from when on to ask again.
         if ts >= cars[number].dueMs { cars[number].dueMs = .max }
         cars[number].asked |= crossed
@@ -141,8 +148,11 @@ public struct CarWatch: Sendable {
     /// What the latest readings of the car leave.
     public mutating func judged(_ number: Int, _ watch: DriverWatch) {
         guard isWatched(number) else { return }
+        if watch.isActive { active.insert(number) } else { active.remove(number) }
         (cars[number].dueMs, cars[number].quietMs) = (watch.dueMs, watch.quietMs)
         cars[number].open = watch.open.reduce(0) { $0 | CarLimits.bit(of: $1.parameter) }
-        if watch.isActive { active.insert(number) } else { active.remove(number) }
+        guard active.count <= eagerMax else { return }
+        cars[number].askedMinuteMs = .min
+        if watch.isActive { cars[number].dueMs = .min }
     }
 }

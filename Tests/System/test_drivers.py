@@ -343,7 +343,7 @@ def test_a_worker_that_is_killed_tells_the_same(desk):
 def test_whose_limits_count(desk):
     start = now() - 3 * HOUR
     strict, car = next(ACCOUNTS), desk.car
-    ask(desk, "account", "settings", "set", strict, "speed_limit_kmh=50", "coolant_alert=off")
+    ask(desk, "account", "settings", "set", strict, "speed_limit_kmh=50", "coolant_alert=off", "--by", "test")
     register(desk)
     # The owner's limits; then those of who uploaded, which correct what was told.
     push(desk, drive(car, start, range(120), speed_kmh=60, coolant_c=120))
@@ -352,9 +352,9 @@ def test_whose_limits_count(desk):
     push(desk, [{"schema": 1, "kind": "driving", "id": f"d-{car}", "vehicle": car, "ts": start + 60_000, "from_ts": start, "by": strict}])
     desk.world.work_off(desk.env)
     # Settings count from their own time on: before it the strict account has the standard.
-    assert alerts(desk, columns="parameter, account") == [("Engine Coolant Temperature", strict), ("Engine Coolant Temperature", desk.account)] or \
-        alerts(desk, columns="parameter, account") == [("Engine Coolant Temperature", strict)]
-    live = now() - 5_000
+    wait_until(lambda: alerts(desk, columns="parameter, account") == [("Engine Coolant Temperature", strict)], 10)
+    # After the settings were made.
+    live = now()
     push(desk, [{"schema": 1, "kind": "driving", "id": f"d2-{car}", "vehicle": car, "ts": live + 60_000, "from_ts": live, "by": strict}])
     push(desk, drive(car, live, range(5), speed_kmh=60, coolant_c=120))
     wait_until(lambda: ("Speed", 50.0, strict) in alerts(desk, columns="parameter, threshold, account"), 10)
@@ -432,37 +432,34 @@ class Stream:
 
 
 def test_from_the_push_of_a_reading_to_the_drivers_open_page(desk, capsys):
-    register(desk)
     app = phone(desk)
     stream = Stream(desk, app)
     assert stream.response.headers["Content-Type"] == "text/event-stream"
     wait_until(lambda: stream.beats > 0, 10)
     delays = []
     sender = producer(desk.world.brokers, **{"linger.ms": 0})
-    for n in range(12):
-        fast = n % 2 == 0
-        before = len(stream.events)
-        [reading] = drive(desk.car, now(), [0], speed_kmh=150 if fast else 100)
+    for n in range(10):
+        car = next(CARS)
+        register(desk, car)
+        # Every second one has never reported before.
+        if n % 2:
+            push(desk, drive(car, now() - 1_000, [0], speed_kmh=100))
+            desk.world.work_off(desk.env)
+        [reading] = drive(car, now(), [0], speed_kmh=150)
         pushed = time.monotonic()
-        sender.produce("drover.cars", key=desk.car.encode(), value=json.dumps(reading).encode())
+        sender.produce("drover.cars", key=car.encode(), value=json.dumps(reading).encode())
         assert sender.flush(10) == 0
-        if not fast:
-            # What ends is told when its minute is written: not waited for here.
-            time.sleep(0.2)
-            desk.world.tick()
-            continue
-        if n == 0 or len(stream.events) == before:
-            deadline = time.monotonic() + 5
-            while len(stream.events) == before and time.monotonic() < deadline:
-                time.sleep(0.005)
-        if len(stream.events) > before:
-            delays.append(stream.events[before][0] - pushed)
-    assert delays, "nothing came"
+        deadline = time.monotonic() + 10
+        while len(stream.events) <= n and time.monotonic() < deadline:
+            time.sleep(0.002)
+        assert len(stream.events) == n + 1, f"reading {n} told nobody"
+        assert stream.events[n][2]["vehicle"] == car
+        delays.append(stream.events[n][0] - pushed)
     first = stream.events[0][2]
     assert (first["parameter"], first["transition"], first["unit"], first["threshold"], first["account"]) == ("Speed", "opened", "mph", 80, desk.account)
     assert first["opening_value"] == pytest.approx(93.2, abs=0.01)
     with capsys.disabled():
-        print(f"\n  push of a reading to the event at the client: {1000 * min(delays):.0f} ms at best, {1000 * max(delays):.0f} ms at worst of {len(delays)}")
+        print(f"\n  push of a reading to the event at the client: {1000 * sorted(delays)[5]:.0f} ms in the middle, {1000 * max(delays):.0f} ms at worst of 10")
     stream.close()
 
 
