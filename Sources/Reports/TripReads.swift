@@ -63,6 +63,6 @@ public struct ReportQueries: Sendable {
     public static let names = [
         "day_trips", "fleet_day_alerts", "trip_at", "compare_trips", "trip_samples", "page_vehicles", "page_trips",
         "open_alerts",
-        "vehicles", "alerts", "alert_story", "alert_readings", "machine", "readings", "debug_logs",
+        "vehicles", "alerts", "alert_story", "alert_readings", "machine", "readings", "debug_logs", "health_scans",
     ]
 }

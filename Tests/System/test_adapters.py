@@ -157,7 +157,7 @@ def scan(world, env, car, *arguments):
 
 def test_a_car_is_registered_polled_and_scanned_from_the_command_line(world, tmp_path):
     env = world.database()
-    simulator = Simulator("car", "import elm.obd_message as o", "o.DTC_STORED[:]=['0143','0420']; o.DTC_PENDING[:]=['0171']")
+    simulator = Simulator("car", "import elm.obd_message as o; o.DTC_STORED[:]=['0143','0420']; o.DTC_PENDING[:]=['0171']")
     worker = world.worker(env, "one")
     try:
         run = world.drover.run(
@@ -188,7 +188,9 @@ def test_a_car_is_registered_polled_and_scanned_from_the_command_line(world, tmp
         assert run.code == 0, run.err + running.output()
         assert "golf: 2 trouble codes: P0143, P0420; pending: P0171" in run.out
         assert "malfunction lamp: on" in run.out and "VIN: WP0ZZZ99ZTS390000" in run.out
-        scans = json.loads(world.drover.run("vehicle", "scans", "golf", "--format", "json", env=env).out)
+        run = world.drover.run("vehicle", "scans", "golf", "--format", "json", env=env)
+        assert run.code == 0, run.err
+        scans = json.loads(run.out)
         done = [each for each in scans if each["is_done"]]
         # The lamp was seen at the start, too: that scan nobody asked for.
         assert {tuple(each["stored"]) for each in done} == {("P0143", "P0420")} and {each["scanned_by"] for each in done} == {"gateway"}
