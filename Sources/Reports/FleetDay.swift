@@ -53,6 +53,38 @@ public struct FleetDay: Sendable {
         FleetTotals(trips.map(\.figures), vehicles: Set(trips.map(\.vehicle)).count)
     }
 
+    /// A vehicle that was filled between or during these trips.
+    private struct Filling {
+        let vehicle: String
+        let refuelling: Refuelling
+        let tankMl: Int32?
+
+        func text(_ milliPct: Int64) -> String { Decimal.text(milliPct, decimals: 3) }
+        var litres: String? {
+            refuelling.litres(tankMl: tankMl).flatMap { Decimal.scaled($0, decimals: 1) }.map {
+                Decimal.text($0, decimals: 1)
+            }
+        }
+        var json: JSONValue {
+            .object([
+                ("vehicle", .text(vehicle)), ("from", .text(UTC.text(refuelling.fromMs))),
+                ("until", .text(UTC.text(refuelling.untilMs))),
+                ("before_pct", .number(text(refuelling.beforeMilliPct))),
+                ("after_pct", .number(text(refuelling.afterMilliPct))), ("litres", .number(litres)),
+            ])
+        }
+    }
+
+    private var fillings: [Filling] {
+        let byVehicle = Dictionary(grouping: zip(trips, readings), by: \.0.vehicle)
+        return byVehicle.keys.sorted().flatMap { vehicle in
+            let days = byVehicle[vehicle]!
+            return Refuelling.all(in: days.flatMap(\.1)).map {
+                Filling(vehicle: vehicle, refuelling: $0, tankMl: days[0].0.tankMl)
+            }
+        }
+    }
+
     // MARK: Formats
 
     public func json() -> String {
@@ -60,7 +92,7 @@ public struct FleetDay: Sendable {
             ("report", .text(content.rawValue)), ("date", .text(day.date)), ("zone", .text(day.zone)),
             ("from", .text(UTC.text(day.fromMs))), ("to", .text(UTC.text(day.toMs))),
             ("trips", .list(rows.trips.map(rows.json))), ("discarded", .integer(Int64(discarded))),
-            ("totals", totals.json),
+            ("totals", totals.json), ("refuellings", .list(fillings.map(\.json))),
         ]
         if content == .tripsAndAlerts { fields.append(("alerts", .list(alerts.map(\.json)))) }
         return JSONValue.object(fields).rendered(indent: true)
@@ -70,7 +102,12 @@ public struct FleetDay: Sendable {
     public func text() -> String {
         let sums = totals.tiles.map { "\($0.name.lowercased()) \($0.text)" }
         let notCounted = discarded == 0 ? [] : ["discarded \(discarded)"]
-        return rows.shortTable().text() + "\n" + (sums + notCounted).joined(separator: ", ")
+        let filled = fillings.map {
+            "\n\($0.vehicle): refuelled from \($0.text($0.refuelling.beforeMilliPct)) to "
+                + "\($0.text($0.refuelling.afterMilliPct)) %\($0.litres.map { ", about \($0) L" } ?? "") at "
+                + day.minute($0.refuelling.untilMs)
+        }
+        return rows.shortTable().text() + "\n" + (sums + notCounted).joined(separator: ", ") + filled.joined()
     }
 
     /// The trips; with alerts, a second table with them follows an empty line.
@@ -93,6 +130,13 @@ public struct FleetDay: Sendable {
         for tile in totals.tiles { body += "<li>\(tile.name)<b>\(tile.text)</b></li>" }
         body += "</ul>\n" + tripTable + "\n"
         if discarded > 0 { body += "<p class=\"soft\">\(discarded) discarded by the driver, not counted.</p>\n" }
+        for filling in fillings {
+            body +=
+                "<p>\(HTMLText.escaped(filling.vehicle)) was refuelled from "
+                + "\(short(filling.text(filling.refuelling.beforeMilliPct), 0) ?? "") to "
+                + "\(short(filling.text(filling.refuelling.afterMilliPct), 0) ?? "") %"
+                + "\(filling.litres.map { ", about \($0) L" } ?? ""), by \(day.clock(filling.refuelling.untilMs)).</p>\n"
+        }
         if content == .tripsAndAlerts { body += alertTable + "\n" }
         body += "<h2>Speed</h2>\n"
         for (trip, readings) in zip(trips, readings) { body += chart(trip, readings) }

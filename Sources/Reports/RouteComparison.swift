@@ -33,8 +33,8 @@ public struct RouteComparison: Sendable {
                 [.text(vehicle.text), .timestampMs(span.lowerBound), .timestampMs(span.upperBound), .text(tag)]
             ).map { try TripRead($0, price: price) }
             if case .routeOf(let ms) = by {
-                func route(_ startMs: Int64) throws -> Route? {
-                    Route(try TripExport.readings(vehicle, startMs: startMs, queries, on: connection))
+                func route(_ startMs: Int64) throws -> RouteSignature? {
+                    RouteSignature(try TripExport.readings(vehicle, startMs: startMs, queries, on: connection))
                 }
                 guard let model = trips.first(where: { $0.trip.startMs <= ms && ms <= $0.trip.endMs }) else {
                     throw Fault(
@@ -45,7 +45,7 @@ public struct RouteComparison: Sendable {
                         description: "the trip at \(UTC.text(ms)) has no positions, or hardly moves: tag the drives of "
                             + "the route (`drover trip tag`) and compare by --tag")
                 }
-                trips = try trips.filter { try route($0.trip.startMs)?.isSame(as: wanted) ?? false }
+                trips = try trips.filter { try route($0.trip.startMs)?.isSameRoute(as: wanted) ?? false }
             }
             return RouteComparison(
                 vehicle: vehicle.text, changedMs: changedMs, before: trips.filter { $0.trip.startMs < changedMs },

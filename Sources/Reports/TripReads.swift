@@ -15,6 +15,7 @@ package struct TripRead: Sendable {
     /// Its driver does not want it counted.
     package let isDiscarded: Bool
     package let driver: String?
+    package let tankMl: Int32?
     package let figures: TripFigures
 
     /// - Parameter price: where the account has none of its own.
@@ -28,7 +29,9 @@ package struct TripRead: Sendable {
         (tag, driver) = (try row.text("tag"), try row.text("driver"))
         isDiscarded = try row.timestampMs("discarded_at") != nil
         let own = try row.text("settings").flatMap { try? DriverSettings(text: $0) }
-        figures = TripFigures(trip, car: try TripRead.car(row), price: own.map(TripRead.price) ?? price)
+        let car = try TripRead.car(row)
+        tankMl = car.tankMl
+        figures = TripFigures(trip, car: car, price: own.map(TripRead.price) ?? price)
     }
 
     private static func price(_ settings: DriverSettings) -> FuelPrice {

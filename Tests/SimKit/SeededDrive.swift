@@ -7,8 +7,8 @@ public enum SeededDrive {
         var chance = SeededChance(seed: seed)
         var ts: Int64 = 1_767_225_600_000 - chance.below(7_200_000)
         var (speed, readings): (Int64, [CarReading]) = (0, [])
-        // What a car tells of its engine is the car's own.
-        let engine = chance.below(4)
+        // What a car tells of its engine is the car's own; most tell little.
+        let engine = max(0, chance.below(8) - 4)
         for _ in 0..<count {
             ts += step(&chance)
             speed = min(130_000, max(0, speed + chance.below(40_001) - 20_000))
