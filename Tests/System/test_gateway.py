@@ -304,7 +304,7 @@ def test_registrations_that_change_are_followed(world, scenario, tmp_path):
     running.wait_for('"boxes to poll" boxes=2 dropped=0', 30)
     with psycopg.connect(world.superuser, autocommit=True) as superuser:
         superuser.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'drover-gateway'")
-    running.wait_for("registrations cannot be read; boxes known so far are polled on", 30)
+    running.wait_for("registrations cannot be read; boxes and adapters known so far are polled on", 30)
     running.wait_for("registrations are read again", 30)
     assert running.stop() == 0
 
