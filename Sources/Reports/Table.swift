@@ -28,8 +28,8 @@ public struct Table: Sendable {
 
     private static func field(_ text: String) -> String {
         var text = text
-        if let first = text.first, "=+-@\t".contains(first), Double(text) == nil { text = "'" + text }
-        guard text.contains(where: { ",\"\r\n".contains($0) }) else { return text }
+        if let first = text.utf8.first, "=+-@\t".utf8.contains(first), Double(text) == nil { text = "'" + text }
+        guard text.utf8.contains(where: { $0 == 0x2C || $0 == 0x22 || $0 == 0x0D || $0 == 0x0A }) else { return text }
         return "\"" + text.replacing("\"", with: "\"\"") + "\""
     }
 }

@@ -323,7 +323,7 @@ def test_the_meanings_of_trouble_codes_come_with_etags(desk, tmp_path):
     assert [(code["code"], code["description"]) for code in own.json["codes"]] == [("P0133", "Very slow"), ("P1100", "Own, theirs")]
     other = phone.get("/v1/trouble-codes?make=..%2F..%2Fetc%2Fpasswd", If_None_Match=own.headers["ETag"])
     assert (other.status, other.json["make"], len(other.json["codes"])) == (200, None, 1)
-    (tmp_path / "generic.csv").write_text("code;description\n")
+    (tmp_path / "generic.csv").write_text("code,description\nP01,short\n")
     assert phone.get("/v1/trouble-codes").problem == (503, "trouble-codes")
 
 
