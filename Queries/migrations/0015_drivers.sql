@@ -57,6 +57,11 @@ CREATE TABLE drover.car_owner (
 INSERT INTO drover.car_owner (vehicle, owned_at, account, record_id)
     SELECT vehicle, registered_at, account, record_id FROM drover.registration WHERE kind = 'car';
 
+-- Whose cars are touched by an account's settings.
+CREATE INDEX car_owner_by_account ON drover.car_owner (account);
+CREATE INDEX assignment_by_account ON drover.assignment (account);
+CREATE INDEX driving_by_account ON drover.driving (account, until_at);
+
 -- Trips without readings: what a phone reported, as it reported it. Never part of sums that are made from readings.
 CREATE TABLE drover.trip_summary (
     vehicle             text        NOT NULL,

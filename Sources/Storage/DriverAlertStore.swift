@@ -135,21 +135,37 @@ package enum DriverAlertStore {
         package let isFollowed: Bool
     }
 
-    /// - Parameter open: readings of the open minute, which may not be stored yet.
-    /// - Returns: nil when the car has no reading within reach.
-    package static func stretch(
-        of vehicle: VehicleID, fromMs: Int64, toMs: Int64, open: [CarReading], on connection: Connection
-    ) throws -> Stretch? {
-        var (fromMs, toMs) = (clamped(fromMs), clamped(toMs))
-        // What is open is judged to its end, however long ago it was left.
-        if let openedMs = try connection.query(
+    /// Since when something of the car is open, however long ago it was left; nil: nothing is.
+    package static func openSinceMs(of vehicle: VehicleID, on connection: Connection) throws -> Int64? {
+        try connection.query(
             """
             SELECT min(opened_at) FROM alert
             WHERE vehicle = $1 AND kind = 'car' AND state = 'open' AND parameter NOT LIKE \(codes)
             """, [.text(vehicle.text)])[0].timestampMs(0)
-        {
-            fromMs = min(fromMs, openedMs)
+    }
+
+    /// The first stretch that ends at `fromMs` or later and begins before `untilMs`, both with what is within reach. One
+    /// after the other they are judged: a span of years must not be in memory at once.
+    ///
+    /// - Parameter open: readings of the open minute, which may not be stored yet.
+    /// - Returns: nil when there is none.
+    package static func stretch(
+        of vehicle: VehicleID, fromMs: Int64, untilMs: Int64, open: [CarReading], on connection: Connection
+    ) throws -> Stretch? {
+        if let stretch = try stretch(of: vehicle, at: fromMs, open: open, on: connection) { return stretch }
+        let next = try connection.query(
+            "SELECT min(start_at) FROM trip WHERE vehicle = $1 AND start_at BETWEEN $2 AND $3",
+            [.text(vehicle.text), .timestampMs(clamped(fromMs)), .timestampMs(clamped(untilMs))])[0].timestampMs(0)
+        let inMemory = open.first { $0.ts >= fromMs && $0.ts <= untilMs }?.ts
+        return try [next, inMemory].compactMap { $0 }.min().flatMap {
+            try stretch(of: vehicle, at: $0, open: open, on: connection)
         }
+    }
+
+    private static func stretch(
+        of vehicle: VehicleID, at ms: Int64, open: [CarReading], on connection: Connection
+    ) throws -> Stretch? {
+        var (fromMs, toMs) = (clamped(ms), clamped(ms))
         var (isFound, isGrowing) = (false, true)
         while isGrowing {
             let (beforeMs, afterMs) = (fromMs, toMs)

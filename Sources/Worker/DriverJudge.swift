@@ -143,16 +143,30 @@ final class DriverJudge {
         _ transitions: inout [AlertTransition], on connection: Connection
     ) throws {
         let vehicle = vehicle(number, book)
-        guard
+        let open = book.openReadings(number)
+        var atMs = min(
+            span.fromMs, try DriverAlertStore.openSinceMs(of: vehicle, on: connection) ?? span.fromMs)
+        while atMs <= span.toMs,
             let stretch = try DriverAlertStore.stretch(
-                of: vehicle, fromMs: span.fromMs, toMs: span.toMs, open: book.openReadings(number), on: connection)
-        else { return }
+                of: vehicle, fromMs: atMs, untilMs: span.toMs, open: open, on: connection)
+        {
+            try judge(number, vehicle, stretch, span, book.clockMs, &alerts, &transitions, on: connection)
+            // Nothing within reach is left out.
+            atMs = stretch.toMs + DriverWatch.reachMs + 1
+        }
+    }
+
+    private func judge(
+        _ number: Int, _ vehicle: VehicleID, _ stretch: DriverAlertStore.Stretch, _ span: CarWatch.Span,
+        _ clockMs: Int64, _ alerts: inout [ToldAlert], _ transitions: inout [AlertTransition],
+        on connection: Connection
+    ) throws {
         let (drivers, rules) = try DriverAlertStore.drivers(
             of: vehicle, fromMs: stretch.fromMs, toMs: stretch.toMs, partition: partition, on: connection)
         let untilMs = stretch.toMs + DriverWatch.reachMs
         let judgement = DriverJudgement(
             vehicle: vehicle, readings: stretch.readings, drivers: drivers, rules: rules,
-            passedMs: stretch.isFollowed ? max(book.clockMs, untilMs) : book.clockMs)
+            passedMs: stretch.isFollowed ? max(clockMs, untilMs) : clockMs)
         let told = try DriverAlertStore.told(
             of: vehicle, fromMs: stretch.fromMs, toMs: untilMs, on: connection)
         tell(judgement.episodes, told, span.pushedMs, isLate: span.isLate, &alerts, &transitions) {

@@ -84,7 +84,7 @@ struct CarWatchTests {
         "Whatever is asked for and when it is judged, in the end everything is told", arguments: 0..<20 as Range<UInt64>
     )
     func complete(group: UInt64) {
-        for seed in group * 10..<(group + 1) * 10 {
+        for seed in group * 5..<(group + 1) * 5 {
             var chance = SeededChance(seed: seed)
             var desk = Desk(eagerMax: seed % 4 == 0 ? 32 : -1)
             let drive = CarWatchTests.drive(&chance)
