@@ -3,6 +3,7 @@ import Observe
 import Postgres
 import Reports
 import Settings
+import Wire
 
 /// `drover vehicle scan` and `scans`: a car's trouble codes, asked for and as they are stored.
 extension Command {
@@ -18,13 +19,15 @@ extension Command {
         while patience.seconds < Double(waitS) {
             let rows = try connection.query(
                 """
-                SELECT is_done, answer, is_lamp_on, not_ready, vin FROM drover.health_scan
+                SELECT is_done, answer, is_lamp_on, not_ready, s.vin, stored, pending, permanent, make
+                FROM drover.health_scan s LEFT JOIN (SELECT vehicle, make FROM drover.registration WHERE kind = 'car') r USING (vehicle)
                 WHERE vehicle = $1 AND scan_id = $2 AND scanned_at IS NOT NULL
                 """, [.text(car.text), .text(action.id)])
             if let row = rows.first {
                 let text = "\(car): \(try row.text("answer")!)"
                 guard try row.bool("is_done")! else { throw Failure(text) }
                 Out.result(text)
+                try showCodes(row, settings)
                 if let isOn = try row.bool("is_lamp_on") { Out.result("malfunction lamp: \(isOn ? "on" : "off")") }
                 let notReady = try row.textArray("not_ready")?.compactMap { $0 } ?? []
                 if !notReady.isEmpty { Out.result("monitors not finished: \(notReady.joined(separator: ", "))") }
@@ -34,6 +37,20 @@ extension Command {
             guard !StopFlag.wait(timeoutMs: 100) else { break }
         }
         throw Failure("\(car): no gateway has answered within \(waitS) s. Is `drover gateway` up? See its log")
+    }
+
+    /// The codes with their meanings, each once.
+    private static func showCodes(_ row: Row, _ settings: Settings) throws {
+        var codes: [TroubleCode] = []
+        for column in ["stored", "pending", "permanent"] {
+            for text in try row.textArray(column) ?? [] {
+                guard let code = text.flatMap({ TroubleCode(text: $0.utf8) }), !codes.contains(code) else { continue }
+                codes.append(code)
+            }
+        }
+        guard !codes.isEmpty else { return }
+        let folder = TroubleCodeFolder(try Home.path(settings.text("cars.trouble_codes_dir")))
+        Out.result(OBDTables.codes(codes, try folder.meanings(make: row.text("make"))).text())
     }
 
     static func scans(_ arguments: Arguments) throws -> ExitCode {

@@ -187,6 +187,7 @@ def test_a_car_is_registered_polled_and_scanned_from_the_command_line(world, tmp
         run = scan(world, env, "golf")
         assert run.code == 0, run.err + running.output()
         assert "golf: 2 trouble codes: P0143, P0420; pending: P0171" in run.out
+        assert "Catalyst System Efficiency Below Threshold" in run.out and "O2 Sensor Circuit Low Voltage" in run.out
         assert "malfunction lamp: on" in run.out and "VIN: WP0ZZZ99ZTS390000" in run.out
         run = world.drover.run("vehicle", "scans", "golf", "--format", "json", env=env)
         assert run.code == 0, run.err
