@@ -69,8 +69,11 @@ def tables(conninfo, any_order=False):
             # What could not be decoded may lie on the topic more than once, when it was sent more than once.
             distinct = "DISTINCT" if table == "rejected" else ""
             where = "WHERE state <> 'withdrawn'" if table == "alert" else ""
-            rows = connection.execute(
-                f"SELECT {distinct} {', '.join(f'{name}::text' for name in columns)} FROM drover.{table} {where}").fetchall()
+            # Cars' alerts are judged a commit at a time: which opening was told first depends on where commits fell.
+            shown = ", ".join(
+                f"CASE kind WHEN 'machine' THEN {name}::text END" if table == "alert" and TOLD.search(name) else f"{name}::text"
+                for name in columns)
+            rows = connection.execute(f"SELECT {distinct} {shown} FROM drover.{table} {where}").fetchall()
             found[table] = (columns, sorted(rows, key=lambda row: tuple(value or "" for value in row)))
     return found
 
