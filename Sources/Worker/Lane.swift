@@ -30,6 +30,8 @@ final class Lane: @unchecked Sendable {
     /// The same for rows, some kilobytes of memory each with their copies: a tick may close many cars' minutes at once.
     private static let waitingRowsMax = 50_000
 
+    private static let notTakenPeriodMs: Int64 = 60_000
+
     let committer: Committer
     private let commitIntervalMs: Int64
     private let metrics: WorkerMetrics
@@ -42,6 +44,8 @@ final class Lane: @unchecked Sendable {
     private var counts = RecordCounts()
     private var isInFlight = false
     private var lastCommitMs = Clock.steadyMs()
+    private var notTaken = RecordCounts()
+    private var saidNotTakenMs = -Lane.notTakenPeriodMs
 
     init(
         _ number: Int, _ settings: Committer.Settings, commitIntervalMs: Int64, metrics: WorkerMetrics, log: Log,
@@ -134,6 +138,18 @@ final class Lane: @unchecked Sendable {
         if !resolving.isEmpty { written.wait() }
     }
 
+    /// At once, and then in sums: a burst of rubbish fills no log.
+    private func sayNotTaken(_ counts: RecordCounts) {
+        notTaken.rejected += counts.rejected
+        notTaken.droppedTicks += counts.droppedTicks
+        guard notTaken.rejected > 0 || notTaken.droppedTicks > 0,
+            Clock.steadyMs() - saidNotTakenMs >= Lane.notTakenPeriodMs
+        else { return }
+        log.warning(
+            "records not taken", ["rejected": "\(notTaken.rejected)", "ticks_ahead": "\(notTaken.droppedTicks)"])
+        (notTaken, saidNotTakenMs) = (RecordCounts(), Clock.steadyMs())
+    }
+
     /// Takes nothing but the answer of the commit in flight; the rest waits in the mailbox, whose weight tells the worker to
     /// pause.
     private func waitForAnswer() {
@@ -147,11 +163,7 @@ final class Lane: @unchecked Sendable {
         case .success(let outcome):
             metrics.publish(commit.counts, outcome)
             report(.committed(commit.nextOffsets.filter { outcome.kept.contains($0.key) }))
-            if commit.counts.rejected > 0 || commit.counts.droppedTicks > 0 {
-                log.warning(
-                    "records not taken",
-                    ["rejected": "\(commit.counts.rejected)", "ticks_ahead": "\(commit.counts.droppedTicks)"])
-            }
+            sayNotTaken(commit.counts)
             log.debug(
                 "committed",
                 [

@@ -60,6 +60,8 @@ struct LoadBench {
         let (cars, machines) = (try Importer(kafka, topic: Topic.cars), try Importer(kafka, topic: Topic.machines))
         let ids = (0..<rate).map { VehicleID("car-\($0)")! }
         try listener.execute("LISTEN drover_outbox")
+        // A producer's first record waits a second for its id at the broker.
+        for importer in [cars, machines] { try importer.finish(tickMs: Clock.nowMs()) }
         var watch = AlertWatch(listener)
         let startMs = Clock.steadyMs()
         var (pushed, rubbish, machine, quarterBytes) = (0, 0, 0, 0)
@@ -91,7 +93,9 @@ struct LoadBench {
             if quarterBytes == 0, elapsedMs > Int64(seconds) * 250 { quarterBytes = LoadBench.memoryBytes }
             if Clock.steadyMs() - lastNoteMs > 60_000 {
                 lastNoteMs = Clock.steadyMs()
-                Out.note("\(elapsedMs / 1_000) s, \(pushed) records, \(LoadBench.memoryBytes / 1_048_576) MiB")
+                Out.note(
+                    "\(elapsedMs / 1_000) s, \(pushed) records, \(LoadBench.memoryBytes / 1_048_576) MiB, "
+                        + watch.lastMinute())
             }
         }
         let elapsed = Double(Clock.steadyMs() - startMs) / 1_000
@@ -165,10 +169,19 @@ private struct AlertWatch {
     private var lastID: Int64 = 0
     private var seen: Set<Int64> = []
     private(set) var latenciesMs: [Double] = []
+    private var noted = 0
 
     init(_ connection: Connection) { self.connection = connection }
 
     mutating func pushed(_ vehicle: String) { waiting[vehicle] = Clock.steadyMs() }
+
+    /// What changes with the length of a run shows here.
+    mutating func lastMinute() -> String {
+        let sorted = latenciesMs[noted...].sorted()
+        noted = latenciesMs.count
+        guard !sorted.isEmpty else { return "no alert" }
+        return "alerts p50 \(Int(sorted[sorted.count / 2])) p99 \(Int(sorted[sorted.count * 99 / 100])) ms"
+    }
 
     mutating func look(always: Bool = false) throws {
         guard try !connection.notifications(timeoutMs: always ? 0 : 1).isEmpty || always else { return }
