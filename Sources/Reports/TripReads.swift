@@ -38,7 +38,7 @@ package struct TripRead: Sendable {
         FuelPrice(perUSGallon: Double(settings.number(.fuelPrice)) / 1_000, currency: settings.fuelCurrency)
     }
 
-    private static func car(_ row: Row) throws -> Action.Car {
+    static func car(_ row: Row) throws -> Action.Car {
         var car = Action.Car()
         func thousandths(_ column: String) throws -> Int32? {
             try row.double(column).flatMap { Decimal.scaled($0, decimals: 3) }.map { Int32(clamping: $0) }
@@ -66,6 +66,7 @@ public struct ReportQueries: Sendable {
     public static let names = [
         "day_trips", "fleet_day_alerts", "trip_at", "compare_trips", "trip_samples", "page_vehicles", "page_trips",
         "open_alerts",
-        "vehicles", "alerts", "alert_story", "alert_readings", "machine", "readings", "debug_logs", "health_scans",
+        "live_trip", "last_samples", "vehicles", "alerts", "alert_story", "alert_readings", "machine", "readings",
+        "debug_logs", "health_scans",
     ]
 }

@@ -28,4 +28,22 @@ public enum CarAccess {
             ]
         ).map { VehicleID(try $0.text("vehicle")!)! }
     }
+
+    /// Whether `account` may look at what the car does now: it is registered to it, it is assigned to it, or the account's
+    /// own readings of the last hour are there.
+    public static func mayLook(_ vehicle: VehicleID, account: String, on connection: Connection) throws -> Bool {
+        try connection.query(
+            """
+            SELECT EXISTS (
+                SELECT FROM drover.registration r
+                WHERE r.kind = 'car' AND r.vehicle = $1 AND r.account = $2
+            ) OR coalesce((
+                SELECT a.account = $2 FROM drover.assignment a WHERE a.vehicle = $1 AND a.assigned_at <= now()
+                ORDER BY a.assigned_at DESC LIMIT 1
+            ), false) OR EXISTS (
+                SELECT FROM drover.driving d
+                WHERE d.vehicle = $1 AND d.account = $2 AND d.until_at > now() - interval '1 hour'
+            )
+            """, [.text(vehicle.text), .text(account)])[0].bool(0)!
+    }
 }

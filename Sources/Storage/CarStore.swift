@@ -235,9 +235,13 @@ package enum CarStore {
     }
 
     private static func fill(_ totals: DriveTotals, _ correction: CarRows.Correction, _ copy: inout BinaryCopy) {
-        totals.visit(narrow: { copy.int4($0.map { Int32(clamping: $0) }) }, wide: { copy.int8($0) })
+        append(totals, to: &copy)
         copy.int4(correction.revision)
         copy.timestampMs(correction.revisedMs)
+    }
+
+    static func append(_ totals: DriveTotals, to copy: inout BinaryCopy) {
+        totals.visit(narrow: { copy.int4($0.map { Int32(clamping: $0) }) }, wide: { copy.int8($0) })
     }
 
     /// Trips and stretches that no longer exist. Precondition: within the transaction, before the rows of the cycle are

@@ -12,8 +12,8 @@ public final class Site: Sendable {
     private static let idleMax = 4
 
     private let conninfo: String
-    private let rules: TripRules
-    private let price: FuelPrice?
+    let rules: TripRules
+    let price: FuelPrice?
     let queries: ReportQueries
     private let models: ModelFiles
     private let troubleCodes: TroubleCodeAPI
@@ -46,6 +46,7 @@ public final class Site: Sendable {
         addUploads(to: &router)
         addSettings(to: &router)
         addAlerts(to: &router)
+        addCars(to: &router)
         addMachines(to: &router)
         models.add(to: &router)
         troubleCodes.add(to: &router)

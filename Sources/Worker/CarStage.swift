@@ -18,6 +18,8 @@ final class CarStage: Stage {
 
     private let place: KeyPlace
     private let drivers: DriverJudge
+    /// Cars whose running trip somebody looks at, with what was written of it.
+    private var watched: [Int: CarBook.LiveMark?] = [:]
 
     init(
         _ partition: TopicPartition, place: KeyPlace, book: CarBook, drivers: DriverJudge, decoder: RecordDecoder,
@@ -89,6 +91,21 @@ final class CarStage: Stage {
         drivers.take(action, pushedMs: pushedMs)
     }
 
+    func watch(_ vehicles: Set<String>) {
+        guard !vehicles.isEmpty || !watched.isEmpty else { return }
+        let numbers = vehicles.compactMap { VehicleID($0).flatMap { book.number(of: $0) } }
+        watched = Dictionary(uniqueKeysWithValues: numbers.map { ($0, watched[$0] ?? nil) })
+    }
+
+    private func liveRows() -> TableRows? {
+        var trips: [(vehicle: String, live: LiveTrip)] = []
+        for (number, mark) in watched where book.liveMark(number) != mark {
+            watched[number] = book.liveMark(number)
+            if let live = book.live(number) { trips.append((text(Int32(number)), live)) }
+        }
+        return LiveTripStore.rows(trips)
+    }
+
     var waitingRows: Int { book.rows.count + actions.count }
     var needsHistory: Bool { book.hasLate || drivers.hasWork }
     var clockMs: Int64 { book.clockMs }
@@ -97,6 +114,7 @@ final class CarStage: Stage {
     func rows() -> StageRows {
         var rows = StageRows()
         rows.tables = CarStore.encode(book)
+        if !watched.isEmpty, let live = liveRows() { rows.tables.append(live) }
         rows.count = book.rows.count + actions.count
         rows.vehicles = book.rows.vehicles.map {
             VehicleStore.Row(vehicle: text($0), kind: "car", model: nil, partition: partition.partition, lastMs: nil)

@@ -13,6 +13,10 @@ final class Committer: @unchecked Sendable {
         var conninfo: String
         var schema: String
         var stages: StageFactory
+
+        /// A replay's rows go to tables of its own and to nobody's eyes.
+        var isLive: Bool { schema == Store.liveSchema }
+        var tables: [StagedTable] { stages.tables + (isLive ? [LiveTripStore.table] : []) }
     }
 
     enum Job: Sendable {
@@ -26,6 +30,10 @@ final class Committer: @unchecked Sendable {
     private let jobs = Mailbox<Job>()
     private let ended = DispatchSemaphore(value: 0)
     private var connection: Connection?
+    private var askedMs = -Committer.askPeriodMs
+
+    /// How often it is asked which cars are looked at.
+    private static let askPeriodMs: Int64 = 1_000
 
     init(_ settings: Settings, name: String, log: Log) {
         (self.settings, self.log) = (settings, log)
@@ -52,14 +60,20 @@ final class Committer: @unchecked Sendable {
             case .write(let commit, let done):
                 done(
                     Result {
-                        try connected {
-                            try commit.write(
-                                tables: settings.stages.tables, tellsOthers: settings.schema == Store.liveSchema,
-                                on: $0)
-                        }
+                        try connected { try write(commit, on: $0) }
                     })
             }
         }
+    }
+
+    private func write(_ commit: Commit, on connection: Connection) throws -> Commit.Outcome {
+        var outcome = try commit.write(tables: settings.tables, tellsOthers: settings.isLive, on: connection)
+        if settings.isLive, Clock.steadyMs() - askedMs >= Committer.askPeriodMs {
+            askedMs = Clock.steadyMs()
+            // It is committed: a page that is not fresh is no reason to take that back.
+            outcome.watched = try? LiveTripStore.watched(on: connection)
+        }
+        return outcome
     }
 
     /// After an error nothing is known of the session: the next job gets another one.
@@ -68,7 +82,7 @@ final class Committer: @unchecked Sendable {
             let connection =
                 try self.connection
                 ?? Store.connectForWriting(
-                    settings.conninfo, schema: settings.schema, tables: settings.stages.tables)
+                    settings.conninfo, schema: settings.schema, tables: settings.tables)
             self.connection = connection
             return try body(connection)
         } catch {
@@ -109,6 +123,8 @@ final class Commit: @unchecked Sendable {
         let lost: Set<TopicPartition>
         let rows: Int
         let durationMs: Int64
+        /// Vehicles that somebody looks at; nil: it was not asked this time.
+        var watched: Set<String>?
     }
 
     private let parts: [Part]

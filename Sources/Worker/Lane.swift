@@ -164,6 +164,7 @@ final class Lane: @unchecked Sendable {
             metrics.publish(commit.counts, outcome)
             report(.committed(commit.nextOffsets.filter { outcome.kept.contains($0.key) }))
             sayNotTaken(commit.counts)
+            if let watched = outcome.watched { for each in owned.values { each.stage.watch(watched) } }
             log.debug(
                 "committed",
                 [

@@ -25,6 +25,13 @@ package protocol Stage: AnyObject {
     /// Where the next owner has to begin reading, and the clock there; nil: at the next offset.
     var replayFrom: (offset: Int64, clockMs: Int64)? { get }
     var clockMs: Int64 { get }
+
+    /// Of these vehicles the running values are asked for.
+    func watch(_ vehicles: Set<String>)
+}
+
+extension Stage {
+    package func watch(_ vehicles: Set<String>) {}
 }
 
 /// The rows of one partition and cycle.

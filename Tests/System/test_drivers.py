@@ -521,3 +521,93 @@ def test_streams_are_bounded_beat_and_end_with_the_server(desk):
         assert all(stream.ended.wait(10) for stream in streams[1:]) and time.monotonic() - began < 10
     finally:
         desk.port = usual
+
+
+def live(app, car):
+    answer = app.get(f"/v1/cars/{car}/now")
+    assert answer.status == 200, answer.body
+    return answer.json
+
+
+def test_the_latest_values_are_at_hand_while_driving(desk, capsys):
+    register(desk)
+    app = phone(desk, None, "account")
+    assert app.get(f"/v1/cars/{desk.car}/now").problem == (404, "not-found")
+    start = now() - 100_000
+    speed, maf = (lambda s: 60 + s % 7), (lambda s: 9.5 + s % 3)
+    def readings(seconds):
+        return drive(desk.car, start, seconds, speed_kmh=speed, rpm=lambda s: 2000 + s, maf_gps=maf,
+                     **({"coolant_c": 90, "voltage_v": 14.1} if 0 in seconds else {}))
+    def expected(count):
+        """The spec's formulas in floating point: mean of both speeds times the time between, air / 14.7 / 745 g/L."""
+        steps = range(count - 1)
+        km = sum((speed(s) + speed(s + 1)) / 2 / 3600 for s in steps)
+        gallons = sum((maf(s) + maf(s + 1)) / 2 for s in steps) / 14.7 / 745 / 3.785411784
+        return km / 1.609344, gallons
+    push(desk, readings(range(80)))
+    desk.world.work_off(desk.env)
+    # Nobody has looked yet: what is stored is known.
+    first = live(app, desk.car)
+    assert first["driving"] and first["units"] == "us"
+    wait_until(lambda: push(desk, readings([80])) or live(app, desk.car)["driving_time_s"] == 80, 10)
+    delays = []
+    for count in range(82, 92):
+        push(desk, readings([count - 1]))
+        began = time.monotonic()
+        wait_until(lambda: live(app, desk.car)["driving_time_s"] == count - 1, 10)
+        delays.append(time.monotonic() - began)
+    values = live(app, desk.car)
+    miles, gallons = expected(91)
+    assert values["distance_mi"] == pytest.approx(miles, abs=0.001)
+    assert values["average_speed_mph"] == pytest.approx(miles / 90 * 3600, abs=0.01)
+    assert values["fuel_us_gal"] == pytest.approx(gallons, rel=1e-4)
+    assert values["average_mpg"] == pytest.approx(miles / gallons, rel=1e-3)
+    assert values["fuel_cost"] == pytest.approx(gallons * 2.39, abs=0.0002) and values["currency"] == "USD"
+    assert values["instantaneous_mpg"] == pytest.approx(7.155 * speed(90) / maf(90), rel=1e-3)
+    assert (values["speed_mph"], values["rpm"]) == (pytest.approx(speed(90) / 1.609344, abs=0.001), 2090)
+    assert (values["coolant_f"], values["voltage_v"]) == (194, 14.1)
+    assert values["read"]["coolant_c"] < values["read"]["speed_kmh"] == values["as_of"], "it was read ninety seconds ago"
+    assert (values["sharp_accelerations"], values["sharp_brakings"], values["holes"]) == (0, 0, 0)
+    push(desk, drive(desk.car, start, [91], speed_kmh=speed(91), coolant_c=88.5, voltage_v=13.9))
+    wait_until(lambda: live(app, desk.car)["coolant_f"] is not None, 10)
+    values = live(app, desk.car)
+    assert (values["coolant_f"], values["voltage_v"]) == (191.3, 13.9)
+    assert values["read"]["coolant_c"] == values["as_of"]
+    # Others see nothing of it; whom it is assigned to does, in the units of that account.
+    other = phone(desk, next(ACCOUNTS), "account")
+    assert other.get(f"/v1/cars/{desk.car}/now").problem == (404, "not-found")
+    assert phone(desk, None, "upload").get(f"/v1/cars/{desk.car}/now").problem == (403, "scope-missing")
+    assert app.ask("PUT", "/v1/settings", json.dumps({"units": "metric"}), Content_Type="application/json").status == 200
+    wait_until(lambda: live(app, desk.car)["units"] == "metric", 10)
+    values = live(app, desk.car)
+    assert (values["coolant_c"], values["speed_kmh"]) == (88.5, speed(91))
+    assert values["distance_km"] == pytest.approx(expected(92)[0] * 1.609344, abs=0.001)
+    # What is looked at is no result: the trip in the tables is that of the stored minutes.
+    [[seconds]] = query(desk, "SELECT round(extract(epoch FROM end_at - start_at)) FROM drover.trip WHERE vehicle = %s", desk.car)
+    assert seconds <= 91
+    with capsys.disabled():
+        print(f"\n  push of a reading to the value at the client, polled: {1000 * sorted(delays)[5]:.0f} ms in the middle, {1000 * max(delays):.0f} ms at worst of 10")
+
+
+def test_cars_that_nobody_looks_at_cost_nothing(desk):
+    register(desk)
+    app = phone(desk, None, "account")
+    push(desk, drive(desk.car, now() - 20_000, range(5), speed_kmh=50))
+    desk.world.work_off(desk.env)
+    assert query(desk, "SELECT FROM drover.live_trip WHERE vehicle = %s", desk.car) == []
+    # A car that never reported is not looked at, whoever asks.
+    with connect({"DROVER_POSTGRES_URL": desk.env["DROVER_POSTGRES_READER_URL"]}) as web:
+        web.execute("SELECT drover.watch('nobody-s-car')")
+        web.execute("SELECT drover.watch(%s)", [desk.car])
+        for statement in ["DELETE FROM drover.watched", "INSERT INTO drover.watched VALUES ('x', now())", "DELETE FROM drover.live_trip"]:
+            with pytest.raises(Exception, match="permission denied"):
+                web.execute(statement)
+    assert query(desk, "SELECT vehicle FROM drover.watched WHERE vehicle IN (%s, 'nobody-s-car')", desk.car) == [(desk.car,)]
+    def shown():
+        push(desk, drive(desk.car, now(), [0], speed_kmh=50))
+        return query(desk, "SELECT FROM drover.live_trip WHERE vehicle = %s", desk.car)
+    wait_until(shown, 10)
+    # Half a minute later, in short: it is forgotten with the next question.
+    query(desk, "UPDATE drover.watched SET until_at = now() - interval '1 second' WHERE vehicle = %s RETURNING 1", desk.car)
+    assert live(app, desk.car)["driving"]
+    assert query(desk, "SELECT FROM drover.live_trip WHERE vehicle = %s", desk.car) == []

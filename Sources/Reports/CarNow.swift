@@ -1,0 +1,120 @@
+internal import Alerts
+public import Fleet
+public import Postgres
+internal import Storage
+public import Trips
+internal import Wire
+
+/// What a car is doing: the values of the trip so far and the latest of each signal, as a driver sees them.
+///
+/// A trip is stored minute by minute; while somebody asks, the open minute is there, too, within about a second.
+public struct CarNow: Sendable {
+    /// A value that was read longer ago says nothing of the car now.
+    private static let latestMs = 2 * UTC.msPerMinute
+
+    private let read: TripRead
+    private let latest: [Signal: (value: Int32, ms: Int64)]
+    private let instantMpg: Double?
+    private let units: DriverSettings.Units
+
+    /// The trip that the car is on, or was on last; nil: it never reported. Asks for it to be looked at from now on.
+    ///
+    /// - Parameter price: where the account has none of its own.
+    public static func read(
+        _ vehicle: VehicleID, account: String, rules: TripRules, price: FuelPrice?, queries: ReportQueries,
+        on connection: Connection
+    ) throws -> CarNow? {
+        try LiveTripStore.watch(vehicle, on: connection)
+        let rows = try connection.query(queries["live_trip"], [.text(vehicle.text)])
+        let reads = try rows.map { (read: try TripRead($0, price: price), row: $0) }
+        guard let newest = reads.max(by: { $0.read.trip.endMs < $1.read.trip.endMs }) else { return nil }
+        let sinceMs = newest.read.trip.endMs - latestMs
+        var readings = try connection.query(
+            queries["last_samples"], [.text(vehicle.text), .timestampMs(sinceMs)]
+        ).flatMap { try PackedSamples.decode($0.bytes("samples")!, minuteMs: $0.timestampMs("minute_at")!) }
+        if let samples = try newest.row.bytes("samples") {
+            readings += try PackedSamples.decode(samples, minuteMs: newest.row.timestampMs("minute_at")!)
+        }
+        let settings = try AccountStore.settings(of: account, on: connection)?.settings ?? .standard
+        return CarNow(
+            newest.read, readings.filter { $0.ts >= sinceMs }.unioned(), car: try TripRead.car(newest.row),
+            settings.units, rules)
+    }
+
+    private init(
+        _ read: TripRead, _ readings: [CarReading], car: Action.Car, _ units: DriverSettings.Units, _ rules: TripRules
+    ) {
+        (self.read, self.units) = (read, units)
+        var mileage = InstantMileage(car: car, rules: rules)
+        var (latest, mpg): ([Signal: (Int32, Int64)], Double?) = ([:], nil)
+        for reading in readings where reading.ts <= read.trip.endMs {
+            mpg = mileage.observe(reading)
+            for signal in Signal.allCases {
+                if let value = reading[signal] { latest[signal] = (value, reading.ts) }
+            }
+        }
+        (self.latest, instantMpg) = (latest, mpg)
+    }
+
+    /// Unknown is null, never 0.
+    public func json(nowMs: Int64, rules: TripRules) -> String {
+        let figures = read.figures
+        let trip = figures.trip
+        let isDriving = read.isOpen && nowMs - trip.endMs <= rules.tripGapMs
+        var fields: [(String, JSONValue)] = [
+            ("vehicle", .text(read.vehicle)), ("as_of", .text(UTC.text(trip.endMs))),
+            ("age_s", .number(Decimal.text(max(0, nowMs - trip.endMs), decimals: 3))), ("driving", .bool(isDriving)),
+            ("units", .text(units.rawValue)), ("start", .text(UTC.text(trip.startMs))),
+            ("driving_time_s", .number(figures.durationS)),
+        ]
+        fields += distances(figures)
+        fields += [
+            ("rpm", value(.rpm)), ("instantaneous_mpg", number(instantMpg)),
+            ("average_mpg", .number(figures.averageMpg)),
+            units == .us ? ("fuel_us_gal", .number(figures.fuelUSGal)) : ("fuel_l", .number(figures.fuelL)),
+            ("fuel_method", .optional(figures.fuelMethod?.rawValue)),
+            ("fuel_unknown", .optional(figures.fuelUnknown?.rawValue)), ("fuel_cost", .number(figures.fuelCost)),
+            ("currency", .optional(figures.fuelCost == nil ? nil : figures.price?.currency)),
+            converted(.coolant, "°C", us: "coolant_f", metric: "coolant_c"), ("voltage_v", value(.voltage)),
+            ("sharp_accelerations", .integer(trip.totals.sharpAccelerations)),
+            ("sharp_brakings", .integer(trip.totals.sharpBrakings)), ("holes", .integer(trip.totals.holes)),
+            ("read", read(signals: [.speed, .rpm, .coolant, .voltage])),
+        ]
+        return JSONValue.object(fields).rendered(indent: true)
+    }
+
+    private func distances(_ figures: TripFigures) -> [(String, JSONValue)] {
+        let totals = figures.trip.totals
+        guard units == .us else {
+            return [
+                ("distance_km", .number(figures.distanceKm)), ("speed_kmh", value(.speed)),
+                ("average_speed_kmh", .number(figures.averageSpeedKmh)),
+            ]
+        }
+        let miles = Double(totals.distanceMm) / 1e6 / Fuel.kilometresPerMile
+        let hours = Double(totals.integratedMs) / 3_600_000
+        return [
+            ("distance_mi", number(figures.distanceKm == nil ? nil : miles)),
+            converted(.speed, "km/h", us: "speed_mph", metric: "speed_kmh"),
+            ("average_speed_mph", number(hours > 0 ? miles / hours : nil)),
+        ]
+    }
+
+    /// When each of the latest values was read: an adapter asks for some of them once in ten seconds only.
+    private func read(signals: [Signal]) -> JSONValue {
+        .object(signals.map { ($0.row.key, .optional(latest[$0].map { UTC.text($0.ms) })) })
+    }
+
+    private func value(_ signal: Signal) -> JSONValue {
+        .number(latest[signal].map { Decimal.text(Int64($0.value), decimals: signal.row.decimals) })
+    }
+
+    private func converted(_ signal: Signal, _ unit: String, us: String, metric: String) -> (String, JSONValue) {
+        let shown = latest[signal].map { units.shown(Int64($0.value), unit: unit).value }
+        return (units == .us ? us : metric, .number(shown.map { Decimal.text($0, decimals: 3) }))
+    }
+
+    private func number(_ value: Double?) -> JSONValue {
+        .number(value.flatMap { Decimal.scaled($0, decimals: 3) }.map { Decimal.text($0, decimals: 3) })
+    }
+}

@@ -1,0 +1,32 @@
+internal import Fleet
+internal import HTTP
+internal import Observe
+internal import Reports
+internal import Storage
+
+extension Site {
+    /// What a driver's page or app shows while driving: docs/drivers.md.
+    func addCars(to router: inout Router) {
+        router.add("GET", "/v1/cars/{vehicle}/now") { [self] request in
+            authorized(request, .account) { use in
+                do {
+                    return try withConnection { connection in
+                        // Not even that there is such a car is anybody else's business.
+                        guard let vehicle = VehicleID(request.parameters["vehicle"]!),
+                            try CarAccess.mayLook(vehicle, account: use.account, on: connection),
+                            let now = try CarNow.read(
+                                vehicle, account: use.account, rules: rules, price: price, queries: queries,
+                                on: connection)
+                        else {
+                            return .problem(
+                                404, type: "not-found", detail: "There is no such car of yours, or it never reported.")
+                        }
+                        return .json(now.json(nowMs: Clock.nowMs(), rules: rules)).with("Cache-Control", "no-store")
+                    }
+                } catch {
+                    return databaseAway(request.path, error)
+                }
+            }
+        }
+    }
+}
