@@ -45,7 +45,8 @@ class Wrong(AssertionError):
 
 RESULTS = (
     "vehicle", "vehicle_minute", "trip", "vehicle_day", "machine_reading", "alert", "rejected", "registration", "service",
-    "acknowledgement", "silence", "poll_request", "trip_note", "driving", "assignment", "health_scan", "car_support",
+    "acknowledgement", "silence", "poll_request", "trip_note", "driving", "assignment", "health_scan", "car_support", "trip_mark",
+    "account_settings",
 )
 # Columns that tell about the processing: where a record lay, how often a row was written, the state to go on from.
 PROCESSING = re.compile(r"partition|offset|told_at|revision|revised|migration|(^|_)state_bytes$|^alert_state$|written_at|updated_at|committed_at|pushed_at|retried_at")
@@ -67,7 +68,8 @@ def tables(conninfo, any_order=False):
             if not columns:
                 raise Wrong(f"the database has no table drover.{table}")
             # What could not be decoded may lie on the topic more than once, when it was sent more than once.
-            distinct = "DISTINCT" if table == "rejected" else ""
+            # An account's settings stand in every partition.
+            distinct = "DISTINCT" if table in ("rejected", "account_settings") else ""
             where = "WHERE state <> 'withdrawn'" if table == "alert" else ""
             # Cars' alerts are judged a commit at a time: which opening was told first depends on where commits fell.
             shown = ", ".join(
@@ -153,7 +155,9 @@ class Load(threading.Thread):
             self.failed = error
 
     def _places(self, item):
-        return [(topic, number) for topic in TOPICS for number in range(self.partitions)] if item.is_tick else [(item.topic, None)]
+        if item.key is not None:
+            return [(item.topic, None)]
+        return [(topic, number) for topic in (TOPICS if item.is_tick else [item.topic]) for number in range(self.partitions)]
 
     def _push(self, topic, partition, item, number):
         arguments = {"partition": partition} if partition is not None else {}

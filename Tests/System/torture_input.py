@@ -12,7 +12,7 @@ MODELS = ("S690 Combine", "R4038 Sprayer", "8R Tractor")
 
 @dataclass(frozen=True)
 class Item:
-    """A record on its way. Without a key it is a tick, which goes to every partition of every topic."""
+    """A record on its way. Without a key it goes to every partition of its topic, a tick to those of every topic."""
 
     topic: str
     key: bytes | None
@@ -22,7 +22,7 @@ class Item:
 
     @property
     def is_tick(self):
-        return self.key is None
+        return self.key is None and not self.topic
 
 
 def tick(ts, arrives_ms):
@@ -44,7 +44,8 @@ class Fleet:
             self._machine_actions(f"machine-{number:03d}", random.Random(f"{seed} machine actions {number}"), span_min)
         for number in range(cars):
             self._car_actions(f"car-{number:04d}", random.Random(f"{seed} car actions {number}"), span_min)
-        self.readings.sort(key=lambda item: (item.ts, item.key, item.value))
+        self._settings(random.Random(f"{seed} settings"), span_min)
+        self.readings.sort(key=lambda item: (item.ts, item.key or b"", item.value))
         self.end_ms = max(item.ts for item in self.readings) + 1
         self.rubbish = [self._rubbish(number, chance) for number in range(max(8, len(self.readings) // 1000))]
 
@@ -124,7 +125,7 @@ class Fleet:
             self._say(CARS, vehicle, "registration", some_time(), number, make="Seat", fuel="gasoline", displacement_cc=1_400 + number)
             self._say(CARS, vehicle, "trip_tag", some_time(), number, trip_ts=BEGIN_MS + 60_000, tag=f"tag {number}")
             self._say(CARS, vehicle, "driving", some_time(), number, from_ts=BEGIN_MS)
-            self._say(CARS, vehicle, "assignment", some_time(), number, driver=f"driver-{number}")
+            self._say(CARS, vehicle, "assignment", some_time(), number, driver=f"driver-{chance.randrange(6)}")
             asked = some_time()
             self._say(CARS, vehicle, "scan_request", asked, number, until_ts=asked + 60_000)
             self._say(
@@ -132,6 +133,20 @@ class Fleet:
                 text="1 trouble code: P0133", stored=["P0133"], lamp=True)
             self._say(CARS, vehicle, "support", some_time(), number, pids=["010C", "010D", f"01{number:02X}"])
         self._say(CARS, vehicle, "trip_discard", some_time(), trip_ts=BEGIN_MS + 120_000)
+        for kind in ("trip_start", "trip_stop"):
+            if chance.random() < 0.6:
+                self._say(CARS, vehicle, kind, some_time())
+
+    def _settings(self, chance, span_min):
+        """Of the accounts that cars are assigned to: limits that change in the middle."""
+        for account, number in ((f"driver-{n}", n) for n in range(6)):
+            for change in range(2):
+                ts = BEGIN_MS + int(chance.uniform(0, span_min * 60_000))
+                settings = {"speed_limit_kmh": 100 + 10 * number + 5 * change, "coolant_alert": change == 0}
+                fields = {
+                    "schema": 1, "kind": "settings", "id": f"{account}-settings-{change}", "ts": ts, "by": account, "account": account,
+                    "settings": json.dumps(settings)}
+                self.readings.append(Item(CARS, None, json.dumps(fields).encode(), ts, ts))
 
     def _rubbish(self, number, chance):
         key = f"rubbish-{number}"
