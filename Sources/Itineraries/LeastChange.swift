@@ -29,7 +29,7 @@ extension FleetSearch {
         queue.reserveCapacity(vehicles)
         let isBounded = travel.obeysTriangle && !isTimed
         for v in 0..<vehicles where mayTake(r, v) {
-            queue.append((isBounded ? lowerBound(r, v) : 0, v))
+            queue.append((isBounded ? lowerBound(r, v) : -.infinity, v))
         }
         queue.sort { ($0.bound, $0.vehicle) < ($1.bound, $1.vehicle) }
 
