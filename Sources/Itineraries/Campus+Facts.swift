@@ -107,7 +107,7 @@ extension Campus {
     }
 
     private mutating func entered(
-        _ id: String, _ capacity: Int, _ place: Place
+        _ id: String, _ capacity: Int, _ place: CampusPoint
     ) throws(DispatchFault) -> Effect {
         let entering = RideVehicle(id: id, capacity: capacity, place: place)
         guard entering.isValid else { throw .invalid }

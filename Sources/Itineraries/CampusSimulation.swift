@@ -78,7 +78,7 @@ public struct CampusSimulation: Sendable {
         }
     }
 
-    private func place(of stop: Stop) -> Place {
+    private func place(of stop: Stop) -> CampusPoint {
         let request = campus.rides[campus.rides.indexOfRank(stop.rank)].request
         return stop.kind == .pickup ? request.pickup : request.dropoff
     }
@@ -94,7 +94,7 @@ public struct CampusSimulation: Sendable {
             let whole = campus.travel.seconds(from: from, to: target)
             driveS += min(seconds, whole)
             let share = whole > 0 ? min(1, seconds / whole) : 1
-            campus.vehicles[v].place = Place(
+            campus.vehicles[v].place = CampusPoint(
                 xM: from.xM + (target.xM - from.xM) * share, yM: from.yM + (target.yM - from.yM) * share)
         }
     }

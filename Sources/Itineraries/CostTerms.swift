@@ -40,7 +40,7 @@ public struct Schedule: Equatable, Sendable {
         _ vehicle: RideVehicle, stops: [Stop], rides: [Ride], rules: DispatchRules, travel: TravelTimes, nowMs: Int64
     ) {
         let weights = rules.weights
-        var (clock, place, lastRank): (Double, Place, Int64?) = (0, vehicle.place, nil)
+        var (clock, place, lastRank): (Double, CampusPoint, Int64?) = (0, vehicle.place, nil)
         var pickedUpS: [Int64: Double] = [:]
         var load = 0
         for stop in stops where stop.kind == .dropoff {

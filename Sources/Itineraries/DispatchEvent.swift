@@ -8,13 +8,13 @@ public enum DispatchEvent: Equatable, Sendable {
     case pickedUp(request: String)
     case droppedOff(request: String)
     /// In service, for the first time or again.
-    case entered(vehicle: String, capacity: Int, place: Place)
+    case entered(vehicle: String, capacity: Int, place: CampusPoint)
     /// Takes nobody any more and drops those on board; who waits for it is dispatched anew.
     case left(vehicle: String)
     /// Stands where it is: who was on board waits there for another one.
     case brokeDown(vehicle: String)
     /// Seen at a place: arrival times follow, nothing is decided.
-    case moved(vehicle: String, place: Place)
+    case moved(vehicle: String, place: CampusPoint)
     case rulesChanged(DispatchRules)
     case surgeChanged(Double)
     case travelTimesChanged(TravelTimes)

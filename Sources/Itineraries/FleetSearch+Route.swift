@@ -9,7 +9,7 @@ extension FleetSearch {
             return travel.secondsPerMetre * (dx * dx + dy * dy).squareRoot()
         }
         return travel.seconds(
-            from: Place(xM: ax, yM: ay, site: aSite), to: Place(xM: bx, yM: by, site: bSite))
+            from: CampusPoint(xM: ax, yM: ay, site: aSite), to: CampusPoint(xM: bx, yM: by, site: bSite))
     }
 
     /// From place `k` of a route to a stop.

@@ -99,7 +99,8 @@ final class FleetSearch {
 
     deinit {
         for cells in [
-            passengers, waitRate, rideRate, rank, rideLimitS, boardedAtS, toldArrivalS, stopX, stopY, multiplier, opensS,
+            passengers, waitRate, rideRate, rank, rideLimitS, boardedAtS, toldArrivalS, stopX, stopY, multiplier,
+            opensS,
             closesS, capacity, cost, promises, x, y, departS, load, rate, legS, legCost, latestS, toPickup, toDropoff,
             fromPickup, fromDropoff, pickedUpAtS,
         ] { cells.free() }
@@ -125,7 +126,7 @@ final class FleetSearch {
         multiplier[2 * r + 1] = driving * (1 + refusal)
     }
 
-    private func put(_ place: Place, _ window: Window?, at stop: Int, _ nowMs: Int64) {
+    private func put(_ place: CampusPoint, _ window: Window?, at stop: Int, _ nowMs: Int64) {
         (stopX[stop], stopY[stop], stopSite[stop]) = (place.xM, place.yM, place.site)
         guard let window else { return }
         opensS[stop] = Double(window.openMs - nowMs) / 1_000

@@ -18,8 +18,8 @@ public struct Stop: Equatable, Sendable {
 public struct RideRequest: Equatable, Sendable {
     public var id: String
     public var passengers: Int
-    public var pickup: Place
-    public var dropoff: Place
+    public var pickup: CampusPoint
+    public var dropoff: CampusPoint
     /// 0 to 1, learned by place.
     public var cancelLikelihood = 0.0
     public var overrideLikelihood = 0.0
@@ -28,7 +28,7 @@ public struct RideRequest: Equatable, Sendable {
     /// The longest from the end of the pickup to the start of the drop-off.
     public var rideMsMax: Int64?
 
-    public init(id: String, passengers: Int, pickup: Place, dropoff: Place) {
+    public init(id: String, passengers: Int, pickup: CampusPoint, dropoff: CampusPoint) {
         (self.id, self.passengers, self.pickup, self.dropoff) = (id, passengers, pickup, dropoff)
     }
 
@@ -76,12 +76,14 @@ public struct Ride: Equatable, Sendable {
 public struct RideVehicle: Equatable, Sendable {
     public var id: String
     public var capacity: Int
-    public var place: Place
+    public var place: CampusPoint
     /// False: it drops those on board and takes nobody else.
     public var inService = true
     public internal(set) var stops: [Stop] = []
 
-    public init(id: String, capacity: Int, place: Place) { (self.id, self.capacity, self.place) = (id, capacity, place) }
+    public init(id: String, capacity: Int, place: CampusPoint) {
+        (self.id, self.capacity, self.place) = (id, capacity, place)
+    }
 
     var isValid: Bool {
         !id.isEmpty && id.utf8.count <= 64 && (1...DispatchRules.passengersMax).contains(capacity) && place.isValid

@@ -23,7 +23,7 @@ public struct SeededStream: Sendable {
     public func events(seed: UInt64) -> [Timed] {
         var chance = SearchChance(seed: seed)
         func metres() -> Double { (chance.unit() * sideM * 10).rounded() / 10 }
-        func place() -> Place { Place(xM: metres(), yM: metres()) }
+        func place() -> CampusPoint { CampusPoint(xM: metres(), yM: metres()) }
         var events = (0..<vehicles).map { v in
             Timed(atS: 0, event: .entered(vehicle: "v\(v + 1)", capacity: 6, place: place()))
         }

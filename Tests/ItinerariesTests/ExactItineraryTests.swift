@@ -40,7 +40,7 @@ struct ExactItineraryTests {
 
     @Test func equalOrdersServeTheOldestRequestFirst() throws {
         // Two alike requests, one place: any order costs the same.
-        let (here, there) = (Place(xM: 0, yM: 0), Place(xM: 1_000, yM: 0))
+        let (here, there) = (CampusPoint(xM: 0, yM: 0), CampusPoint(xM: 1_000, yM: 0))
         let rides = (1...3).map { rank in
             Ride(
                 request: RideRequest(id: "r\(rank)", passengers: 1, pickup: there, dropoff: here), rank: Int64(rank),

@@ -30,7 +30,8 @@ struct InsertionTests {
         var tried = 0
         for seed in 0..<UInt64(World.count(60, long: 5_000)) {
             let world = World(
-                seed: seed, onBoard: Int(seed % 3), waiting: 2 + Int(seed % 4), limits: limits, isMeasured: seed % 2 == 0)
+                seed: seed, onBoard: Int(seed % 3), waiting: 2 + Int(seed % 4), limits: limits,
+                isMeasured: seed % 2 == 0)
             guard let (search, new) = search(world), search.cost[0].isFinite, search.mayTake(new, 0) else { continue }
             let (before, order) = (search.cost[0], search.itinerary(0, of: world.rides))
             // What is late already is planned on as if it had no limit.
@@ -93,7 +94,8 @@ struct InsertionTests {
                 let mine = search.itinerary(v, of: world.rides).map(\.rank)
                 let rides = world.rides.filter { mine.contains($0.rank) }
                 guard let before = world.bruteForce(v, rides),
-                    let after = world.bruteForce(v, world.rides.filter { mine.contains($0.rank) || $0 == world.rides[new] })
+                    let after = world.bruteForce(
+                        v, world.rides.filter { mine.contains($0.rank) || $0 == world.rides[new] })
                 else { continue }
                 if after - before < (expected?.growth ?? .infinity) - 1e-9 { expected = (after - before, v) }
             }

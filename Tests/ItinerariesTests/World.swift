@@ -77,13 +77,13 @@ struct World {
         }
     }
 
-    mutating func place() -> Place {
-        Place(xM: Double(chance.below(30_000)) / 10, yM: Double(chance.below(30_000)) / 10)
+    mutating func place() -> CampusPoint {
+        CampusPoint(xM: Double(chance.below(30_000)) / 10, yM: Double(chance.below(30_000)) / 10)
     }
 
     /// Asymmetric times that do not obey the triangle inequality.
     private mutating func measure() {
-        var places: [Place] = vehicles.map(\.place)
+        var places: [CampusPoint] = vehicles.map(\.place)
         for ride in rides { places += [ride.request.pickup, ride.request.dropoff] }
         var seconds: [Double] = []
         for a in places {

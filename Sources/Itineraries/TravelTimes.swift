@@ -1,23 +1,3 @@
-/// A place in the plane of a campus, in metres east and north of its origin.
-///
-/// A campus is a few kilometres wide: the plane is off the sphere by less than 0.01 % there.
-public struct Place: Equatable, Sendable {
-    public var xM: Double
-    public var yM: Double
-    /// Its row and column among the measured travel times; -1 when it has none.
-    public var site: Int32
-
-    public init(xM: Double, yM: Double, site: Int32 = -1) { (self.xM, self.yM, self.site) = (xM, yM, site) }
-
-    /// A place that is known by its measured travel times only.
-    public init(site: Int32) { self.init(xM: 0, yM: 0, site: site) }
-
-    /// Further out than this nothing is a campus's.
-    public static let furthestM = 1_000_000.0
-
-    var isValid: Bool { xM.magnitude <= Place.furthestM && yM.magnitude <= Place.furthestM }
-}
-
 /// How long it takes from place to place: measured pairs where there are any, else distance by speed.
 ///
 /// It is a value, so that a decision can be kept with the times that it was made by, and repeated without asking again.
@@ -48,7 +28,7 @@ public struct TravelTimes: Equatable, Sendable {
         TravelTimes(secondsPerMetre: 3.6 * detour / speed)
     }
 
-    public func seconds(from: Place, to: Place) -> Double {
+    public func seconds(from: CampusPoint, to: CampusPoint) -> Double {
         if from.site >= 0, to.site >= 0, Int(from.site) < sites, Int(to.site) < sites {
             let measured = measuredS[Int(from.site) * sites + Int(to.site)]
             if !measured.isNaN { return measured }
