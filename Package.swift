@@ -53,6 +53,7 @@ let package = Package(
         pure("Wire", ["Fleet", "CSimdjson"]),
         pure("Trips", ["Fleet", "Wire"]),
         pure("Alerts", ["Fleet", "Wire"]),
+        pure("Itineraries", ["Fleet", "Wire"]),
         pure("Pipeline", ["Fleet", "Wire", "Trips", "Alerts"]),
 
         pure("Settings", ["Fleet", "CYaml"]),
@@ -85,7 +86,7 @@ let package = Package(
         .executableTarget(
             name: "drover",
             dependencies: [
-                "Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Observe", "Kafka", "Postgres", "HTTP", "Secrets",
+                "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Pipeline", "Observe", "Kafka", "Postgres", "HTTP", "Secrets",
                 "Gateways", "Worker", "Storage", "Notices", "Reports", "Web", "Embedded", "Settings",
                 "Trials", "Sockets", "Emulate",
             ],
@@ -104,6 +105,7 @@ let package = Package(
         tests("WireTests", ["Wire", "Fleet", "CSimdjson", "SimKit"]),
         tests("TripsTests", ["Trips", "Fleet", "Wire", "SimKit"]),
         tests("AlertsTests", ["Alerts", "Fleet", "Wire", "SimKit"]),
+        tests("ItinerariesTests", ["Itineraries", "SimKit"]),
         tests("SettingsTests", ["Settings"]),
         tests("TrialsTests", ["Trials", "Alerts", "Pipeline", "Fleet", "SimKit"]),
         tests("ObserveTests", ["Observe"]),

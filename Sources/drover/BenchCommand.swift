@@ -15,10 +15,11 @@ import Worker
 /// `drover bench engine`: how fast records go through the whole worker, beside a bare consumer in the same run.
 /// `drover bench load`: how soon an alert can be read under a steady load, and what memory does.
 /// `drover bench accuracy`: how far trips are off what their recordings say by other means.
+/// `drover bench dispatch`: how soon and how well rides are given to vehicles.
 /// `drover bench relay`: how long a record takes from a commit to its topic.
 extension Command {
     static let bench = Command(
-        name: "bench", operands: "engine|load|relay|accuracy [FILE…]|all [options]",
+        name: "bench", operands: "engine|load|relay|dispatch|accuracy [FILE…]|all [options]",
         summary: "Measures on servers of its own in a temporary folder. Build in release first.",
         options: [
             .init("--records", "N", "engine: how many records (default 1000000)"),
@@ -28,14 +29,18 @@ extension Command {
             .init("--rate", "N", "load: records a second, and as many cars (default 50000)"),
             .init("--seconds", "S", "load: for how long (default 30)"),
             .init("--commits", "N", "relay: how many commits, one by one (default 1000)"),
+            .init("--stream", "FILE", "dispatch: a recorded stream of events (default: seeded ones of 5, 20, 100 vehicles)"),
+            .init("--streams", "N", "dispatch: how many seeds (default 10; 5 of a recorded stream)"),
+            .init("--warm-up", "N", "dispatch: requests of a recorded stream before it is measured (default 0)"),
+            .init("--iterations", "N", "dispatch: rounds of improvement after each event (default 250)"),
             .init("--gap", "S", "accuracy: hole limit in seconds (default 15)"),
             .init("--format", "F", "table or json (default table)"),
         ] + SettingsSource.options,
         example: "drover bench engine --vehicles 100000 --format json",
         run: { arguments in
             guard let name = arguments.operands.first, arguments.operands.count == 1 || name == "accuracy",
-                ["engine", "load", "relay", "accuracy", "all"].contains(name)
-            else { throw UsageError("name one bench: engine, load, relay, accuracy or all") }
+                ["engine", "load", "relay", "dispatch", "accuracy", "all"].contains(name)
+            else { throw UsageError("name one bench: engine, load, relay, dispatch, accuracy or all") }
             let records = Int(try arguments.integer("--records", in: 1_000...50_000_000) ?? 1_000_000)
             let vehicles = Int(try arguments.integer("--vehicles", in: 1...5_000_000) ?? 1_000)
             let format = try arguments.one("--format", of: ["table": false, "json": true], standard: "table")
@@ -54,6 +59,7 @@ extension Command {
                 ).run(arguments)
             }
             if name == "relay" || name == "all" { figures += try RelayBench(commits: commits).run(arguments) }
+            if name == "dispatch" || name == "all" { figures += try DispatchBench(arguments: arguments).run() }
             if name == "accuracy" || name == "all" {
                 figures += try AccuracyBench(arguments: arguments).run(Array(arguments.operands.dropFirst()))
             }

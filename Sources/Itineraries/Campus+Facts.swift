@@ -1,0 +1,182 @@
+/// What an event changes before anything is decided.
+extension Campus {
+    struct Effect {
+        /// The request that the event asked for.
+        var asked: Int64?
+        /// Vehicles whose order may not be the best any more; nil means all.
+        var disturbed: [String]? = []
+        /// Nothing is to be decided.
+        var isQuiet = false
+    }
+
+    mutating func absorb(_ event: DispatchEvent, atMs: Int64) throws(DispatchFault) -> Effect {
+        let effect = try checked(event, atMs: max(atMs, nowMs))
+        nowMs = max(atMs, nowMs)
+        return effect
+    }
+
+    private mutating func checked(_ event: DispatchEvent, atMs: Int64) throws(DispatchFault) -> Effect {
+        switch event {
+        case .requested(let request): return try requested(request, atMs)
+        case .cancelled(let id):
+            let vehicle = try takeBack(id)
+            rides.removeAll { $0.request.id == id }
+            return Effect(disturbed: vehicle.map { [$0] } ?? [])
+        case .overridden(let id): return try overridden(id, atMs)
+        case .pickedUp(let id): return try pickedUp(id, atMs)
+        case .droppedOff(let id): return try droppedOff(id)
+        case .entered(let vehicle, let capacity, let place): return try entered(vehicle, capacity, place)
+        case .left(let id): return try left(id, atMs)
+        case .brokeDown(let id): return try brokeDown(id, atMs)
+        case .moved(let id, let place):
+            guard place.isValid else { throw .invalid }
+            vehicles[try index(ofVehicle: id)].place = place
+            return Effect(isQuiet: true)
+        case .rulesChanged(let rules):
+            guard rules.isValid else { throw .invalid }
+            self.rules = rules
+        case .surgeChanged(let surge):
+            var changed = rules
+            changed.weights.surge = surge
+            guard changed.isValid else { throw .invalid }
+            rules = changed
+        case .travelTimesChanged(let travel):
+            guard travel.isValid else { throw .invalid }
+            self.travel = travel
+        case .timePassed: return Effect()
+        }
+        return Effect(disturbed: nil)
+    }
+
+    private mutating func requested(_ request: RideRequest, _ atMs: Int64) throws(DispatchFault) -> Effect {
+        guard request.isValid else { throw .invalid }
+        guard ride(request.id) == nil else { throw .repeated }
+        guard rides.count < DispatchRules.ridesMax else { throw .tooMany }
+        rides.append(Ride(request: request, rank: nextRank, requestedAtMs: atMs, state: .queued(sinceMs: atMs)))
+        nextRank += 1
+        return Effect(asked: nextRank - 1)
+    }
+
+    /// Takes a waiting rider's stops out of the itinerary that has them and says whose it was.
+    private mutating func takeBack(_ id: String) throws(DispatchFault) -> String? {
+        let ride = rides[try index(ofRide: id)]
+        switch ride.state {
+        case .queued: return nil
+        case .onBoard: throw .onBoard
+        case .assigned(let vehicle):
+            vehicles[try index(ofVehicle: vehicle)].stops.removeAll { $0.rank == ride.rank }
+            return vehicle
+        }
+    }
+
+    private mutating func overridden(_ id: String, _ atMs: Int64) throws(DispatchFault) -> Effect {
+        guard let vehicle = try takeBack(id) else { throw .notAssigned }
+        let index = try index(ofRide: id)
+        rides[index].state = .queued(sinceMs: atMs)
+        rides[index].refusedBy.append(vehicle)
+        return Effect(asked: rides[index].rank, disturbed: [vehicle])
+    }
+
+    private mutating func pickedUp(_ id: String, _ atMs: Int64) throws(DispatchFault) -> Effect {
+        let index = try index(ofRide: id)
+        switch rides[index].state {
+        case .queued: throw .notAssigned
+        case .onBoard: throw .onBoard
+        case .assigned(let vehicle):
+            let disturbed = try reach(Stop(rank: rides[index].rank, kind: .pickup), vehicle)
+            rides[index].state = .onBoard(vehicle: vehicle, sinceMs: atMs)
+            return Effect(disturbed: disturbed)
+        }
+    }
+
+    private mutating func droppedOff(_ id: String) throws(DispatchFault) -> Effect {
+        let index = try index(ofRide: id)
+        guard case .onBoard(let vehicle, _) = rides[index].state else { throw .notOnBoard }
+        let disturbed = try reach(Stop(rank: rides[index].rank, kind: .dropoff), vehicle)
+        rides.remove(at: index)
+        vehicles.removeAll { !$0.inService && $0.stops.isEmpty }
+        return Effect(disturbed: disturbed)
+    }
+
+    /// The rest of a best itinerary is a best itinerary: only a stop out of turn asks for another order.
+    private mutating func reach(_ stop: Stop, _ vehicle: String) throws(DispatchFault) -> [String] {
+        let v = try index(ofVehicle: vehicle)
+        let isNext = vehicles[v].stops.first == stop
+        vehicles[v].stops.removeAll { $0 == stop }
+        return isNext ? [] : [vehicle]
+    }
+
+    private mutating func entered(
+        _ id: String, _ capacity: Int, _ place: CampusPoint
+    ) throws(DispatchFault) -> Effect {
+        let entering = RideVehicle(id: id, capacity: capacity, place: place)
+        guard entering.isValid else { throw .invalid }
+        guard let v = vehicles.firstIndex(where: { $0.id == id }) else {
+            guard vehicles.count < DispatchRules.vehiclesMax else { throw .tooMany }
+            vehicles.append(entering)
+            return Effect()
+        }
+        var changed = vehicles[v]
+        (changed.capacity, changed.place, changed.inService) = (capacity, place, true)
+        // Whoever waits for it with more people than it has seats now must not be promised them.
+        guard fits(changed) else { throw .capacityBelowLoad }
+        vehicles[v] = changed
+        return Effect(disturbed: [id])
+    }
+
+    private func fits(_ vehicle: RideVehicle) -> Bool {
+        let schedule = Schedule(
+            vehicle, stops: vehicle.stops, rides: rides.map { $0.withoutLimits }, rules: rules, travel: travel,
+            nowMs: nowMs)
+        return schedule.isFeasible
+    }
+
+    private mutating func left(_ id: String, _ atMs: Int64) throws(DispatchFault) -> Effect {
+        let v = try index(ofVehicle: id)
+        vehicles[v].inService = false
+        release(v, atMs)
+        if vehicles[v].stops.isEmpty { vehicles.remove(at: v) }
+        return Effect(disturbed: [id])
+    }
+
+    private mutating func brokeDown(_ id: String, _ atMs: Int64) throws(DispatchFault) -> Effect {
+        let v = try index(ofVehicle: id)
+        release(v, atMs)
+        for stop in vehicles[v].stops {
+            let index = rides.indexOfRank(stop.rank)
+            rides[index].state = .queued(sinceMs: atMs)
+            rides[index].request.pickup = vehicles[v].place
+            // They have been picked up in time once; what counts now is that somebody comes.
+            rides[index].request.pickupWindow = nil
+        }
+        vehicles.remove(at: v)
+        return Effect()
+    }
+
+    /// Those who wait for a vehicle are without one again.
+    private mutating func release(_ v: Int, _ atMs: Int64) {
+        let waiting = vehicles[v].stops.filter { $0.kind == .pickup }.map(\.rank)
+        vehicles[v].stops.removeAll { waiting.contains($0.rank) }
+        for rank in waiting { rides[rides.indexOfRank(rank)].state = .queued(sinceMs: atMs) }
+    }
+
+    private func index(ofVehicle id: String) throws(DispatchFault) -> Int {
+        guard let index = vehicles.firstIndex(where: { $0.id == id }) else { throw .unknownVehicle }
+        return index
+    }
+
+    private func index(ofRide id: String) throws(DispatchFault) -> Int {
+        guard let index = rides.firstIndex(where: { $0.request.id == id }) else { throw .unknownRequest }
+        return index
+    }
+}
+
+extension Ride {
+    var queuedSinceMs: Int64? { if case .queued(let sinceMs) = state { sinceMs } else { nil } }
+
+    fileprivate var withoutLimits: Ride {
+        var ride = self
+        (ride.request.pickupWindow, ride.request.dropoffWindow, ride.request.rideMsMax) = (nil, nil, nil)
+        return ride
+    }
+}

@@ -1,0 +1,101 @@
+/// What happened on a campus.
+public enum DispatchEvent: Equatable, Sendable {
+    case requested(RideRequest)
+    /// Taken back by the rider; without effect on board.
+    case cancelled(request: String)
+    /// Refused by the driver who has it; without effect on board.
+    case overridden(request: String)
+    case pickedUp(request: String)
+    case droppedOff(request: String)
+    /// In service, for the first time or again.
+    case entered(vehicle: String, capacity: Int, place: CampusPoint)
+    /// Takes nobody any more and drops those on board; who waits for it is dispatched anew.
+    case left(vehicle: String)
+    /// Stands where it is: who was on board waits there for another one.
+    case brokeDown(vehicle: String)
+    /// Seen at a place: arrival times follow, nothing is decided.
+    case moved(vehicle: String, place: CampusPoint)
+    case rulesChanged(DispatchRules)
+    case surgeChanged(Double)
+    case travelTimesChanged(TravelTimes)
+    /// Requests that found no vehicle are tried again, or given up.
+    case timePassed
+}
+
+/// Why an event had no effect. The state is as before.
+public enum DispatchFault: String, Error, Sendable {
+    case invalid = "a value is out of its range"
+    case unknownRequest = "this request is not outstanding"
+    case unknownVehicle = "this vehicle is not here"
+    case repeated = "this request is outstanding already"
+    case onBoard = "the rider is on board already"
+    case notOnBoard = "the rider is not on board"
+    case notAssigned = "no vehicle has this request"
+    case tooMany = "the campus is full"
+    case capacityBelowLoad = "more passengers are on board than that"
+}
+
+/// What was decided on an event, and why.
+public struct Decision: Equatable, Sendable {
+    public enum Outcome: Equatable, Sendable {
+        /// The event was taken; it asked for no vehicle.
+        case done
+        case ignored(DispatchFault)
+        case assigned(vehicle: String)
+        /// No vehicle can take it now; 1 is the next in line.
+        case queued(place: Int)
+    }
+
+    /// A vehicle that was tried for a request.
+    public struct Option: Equatable, Sendable {
+        public var vehicle: String
+        /// Cost of its best itinerary without and with the request.
+        public var before: Double
+        public var after: Double
+        /// What `after - before` is made of.
+        public var terms: CostTerms
+        /// The price of arrivals that move for people who were told theirs.
+        public var promises: Double
+        /// False: too many stops to prove that there is no better order.
+        public var isProven: Bool
+
+        public var growth: Double { after - before + promises }
+    }
+
+    /// How a request came to its vehicle: the first option has it, the second one is the runner-up.
+    public struct Choice: Equatable, Sendable {
+        public var request: String
+        public var options: [Option]
+        /// Vehicles with room that were left out because they cannot beat the first option, and those tried but not listed.
+        public var boundedOut: Int
+        public var unlisted: Int
+    }
+
+    /// Somebody who was told a vehicle and an arrival and now has another.
+    public struct MovedPromise: Equatable, Sendable {
+        public var request: String
+        public var vehicleBefore: String
+        public var vehicleAfter: String
+        public var arrivalBeforeMs: Int64
+        public var arrivalAfterMs: Int64
+    }
+
+    public struct Itinerary: Equatable, Sendable {
+        public var vehicle: String
+        public var stops: [Stop]
+        public init(vehicle: String, stops: [Stop]) { (self.vehicle, self.stops) = (vehicle, stops) }
+    }
+
+    public var outcome: Outcome
+    public var choices: [Choice] = []
+    public var moved: [MovedPromise] = []
+    /// Requests that were given up: nobody could take them for `queuedMs`.
+    public var expired: [String] = []
+    /// The itineraries that are not as before; with the event, all that a replay needs.
+    public var itineraries: [Itinerary] = []
+    /// Cost of all itineraries after the request was placed, before and after the improvement pass.
+    public var costPlaced = 0.0
+    public var costAfter = 0.0
+
+    init(outcome: Outcome) { self.outcome = outcome }
+}

@@ -1,0 +1,195 @@
+/// All itineraries of a campus as flat numbers, for one event: what is tried, measured and taken back lives here.
+///
+/// Ride r has the stops 2r (pickup) and 2r + 1 (drop-off). The route of vehicle v has `length[v]` stops at
+/// `v * stride + 1 …`; place 0 of a route is the vehicle itself. Times are seconds from the event, costs weighted seconds.
+final class FleetSearch {
+    let rules: DispatchRules
+    let weights: Weights
+    let travel: TravelTimes
+    let rides: Int
+    let vehicles: Int
+    /// Places of a route: one for the vehicle, and one a stop.
+    let stride: Int
+    /// Whether any ride has a time window or a ride limit: waiting then bends what is linear otherwise.
+    let isTimed: Bool
+
+    // By ride.
+    let passengers: Cells<Double>
+    let waitRate: Cells<Double>
+    let rideRate: Cells<Double>
+    let rank: Cells<Double>
+    let rideLimitS: Cells<Double>
+    /// When it was picked up, on board or not yet: negative or, while waiting, not a number.
+    let boardedAtS: Cells<Double>
+    let vehicleOf: Cells<Int32>
+    /// The vehicle and the arrival that the rider was told before this event; -1 and not a number when nothing was told.
+    let toldVehicle: Cells<Int32>
+    let toldArrivalS: Cells<Double>
+    /// By ride and vehicle: whether it may go there.
+    let isBanned: Cells<Bool>
+
+    // By stop.
+    let stopX: Cells<Double>
+    let stopY: Cells<Double>
+    let stopSite: Cells<Int32>
+    /// What a second of driving towards it costs.
+    let multiplier: Cells<Double>
+    let opensS: Cells<Double>
+    let closesS: Cells<Double>
+
+    // By vehicle.
+    let capacity: Cells<Double>
+    let isServing: Cells<Bool>
+    let length: Cells<Int>
+    let cost: Cells<Double>
+    /// The price of the promises that its route changes.
+    let promises: Cells<Double>
+
+    // By vehicle and place of the route.
+    let stops: Cells<Int32>
+    let x: Cells<Double>
+    let y: Cells<Double>
+    let site: Cells<Int32>
+    let departS: Cells<Double>
+    let load: Cells<Double>
+    /// What a second's delay of everything after this place costs.
+    let rate: Cells<Double>
+    let legS: Cells<Double>
+    let legCost: Cells<Double>
+    /// The latest start of this place that keeps all windows from here on.
+    let latestS: Cells<Double>
+
+    // Scratch of insertions, by place of the route.
+    let toPickup: Cells<Double>
+    let toDropoff: Cells<Double>
+    let fromPickup: Cells<Double>
+    let fromDropoff: Cells<Double>
+    let sequence: Cells<Int32>
+    let pickedUpAtS: Cells<Double>
+    let exact: ExactItinerary
+
+    /// Precondition: `rides` are in order of rank, `vehicles` name only rides that are there.
+    init(vehicles fleet: [RideVehicle], rides all: [Ride], rules: DispatchRules, travel: TravelTimes, nowMs: Int64) {
+        (self.rules, weights, self.travel) = (rules, rules.weights, travel)
+        (rides, vehicles) = (all.count, fleet.count)
+        let longest = fleet.reduce(0) { max($0, $1.stops.count) }
+        stride = min(DispatchRules.stopsMax, max(2 * all.count, longest)) + 1
+        isTimed = all.contains {
+            $0.request.pickupWindow != nil || $0.request.dropoffWindow != nil || $0.request.rideMsMax != nil
+        }
+        let (r, v, cells) = (rides, vehicles, vehicles * stride)
+        (passengers, waitRate, rideRate) = (Cells(r, 0), Cells(r, 0), Cells(r, 0))
+        (rank, rideLimitS, boardedAtS) = (Cells(r, 0), Cells(r, .infinity), Cells(r, .nan))
+        (vehicleOf, toldVehicle, toldArrivalS) = (Cells(r, -1), Cells(r, -1), Cells(r, .nan))
+        isBanned = Cells(r * v, false)
+        (stopX, stopY, stopSite) = (Cells(2 * r, 0), Cells(2 * r, 0), Cells(2 * r, -1))
+        (multiplier, opensS, closesS) = (Cells(2 * r, 0), Cells(2 * r, -.infinity), Cells(2 * r, .infinity))
+        (capacity, isServing, length) = (Cells(v, 0), Cells(v, false), Cells(v, 0))
+        (cost, promises) = (Cells(v, 0), Cells(v, 0))
+        (stops, x, y, site) = (Cells(cells, -1), Cells(cells, 0), Cells(cells, 0), Cells(cells, -1))
+        (departS, load, rate) = (Cells(cells, 0), Cells(cells, 0), Cells(cells, 0))
+        (legS, legCost, latestS) = (Cells(cells, 0), Cells(cells, 0), Cells(isTimed ? cells : 0, .infinity))
+        (toPickup, toDropoff) = (Cells(stride + 1, 0), Cells(stride + 1, 0))
+        (fromPickup, fromDropoff) = (Cells(stride + 1, 0), Cells(stride + 1, 0))
+        (sequence, pickedUpAtS) = (Cells(stride + 2, 0), Cells(r, 0))
+        exact = ExactItinerary()
+        for (index, ride) in all.enumerated() { put(ride, at: index, nowMs: nowMs) }
+        for (index, vehicle) in fleet.enumerated() { put(vehicle, at: index, of: all) }
+    }
+
+    deinit {
+        for cells in [
+            passengers, waitRate, rideRate, rank, rideLimitS, boardedAtS, toldArrivalS, stopX, stopY, multiplier,
+            opensS,
+            closesS, capacity, cost, promises, x, y, departS, load, rate, legS, legCost, latestS, toPickup, toDropoff,
+            fromPickup, fromDropoff, pickedUpAtS,
+        ] { cells.free() }
+        for cells in [vehicleOf, toldVehicle, stopSite, stops, site, sequence] { cells.free() }
+        isBanned.free()
+        isServing.free()
+        length.free()
+    }
+
+    private func put(_ ride: Ride, at r: Int, nowMs: Int64) {
+        let request = ride.request
+        passengers[r] = Double(request.passengers)
+        waitRate[r] = weights.wait * Double(request.passengers)
+        rideRate[r] = weights.ride * Double(request.passengers)
+        rank[r] = Double(ride.rank)
+        if let limit = request.rideMsMax { rideLimitS[r] = Double(limit) / 1_000 }
+        if case .onBoard(_, let sinceMs) = ride.state { boardedAtS[r] = Double(sinceMs - nowMs) / 1_000 }
+        let driving = weights.surge * weights.travel
+        let refusal = weights.override * request.overrideLikelihood
+        put(request.pickup, request.pickupWindow, at: 2 * r, nowMs)
+        put(request.dropoff, request.dropoffWindow, at: 2 * r + 1, nowMs)
+        multiplier[2 * r] = driving * (1 + weights.cancel * request.cancelLikelihood + refusal)
+        multiplier[2 * r + 1] = driving * (1 + refusal)
+    }
+
+    private func put(_ place: CampusPoint, _ window: Window?, at stop: Int, _ nowMs: Int64) {
+        (stopX[stop], stopY[stop], stopSite[stop]) = (place.xM, place.yM, place.site)
+        guard let window else { return }
+        opensS[stop] = Double(window.openMs - nowMs) / 1_000
+        closesS[stop] = Double(window.closeMs - nowMs) / 1_000
+    }
+
+    private func put(_ vehicle: RideVehicle, at v: Int, of all: [Ride]) {
+        (capacity[v], isServing[v]) = (Double(vehicle.capacity), vehicle.inService)
+        let base = v * stride
+        (x[base], y[base], site[base]) = (vehicle.place.xM, vehicle.place.yM, vehicle.place.site)
+        length[v] = vehicle.stops.count
+        for (k, stop) in vehicle.stops.enumerated() {
+            let r = all.indexOfRank(stop.rank)
+            stops[base + k + 1] = Int32(2 * r + (stop.kind == .pickup ? 0 : 1))
+            vehicleOf[r] = Int32(v)
+        }
+        guard !refresh(v), isTimed else { return }
+        // A window that is missed by now is a broken promise, not a reason to plan nothing more for this vehicle.
+        for k in 0..<length[v] {
+            let stop = Int(stops[base + k + 1])
+            (closesS[stop], rideLimitS[stop / 2]) = (.infinity, .infinity)
+        }
+        refresh(v)
+    }
+
+    /// What riders know now is what the next change of plan is measured against.
+    func markTold() {
+        for v in 0..<vehicles {
+            for k in 1..<length[v] + 1 {
+                let (stop, cell) = (Int(stops[v * stride + k]), v * stride + k)
+                guard stop & 1 == 0 else { continue }
+                toldVehicle[stop / 2] = Int32(v)
+                toldArrivalS[stop / 2] = departS[cell] - rules.pickupServiceS
+            }
+        }
+    }
+
+    func isOnBoard(_ r: Int) -> Bool { !boardedAtS[r].isNaN }
+
+    var totalCost: Double { (0..<vehicles).reduce(0) { $0 + cost[$1] } }
+
+    /// The itinerary of a vehicle as it stands.
+    func itinerary(_ v: Int, of all: [Ride]) -> [Stop] {
+        (0..<length[v]).map { k in
+            let stop = Int(stops[v * stride + k + 1])
+            return Stop(rank: all[stop / 2].rank, kind: stop & 1 == 0 ? .pickup : .dropoff)
+        }
+    }
+}
+
+extension [Ride] {
+    /// Precondition: it is there. Rides are kept in order of rank.
+    func indexOfRank(_ rank: Int64) -> Int {
+        guard let index = firstIndex(ofRank: rank) else { preconditionFailure("no ride of rank \(rank)") }
+        return index
+    }
+
+    func firstIndex(ofRank rank: Int64) -> Int? {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle].rank < rank { low = middle + 1 } else { high = middle }
+        }
+        return low < count && self[low].rank == rank ? low : nil
+    }
+}

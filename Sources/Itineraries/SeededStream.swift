@@ -1,0 +1,40 @@
+internal import Glibc
+
+/// A seeded stream of requests: Poisson arrivals in a square plane, parties of one to three, vehicles with six seats.
+public struct SeededStream: Sendable {
+    public struct Timed: Equatable, Sendable {
+        public var atS: Double
+        public var event: DispatchEvent
+        public init(atS: Double, event: DispatchEvent) { (self.atS, self.event) = (atS, event) }
+    }
+
+    public var vehicles: Int
+    public var requests: Int
+    /// Mean seconds between two requests; 0: all at once.
+    public var gapS: Double
+    public var sideM = 3_000.0
+    /// Nobody asks to be driven less far than this.
+    public var leastM = 330.0
+
+    public init(vehicles: Int, requests: Int, gapS: Double) {
+        (self.vehicles, self.requests, self.gapS) = (vehicles, requests, gapS)
+    }
+
+    public func events(seed: UInt64) -> [Timed] {
+        var chance = SearchChance(seed: seed)
+        func metres() -> Double { (chance.unit() * sideM * 10).rounded() / 10 }
+        func place() -> CampusPoint { CampusPoint(xM: metres(), yM: metres()) }
+        var events = (0..<vehicles).map { v in
+            Timed(atS: 0, event: .entered(vehicle: "v\(v + 1)", capacity: 6, place: place()))
+        }
+        var atS = 0.0
+        for r in 0..<requests {
+            atS += -gapS * log(1 - chance.unit())
+            var (from, to) = (place(), place())
+            while hypot(from.xM - to.xM, from.yM - to.yM) <= leastM { (from, to) = (place(), place()) }
+            let request = RideRequest(id: "r\(r + 1)", passengers: 1 + chance.below(3), pickup: from, dropoff: to)
+            events.append(Timed(atS: atS, event: .requested(request)))
+        }
+        return events
+    }
+}
