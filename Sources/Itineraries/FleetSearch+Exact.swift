@@ -34,7 +34,7 @@ extension FleetSearch {
             ExactItinerary.states(waiting: items.count - boarded, boarded: boarded) <= max(1, rules.exactStatesMax)
         else { return nil }
         describe(v, items)
-        if !isTimed {
+        if !items.contains(where: { hasLimits[$0] }) {
             guard let cost = exact.solve() else { return BestOrder(cost: .infinity, stops: []) }
             return BestOrder(cost: cost, stops: found(items))
         }

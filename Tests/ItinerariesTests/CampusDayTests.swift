@@ -17,13 +17,14 @@ struct CampusDayTests {
         init(seed: UInt64) {
             chance = SeededChance(seed: seed)
             var rules = DispatchRules()
-            rules.iterations = 30
+            rules.iterations = 10
             if seed % 3 == 1 {
                 (rules.weights.order, rules.weights.cancel, rules.weights.override) = (5, 0.4, 0.3)
                 (rules.otherVehiclePrice, rules.movedArrivalPrice) = (60, 0.2)
             }
             // Few states: the longer itineraries are ordered by insertion.
-            if seed % 4 == 2 { rules.exactStatesMax = 27 }
+            if seed % 4 == 2 { rules.exactStatesMax = 27 } else { rules.exactStatesMax = 243 }
+            rules.exactLabelsMax = 300
             replayed = Campus(rules: rules, travel: .kilometresPerHour(20))!
             simulation = CampusSimulation(campus: replayed, seed: seed)
         }
@@ -66,7 +67,7 @@ struct CampusDayTests {
     }
 
     @Test func days() throws {
-        for seed in 0..<UInt64(World.count(12, long: 10_000)) {
+        for seed in 0..<UInt64(World.count(6, long: 10_000)) {
             try day(seed)
         }
     }
@@ -76,7 +77,7 @@ struct CampusDayTests {
         for v in 0..<4 {
             check(&day, .entered(vehicle: "v\(v)", capacity: 5, place: day.place()), seed)
         }
-        for number in 0..<60 {
+        for number in 0..<40 {
             let untilS = day.simulation.nowS + Double(day.chance.below(60))
             while let reached = day.simulation.next(untilS: untilS) {
                 check(&day, reached, seed)
@@ -151,7 +152,7 @@ struct CampusDayTests {
     @Test func theSameDayGivesTheSameDecisions() {
         func decisions(_ seed: UInt64) -> [Decision] {
             var day = Day(seed: seed)
-            return (0..<80).map { number in
+            return (0..<40).map { number in
                 while let reached = day.simulation.next(untilS: day.simulation.nowS + 20) {
                     _ = day.simulation.take(reached)
                 }
