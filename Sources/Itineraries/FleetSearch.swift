@@ -71,12 +71,17 @@ final class FleetSearch {
     let pickedUpAtS: Cells<Double>
     let exact: ExactItinerary
 
+    private static let roomLeast = 16
+
     /// Precondition: `rides` are in order of rank, `vehicles` name only rides that are there.
     init(vehicles fleet: [RideVehicle], rides all: [Ride], rules: DispatchRules, travel: TravelTimes, nowMs: Int64) {
         (self.rules, weights, self.travel) = (rules, rules.weights, travel)
         (rides, vehicles) = (all.count, fleet.count)
         let longest = fleet.reduce(0) { max($0, $1.stops.count) }
-        stride = min(DispatchRules.stopsMax, max(2 * all.count, longest)) + 1
+        // Room for four times the average, or some more stops than now: what lies unused must be cleared at each event.
+        let serving = max(1, fleet.reduce(0) { $0 + ($1.inService ? 1 : 0) })
+        let room = max(longest + FleetSearch.roomLeast, 8 * all.count / serving)
+        stride = min(DispatchRules.stopsMax, max(longest, min(2 * all.count, room))) + 1
         isTimed = all.contains {
             $0.request.pickupWindow != nil || $0.request.dropoffWindow != nil || $0.request.rideMsMax != nil
         }

@@ -127,7 +127,8 @@ struct CampusDayTests {
         rules.otherVehiclePrice == 0 && rules.movedArrivalPrice == 0 ? 0 : .infinity
     }
 
-    private func note(_ day: inout Day, _ event: DispatchEvent, _ decision: Decision, _ before: Campus, _ seed: UInt64) {
+    private func note(_ day: inout Day, _ event: DispatchEvent, _ decision: Decision, _ before: Campus, _ seed: UInt64)
+    {
         func end(_ id: String, _ how: String) {
             #expect(before.ride(id) != nil, "seed \(seed): \(id) \(how), but was not here")
             // A request that ended may be asked for again under its name; otherwise it ends once.
@@ -156,7 +157,8 @@ struct CampusDayTests {
                 while let reached = day.simulation.next(untilS: day.simulation.nowS + 20) {
                     _ = day.simulation.take(reached)
                 }
-                return day.simulation.take(number < 3 ? .entered(vehicle: "v\(number)", capacity: 4, place: day.place()) : day.event(number))
+                return day.simulation.take(
+                    number < 3 ? .entered(vehicle: "v\(number)", capacity: 4, place: day.place()) : day.event(number))
             }
         }
         #expect(decisions(3) == decisions(3))
@@ -166,7 +168,9 @@ struct CampusDayTests {
         var day = Day(seed: 8)
         for v in 0..<4 { _ = day.simulation.take(.entered(vehicle: "v\(v)", capacity: 5, place: day.place())) }
         for number in 0..<40 {
-            while let reached = day.simulation.next(untilS: day.simulation.nowS + 20) { _ = day.simulation.take(reached) }
+            while let reached = day.simulation.next(untilS: day.simulation.nowS + 20) {
+                _ = day.simulation.take(reached)
+            }
             _ = day.simulation.take(day.event(number))
         }
         let (campus, packed) = (day.simulation.campus, day.simulation.campus.packed())

@@ -8,7 +8,8 @@ struct CampusTests {
         var campus = Campus(rules: rules, travel: .kilometresPerHour(20))!
         for v in 0..<vehicles {
             _ = campus.take(
-                .entered(vehicle: "v\(v)", capacity: 4, place: CampusPoint(xM: Double(v) * 1_000, yM: 0)), atMs: 0, seed: 0)
+                .entered(vehicle: "v\(v)", capacity: 4, place: CampusPoint(xM: Double(v) * 1_000, yM: 0)), atMs: 0,
+                seed: 0)
         }
         return campus
     }
@@ -106,10 +107,30 @@ struct CampusTests {
     @Test(
         "What cannot be is said and changes nothing",
         arguments: [
-            (.requested(RideRequest(id: "a", passengers: 1, pickup: CampusPoint(xM: 0, yM: 0), dropoff: CampusPoint(xM: 1, yM: 1))), .repeated),
-            (.requested(RideRequest(id: "x", passengers: 0, pickup: CampusPoint(xM: 0, yM: 0), dropoff: CampusPoint(xM: 1, yM: 1))), .invalid),
-            (.requested(RideRequest(id: "x", passengers: 1, pickup: CampusPoint(xM: .nan, yM: 0), dropoff: CampusPoint(xM: 1, yM: 1))), .invalid),
-            (.requested(RideRequest(id: "", passengers: 1, pickup: CampusPoint(xM: 0, yM: 0), dropoff: CampusPoint(xM: 1, yM: 1))), .invalid),
+            (
+                .requested(
+                    RideRequest(
+                        id: "a", passengers: 1, pickup: CampusPoint(xM: 0, yM: 0), dropoff: CampusPoint(xM: 1, yM: 1))),
+                .repeated
+            ),
+            (
+                .requested(
+                    RideRequest(
+                        id: "x", passengers: 0, pickup: CampusPoint(xM: 0, yM: 0), dropoff: CampusPoint(xM: 1, yM: 1))),
+                .invalid
+            ),
+            (
+                .requested(
+                    RideRequest(
+                        id: "x", passengers: 1, pickup: CampusPoint(xM: .nan, yM: 0), dropoff: CampusPoint(xM: 1, yM: 1)
+                    )), .invalid
+            ),
+            (
+                .requested(
+                    RideRequest(
+                        id: "", passengers: 1, pickup: CampusPoint(xM: 0, yM: 0), dropoff: CampusPoint(xM: 1, yM: 1))),
+                .invalid
+            ),
             (.cancelled(request: "x"), .unknownRequest), (.cancelled(request: "on"), .onBoard),
             (.overridden(request: "on"), .onBoard), (.pickedUp(request: "on"), .onBoard),
             (.droppedOff(request: "a"), .notOnBoard), (.droppedOff(request: "x"), .unknownRequest),
