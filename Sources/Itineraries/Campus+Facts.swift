@@ -83,6 +83,8 @@ extension Campus {
         case .queued: throw .notAssigned
         case .onBoard: throw .onBoard
         case .assigned(let vehicle):
+            let seats = vehicles[try self.index(ofVehicle: vehicle)].capacity
+            guard onBoard(vehicle) + rides[index].request.passengers <= seats else { throw .noSeat }
             let disturbed = try reach(Stop(rank: rides[index].rank, kind: .pickup), vehicle)
             rides[index].state = .onBoard(vehicle: vehicle, sinceMs: atMs)
             return Effect(disturbed: disturbed)
@@ -96,6 +98,10 @@ extension Campus {
         rides.remove(at: index)
         vehicles.removeAll { !$0.inService && $0.stops.isEmpty }
         return Effect(disturbed: disturbed)
+    }
+
+    private func onBoard(_ vehicle: String) -> Int {
+        rides.reduce(0) { $0 + ($1.isOnBoard && $1.vehicle == vehicle ? $1.request.passengers : 0) }
     }
 
     /// The rest of a best itinerary is a best itinerary: only a stop out of turn asks for another order.

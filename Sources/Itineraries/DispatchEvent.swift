@@ -32,6 +32,7 @@ public enum DispatchFault: String, Error, Sendable {
     case notOnBoard = "the rider is not on board"
     case notAssigned = "no vehicle has this request"
     case tooMany = "the campus is full"
+    case noSeat = "more passengers would be on board than seats: somebody must be dropped first"
     case capacityBelowLoad = "more passengers are on board than that"
 }
 

@@ -35,9 +35,9 @@ public struct DispatchRules: Equatable, Sendable {
     /// Itineraries with more combinations of waiting, on board and done than this are ordered by insertion.
     public var exactStatesMax = 2_187
     /// Labels of an exact itinerary with time windows or ride limits.
-    public var exactLabelsMax = 200_000
+    public var exactLabelsMax = 3_000
     /// Rounds of the improvement pass after each event.
-    public var iterations = 250
+    public var iterations = 100
     /// The longest a request is tried while no vehicle is free.
     public var queuedMs: Int64 = 600_000
     /// How many candidates an explanation names.

@@ -34,7 +34,7 @@ extension FleetSearch {
             ExactItinerary.states(waiting: items.count - boarded, boarded: boarded) <= max(1, rules.exactStatesMax)
         else { return nil }
         describe(v, items)
-        if !isTimed {
+        if !items.contains(where: { hasLimits[$0] }) {
             guard let cost = exact.solve() else { return BestOrder(cost: .infinity, stops: []) }
             return BestOrder(cost: cost, stops: found(items))
         }
@@ -105,15 +105,31 @@ extension FleetSearch {
     /// Makes a vehicle's order as good as it can be made: exactly where that is possible, else by taking each waiting ride
     /// out and putting it back where it is cheapest until nothing improves. Never makes it dearer.
     func optimise(_ v: Int) {
-        let before = stopsOf(v)
-        guard before.count > 1 else { return }
+        guard length[v] > 1 else { return }
         let standing = cost[v]
         if let best = bestOrder(v, bound: standing) {
+            guard best.cost.isFinite else { return }
             // A gain within rounding is no reason to change what people were told.
-            if best.cost < standing - 1e-9 * (1 + standing.magnitude) { setStops(v, best.stops) }
+            if !standing.isFinite || best.cost < standing - 1e-9 * (1 + standing.magnitude) { setStops(v, best.stops) }
             return
         }
-        relocate(v)
+        if !standing.isFinite { rebuild(v) }
+        if cost[v].isFinite { relocate(v) }
+    }
+
+    /// An order that became impossible, because a stop was reached out of turn: those on board first, the others where they
+    /// cost least.
+    private func rebuild(_ v: Int) {
+        let standing = stopsOf(v)
+        let waiting = ridesOf(v, and: -1).filter { !isOnBoard($0) }
+        for r in waiting { takeOut(r) }
+        refresh(v)
+        for r in waiting {
+            guard cost[v].isFinite, let place = cheapest(r, in: v, below: .infinity, isBounded: false) else {
+                return setStops(v, standing)
+            }
+            insert(r, into: v, place)
+        }
     }
 
     private func relocate(_ v: Int) {

@@ -38,10 +38,11 @@ extension FleetSearch {
     @discardableResult
     func refresh(_ v: Int) -> Bool {
         let (base, n) = (v * stride, length[v])
-        var (onBoard, pending, k) = (0.0, 0.0, 1)
+        var (onBoard, pending, k, limits) = (0.0, 0.0, 1, 0)
         while k <= n {
             let stop = Int(stops[base + k])
             let r = stop >> 1
+            if stop & 1 == 1, hasLimits[r] { limits += 1 }
             if stop & 1 == 0 {
                 pending += waitRate[r]
             } else if isOnBoard(r) {
@@ -50,7 +51,7 @@ extension FleetSearch {
             }
             k += 1
         }
-        (departS[base], load[base], rate[base]) = (0, onBoard, pending)
+        (departS[base], load[base], rate[base], limited[v]) = (0, onBoard, pending, limits)
         var (clock, total, broken, isKept) = (0.0, 0.0, 0.0, onBoard <= capacity[v])
         k = 1
         while k <= n {
@@ -84,7 +85,7 @@ extension FleetSearch {
             (departS[cell], load[cell], rate[cell]) = (clock, onBoard, pending)
             k += 1
         }
-        if isTimed { measureSlack(v) }
+        if isTimed, limits > 0 { measureSlack(v) }
         cost[v] = isKept ? total : .infinity
         promises[v] = broken
         return isKept

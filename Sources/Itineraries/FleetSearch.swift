@@ -12,6 +12,9 @@ final class FleetSearch {
     let stride: Int
     /// Whether any ride has a time window or a ride limit: waiting then bends what is linear otherwise.
     let isTimed: Bool
+    let hasLimits: Cells<Bool>
+    /// How many rides with limits each route has.
+    let limited: Cells<Int>
 
     // By ride.
     let passengers: Cells<Double>
@@ -68,15 +71,21 @@ final class FleetSearch {
     let pickedUpAtS: Cells<Double>
     let exact: ExactItinerary
 
+    private static let roomLeast = 16
+
     /// Precondition: `rides` are in order of rank, `vehicles` name only rides that are there.
     init(vehicles fleet: [RideVehicle], rides all: [Ride], rules: DispatchRules, travel: TravelTimes, nowMs: Int64) {
         (self.rules, weights, self.travel) = (rules, rules.weights, travel)
         (rides, vehicles) = (all.count, fleet.count)
         let longest = fleet.reduce(0) { max($0, $1.stops.count) }
-        stride = min(DispatchRules.stopsMax, max(2 * all.count, longest)) + 1
+        // Room for four times the average, or some more stops than now: what lies unused must be cleared at each event.
+        let serving = max(1, fleet.reduce(0) { $0 + ($1.inService ? 1 : 0) })
+        let room = max(longest + FleetSearch.roomLeast, 8 * all.count / serving)
+        stride = min(DispatchRules.stopsMax, max(longest, min(2 * all.count, room))) + 1
         isTimed = all.contains {
             $0.request.pickupWindow != nil || $0.request.dropoffWindow != nil || $0.request.rideMsMax != nil
         }
+        (hasLimits, limited) = (Cells(all.count, false), Cells(fleet.count, 0))
         let (r, v, cells) = (rides, vehicles, vehicles * stride)
         (passengers, waitRate, rideRate) = (Cells(r, 0), Cells(r, 0), Cells(r, 0))
         (rank, rideLimitS, boardedAtS) = (Cells(r, 0), Cells(r, .infinity), Cells(r, .nan))
@@ -105,9 +114,8 @@ final class FleetSearch {
             fromPickup, fromDropoff, pickedUpAtS,
         ] { cells.free() }
         for cells in [vehicleOf, toldVehicle, stopSite, stops, site, sequence] { cells.free() }
-        isBanned.free()
-        isServing.free()
-        length.free()
+        for cells in [isBanned, isServing, hasLimits] { cells.free() }
+        for cells in [length, limited] { cells.free() }
     }
 
     private func put(_ ride: Ride, at r: Int, nowMs: Int64) {
@@ -116,6 +124,7 @@ final class FleetSearch {
         waitRate[r] = weights.wait * Double(request.passengers)
         rideRate[r] = weights.ride * Double(request.passengers)
         rank[r] = Double(ride.rank)
+        hasLimits[r] = request.pickupWindow != nil || request.dropoffWindow != nil || request.rideMsMax != nil
         if let limit = request.rideMsMax { rideLimitS[r] = Double(limit) / 1_000 }
         if case .onBoard(_, let sinceMs) = ride.state { boardedAtS[r] = Double(sinceMs - nowMs) / 1_000 }
         let driving = weights.surge * weights.travel
@@ -143,7 +152,7 @@ final class FleetSearch {
             stops[base + k + 1] = Int32(2 * r + (stop.kind == .pickup ? 0 : 1))
             vehicleOf[r] = Int32(v)
         }
-        guard !refresh(v), isTimed else { return }
+        guard !refresh(v), limited[v] > 0 else { return }
         // A window that is missed by now is a broken promise, not a reason to plan nothing more for this vehicle.
         for k in 0..<length[v] {
             let stop = Int(stops[base + k + 1])

@@ -18,7 +18,8 @@ extension FleetSearch {
     /// Precondition: `mayTake(r, v)`. With `isBounded`, places that cannot come below `limit` by waiting alone are left out,
     /// which is exact for straight lines without likelihoods.
     func cheapest(_ r: Int, in v: Int, below limit: Double, isBounded: Bool) -> Insertion? {
-        isTimed ? cheapestTimed(r, in: v, below: limit) : cheapestFree(r, in: v, below: limit, isBounded)
+        if limited[v] > 0 || hasLimits[r] { return cheapestTimed(r, in: v, below: limit) }
+        return cheapestFree(r, in: v, below: limit, isBounded)
     }
 
     /// Without windows a delay costs its seconds times the rate of who is behind it: each pair of places takes constant
@@ -120,7 +121,7 @@ extension FleetSearch {
             guard start <= closesS[pickup], load[base + i] + passengers[r] <= capacity[v] else { continue }
             var j = i
             while j <= n, load[base + j] + passengers[r] <= capacity[v] {
-                if j > i {
+                if j > i, limited[v] > 0 {
                     let arrival = start + rules.pickupServiceS + secondsFrom(pickup, to: base + i + 1)
                     guard arrival <= latestS[base + i + 1] else { break }
                 }

@@ -170,7 +170,7 @@ extension PlanCases.Case {
 
     private func rules() throws -> DispatchRules {
         var rules = DispatchRules()
-        rules.exactStatesMax = PlanCases.Case.exactStatesMax
+        (rules.exactStatesMax, rules.exactLabelsMax) = (PlanCases.Case.exactStatesMax, 1_000_000)
         if let weights {
             (rules.weights.travel, rules.weights.wait, rules.weights.ride) = (
                 weights.travel, weights.wait, weights.ride

@@ -16,7 +16,7 @@ struct World {
         seed: UInt64, vehicles count: Int = 1, onBoard: Int, waiting: Int, limits: Limits = .none, isMeasured: Bool
     ) {
         chance = SeededChance(seed: seed)
-        rules.iterations = 0
+        (rules.iterations, rules.exactLabelsMax) = (0, 200_000)
         weigh()
         let ranks = (1...Int64(count * (onBoard + waiting) + 1)).shuffled(using: &chance)
         var next = 0
