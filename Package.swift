@@ -54,7 +54,7 @@ let package = Package(
         pure("Trips", ["Fleet", "Wire"]),
         pure("Alerts", ["Fleet", "Wire"]),
         pure("Itineraries", ["Fleet", "Wire"]),
-        pure("Pipeline", ["Fleet", "Wire", "Trips", "Alerts"]),
+        pure("Pipeline", ["Fleet", "Wire", "Trips", "Alerts", "Itineraries"]),
 
         pure("Settings", ["Fleet", "CYaml"]),
         pure("Trials", ["Fleet", "Alerts", "Pipeline", "Settings"]),
@@ -70,7 +70,7 @@ let package = Package(
         pure(
             "Gateways",
             ["Fleet", "Wire", "Kafka", "Postgres", "Sockets", "Outbound", "Secrets", "Observe", "CSQLite"]),
-        pure("Storage", ["Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Kafka", "Postgres"]),
+        pure("Storage", ["Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Pipeline", "Kafka", "Postgres"]),
         pure("Worker", ["Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Kafka", "Storage", "Postgres", "Observe"]),
         pure("Notices", ["Fleet", "Kafka", "Postgres", "Storage", "Observe"]),
         pure("Reports", ["Fleet", "Wire", "Trips", "Alerts", "Storage", "Postgres"]),
@@ -86,7 +86,8 @@ let package = Package(
         .executableTarget(
             name: "drover",
             dependencies: [
-                "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Pipeline", "Observe", "Kafka", "Postgres", "HTTP", "Secrets",
+                "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Pipeline", "Observe", "Kafka", "Postgres", "HTTP",
+                "Secrets",
                 "Gateways", "Worker", "Storage", "Notices", "Reports", "Web", "Embedded", "Settings",
                 "Trials", "Sockets", "Emulate",
             ],

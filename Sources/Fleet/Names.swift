@@ -34,6 +34,7 @@ public struct VehicleID: Hashable, Comparable, Sendable, CustomStringConvertible
 public enum Topic {
     public static let cars = "drover.cars"
     public static let machines = "drover.machines"
+    public static let dispatch = "drover.dispatch"
     /// What comes back out, through the outbox.
     public static let alerts = "drover.alerts"
     public static let assignments = "drover.assignments"

@@ -15,6 +15,8 @@ public struct PartitionLog: Sendable {
     public let partition: TopicPartition
     /// The first offset that is there.
     public let firstOffset: Int64
+    /// The offset after the last that was there; nil: it was not asked for.
+    public let endOffset: Int64?
     /// How many partitions the topic has.
     public let partitionCount: Int32
 }
@@ -220,23 +222,33 @@ public final class Consumer {
 
     /// The logs of partitions as their brokers tell them, asked together: there may be hundreds. One whose broker does not
     /// answer is left out. How many partitions a topic has is asked once: it never changes.
+    ///
+    /// - Parameter ends: topics whose ends are asked for, too.
     public func logs(
-        of partitions: some Collection<TopicPartition>, timeoutMs: Int32
+        of partitions: some Collection<TopicPartition>, ends: Set<String> = [], timeoutMs: Int32
     ) throws -> [TopicPartition: PartitionLog] {
         for topic in Set(partitions.map(\.topic)) where counts[topic] == nil {
             counts[topic] = try self.partitions(of: topic, timeoutMs: timeoutMs)
         }
         let firsts = try offsets(of: Array(partitions), fromMs: Consumer.earliest, timeoutMs: timeoutMs)
+        let ending = partitions.filter { ends.contains($0.topic) }
+        let lasts =
+            ending.isEmpty ? [:] : try offsets(of: Array(ending), fromMs: Consumer.latest, timeoutMs: timeoutMs)
         var logs: [TopicPartition: PartitionLog] = [:]
         for case (let partition, let first?) in firsts {
             guard let count = counts[partition.topic], count > partition.partition else { continue }
-            logs[partition] = PartitionLog(partition: partition, firstOffset: first, partitionCount: count)
+            let end = lasts[partition] ?? nil
+            // Its broker did not say.
+            if ends.contains(partition.topic), end == nil { continue }
+            logs[partition] = PartitionLog(
+                partition: partition, firstOffset: first, endOffset: end, partitionCount: count)
         }
         return logs
     }
 
     /// In the place of a time: the first offset that is there (ListOffsets in the protocol).
     private static let earliest: Int64 = -2
+    private static let latest: Int64 = -1
 
     /// The first offset of each partition that was pushed at this time or later; nil where there is none. A partition whose
     /// broker does not answer is left out.

@@ -53,6 +53,11 @@ public enum ReplaySchema {
         Table("car_support", "vehicle", []),
         Table("car_owner", "vehicle", []),
         Table("trip_summary", "vehicle", []),
+        Table("campus", "campus", []),
+        Table("rider", "rider", []),
+        Table("ride", "request", []),
+        Table("ride_vehicle", "vehicle", []),
+        Table("dispatch_decision", "campus", []),
     ]
 
     /// A plain name that is nobody else's.

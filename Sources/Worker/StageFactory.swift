@@ -19,14 +19,19 @@ package struct StageFactory: Sendable {
 
     package init(tables: [StagedTable], make: @escaping Make) { (self.tables, self.make) = (tables, make) }
 
-    /// The product's: machines' topics to machine stages, all others to car stages.
-    static func product(_ tripRules: TripRules, log: Log) -> StageFactory {
+    /// The product's: a kind of stage a topic.
+    ///
+    /// - Parameter isReplay: decides nothing; what was decided stands on the log.
+    static func product(_ tripRules: TripRules, isReplay: Bool, log: Log) -> StageFactory {
         StageFactory(tables: CarStore.tables + MachineStore.tables) { partitionLog, progress, rejects, connection in
             let partition = partitionLog.partition
             let (stage, unreadable): (any Stage, Int) =
-                partition.topic == Topic.machines
-                ? try machines(partitionLog, progress, rejects, on: connection)
-                : try cars(partitionLog, progress, rejects, tripRules, on: connection)
+                switch partition.topic {
+                case Topic.machines: try machines(partitionLog, progress, rejects, on: connection)
+                case Topic.dispatch:
+                    (try campuses(partitionLog, progress, rejects, isReplay: isReplay, on: connection), 0)
+                default: try cars(partitionLog, progress, rejects, tripRules, on: connection)
+                }
             if unreadable > 0 {
                 log.warning(
                     "stored states could not be read; they are made again from the stored readings",
@@ -56,6 +61,16 @@ package struct StageFactory: Sendable {
             log.partition, place: log.place, book: book, drivers: drivers, decoder: RecordDecoder(),
             rejects: rejects)
         return (stage, unreadable)
+    }
+
+    private static func campuses(
+        _ log: PartitionLog, _ progress: PartitionProgress, _ rejects: Rejects, isReplay: Bool,
+        on connection: Connection
+    ) throws -> CampusStage {
+        let book = try RideStore.load(
+            partition: log.place.partition, clockMs: progress.replayClockMs,
+            decidesFrom: isReplay ? .max : max(log.endOffset ?? 0, progress.nextOffset), on: connection)
+        return CampusStage(log.partition, place: log.place, book: book, rejects: rejects)
     }
 
     private static func machines(

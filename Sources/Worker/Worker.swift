@@ -68,9 +68,7 @@ public final class Worker {
     private let metrics: WorkerMetrics
     private let consumer: Consumer
     private let lanes: [Lane]
-    /// Alerts of machines must not stand behind the commit that closes the minutes of a whole fleet of cars: these lanes
-    /// are the machines', those before them everybody else's.
-    private let machineLanes: Range<Int>
+    private let plan: LanePlan
     private let events: Mailbox<Event>
     private let publisher: RulesPublisher
     /// The group's assignment.
@@ -96,14 +94,14 @@ public final class Worker {
         publisher = RulesPublisher(settings.kafka)
         let database = Committer.Settings(
             conninfo: settings.conninfo, schema: settings.schema,
-            stages: settings.stages ?? .product(settings.tripRules, log: log))
+            stages: settings.stages ?? .product(settings.tripRules, isReplay: false, log: log))
         let events = Mailbox<Event>()
         self.events = events
-        let others = settings.topics.contains { $0 != Topic.machines } ? settings.lanes : 0
-        let machines = settings.topics.contains(Topic.machines) ? (others == 0 ? settings.lanes : (others + 1) / 2) : 0
-        machineLanes = others..<others + machines
-        lanes = (0..<others + machines).map { number in
-            Lane(number, database, commitIntervalMs: settings.commitIntervalMs, metrics: figures, log: log) {
+        let plan = LanePlan(topics: settings.topics, lanes: settings.lanes)
+        self.plan = plan
+        lanes = (0..<plan.count).map { number in
+            let intervalMs = plan.commitIntervalMs(number, standard: settings.commitIntervalMs)
+            return Lane(number, database, commitIntervalMs: intervalMs, metrics: figures, log: log) {
                 events.put(.report(lane: number, $0))
             }
         }
@@ -210,10 +208,8 @@ public final class Worker {
     private func load(_ partitions: [TopicPartition]) {
         var byLane: [Int: [PartitionLog]] = [:]
         do {
-            for log in try consumer.logs(of: partitions, timeoutMs: Worker.brokerMs).values {
-                let fitting =
-                    log.partition.topic == Topic.machines ? machineLanes : lanes.startIndex..<machineLanes.lowerBound
-                let lane = fitting.min { load(of: $0) < load(of: $1) }!
+            for log in try consumer.logs(of: partitions, ends: [Topic.dispatch], timeoutMs: Worker.brokerMs).values {
+                let lane = plan.lanes(for: log.partition.topic).min { load(of: $0) < load(of: $1) }!
                 places[log.partition] = .loading(lane: lane)
                 byLane[lane, default: []].append(log)
             }

@@ -18,8 +18,8 @@ struct ActionPush {
         .init("--at", "TIME", "when it was done (2026-11-21T08:00:00Z; default: now)"),
     ]
 
-    /// Who, when and the note as typed.
-    static func action(_ arguments: Arguments, vehicle: VehicleID?, kind: Action.Kind) throws -> Action {
+    /// Who says it and when, as typed.
+    static func head(_ arguments: Arguments) throws -> (id: String, ts: Int64, by: String) {
         var ts = Clock.nowMs()
         if let text = arguments.text("--at") {
             guard let time = UTC.parse(text) else {
@@ -30,15 +30,31 @@ struct ActionPush {
         let environment = ProcessInfo.processInfo.environment
         let by = arguments.text("--by") ?? environment["USER"] ?? environment["LOGNAME"] ?? ""
         guard !by.isEmpty else { throw UsageError("say who: --by NAME") }
+        return ("a-" + UUID().uuidString.lowercased(), ts, by)
+    }
+
+    static func action(_ arguments: Arguments, vehicle: VehicleID?, kind: Action.Kind) throws -> Action {
+        let (id, ts, by) = try head(arguments)
         let note = arguments.text("--note").flatMap { $0.isEmpty ? nil : $0 }
-        let id = "a-" + UUID().uuidString.lowercased()
         return Action(id: id, vehicle: vehicle, ts: ts, by: by, note: note, kind: kind)
     }
 
     /// One that was typed; says what became of it.
-    func push(_ action: Action) throws {
+    func push(_ action: Action) throws { say(try push([action])) }
+
+    /// One of a campus; says what became of it.
+    func push(_ record: RideRecord) throws {
+        let (key, value) = (Array(record.campus.utf8), RideRecords.encode(record))
+        // What the worker would refuse is refused here.
+        _ = try unsafe value.withUnsafeBytes { value in
+            try unsafe key.withUnsafeBytes { try unsafe RideRecords.decode(value, key: $0) }
+        }
+        say(try push([(key, value)]))
+    }
+
+    private func say(_ isTaken: Bool) {
         Out.note(
-            try push([action])
+            isTaken
                 ? "done"
                 : "it is on the log and counts; no worker has taken it within 10 s. Is one up? See `drover offsets show`"
         )
@@ -46,22 +62,29 @@ struct ActionPush {
 
     /// Whether a worker has taken them all within 10 s.
     func push(_ actions: [Action]) throws -> Bool {
+        try push(
+            actions.map { action in
+                let value = RecordWriter.action(action)
+                // What the worker would refuse is refused here.
+                _ = try RecordDecoder().decode(line: value, isMachine: topic == Topic.machines)
+                return (action.vehicle.map { Array($0.text.utf8) }, value)
+            })
+    }
+
+    /// Without a key it goes to every partition.
+    private func push(_ records: [(key: [UInt8]?, value: [UInt8])]) throws -> Bool {
         let kafka = settings.kafka(clientID: "drover-action")
         let topics = try Topics.ensure(kafka, partitions: Int32(settings.integer("kafka.partitions")))
         guard let count = topics[topic] else { throw Failure("the topic \(topic) is not there") }
         let producer = try Producer(kafka)
         var written: Set<Int32> = []
-        for action in actions {
-            let value = RecordWriter.action(action)
-            // What the worker would refuse is refused here.
-            _ = try RecordDecoder().decode(line: value, isMachine: topic == Topic.machines)
-            let key = Array((action.vehicle?.text ?? "").utf8)
+        for (key, value) in records {
             let partitions =
-                action.vehicle == nil
-                ? Array(0..<count) : [unsafe key.withUnsafeBytes { unsafe KeyPlace.partition(of: $0, count: count) }]
+                key.map { [unsafe $0.withUnsafeBytes { unsafe KeyPlace.partition(of: $0, count: count) }] }
+                ?? Array(0..<count)
             for partition in partitions {
                 try producer.produce(
-                    topic: topic, partition: partition, key: key, value: value, timestampMs: nil)
+                    topic: topic, partition: partition, key: key ?? [], value: value, timestampMs: nil)
             }
             written.formUnion(partitions)
         }

@@ -1,4 +1,5 @@
 import Fleet
+import Gateways
 import Kafka
 import Observe
 import Postgres
@@ -79,7 +80,7 @@ struct Offsets {
             )
         }
         var places: [Place] = []
-        for topic in [Topic.cars, Topic.machines] {
+        for topic in Topics.readings {
             // A topic that is gone has no record: whatever was stored for it lies beyond its end.
             let known = stored.keys.filter { $0.topic == topic }.map { $0.partition + 1 }.max() ?? 0
             let count = try consumer.partitions(of: topic, timeoutMs: 10_000)

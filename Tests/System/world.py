@@ -21,6 +21,8 @@ TABLES = {
     "driving": "vehicle, record_id", "assignment": "vehicle, assigned_at",
     "account_settings": "topic_partition, account, in_force_at", "health_scan": "vehicle, scan_id", "car_support": "vehicle",
     "car_owner": "vehicle, owned_at", "trip_summary": "vehicle, record_id",
+    "campus": "campus", "rider": "campus, rider", "ride": "campus, request", "ride_vehicle": "campus, vehicle",
+    "dispatch_decision": "campus, record_offset",
 }
 
 

@@ -1,0 +1,139 @@
+/// A record of a campus: what riders, ride drivers and dispatchers say, and what was decided on it.
+public struct RideRecord: Equatable, Sendable {
+    public enum Kind: Equatable, Sendable {
+        /// The campus's area and weights, from here on.
+        case campus(CampusSettings)
+        case profile(rider: String, person: Person)
+        case pickup(Pickup)
+        case cancel(request: String)
+        /// The driver who has the request refuses it.
+        case override(request: String)
+        /// A stop was reached, as its driver says.
+        case done(request: String, isPickup: Bool)
+        case inService(InService)
+        case outOfService(vehicle: String)
+        case breakdown(vehicle: String)
+        /// Speed in thousandths of m/s; nil: the vehicle does not tell.
+        case position(vehicle: String, place: Position, speedMmPerS: Int64?)
+        /// A sign of life of who looks and says nothing.
+        case riderSign(rider: String)
+        case vehicleSign(vehicle: String)
+        /// Weather times time of day, in thousandths.
+        case surge(thousandths: Int64)
+        /// What was decided on the record at `offset` of this partition: `text` is read by `Itineraries`, `why` by people.
+        case decision(offset: Int64, text: String, why: String)
+    }
+
+    public struct Person: Equatable, Sendable {
+        public var name: String
+        /// Where the photo is; nil: none.
+        public var photo: String?
+        public init(name: String, photo: String?) { (self.name, self.photo) = (name, photo) }
+    }
+
+    public struct Pickup: Equatable, Sendable {
+        public var request: String
+        public var rider: String
+        public var passengers: Int
+        public var from: Position
+        public var to: Position
+        public var fromAddress: String?
+        public var toAddress: String?
+        /// What the rider says of himself or of the place.
+        public var description: String?
+
+        public init(request: String, rider: String, passengers: Int, from: Position, to: Position) {
+            (self.request, self.rider, self.passengers) = (request, rider, passengers)
+            (self.from, self.to) = (from, to)
+        }
+    }
+
+    public struct InService: Equatable, Sendable {
+        public var vehicle: String
+        public var driver: String
+        public var person: Person
+        public var capacity: Int
+        public var place: Position
+        public init(vehicle: String, driver: String, person: Person, capacity: Int, place: Position) {
+            (self.vehicle, self.driver, self.person) = (vehicle, driver, person)
+            (self.capacity, self.place) = (capacity, place)
+        }
+    }
+
+    public var id: String
+    public var campus: String
+    /// Epoch milliseconds by the clock of who says it.
+    public var ts: Int64
+    /// Who said it.
+    public var by: String
+    public var kind: Kind
+
+    public init(id: String, campus: String, ts: Int64, by: String, kind: Kind) {
+        (self.id, self.campus, self.ts, self.by, self.kind) = (id, campus, ts, by, kind)
+    }
+}
+
+/// Where a campus lies and how it is dispatched.
+public struct CampusSettings: Equatable, Sendable {
+    public var name: String
+    /// The polygon that one end of each ride lies in: 3 to `cornersMax` corners, the last is joined to the first.
+    public var boundary: [Position]
+    /// Numbers by their keys, in thousandths; what is not there has its standard.
+    public var numbers: [Key: Int64]
+
+    public static let cornersMax = 1_000
+
+    /// What can be set: seconds of driving each, unless the name says another unit.
+    public enum Key: String, CaseIterable, Sendable {
+        case travel, wait, ride, order, cancel, override
+        case pickupS = "pickup_s"
+        case dropoffS = "dropoff_s"
+        case otherVehicleS = "other_vehicle_s"
+        case movedArrivalS = "moved_arrival_s"
+        case speedKmh = "speed_kmh"
+        case detour
+        /// How far outside the other end may be.
+        case reachM = "reach_m"
+        case queueS = "queue_s"
+        case silenceS = "silence_s"
+        case iterations
+
+        /// In thousandths. 804.672 m is half a mile.
+        public var standard: Int64 {
+            switch self {
+            case .travel, .wait, .ride: 1_000
+            case .order: 5_000
+            case .cancel, .override: 500
+            case .pickupS: 20_000
+            case .dropoffS: 10_000
+            case .otherVehicleS: 60_000
+            case .movedArrivalS: 200
+            case .speedKmh: 20_000
+            case .detour: 1_300
+            case .reachM: 804_672
+            case .queueS: 600_000
+            case .silenceS: 300_000
+            case .iterations: 250_000
+            }
+        }
+
+        public var range: ClosedRange<Int64> {
+            switch self {
+            case .travel, .wait, .ride, .order, .cancel, .override, .movedArrivalS: 0...1_000_000
+            case .pickupS, .dropoffS, .otherVehicleS: 0...3_600_000
+            case .speedKmh: 1_000...200_000
+            case .detour: 1_000...5_000
+            case .reachM: 0...100_000_000
+            case .queueS, .silenceS: 1_000...86_400_000
+            case .iterations: 0...100_000_000
+            }
+        }
+    }
+
+    public init(name: String, boundary: [Position], numbers: [Key: Int64] = [:]) {
+        (self.name, self.boundary, self.numbers) = (name, boundary, numbers)
+    }
+
+    /// In thousandths.
+    public subscript(key: Key) -> Int64 { numbers[key] ?? key.standard }
+}

@@ -1,0 +1,73 @@
+internal import Fleet
+internal import Itineraries
+internal import Wire
+
+/// A record's decisions for people: who was tried, what each would have cost, and by which weights.
+enum DecisionWhy {
+    static func text(_ steps: [CampusDesk.Step], _ campus: Campus) -> String {
+        let weights = campus.rules.weights
+        return JSONValue.object([
+            ("steps", .list(steps.map(step))),
+            (
+                "weights",
+                .object([
+                    ("travel", number(weights.travel)), ("wait", number(weights.wait)), ("ride", number(weights.ride)),
+                    ("order", number(weights.order)), ("cancel", number(weights.cancel)),
+                    ("override", number(weights.override)), ("surge", number(weights.surge)),
+                    ("other_vehicle_s", number(campus.rules.otherVehiclePrice)),
+                    ("moved_arrival_s", number(campus.rules.movedArrivalPrice)),
+                ])
+            ),
+            ("seconds_per_metre", number(campus.travel.secondsPerMetre)),
+        ]).rendered()
+    }
+
+    private static func step(_ step: CampusDesk.Step) -> JSONValue {
+        let decision = step.decision
+        var fields: [(String, JSONValue)] = [("event", .text(step.event)), ("request", .optional(step.request))]
+        switch decision.outcome {
+        case .assigned(let vehicle): fields += [("outcome", .text("assigned")), ("vehicle", .text(vehicle))]
+        case .queued(let place): fields += [("outcome", .text("queued")), ("place", .integer(Int64(place)))]
+        case .done, .ignored: fields.append(("outcome", .text("done")))
+        }
+        fields += [
+            ("choices", .list(decision.choices.map(choice))), ("moved", .list(decision.moved.map(moved))),
+            ("expired", .list(decision.expired.map { .text($0) })), ("cost_placed_s", number(decision.costPlaced)),
+            ("cost_after_s", number(decision.costAfter)),
+        ]
+        return .object(fields)
+    }
+
+    private static func choice(_ choice: Decision.Choice) -> JSONValue {
+        .object([
+            ("request", .text(choice.request)),
+            (
+                "options",
+                .list(
+                    choice.options.map { option in
+                        .object([
+                            ("vehicle", .text(option.vehicle)), ("growth_s", number(option.growth)),
+                            ("before_s", number(option.before)), ("after_s", number(option.after)),
+                            ("travel_s", number(option.terms.travel)), ("wait_s", number(option.terms.wait)),
+                            ("ride_s", number(option.terms.ride)), ("order_s", number(option.terms.order)),
+                            ("cancel_s", number(option.terms.cancel)), ("override_s", number(option.terms.override)),
+                            ("promises_s", number(option.promises)), ("proven", .bool(option.isProven)),
+                        ])
+                    })
+            ), ("bounded_out", .integer(Int64(choice.boundedOut))), ("unlisted", .integer(Int64(choice.unlisted))),
+        ])
+    }
+
+    private static func moved(_ promise: Decision.MovedPromise) -> JSONValue {
+        .object([
+            ("request", .text(promise.request)), ("vehicle_before", .text(promise.vehicleBefore)),
+            ("vehicle", .text(promise.vehicleAfter)), ("pickup_before", .text(UTC.text(promise.arrivalBeforeMs))),
+            ("pickup", .text(UTC.text(promise.arrivalAfterMs))),
+        ])
+    }
+
+    /// Three decimals: more says nothing of seconds.
+    private static func number(_ value: Double) -> JSONValue {
+        .number(Decimal.scaled(value, decimals: 3).map { Decimal.text($0, decimals: 3) })
+    }
+}

@@ -1,0 +1,68 @@
+public import Fleet
+
+/// A ride as people see it: an absolute row.
+public struct RideRow: Equatable, Sendable {
+    public enum State: String, Sendable {
+        /// No vehicle can take it yet.
+        case queued
+        case assigned
+        case onBoard = "on_board"
+        case done, cancelled, expired, refused
+
+        public var isOutstanding: Bool {
+            switch self {
+            case .queued, .assigned, .onBoard: true
+            case .done, .cancelled, .expired, .refused: false
+            }
+        }
+    }
+
+    public let pickup: RideRecord.Pickup
+    public let requestedMs: Int64
+    public var state: State
+    /// Why it was cancelled or refused; nil: the rider or the driver said so himself.
+    public var reason: String?
+    public var vehicle: String?
+    /// 1 is the next in line; nil: it is in none.
+    public var placeInLine: Int?
+    /// When it will be, or was, picked up and dropped off; nil: not known.
+    public var pickupMs: Int64?
+    public var dropoffMs: Int64?
+    public var endedMs: Int64?
+    /// The rider's last sign of life.
+    public var signMs: Int64
+
+    public init(pickup: RideRecord.Pickup, requestedMs: Int64, state: State, signMs: Int64) {
+        (self.pickup, self.requestedMs, self.state, self.signMs) = (pickup, requestedMs, state, signMs)
+    }
+}
+
+/// A ride vehicle as people see it: an absolute row.
+public struct RideVehicleRow: Equatable, Sendable {
+    public enum State: String, Sendable {
+        case inService = "in_service"
+        /// Drops those on board and takes nobody else.
+        case leaving
+        case out
+    }
+
+    public let vehicle: String
+    public var driver: String
+    public var person: RideRecord.Person
+    public var capacity: Int
+    public var place: Position
+    public var placeMs: Int64
+    public var state: State
+    /// Silent with passengers on board: a person must look after it.
+    public var isAlarmed = false
+    /// The driver's last sign of life.
+    public var signMs: Int64
+    /// `request p` or `request d`, in order.
+    public var stops: [String] = []
+
+    public init(_ entered: RideRecord.InService, atMs: Int64) {
+        (vehicle, driver, person) = (entered.vehicle, entered.driver, entered.person)
+        (capacity, place, placeMs) = (entered.capacity, entered.place, atMs)
+        (state, signMs) = (.inService, atMs)
+    }
+}

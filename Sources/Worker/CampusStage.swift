@@ -1,0 +1,70 @@
+internal import Fleet
+internal import Kafka
+internal import Pipeline
+internal import Postgres
+internal import Storage
+internal import Wire
+
+/// Campuses: records to the book, and what it decides to the tables and out to whoever waits for it.
+final class CampusStage: Stage {
+    private let partition: TopicPartition
+    private let place: KeyPlace
+    private let rejects: Rejects
+    private var book: CampusBook
+
+    init(_ partition: TopicPartition, place: KeyPlace, book: CampusBook, rejects: Rejects) {
+        (self.partition, self.place, self.book, self.rejects) = (partition, place, book, rejects)
+    }
+
+    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) {
+        for index in messages {
+            do throws(DecodeError) {
+                try take(batch, index, &counts)
+            } catch {
+                rejects.add(batch, index, error, &counts)
+            }
+        }
+    }
+
+    private func take(_ batch: MessageBatch, _ index: Int, _ counts: inout RecordCounts) throws(DecodeError) {
+        let decoded = unsafe batch.withBytes(index) { key, value in
+            Result { () throws(DecodeError) -> RideRecords.Decoded in
+                guard let value = unsafe value else { throw .tombstone }
+                let decoded = try unsafe RideRecords.decode(value, key: key)
+                if case .record = decoded { try unsafe place.check(key) }
+                return decoded
+            }
+        }
+        let (offset, pushedMs) = (batch.offset(index), batch.timestampMs(index))
+        switch try decoded.get() {
+        case .tick(let ts):
+            if Ahead.isTickTooFar(ts, pushedMs) {
+                counts.droppedTicks += 1
+            } else {
+                book.tick(ts, offset: offset)
+            }
+        case .record(let record):
+            if Ahead.isReadingTooFar(record.ts, pushedMs) { throw .timeAhead(ms: record.ts - pushedMs) }
+            // The broker's stamp orders a campus; a log without stamps has the sender's clocks.
+            try book.take(record, offset: offset, atMs: pushedMs >= 0 ? pushedMs : record.ts)
+        }
+    }
+
+    var waitingRows: Int { 0 }
+    var needsHistory: Bool { false }
+    var clockMs: Int64 { book.clockMs }
+    var replayFrom: (offset: Int64, clockMs: Int64)? { book.waitsFrom.map { ($0, book.clockMs) } }
+
+    func rows() -> StageRows {
+        let changes = book.takeChanges()
+        var rows = StageRows()
+        guard !changes.isEmpty else { return rows }
+        rows.count = changes.rides.count + changes.vehicles.count + changes.decisions.count
+        rows.outbox = RideStore.outbox(changes)
+        let number = partition.partition
+        rows.others = [{ connection in try RideStore.write(changes, partition: number, on: connection) }]
+        return rows
+    }
+
+    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows { StageRows() }
+}

@@ -1,0 +1,32 @@
+internal import Fleet
+
+/// Which lanes work on which topic. Alerts of machines must not stand behind the commit that closes the minutes of a whole
+/// fleet of cars, and a rider who waits for an answer behind neither: each kind has lanes of its own.
+struct LanePlan {
+    /// A decision is answered when it is committed: a dispatch lane does not gather.
+    private static let dispatchIntervalMs: Int64 = 5
+
+    private let machines: Range<Int>
+    private let dispatch: Range<Int>
+    let count: Int
+
+    init(topics: [String], lanes: Int) {
+        let others = topics.contains { $0 != Topic.machines && $0 != Topic.dispatch } ? lanes : 0
+        let own = topics.contains(Topic.machines) ? (others == 0 ? lanes : (others + 1) / 2) : 0
+        machines = others..<others + own
+        dispatch = machines.upperBound..<machines.upperBound + (topics.contains(Topic.dispatch) ? 1 : 0)
+        count = dispatch.upperBound
+    }
+
+    func lanes(for topic: String) -> Range<Int> {
+        switch topic {
+        case Topic.machines: machines
+        case Topic.dispatch: dispatch
+        default: 0..<machines.lowerBound
+        }
+    }
+
+    func commitIntervalMs(_ lane: Int, standard: Int64) -> Int64 {
+        dispatch.contains(lane) ? min(standard, LanePlan.dispatchIntervalMs) : standard
+    }
+}
