@@ -28,6 +28,8 @@ public struct CarRows: Sendable {
         public var correction: Correction
         /// The row of the same car before this one; negative when there is none.
         fileprivate var previous: Int32
+        /// Its trip became part of another one later in the cycle: it is not written.
+        fileprivate var isGone = false
     }
     public struct Day: Sendable {
         public let car: Int32
@@ -38,7 +40,8 @@ public struct CarRows: Sendable {
     /// Cars that were seen for the first time.
     public internal(set) var vehicles: [Int32] = []
     public private(set) var minutes: [Minute] = []
-    public private(set) var trips: [TripRow] = []
+    private var tripRows: [TripRow] = []
+    public var trips: some Sequence<TripRow> { tripRows.lazy.filter { !$0.isGone } }
     public private(set) var days: [Day] = []
     /// Starts of trips that no longer exist: late readings merged them into another or moved their start.
     public internal(set) var droppedTrips: [(car: Int32, startMs: Int64)] = []
@@ -48,10 +51,10 @@ public struct CarRows: Sendable {
     public private(set) var bytes: [UInt8] = []
 
     public var isEmpty: Bool {
-        vehicles.isEmpty && minutes.isEmpty && trips.isEmpty && days.isEmpty && droppedTrips.isEmpty
+        vehicles.isEmpty && minutes.isEmpty && tripRows.isEmpty && days.isEmpty && droppedTrips.isEmpty
             && droppedMinutes.isEmpty
     }
-    public var count: Int { minutes.count + trips.count + days.count }
+    public var count: Int { minutes.count + tripRows.count + days.count }
 
     /// `replacing`: the start under which the stretch was stored.
     mutating func put(
@@ -87,21 +90,29 @@ public struct CarRows: Sendable {
         }
         let replaced = replacing.flatMap { $0 == trip.startMs ? nil : $0 }
         if let replaced { droppedTrips.append((Int32(number), replaced)) }
-        var place = Int(cars[number].tripRow)
-        while place >= 0 {
-            let startMs = trips[place].trip.startMs
-            if startMs == trip.startMs || startMs == replaced { break }
-            place = Int(trips[place].previous)
+        // Both may be there: a trip that an earlier reading joined with the one before it.
+        var place = tripPlace(trip.startMs, cars[number].tripRow)
+        if let replaced, let gone = tripPlace(replaced, cars[number].tripRow) {
+            if place == nil { place = gone } else { tripRows[gone].isGone = true }
         }
         let row = TripRow(
             car: Int32(number), trip: trip, isOpen: isOpen, state: range, correction: correction,
-            previous: place >= 0 ? trips[place].previous : cars[number].tripRow)
-        if place >= 0 {
-            trips[place] = row
+            previous: place.map { tripRows[$0].previous } ?? cars[number].tripRow)
+        if let place {
+            tripRows[place] = row
         } else {
-            cars[number].tripRow = Int32(trips.count)
-            trips.append(row)
+            cars[number].tripRow = Int32(tripRows.count)
+            tripRows.append(row)
         }
+    }
+
+    private func tripPlace(_ startMs: Int64, _ last: Int32) -> Int? {
+        var place = Int(last)
+        while place >= 0 {
+            if tripRows[place].trip.startMs == startMs, !tripRows[place].isGone { return place }
+            place = Int(tripRows[place].previous)
+        }
+        return nil
     }
 
     mutating func put(
@@ -121,7 +132,7 @@ public struct CarRows: Sendable {
     /// Every car that has a minute, trip or day here; some more than once.
     func forEachCar(_ body: (Int) -> Void) {
         for index in minutes.indices { body(Int(minutes[index].car)) }
-        for index in trips.indices { body(Int(trips[index].car)) }
+        for index in tripRows.indices { body(Int(tripRows[index].car)) }
         for index in days.indices { body(Int(days[index].car)) }
     }
 
@@ -135,7 +146,7 @@ public struct CarRows: Sendable {
         }
         vehicles.removeAll(keepingCapacity: true)
         minutes.removeAll(keepingCapacity: true)
-        trips.removeAll(keepingCapacity: true)
+        tripRows.removeAll(keepingCapacity: true)
         days.removeAll(keepingCapacity: true)
         droppedTrips.removeAll(keepingCapacity: true)
         droppedMinutes.removeAll(keepingCapacity: true)

@@ -210,8 +210,7 @@ package enum CarStore {
             minutes.bytea(rows.bytes[row.samples])
             fill(row.totals, row.correction, &minutes)
         }
-        for index in rows.trips.indices {
-            let row = rows.trips[index]
+        for row in rows.trips {
             trips.row(columns: trip.columns.count)
             trips.text(utf8: book.vehicle(row.car))
             trips.timestampMs(row.trip.startMs)

@@ -167,6 +167,11 @@ final class DriverJudge {
         let judgement = DriverJudgement(
             vehicle: vehicle, readings: stretch.readings, drivers: drivers, rules: rules,
             passedMs: stretch.isFollowed ? max(clockMs, untilMs) : clockMs)
+        // A second stretch of the car goes on from what the first one told.
+        if alerts.contains(where: { $0.episode.vehicle == vehicle }) {
+            try DriverAlertStore.write(alerts, on: connection)
+            alerts.removeAll()
+        }
         let told = try DriverAlertStore.told(
             of: vehicle, fromMs: stretch.fromMs, toMs: untilMs, on: connection)
         tell(judgement.episodes, told, span.pushedMs, isLate: span.isLate, &alerts, &transitions) {

@@ -26,6 +26,8 @@ public struct CarTables: Sendable {
     public var progress = CarProgress(nextOffset: 0, replayFrom: 0, replayClockMs: 0)
     /// Minute rows written, rows of the same key counted again.
     public var minutesWritten = 0
+    /// Keys that stood twice in one write, which PostgreSQL refuses (ON CONFLICT ... a second time).
+    public private(set) var doubled: [String] = []
 
     public init() {}
 
@@ -47,6 +49,9 @@ public struct CarTables: Sendable {
     public mutating func write(_ rows: CarRows, of book: borrowing CarBook) {
         func id(_ car: Int32) -> VehicleID { VehicleID(String(decoding: book.vehicle(car), as: UTF8.self))! }
         for car in rows.vehicles { vehicles.insert(id(car)) }
+        note("minute", rows.minutes.map { "\(id($0.car)) \($0.startMs)" })
+        note("trip", rows.trips.map { "\(id($0.car)) \($0.trip.startMs)" })
+        note("day", rows.days.map { "\(id($0.car)) \($0.dayMs)" })
         for (car, start) in rows.droppedMinutes { minutes[id(car)]?[start] = nil }
         for row in rows.minutes {
             let samples = Array(rows.bytes[row.samples])
@@ -70,6 +75,13 @@ public struct CarTables: Sendable {
         for row in rows.days {
             let revision = max(days[id(row.car)]?[row.dayMs]?.revision ?? 0, row.correction.revision)
             days[id(row.car), default: [:]][row.dayMs] = Revised(row: row.totals, revision: revision)
+        }
+    }
+
+    private mutating func note(_ table: String, _ keys: [String]) {
+        guard Set(keys).count < keys.count else { return }
+        doubled += Dictionary(grouping: keys, by: { $0 }).filter { $0.value.count > 1 }.keys.sorted().map {
+            "\(table) \($0)"
         }
     }
 
