@@ -69,6 +69,7 @@ let package = Package(
         pure(
             "Gateways",
             ["Fleet", "Wire", "Kafka", "Postgres", "Sockets", "Outbound", "Secrets", "Observe", "CSQLite"]),
+        pure("Outside", ["Fleet", "Wire", "Outbound", "Secrets", "Postgres", "Observe"]),
         pure("Storage", ["Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Kafka", "Postgres"]),
         pure("Worker", ["Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Kafka", "Storage", "Postgres", "Observe"]),
         pure("Notices", ["Fleet", "Kafka", "Postgres", "Storage", "Observe"]),
@@ -87,7 +88,7 @@ let package = Package(
             dependencies: [
                 "Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Observe", "Kafka", "Postgres", "HTTP", "Secrets",
                 "Gateways", "Worker", "Storage", "Notices", "Reports", "Web", "Embedded", "Settings",
-                "Trials", "Sockets", "Emulate",
+                "Trials", "Sockets", "Emulate", "Outside",
             ],
             swiftSettings: strict),
 
@@ -119,6 +120,7 @@ let package = Package(
             ]),
         tests("SocketsTests", ["Sockets"]),
         tests("GatewaysTests", ["Gateways", "Wire", "Fleet", "Sockets", "SimKit"]),
+        tests("OutsideTests", ["Outside", "Wire", "Fleet", "SimKit"]),
         tests("EmulateTests", ["Emulate", "Wire", "Fleet", "Settings"]),
         tests("PipelineTests", ["Pipeline", "Alerts", "Trips", "Fleet", "Wire", "SimKit"]),
         tests("NoticesTests", ["Notices", "Storage", "Kafka"]),

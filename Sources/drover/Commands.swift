@@ -4,7 +4,7 @@ enum Commands {
         .gatewayLog, .pullISO, .serve,
         .notify, .migrate, .check, .offsets, .rejected, .replay, .verify, .rulesPublish, .rulesTest, .rulesTry,
         .vehicle, .trip, .alert, .log, .token, .account, .servers, .emulateMTG, .emulateOBD, .bench, .obdDecode,
-        .obdPIDs, .obdCode,
+        .obdPIDs, .obdCode, .outsideCheck, .outsideWeather, .outsideTravel, .outsideAddress,
     ]
 
     static func overview() -> String {
