@@ -1,20 +1,16 @@
 """Services of others: real HTTPS servers that speak their APIs well and badly (services.py), and the command beside them."""
 import json
 import re
-import shutil
 import socket
-import tempfile
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
-from pathlib import Path
 
 import psycopg
 import pytest
 import services as away
-from services import KEY, Services, Truth, metres
+from services import KEY, Services, metres
 from world import a_world, connect
 
 PLACE = (38.8987123, -77.0486321)
@@ -34,9 +30,18 @@ def stand(tmp_path):
     services.close()
 
 
-@pytest.fixture
-def env(world):
+@pytest.fixture(scope="module")
+def database(world):
     return world.database()
+
+
+@pytest.fixture
+def env(database):
+    """One database for all stories, of which each begins with nothing asked and nothing known."""
+    with connect(database) as connection:
+        connection.execute(
+            "TRUNCATE drover.outside_service, drover.outside_call, drover.weather_hour, drover.travel_leg, drover.travel_line, drover.geocode")
+    return database
 
 
 def settings(stand, provider="open-meteo", **more):
