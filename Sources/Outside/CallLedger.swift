@@ -57,10 +57,10 @@ struct CallLedger {
 
     func failed(_ error: ServiceError, on connection: Connection) throws {
         try connection.transaction {
+            try lock(connection)
             let row = try connection.query(
-                """
-                SELECT failures, open_until, trial_until FROM drover.outside_service WHERE service = $1 FOR UPDATE
-                """, [.text(service)])[0]
+                "SELECT failures, open_until, trial_until FROM drover.outside_service WHERE service = $1",
+                [.text(service)])[0]
             var breaker = CircuitBreaker(
                 rules, failures: try row.int("failures")!, openUntilMs: try row.timestampMs("open_until"),
                 trialUntilMs: try row.timestampMs("trial_until"))

@@ -3,6 +3,7 @@
 What is true follows from a seed and the place; the server tells it in the units and shapes of each API. It writes down
 every request, and can be made to answer badly.
 """
+import gzip
 import json
 import random
 import ssl
@@ -116,7 +117,7 @@ class Services:
             self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
         self.port = self.server.server_port
         self.address = f"{'https' if https else 'http'}://127.0.0.1:{self.port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
 
     def close(self):
         self.closing.set()
@@ -245,6 +246,11 @@ def endless(handler):
     handler.close_connection = True
     while True:
         handler.wfile.write(b"[" * 65_536)
+
+
+def packed_bomb(handler):
+    """A few kilobytes that unpack to far more than is read."""
+    handler.reply(200, gzip.compress(b" " * (64 << 20)), Content_Encoding="gzip")
 
 
 def endless_headers(handler):

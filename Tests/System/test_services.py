@@ -185,6 +185,7 @@ FAULTS = {
     "nested too deep": (lambda s: away.deep, "nested more than 16 deep"),
     "a page for people": (lambda s: away.body(b"<html>captive portal</html>", kind="text/html"), "not JSON by its content type"),
     "a body without end": (lambda s: away.endless, "more than 4194304 bytes"),
+    "a packed bomb": (lambda s: away.packed_bomb, "more than 4194304 bytes"),
     "headers without end": (lambda s: away.endless_headers, "Failed"),
     "a redirect": (lambda s: away.status(302, Location=s.address + "/elsewhere"), "sends us elsewhere \\(status 302\\)"),
 }
