@@ -120,7 +120,7 @@ let package = Package(
             ]),
         tests("SocketsTests", ["Sockets"]),
         tests("GatewaysTests", ["Gateways", "Wire", "Fleet", "Sockets", "SimKit"]),
-        tests("OutsideTests", ["Outside", "Fleet", "SimKit"]),
+        tests("OutsideTests", ["Outside", "Fleet", "Observe", "SimKit"]),
         tests("EmulateTests", ["Emulate", "Wire", "Fleet", "Settings"]),
         tests("PipelineTests", ["Pipeline", "Alerts", "Trips", "Fleet", "Wire", "SimKit"]),
         tests("NoticesTests", ["Notices", "Storage", "Kafka"]),

@@ -14,6 +14,7 @@ public struct ServiceSettings: Sendable {
     public var breaker = CircuitBreaker.Rules()
     /// Who asks, so that the owner of the service can reach somebody (`User-Agent`).
     public var userAgent = "drover"
+    public var metrics: OutsideMetrics?
 
     public init(address: ServiceAddress, limits: CallLimits, caFile: String?, timeoutMs: Int) {
         (self.address, self.limits, self.caFile, self.timeoutMs) = (address, limits, caFile, timeoutMs)
@@ -56,20 +57,35 @@ final class OutsideService {
     func ask<T>(
         _ path: String, timeoutMs: Int? = nil, _ read: ([UInt8], inout Int) throws -> T
     ) throws(ServiceError) -> T {
+        do throws(ServiceError) {
+            let value = try askUncounted(path, timeoutMs: timeoutMs, read)
+            settings.metrics?.answered(name, dropped: value.dropped)
+            return value.answer
+        } catch {
+            settings.metrics?.failed(name, error.reason)
+            throw error
+        }
+    }
+
+    private func askUncounted<T>(
+        _ path: String, timeoutMs: Int?, _ read: ([UInt8], inout Int) throws -> T
+    ) throws(ServiceError) -> (answer: T, dropped: Int) {
+        let begun = Clock.steadyMs()
         let patience = min(settings.patienceMs, timeoutMs.map { Int64($0) } ?? .max)
         let waitMs = try database.run(name) { try ledger.take(patienceMs: patience, on: $0) }
         if waitMs > 0 { Thread.sleep(forTimeInterval: Double(waitMs) / 1_000) }
         do throws(ServiceError) {
             var dropped = 0
-            let body = try fetch(path, timeoutMs: timeoutMs)
+            let body = try fetch(path, timeoutMs: timeoutMs.map { max(1, $0 - Int(Clock.steadyMs() - begun)) })
             let value: T
             do { value = try read(body, &dropped) } catch let error as ServiceError { throw error } catch {
                 throw ServiceError(name, .unreadable, "\(error)")
             }
             // The answer counts, even where it cannot be noted.
             try? database.run(name) { try ledger.succeeded(dropped: dropped, on: $0) }
-            return value
+            return (value, dropped)
         } catch {
+            // That it failed is known here, even where it cannot be noted for the others.
             try? database.run(name) { try ledger.failed(error, on: $0) }
             throw error
         }

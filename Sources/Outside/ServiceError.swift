@@ -1,6 +1,6 @@
 /// Why a service gave no answer. Holds no secret, no place and nothing of what the service wrote.
 public struct ServiceError: Error, Sendable, CustomStringConvertible {
-    public enum Reason: String, Sendable {
+    public enum Reason: String, CaseIterable, Sendable {
         /// Its owner's limit, as the settings say, is reached.
         case limit
         /// It failed again and again and is left alone.

@@ -4,7 +4,7 @@ internal import Postgres
 /// The session with PostgreSQL that clients of services share within a thread. It comes back by itself, and never keeps
 /// its caller for longer than a few seconds.
 public final class SharedDatabase {
-    private static let againMs: Int64 = 2_000
+    private static let againMs: Int64 = 5_000
 
     private let conninfo: String
     private var connection: Connection?
