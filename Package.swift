@@ -70,6 +70,7 @@ let package = Package(
         pure(
             "Gateways",
             ["Fleet", "Wire", "Kafka", "Postgres", "Sockets", "Outbound", "Secrets", "Observe", "CSQLite"]),
+        pure("Outside", ["Fleet", "Wire", "Outbound", "Secrets", "Postgres", "Observe"]),
         pure("Storage", ["Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Pipeline", "Kafka", "Postgres"]),
         pure("Worker", ["Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Kafka", "Storage", "Postgres", "Observe"]),
         pure("Notices", ["Fleet", "Kafka", "Postgres", "Storage", "Observe"]),
@@ -89,7 +90,7 @@ let package = Package(
                 "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Pipeline", "Observe", "Kafka", "Postgres", "HTTP",
                 "Secrets",
                 "Gateways", "Worker", "Storage", "Notices", "Reports", "Web", "Embedded", "Settings",
-                "Trials", "Sockets", "Emulate",
+                "Trials", "Sockets", "Emulate", "Outside",
             ],
             swiftSettings: strict),
 
@@ -122,6 +123,7 @@ let package = Package(
             ]),
         tests("SocketsTests", ["Sockets"]),
         tests("GatewaysTests", ["Gateways", "Wire", "Fleet", "Sockets", "SimKit"]),
+        tests("OutsideTests", ["Outside", "Fleet", "Observe", "SimKit"]),
         tests("EmulateTests", ["Emulate", "Wire", "Fleet", "Settings"]),
         tests("PipelineTests", ["Pipeline", "Alerts", "Trips", "Fleet", "Wire", "SimKit"]),
         tests("NoticesTests", ["Notices", "Storage", "Kafka"]),

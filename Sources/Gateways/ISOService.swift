@@ -86,19 +86,9 @@ final class ISOService {
         let isHopeless = (400...499).contains(reply.status) && ![401, 408, 425, 429].contains(reply.status)
         return ISOServiceError(
             description: "\(url.host ?? "")\(url.path): status \(reply.status)",
-            retryAfterMs: retryAfterMs(reply.headers["retry-after"]), isHopeless: isHopeless)
-    }
-
-    /// Seconds or a date (RFC 9110, 10.2.3).
-    private func retryAfterMs(_ text: String?) -> Int64? {
-        guard let text else { return nil }
-        if let seconds = Int64(text), seconds >= 0 { return min(seconds, ISOService.retryAfterMsMax / 1_000) * 1_000 }
-        let format = DateFormatter()
-        format.locale = Locale(identifier: "en_US_POSIX")
-        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-        format.timeZone = TimeZone(secondsFromGMT: 0)
-        guard let date = format.date(from: text) else { return nil }
-        return max(0, min(Int64(date.timeIntervalSinceNow * 1_000), ISOService.retryAfterMsMax))
+            retryAfterMs: RetryAfter.ms(reply.headers["retry-after"], nowMs: Clock.nowMs()).map {
+                min($0, ISOService.retryAfterMsMax)
+            }, isHopeless: isHopeless)
     }
 
     /// The address that a page gives for the next one; nil when it is the same page.

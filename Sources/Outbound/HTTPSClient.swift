@@ -10,11 +10,14 @@ public struct Reply: Sendable {
 
 /// A request that got no whole answer. The text names neither headers nor bodies, which may hold secrets.
 public struct RequestError: Error, Sendable, CustomStringConvertible {
-    public let description: String
+    /// Where it was to go, without the query; empty where it was nowhere.
+    public let url: String
+    public let reason: String
+    public var description: String { url.isEmpty ? reason : "\(url): \(reason)" }
 }
 
 /// Asks servers of others over HTTPS, for one thread; its calls block. Certificates are always checked, redirects are
-/// not followed: they would carry the headers to whom they were not meant for.
+/// not followed: they would carry the headers to whom they were not meant for. Plain HTTP only where it is allowed.
 @safe
 public final class HTTPSClient {
     public struct Limits: Sendable {
@@ -28,22 +31,26 @@ public final class HTTPSClient {
     private let handle: OpaquePointer
     private let limits: Limits
     private let caFile: String?
+    private let isPlainAllowed: Bool
 
-    /// - Parameter caFile: PEM file with the roots that are believed; nil: the system's.
-    public init(caFile: String? = nil, limits: Limits = Limits()) throws {
+    /// - Parameters:
+    ///   - caFile: PEM file with the roots that are believed; nil: the system's.
+    ///   - isPlainAllowed: plain HTTP as well, for servers on this machine; no proxy is asked then.
+    public init(caFile: String? = nil, limits: Limits = Limits(), isPlainAllowed: Bool = false) throws {
         // Once a process, and safe to repeat (libcurl manual, curl_global_init, since 7.84).
         guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let made = unsafe curl_easy_init() else {
-            throw RequestError(description: "libcurl cannot start: no memory?")
+            throw RequestError(url: "", reason: "libcurl cannot start: no memory?")
         }
         unsafe handle = OpaquePointer(made)
-        (self.caFile, self.limits) = (caFile, limits)
+        (self.caFile, self.limits, self.isPlainAllowed) = (caFile, limits, isPlainAllowed)
     }
 
     deinit { unsafe curl_easy_cleanup(UnsafeMutableRawPointer(handle)) }
 
     /// GET, or POST when there is a body.
+    /// - Parameter totalMs: less time than the limits give; nil: theirs.
     public func ask(
-        _ url: String, headers: [(name: String, value: String)] = [], body: [UInt8]? = nil
+        _ url: String, headers: [(name: String, value: String)] = [], body: [UInt8]? = nil, totalMs: Int? = nil
     ) throws(RequestError) -> Reply {
         let curl = unsafe UnsafeMutableRawPointer(handle)
         // Connections stay open for the next request.
@@ -55,10 +62,11 @@ public final class HTTPSClient {
         let answer = Answer(bodyBytesMax: limits.bodyBytesMax)
         let context = unsafe Unmanaged.passUnretained(answer).toOpaque()
         unsafe drover_curl_set_text(curl, CURLOPT_URL, url)
-        unsafe drover_curl_set_text(curl, CURLOPT_PROTOCOLS_STR, "https")
+        unsafe drover_curl_set_text(curl, CURLOPT_PROTOCOLS_STR, isPlainAllowed ? "https,http" : "https")
+        if isPlainAllowed { unsafe drover_curl_set_text(curl, CURLOPT_PROXY, "") }
         unsafe drover_curl_set_number(curl, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         unsafe drover_curl_set_number(curl, CURLOPT_CONNECTTIMEOUT_MS, limits.connectMs)
-        unsafe drover_curl_set_number(curl, CURLOPT_TIMEOUT_MS, limits.totalMs)
+        unsafe drover_curl_set_number(curl, CURLOPT_TIMEOUT_MS, min(limits.totalMs, totalMs ?? limits.totalMs))
         // Time-outs by signals would hit other threads.
         unsafe drover_curl_set_number(curl, CURLOPT_NOSIGNAL, 1)
         // Whatever it can unpack.
@@ -83,7 +91,7 @@ public final class HTTPSClient {
                 answer.isTooLarge
                 ? "the answer has more than \(limits.bodyBytesMax) bytes"
                 : unsafe String(cString: curl_easy_strerror(code))
-            throw RequestError(description: "\(HTTPSClient.shown(url)): \(reason)")
+            throw RequestError(url: HTTPSClient.shown(url), reason: reason)
         }
         return Reply(status: unsafe drover_curl_status(curl), headers: answer.headers, body: answer.body)
     }
@@ -94,8 +102,10 @@ public final class HTTPSClient {
 
 /// What comes back, piece by piece, on the thread that asks.
 private final class Answer {
+    static let headerBytesMax = 65_536
     let bodyBytesMax: Int
     var headers: [String: String] = [:]
+    var headerBytes = 0
     var body: [UInt8] = []
     var isTooLarge = false
 
@@ -119,11 +129,14 @@ private let takeBody: drover_curl_sink = { bytes, size, count, context in
 
 private let takeHeader: drover_curl_sink = { bytes, size, count, context in
     let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+    let answer = unsafe Answer.of(context)
+    answer.headerBytes += piece.count
+    guard answer.headerBytes <= Answer.headerBytesMax else { return 0 }
     let line = unsafe String(decoding: piece, as: UTF8.self)
     let parts = line.split(separator: ":", maxSplits: 1)
     if parts.count == 2 {
         let value = parts[1].split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        unsafe Answer.of(context).headers[parts[0].lowercased()] = value
+        answer.headers[parts[0].lowercased()] = value
     }
     return piece.count
 }

@@ -125,6 +125,61 @@ public struct SettingRow: Sendable {
         SettingRow("iso.requests_per_hour_max", .integer(1...100_000), "600", "the rest of a pull waits"),
         SettingRow(
             "iso.series_h", .integer(0...336), "0", "hours of time series read with each pull; 0: only snapshots"),
+        SettingRow(
+            "outside.failures_max", .integer(1...100), "3",
+            "failures in a row after which a service of others is left alone, by all processes"),
+        SettingRow(
+            "outside.rest_s", .integer(1...3_600), "30",
+            "for how long at first; each failed try doubles it, to sixteen times"),
+        SettingRow(
+            "outside.contact", .text, "",
+            "mail address or page that services of others are told (User-Agent), so that they can reach you"),
+        SettingRow("weather.provider", .text, "", "openweathermap or open-meteo, or what speaks like one; empty: none"),
+        SettingRow("weather.url", .text, "", "its address, for now; empty: the provider's own"),
+        SettingRow("weather.history_url", .text, "", "its address for the past; empty: the provider's own"),
+        SettingRow("weather.api_key", .text, "", "its key; better a variable or the next one than a shared file"),
+        SettingRow("weather.api_key_file", .text, "", "file whose first line is the key"),
+        SettingRow("weather.ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
+        SettingRow("weather.timeout_ms", .integer(100...60_000), "5000", "a request is given up after that"),
+        SettingRow(
+            "weather.calls_max", .text, "",
+            "how often it may be asked by all processes together, such as `60/min, 1000/day`; empty: the free tier"),
+        SettingRow(
+            "weather.cell_deg", .thousandths(10...5_000), "0.1",
+            "side of a cell of the grid: its middle is what the service is told, and 0.1 is about 11 km"),
+        SettingRow(
+            "travel.url", .text, "", "address of an OSRM-compatible routing service; empty: distance and speed instead"),
+        SettingRow("travel.profile", .text, "driving", "its profile"),
+        SettingRow("travel.ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
+        SettingRow(
+            "travel.timeout_ms", .integer(50...60_000), "1000",
+            "what has no answer by then is by distance and speed"),
+        SettingRow("travel.calls_max", .text, "600/min", "how often it may be asked by all processes together"),
+        SettingRow(
+            "travel.coordinates_max", .integer(2...1_000), "100",
+            "places of one request, as the service allows (osrm-routed --max-table-size)"),
+        SettingRow(
+            "travel.decimals", .integer(3...6), "4", "decimals of a degree that the service is told; 4 are about 11 m"),
+        SettingRow("travel.kept_h", .integer(1...8_784), "168", "how long a travel time is kept"),
+        SettingRow(
+            "travel.speeds_kmh", .text, "0-6 40, 6-7 32, 7-10 24, 10-15 30, 15-19 22, 19-24 34",
+            "hours of the day and km/h, for ways that no service knows: a guess for a town, put your own"),
+        SettingRow(
+            "travel.detour", .thousandths(1_000...5_000), "1.35", "way by road over straight line, for the same"),
+        SettingRow("travel.zone", .text, "UTC", "time zone of these hours, such as America/New_York"),
+        SettingRow("geocoder.url", .text, "", "address of a Nominatim-compatible geocoder; empty: only coordinates"),
+        SettingRow("geocoder.ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
+        SettingRow("geocoder.timeout_ms", .integer(100...60_000), "5000", "a request is given up after that"),
+        SettingRow(
+            "geocoder.calls_max", .text, "1/s",
+            "how often it may be asked by all processes together; 1/s is what the public one allows"),
+        SettingRow(
+            "geocoder.area", .text, "",
+            "SOUTH,WEST,NORTH,EAST in degrees: places elsewhere do not count; empty: everywhere"),
+        SettingRow(
+            "geocoder.decimals", .integer(3...6), "4",
+            "decimals of a degree that it is told to find an address; 4 are about 11 m"),
+        SettingRow("geocoder.kept_days", .integer(1...3_660), "30", "how long an answer is kept"),
         SettingRow("fuel.price_per_us_gal", .thousandths(0...1_000_000), "2.39", "price of fuel per US gallon"),
         SettingRow("fuel.currency", .text, "USD", "currency of the price"),
         SettingRow("web.host", .text, "127.0.0.1", "address that the page and the API listen on"),

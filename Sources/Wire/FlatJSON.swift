@@ -37,7 +37,8 @@ public enum FlatJSON {
     }
 }
 
-private struct FlatReader {
+/// What both readers of JSON for people and services are made of.
+struct FlatReader {
     let bytes: [UInt8]
     var at = 0
 
@@ -59,24 +60,24 @@ private struct FlatReader {
         return fields
     }
 
-    private var next: UInt8? { at < bytes.count ? bytes[at] : nil }
+    var next: UInt8? { at < bytes.count ? bytes[at] : nil }
 
-    private mutating func blanks() {
+    mutating func blanks() {
         while let byte = next, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { at += 1 }
     }
 
-    private mutating func skip(_ sign: Unicode.Scalar) -> Bool {
+    mutating func skip(_ sign: Unicode.Scalar) -> Bool {
         blanks()
         guard next == UInt8(ascii: sign) else { return false }
         at += 1
         return true
     }
 
-    private mutating func expect(_ sign: Unicode.Scalar) throws(FlatJSON.Fault) {
+    mutating func expect(_ sign: Unicode.Scalar) throws(FlatJSON.Fault) {
         guard skip(sign) else { throw .notJSON(at: at) }
     }
 
-    private mutating func value(of key: String) throws(FlatJSON.Fault) -> FlatJSON.Value {
+    mutating func value(of key: String) throws(FlatJSON.Fault) -> FlatJSON.Value {
         blanks()
         switch next {
         case UInt8(ascii: "\""): return .text(try text())
@@ -88,7 +89,7 @@ private struct FlatReader {
         }
     }
 
-    private mutating func word(_ word: String, _ value: FlatJSON.Value) throws(FlatJSON.Fault) -> FlatJSON.Value {
+    mutating func word(_ word: String, _ value: FlatJSON.Value) throws(FlatJSON.Fault) -> FlatJSON.Value {
         guard bytes[at...].starts(with: word.utf8) else { throw .notJSON(at: at) }
         at += word.utf8.count
         return value
@@ -101,7 +102,7 @@ private struct FlatReader {
     }
 
     /// RFC 8259, 6: no leading zero, no leading plus, digits on both sides of the point.
-    private mutating func number() throws(FlatJSON.Fault) -> String {
+    mutating func number() throws(FlatJSON.Fault) -> String {
         let start = at
         if next == UInt8(ascii: "-") { at += 1 }
         let first = next
@@ -119,7 +120,7 @@ private struct FlatReader {
         return String(decoding: bytes[start..<at], as: UTF8.self)
     }
 
-    private mutating func text() throws(FlatJSON.Fault) -> String {
+    mutating func text() throws(FlatJSON.Fault) -> String {
         guard next == UInt8(ascii: "\"") else { throw .notJSON(at: at) }
         at += 1
         let start = at

@@ -1,6 +1,7 @@
 import Alerts
 import Kafka
 import Observe
+import Outside
 import Postgres
 import Reports
 import Settings
@@ -31,6 +32,14 @@ extension Command {
             return faults == 0 ? .done : .failed
         })
 
+    /// Whether the settings hold together; nobody outside is asked.
+    private static func servicesOfOthers(_ settings: Settings) throws -> String {
+        let weather = try settings.weather().map { "weather from \($0.provider.rawValue)" } ?? "no weather"
+        let travel = try settings.travel().service == nil ? "travel times by distance" : "travel times from a service"
+        let places = try settings.geocoder() == nil ? "no addresses" : "addresses from a geocoder"
+        return "\(weather), \(travel), \(places); `drover outside check` asks them"
+    }
+
     /// What is looked at, in the order of what needs what.
     private static let looks: [(name: String, look: @Sendable (Settings) throws -> String)] = [
         (
@@ -57,6 +66,7 @@ extension Command {
                 return "\(try folder.meanings().codes.count) generic meanings\(of)"
             }
         ),
+        ("services of others", { settings in try servicesOfOthers(settings) }),
         (
             "PostgreSQL",
             { settings in

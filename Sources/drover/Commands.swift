@@ -4,8 +4,7 @@ enum Commands {
         .gatewayLog, .pullISO, .serve,
         .notify, .migrate, .check, .offsets, .rejected, .replay, .verify, .rulesPublish, .rulesTest, .rulesTry,
         .vehicle, .trip, .campus, .dispatch, .alert, .log, .token, .account, .servers, .emulateMTG, .emulateOBD, .bench,
-        .obdDecode,
-        .obdPIDs, .obdCode,
+        .obdDecode, .obdPIDs, .obdCode, .outsideCheck, .outsideWeather, .outsideTravel, .outsideAddress,
     ]
 
     static func overview() -> String {

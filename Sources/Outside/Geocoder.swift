@@ -1,0 +1,166 @@
+public import Fleet
+internal import Postgres
+internal import Secrets
+internal import Wire
+
+/// A rectangle of the globe; it may not cross the 180th meridian.
+public struct Area: Equatable, Sendable {
+    public let southWest: Position
+    public let northEast: Position
+
+    /// `SOUTH,WEST,NORTH,EAST` in degrees.
+    public init?(_ text: String) {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        guard parts.count == 4, let southWest = Position(text: parts[0] + "," + parts[1]),
+            let northEast = Position(text: parts[2] + "," + parts[3]), southWest.latitude < northEast.latitude,
+            southWest.longitude < northEast.longitude
+        else { return nil }
+        (self.southWest, self.northEast) = (southWest, northEast)
+    }
+
+    public func contains(_ place: Position) -> Bool {
+        (southWest.latitude...northEast.latitude).contains(place.latitude)
+            && (southWest.longitude...northEast.longitude).contains(place.longitude)
+    }
+}
+
+public struct GeocoderSettings: Sendable {
+    public var service: ServiceSettings
+    /// Where places are looked for; nil: everywhere.
+    public var area: Area?
+    /// Of a degree, for the way from a place to an address.
+    public var decimals = 4
+    public var keptMs: Int64 = 30 * UTC.msPerDay
+    public init(service: ServiceSettings) { self.service = service }
+}
+
+/// A place with its address, as far as both are known.
+public struct GeocodedPlace: Equatable, Sendable {
+    public enum Method: String, Sendable { case given, service, cache }
+    public let position: Position
+    public let label: String?
+    public let method: Method
+}
+
+/// Addresses to places and back: from the table, else from the service. Coordinates that are given decide. For one thread.
+public final class Geocoder {
+    public static let addressBytesMax = 300
+    /// That there is no such place is believed for a day: maps grow.
+    private static let nothingMs: Int64 = UTC.msPerDay
+
+    private let settings: GeocoderSettings
+    private let database: SharedDatabase
+    private let service: OutsideService
+    private var source: String { settings.service.address.name }
+
+    public init(_ settings: GeocoderSettings, database: SharedDatabase) throws {
+        (self.settings, self.database) = (settings, database)
+        service = try OutsideService("geocoder", settings.service, database)
+    }
+
+    public var limits: CallLimits { settings.service.limits }
+    public func left() throws(ServiceError) -> [CallLimits.Period: Int] { try service.left() }
+
+    /// Where a rider means. With coordinates nobody is asked: two geocoders cannot disagree, and it works when they are
+    /// down. Nil: there is no such place.
+    public func place(
+        address: String?, position: Position?, nowMs: Int64, timeoutMs: Int? = nil
+    ) throws(ServiceError) -> GeocodedPlace? {
+        if let position { return GeocodedPlace(position: position, label: address, method: .given) }
+        guard let address else { return nil }
+        return try search(address, nowMs: nowMs, timeoutMs: timeoutMs)
+    }
+
+    public func search(
+        _ address: String, nowMs: Int64, timeoutMs: Int? = nil
+    ) throws(ServiceError) -> GeocodedPlace? {
+        let words = address.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        guard !words.isEmpty, words.utf8.count <= Geocoder.addressBytesMax,
+            words.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
+        else {
+            throw ServiceError(
+                "geocoder", .noAnswer, "an address has 1 to \(Geocoder.addressBytesMax) bytes of text")
+        }
+        let area = settings.area
+        var path = "/search?q=\(ServiceAddress.escaped(words))&format=jsonv2&limit=5"
+        if let area {
+            let box = [
+                area.southWest.longitude, area.northEast.latitude, area.northEast.longitude, area.southWest.latitude,
+            ]
+            path += "&viewbox=" + box.map { Decimal.text(Int64($0), decimals: 7) }.joined(separator: ",") + "&bounded=1"
+        }
+        let question = words.lowercased() + "\n" + (area.map { $0.southWest.text + "," + $0.northEast.text } ?? "")
+        return try answer(question, isReverse: false, path, nowMs, timeoutMs) { body in
+            // A service that does not know `bounded` sends places from anywhere.
+            try Nominatim.places(body).first { area?.contains($0.position) ?? true }
+        }
+    }
+
+    /// - Parameter isFresh: asks whatever is kept.
+    public func reverse(
+        _ position: Position, nowMs: Int64, timeoutMs: Int? = nil, fresh isFresh: Bool = false
+    ) throws(ServiceError) -> GeocodedPlace? {
+        let rounded = position.rounded(decimals: settings.decimals)
+        let path =
+            "/reverse?lat=\(Decimal.text(Int64(rounded.latitude), decimals: 7))"
+            + "&lon=\(Decimal.text(Int64(rounded.longitude), decimals: 7))&format=jsonv2&zoom=18"
+        let found = try answer(
+            rounded.text, isReverse: true, path, nowMs, timeoutMs, fresh: isFresh, Nominatim.reverse)
+        // The coordinates that were given stay what they are.
+        return found.map { GeocodedPlace(position: position, label: $0.label, method: $0.method) }
+    }
+
+    private func answer(
+        _ question: String, isReverse: Bool, _ path: String, _ nowMs: Int64, _ timeoutMs: Int?,
+        fresh isFresh: Bool = false, _ read: ([UInt8]) throws -> Nominatim.Place?
+    ) throws(ServiceError) -> GeocodedPlace? {
+        let digest = Secrets.digest(Array(question.utf8))
+        let kept = isFresh ? nil : try database.run("geocoder") { try self.stored(digest, isReverse, nowMs, $0) }
+        if let kept {
+            return kept.map { GeocodedPlace(position: $0.position, label: $0.label, method: .cache) }
+        }
+        let place = try service.ask(path, timeoutMs: timeoutMs) { body, _ in try read(body) }
+        // Not keeping it costs a call later.
+        try? database.run("geocoder") { try self.store(place, digest, isReverse, nowMs, $0) }
+        return place.map { GeocodedPlace(position: $0.position, label: $0.label, method: .service) }
+    }
+
+    /// Nil: not known; nil within: there is no such place.
+    private func stored(
+        _ question: [UInt8], _ isReverse: Bool, _ nowMs: Int64, _ connection: Connection
+    ) throws -> Nominatim.Place?? {
+        let row = try connection.query(
+            """
+            SELECT latitude, longitude, label FROM drover.geocode
+            WHERE source = $1 AND is_reverse = $2 AND question = $3 AND kept_until > $4
+            """, [.text(source), .bool(isReverse), .bytes(question), .timestampMs(nowMs)]
+        ).first
+        guard let row else { return nil }
+        guard let latitude = try row.int("latitude"), let longitude = try row.int("longitude"),
+            let label = try row.text("label")
+        else { return .some(nil) }
+        return Nominatim.Place(
+            position: Position(latitude: Int32(latitude), longitude: Int32(longitude)), label: label)
+    }
+
+    private func store(
+        _ place: Nominatim.Place?, _ question: [UInt8], _ isReverse: Bool, _ nowMs: Int64, _ connection: Connection
+    ) throws {
+        try connection.transaction {
+            try connection.query(
+                """
+                INSERT INTO drover.geocode (source, is_reverse, question, latitude, longitude, label, kept_until)
+                VALUES ($1, $2, $3, $4, $5, $6, $7)
+                ON CONFLICT (source, is_reverse, question) DO UPDATE SET latitude = excluded.latitude,
+                    longitude = excluded.longitude, label = excluded.label, kept_until = excluded.kept_until
+                """,
+                [
+                    .text(source), .bool(isReverse), .bytes(question),
+                    place.map { .int4($0.position.latitude) } ?? .null,
+                    place.map { .int4($0.position.longitude) } ?? .null, .text(place?.label),
+                    .timestampMs(nowMs + min(settings.keptMs, place == nil ? Geocoder.nothingMs : .max)),
+                ])
+            try Expired.delete(from: .places, nowMs: nowMs, on: connection)
+        }
+    }
+}

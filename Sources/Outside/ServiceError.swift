@@ -1,0 +1,35 @@
+/// Why a service gave no answer. Holds no secret, no place and nothing of what the service wrote.
+public struct ServiceError: Error, Sendable, CustomStringConvertible {
+    public enum Reason: String, CaseIterable, Sendable {
+        /// Its owner's limit, as the settings say, is reached.
+        case limit
+        /// It failed again and again and is left alone.
+        case resting
+        /// It said so: 429 or 503 with Retry-After.
+        case toldToWait = "told_to_wait"
+        case unreachable
+        /// A status that is no answer.
+        case status
+        /// No answer that can be read.
+        case unreadable
+        /// It has no answer to this question.
+        case noAnswer = "no_answer"
+        /// The key or the user is refused.
+        case refused
+        /// PostgreSQL is away: without the shared count nobody is asked.
+        case database
+    }
+
+    public let service: String
+    public let reason: Reason
+    /// Sensible time of the next try, epoch milliseconds; nil: not known.
+    public var retryAtMs: Int64?
+    /// Without the service's name.
+    public let text: String
+
+    init(_ service: String, _ reason: Reason, _ text: String, retryAtMs: Int64? = nil) {
+        (self.service, self.reason, self.text, self.retryAtMs) = (service, reason, text, retryAtMs)
+    }
+
+    public var description: String { "\(service): \(text)" }
+}

@@ -1,0 +1,82 @@
+public import Fleet
+
+/// Weather with where it comes from: what is kept, put on records and shown. A replay reads it and asks nobody.
+public struct WeatherAnswer: Equatable, Sendable {
+    /// `openweathermap` or `open-meteo`.
+    public var source: String
+    /// What of the source: `current`, `timemachine`, `forecast`, `archive`.
+    public var model: String
+    /// Where the source was asked for.
+    public var place: Position
+    public var cellMilliDeg: Int32
+    /// When we asked.
+    public var fetchedMs: Int64
+    public var hour: WeatherHour
+
+    public init(
+        source: String, model: String, cell: WeatherCell, fetchedMs: Int64, hour: WeatherHour
+    ) {
+        (self.source, self.model, self.fetchedMs, self.hour) = (source, model, fetchedMs, hour)
+        (place, cellMilliDeg) = (cell.middle, cell.sizeMilliDeg)
+    }
+
+    static let keys: [(quantity: WeatherQuantity, key: String)] = [
+        (.temperature, "temperature_c"), (.windSpeed, "wind_speed_mps"), (.windGust, "wind_gust_mps"),
+        (.windDirection, "wind_direction_deg"), (.cloudCover, "cloud_cover_pct"),
+        (.precipitation, "precipitation_mm_per_h"), (.humidity, "humidity_pct"), (.pressure, "pressure_hpa"),
+        (.condition, "condition_code"),
+    ]
+
+    /// The fields of a record, flat, each key with its unit.
+    public var fields: [(String, JSONValue)] {
+        var fields: [(String, JSONValue)] = [
+            ("source", .text(source)), ("model", .text(model)), ("ts", .integer(hour.ts)),
+            ("fetched_ts", .integer(fetchedMs)),
+            ("latitude", .number(Decimal.text(Int64(place.latitude), decimals: 7))),
+            ("longitude", .number(Decimal.text(Int64(place.longitude), decimals: 7))),
+            ("cell_deg", .number(Decimal.text(Int64(cellMilliDeg), decimals: 3))),
+        ]
+        for (quantity, key) in WeatherAnswer.keys {
+            guard let value = hour.thousandths[quantity] else { continue }
+            fields.append((key, .number(Decimal.text(value, decimals: 3))))
+        }
+        if !hour.dropped.isEmpty {
+            let dropped = hour.dropped.map { "\($0.quantity.rawValue) \($0.reason.rawValue)" }
+            fields.append(("dropped", .text(dropped.joined(separator: ", "))))
+        }
+        return fields
+    }
+
+    /// Nil for what `fields` did not make. Unknown keys are left alone.
+    public init?(json bytes: [UInt8]) {
+        guard let fields = try? FlatJSON.fields(bytes, bytesMax: 4_096) else { return nil }
+        func text(_ key: String) -> String? {
+            if case .text(let text)? = fields.first(where: { $0.key == key })?.value { text } else { nil }
+        }
+        func number(_ key: String, _ decimals: Int) -> Int64? {
+            guard case .number(let text)? = fields.first(where: { $0.key == key })?.value else { return nil }
+            return Decimal.scaled(text.utf8, decimals: decimals)
+        }
+        guard let source = text("source"), let model = text("model"), let ts = number("ts", 0),
+            let fetched = number("fetched_ts", 0), let latitude = number("latitude", 7),
+            let longitude = number("longitude", 7), let size = number("cell_deg", 3),
+            latitude.magnitude <= 900_000_000, longitude.magnitude <= 1_800_000_000, (1...10_000).contains(size)
+        else { return nil }
+        (self.source, self.model, fetchedMs) = (source, model, fetched)
+        place = Position(latitude: Int32(latitude), longitude: Int32(longitude))
+        cellMilliDeg = Int32(size)
+        hour = WeatherHour(ts: ts)
+        for (quantity, key) in WeatherAnswer.keys {
+            guard let value = number(key, 3) else { continue }
+            guard quantity.possible.contains(value) else { return nil }
+            hour.thousandths[quantity] = value
+        }
+        for part in (text("dropped") ?? "").split(separator: ",") {
+            let words = part.split(separator: " ").map(String.init)
+            guard words.count == 2, let quantity = WeatherQuantity(rawValue: words[0]),
+                let reason = DroppedWeather.Reason(rawValue: words[1])
+            else { return nil }
+            hour.dropped.append(DroppedWeather(quantity, reason))
+        }
+    }
+}
