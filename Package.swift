@@ -86,7 +86,8 @@ let package = Package(
         .executableTarget(
             name: "drover",
             dependencies: [
-                "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Pipeline", "Observe", "Kafka", "Postgres", "HTTP", "Secrets",
+                "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Pipeline", "Observe", "Kafka", "Postgres", "HTTP",
+                "Secrets",
                 "Gateways", "Worker", "Storage", "Notices", "Reports", "Web", "Embedded", "Settings",
                 "Trials", "Sockets", "Emulate",
             ],
@@ -97,7 +98,7 @@ let package = Package(
             dependencies: [
                 "Alerts", "CSimdjson", "Kafka", "Observe", "Pipeline", "Postgres", "Storage", "Trips", "Wire", "Worker",
             ],
-            path: "Tests/Peers", swiftSettings: strict),
+            path: "Tests/Peers", exclude: ["dispatch"], swiftSettings: strict),
         .target(
             name: "SimKit", dependencies: ["Fleet", "Pipeline", "Trips", "Alerts"], path: "Tests/SimKit",
             swiftSettings: strict),
