@@ -79,7 +79,7 @@ class Moment:
             if passengers:
                 clock.SetCumulVarSoftUpperBound(manager.NodeToIndex(node), 0, passengers)
         for node, v in owner.items():
-            model.SetAllowedVehiclesForIndex([v], manager.NodeToIndex(node))
+            model.solver().Add(model.VehicleVar(manager.NodeToIndex(node)) == v)
         for pickup, dropoff in pairs.values():
             if pickup is None:
                 continue
@@ -353,7 +353,7 @@ def vroom_set(vehicles, requests, shift_s, level):
         problem.add_vehicle(vroom.Vehicle(v, start=v, capacity=[capacity], time_window=vroom.TimeWindow(0, shift_s)))
     for r, ride in enumerate(requests):
         at = len(vehicles) + 2 * r
-        problem.add_shipment(vroom.ShipmentStep(r, location=at), vroom.ShipmentStep(r, location=at + 1), amount=[ride[1]])
+        problem.add_shipment(vroom.ShipmentStep(r, location=at), vroom.ShipmentStep(r, location=at + 1), amount=vroom.Amount([ride[1]]))
     began = time.process_time()
     solution = problem.solve(exploration_level=level, nb_threads=1)
     spent = time.process_time() - began
