@@ -107,6 +107,9 @@ extension PlanCases.Case {
 
     private func fleet(_ effort: PlanEffort) throws -> PlanAnswer {
         let (vehicles, requests) = (try some(vehicles, "vehicles"), try some(requests, "requests"))
+        if let busy = vehicles.first(where: { $0.onboard?.isEmpty == false || $0.open?.isEmpty == false }) {
+            throw Failure("vehicle \(busy.id) has stops already: a whole fleet is planned from empty vehicles")
+        }
         var rides: [Ride] = []
         for (index, open) in requests.enumerated() {
             rides.append(
