@@ -369,6 +369,8 @@ def sets(options):
     for fleet, count, ours_s, shifts, level, ortools_s in [
             (5, 30, 1, (1500, 1800, 2100), 5, 60), (20, 200, 1, (1800, 2100, 2400), 5, None),
             (100, 1000, 20, (2100,), 0, None)]:
+        if options.quick:
+            level, ortools_s = 0, None
         def place():
             return (round(rnd.uniform(0, 3000), 1), round(rnd.uniform(0, 3000), 1))
 
@@ -421,6 +423,7 @@ def main():
     parser.add_argument("--streams", type=int, default=10)
     parser.add_argument("--file", help="stream: a recorded one")
     parser.add_argument("--guided", action="store_true", help="stream: OR-Tools searches 0.2 s instead of to its first optimum")
+    parser.add_argument("--quick", action="store_true", help="sets: VROOM at its lowest level, no OR-Tools")
     options = parser.parse_args()
     {"exact": exact, "stream": stream, "sets": sets}[options.what](options)
 
