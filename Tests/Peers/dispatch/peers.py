@@ -22,6 +22,7 @@ from pathlib import Path
 from ortools.constraint_solver import pywrapcp, routing_enums_pb2
 
 METRES_A_SECOND = 20 / 3.6
+PARTIES = [1, 1, 1, 1, 2, 2, 3]
 SIZES = {5: (20, 120, 55), 20: (80, 160, 10.5), 100: (420, 140, 1.8)}
 
 
@@ -204,7 +205,7 @@ def seeded(vehicles, seed):
         a, b = place(), place()
         while math.dist(tuple(a.values()), tuple(b.values())) <= 330:
             a, b = place(), place()
-        events.append({"t": t, "type": "pickup_request", "request": f"r{r}", "pax": rnd.choice([1, 2, 3]), "from": a, "to": b})
+        events.append({"t": t, "type": "pickup_request", "request": f"r{r}", "pax": rnd.choice(PARTIES), "from": a, "to": b})
     return events
 
 
@@ -375,7 +376,7 @@ def sets(options):
             return (round(rnd.uniform(0, 3000), 1), round(rnd.uniform(0, 3000), 1))
 
         vehicles = [(place(), 6, [], []) for _ in range(fleet)]
-        requests = [(f"r{r}", rnd.choice([1, 2, 3]), place(), place()) for r in range(count)]
+        requests = [(f"r{r}", rnd.choice(PARTIES), place(), place()) for r in range(count)]
         rides = {ride[0]: ride for ride in requests}
         case = {
             "id": f"{fleet}x{count}", "kind": "fleet", "speed_kmh": 20,
