@@ -99,7 +99,7 @@ let package = Package(
             dependencies: [
                 "Alerts", "CSimdjson", "Kafka", "Observe", "Pipeline", "Postgres", "Storage", "Trips", "Wire", "Worker",
             ],
-            path: "Tests/Peers", swiftSettings: strict),
+            path: "Tests/Peers", exclude: ["dispatch"], swiftSettings: strict),
         .target(
             name: "SimKit", dependencies: ["Fleet", "Pipeline", "Trips", "Alerts"], path: "Tests/SimKit",
             swiftSettings: strict),

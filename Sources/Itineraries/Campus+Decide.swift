@@ -21,7 +21,7 @@ extension Campus {
         }
         decision.costPlaced = search.totalCost
         if rules.iterations > 0 {
-            Improvement(search, seed: seed).run(rounds: rules.iterations)
+            Improvement(search, seed: seed, heat: .stream).run(rounds: rules.iterations)
         }
         decision.costAfter = search.totalCost
         decision.moved = moved(search)

@@ -43,7 +43,8 @@ extension Campus {
         case .travelTimesChanged(let travel):
             guard travel.isValid else { throw .invalid }
             self.travel = travel
-        case .timePassed: return Effect()
+        // Without anybody in line nothing can have come of it.
+        case .timePassed: return Effect(isQuiet: queue.isEmpty)
         }
         return Effect(disturbed: nil)
     }

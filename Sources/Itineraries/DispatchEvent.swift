@@ -63,7 +63,8 @@ public struct Decision: Equatable, Sendable {
         public var growth: Double { after - before + promises }
     }
 
-    /// How a request came to its vehicle: the first option has it, the second one is the runner-up.
+    /// How a request was placed: with the first option; the second one is the runner-up. Who has it after the improvement
+    /// pass is in the outcome and in the itineraries.
     public struct Choice: Equatable, Sendable {
         public var request: String
         public var options: [Option]

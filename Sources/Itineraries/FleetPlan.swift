@@ -26,7 +26,7 @@ public final class FleetPlan {
             search.insert(r, into: v, place)
         }
         unassigned = left
-        improvement = Improvement(search, seed: seed)
+        improvement = Improvement(search, seed: seed, heat: .wholeSet)
     }
 
     /// Runs rounds of a search that is `from` to `to` of its whole length, 0 to 1.

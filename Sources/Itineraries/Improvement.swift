@@ -35,7 +35,11 @@ final class Improvement {
     /// One vehicle in so many is passed over when a ride is put back.
     private static let blink = 50
 
-    init(_ search: FleetSearch, seed: UInt64) {
+    /// How much worse a round may make things at first, as a part of the cost of a ride. Fitted to the seeded streams (few
+    /// rounds from a good plan) and to whole sets (many from a rough one).
+    enum Heat: Double { case stream = 0.3, wholeSet = 0.8 }
+
+    init(_ search: FleetSearch, seed: UInt64, heat: Heat) {
         self.search = search
         chance = SearchChance(seed: seed)
         movable = (0..<search.rides).filter { !search.isOnBoard($0) && search.vehicleOf[$0] >= 0 }
@@ -50,7 +54,7 @@ final class Improvement {
         nearest = Array(repeating: [], count: r)
         value = (0..<v).reduce(0) { $0 + search.cost[$1] + search.promises[$1] }
         bestValue = value
-        startTemperature = 0.3 * value / Double(max(1, movable.count))
+        startTemperature = heat.rawValue * value / Double(max(1, movable.count))
         for vehicle in 0..<v { keep(vehicle) }
     }
 

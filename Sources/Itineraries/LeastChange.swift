@@ -79,14 +79,14 @@ extension FleetSearch {
 
     private func candidate(_ r: Int, _ v: Int, _ isExactBound: Bool) -> Candidate? {
         guard cost[v].isFinite else { return nil }
-        let standing = stopsOf(v)
+        let (standing, broken) = (stopsOf(v), promises[v])
         // Best with the ride: exactly, or by insertion and by moving the others in the route.
         if let best = bestOrder(v, with: r) {
             guard best.cost.isFinite else { return nil }
             let other = standing.isEmpty ? nil : bestOrder(v)
             let isBetter = (other?.cost ?? .infinity) < cost[v]
             let before = isBetter ? other!.cost : cost[v]
-            let price = rules.movedArrivalPrice > 0 ? promisePrice(v, best.stops, standing) : 0
+            let price = rules.movedArrivalPrice > 0 ? promisePrice(v, best.stops, standing) - broken : 0
             return Candidate(
                 vehicle: v, before: before, after: best.cost, promises: price, isProven: true,
                 stopsBefore: isBetter ? other!.stops : standing, stops: best.stops)
@@ -96,7 +96,7 @@ extension FleetSearch {
         insert(r, into: v, place)
         if rules.exactStatesMax > 1 { optimise(v) }
         let candidate = Candidate(
-            vehicle: v, before: before, after: cost[v], promises: promises[v], isProven: false,
+            vehicle: v, before: before, after: cost[v], promises: promises[v] - broken, isProven: false,
             stopsBefore: standing, stops: stopsOf(v))
         vehicleOf[r] = -1
         setStops(v, standing)

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A seeded stream of requests: Poisson arrivals in a square plane, parties of one to three, vehicles with six seats.
+/// A seeded stream of requests: Poisson arrivals in a square plane, parties of one to three (mostly one), vehicles with six seats.
 public struct SeededStream: Sendable {
     public struct Timed: Equatable, Sendable {
         public var atS: Double
@@ -15,6 +15,8 @@ public struct SeededStream: Sendable {
     public var sideM = 3_000.0
     /// Nobody asks to be driven less far than this.
     public var leastM = 330.0
+
+    private static let parties = [1, 1, 1, 1, 2, 2, 3]
 
     public init(vehicles: Int, requests: Int, gapS: Double) {
         (self.vehicles, self.requests, self.gapS) = (vehicles, requests, gapS)
@@ -32,7 +34,8 @@ public struct SeededStream: Sendable {
             atS += -gapS * log(1 - chance.unit())
             var (from, to) = (place(), place())
             while hypot(from.xM - to.xM, from.yM - to.yM) <= leastM { (from, to) = (place(), place()) }
-            let request = RideRequest(id: "r\(r + 1)", passengers: 1 + chance.below(3), pickup: from, dropoff: to)
+            let request = RideRequest(
+                id: "r\(r + 1)", passengers: SeededStream.parties[chance.below(7)], pickup: from, dropoff: to)
             events.append(Timed(atS: atS, event: .requested(request)))
         }
         return events

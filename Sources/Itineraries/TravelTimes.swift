@@ -24,6 +24,22 @@ public struct TravelTimes: Equatable, Sendable {
         (self.secondsPerMetre, self.sites, self.measuredS) = (secondsPerMetre, sites, measuredS)
     }
 
+    /// Room for `sites` measured places, nothing measured yet. Nil when there are too many.
+    public init?(secondsPerMetre: Double, sites: Int) {
+        guard (0...TravelTimes.sitesMax).contains(sites) else { return nil }
+        self.init(
+            secondsPerMetre: secondsPerMetre, sites: sites, measuredS: Array(repeating: .nan, count: sites * sites))
+    }
+
+    /// Takes a measured time; false when it or a place is out of range. Places keep their site as long as anybody has it.
+    public mutating func measure(_ seconds: Double, from: Int, to: Int) -> Bool {
+        guard (0..<sites).contains(from), (0..<sites).contains(to), (0...TravelTimes.longestS).contains(seconds) else {
+            return false
+        }
+        measuredS[from * sites + to] = seconds
+        return true
+    }
+
     public static func kilometresPerHour(_ speed: Double, detour: Double = 1) -> TravelTimes {
         TravelTimes(secondsPerMetre: 3.6 * detour / speed)
     }

@@ -32,6 +32,7 @@ extension Command {
             .init(
                 "--stream", "FILE",
                 "dispatch: a recorded stream of events (default: seeded ones of 5, 20, 100 vehicles)"),
+            .init("--cases", "FILE", "dispatch: only exact itineraries, of the cases of one vehicle in this file"),
             .init("--streams", "N", "dispatch: how many seeds (default 10; 5 of a recorded stream)"),
             .init("--warm-up", "N", "dispatch: requests of a recorded stream before it is measured (default 0)"),
             .init("--iterations", "N", "dispatch: rounds of improvement after each event (default 100)"),

@@ -15,6 +15,7 @@ struct DispatchBench {
         if let iterations = try arguments.integer("--iterations", in: 0...1_000_000) {
             rules.iterations = Int(iterations)
         }
+        if let path = arguments.text("--cases") { return try ExactBench().run(PlanCases.read(Files.read(path))) }
         let files = arguments.texts("--stream")
         guard files.isEmpty else { return try files.flatMap { try stream($0, rules) } }
         let streams = UInt64(try arguments.integer("--streams", in: 1...1_000) ?? 10)
@@ -121,7 +122,22 @@ private struct ExactBench {
         }
     }
 
-    /// The least of some runs: what the search takes when nothing disturbs it.
+    /// Cases of one vehicle without limits, by how many stops they have.
+    func run(_ cases: [PlanCases.Case]) throws -> [Figure] {
+        var micros: [Int: [Double]] = [:]
+        for item in cases where item.kind == .tour {
+            let (vehicle, rides, rules, travel) = try item.parts()
+            let stops = rides.reduce(0) { $0 + ($1.isOnBoard ? 1 : 2) }
+            let timer = ExactItineraryTimer(vehicle: vehicle, rides: rides, rules: rules, travel: travel)
+            micros[stops, default: []].append(microseconds(timer))
+        }
+        return micros.sorted { $0.key < $1.key }.map { stops, times in
+            Figure(
+                name: "exact itinerary, \(stops) stops, median of \(times.count)",
+                value: times.sorted()[times.count / 2], unit: "µs", baseline: nil)
+        }
+    }
+
     private func microseconds(seed: UInt64, _ onBoard: Int, _ waiting: Int) -> Double {
         let stream = SeededStream(vehicles: 1, requests: onBoard + waiting, gapS: 1).events(seed: seed)
         guard case .entered(_, _, let place) = stream[0].event else { return .nan }
@@ -138,7 +154,12 @@ private struct ExactBench {
         let timer = ExactItineraryTimer(
             vehicle: RideVehicle(id: "v1", capacity: 6, place: place), rides: rides, rules: DispatchRules(),
             travel: .kilometresPerHour(20))
-        return (0..<20).map { _ in
+        return microseconds(timer)
+    }
+
+    /// The least of some runs: what the search takes when nothing disturbs it.
+    private func microseconds(_ timer: ExactItineraryTimer) -> Double {
+        (0..<20).map { _ in
             let start = ProcessorTime.seconds()
             timer.solve()
             return (ProcessorTime.seconds() - start) * 1e6

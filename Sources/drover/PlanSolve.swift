@@ -107,6 +107,9 @@ extension PlanCases.Case {
 
     private func fleet(_ effort: PlanEffort) throws -> PlanAnswer {
         let (vehicles, requests) = (try some(vehicles, "vehicles"), try some(requests, "requests"))
+        if let busy = vehicles.first(where: { $0.onboard?.isEmpty == false || $0.open?.isEmpty == false }) {
+            throw Failure("vehicle \(busy.id) has stops already: a whole fleet is planned from empty vehicles")
+        }
         var rides: [Ride] = []
         for (index, open) in requests.enumerated() {
             rides.append(
@@ -131,15 +134,7 @@ extension PlanCases.Case {
     private func best(
         _ vehicle: PlanCases.Vehicle, with extra: PlanCases.Open?, _ effort: PlanEffort
     ) throws -> (cost: Double, order: [PlanAnswer.NamedStop])? {
-        var rides = try (vehicle.onboard ?? []).map { try ride(of: $0, on: vehicle.id) }
-        for open in (vehicle.open ?? []) + (extra.map { [$0] } ?? []) {
-            rides.append(
-                Ride(
-                    request: try request(of: open), rank: try some(open.rank, "rank of \(open.request)"),
-                    requestedAtMs: 0,
-                    state: .assigned(vehicle: vehicle.id)))
-        }
-        try order(&rides)
+        let rides = try rides(vehicle, with: extra)
         let planner = ItineraryPlanner(rules: try rules(), travel: try travel())
         do {
             let best = try planner.best(try ride(vehicle: vehicle), rides)
@@ -153,6 +148,25 @@ extension PlanCases.Case {
                     "vehicle \(vehicle.id) has too many stops for a proven order: at most 8 open requests or so")
             }
         }
+    }
+
+    /// The parts of a case of one vehicle.
+    func parts() throws -> (RideVehicle, [Ride], DispatchRules, TravelTimes) {
+        let vehicle = try some(vehicle, "vehicle")
+        return (try ride(vehicle: vehicle), try rides(vehicle, with: nil), try rules(), try travel())
+    }
+
+    private func rides(_ vehicle: PlanCases.Vehicle, with extra: PlanCases.Open?) throws -> [Ride] {
+        var rides = try (vehicle.onboard ?? []).map { try ride(of: $0, on: vehicle.id) }
+        for open in (vehicle.open ?? []) + (extra.map { [$0] } ?? []) {
+            rides.append(
+                Ride(
+                    request: try request(of: open), rank: try some(open.rank, "rank of \(open.request)"),
+                    requestedAtMs: 0,
+                    state: .assigned(vehicle: vehicle.id)))
+        }
+        try order(&rides)
+        return rides
     }
 
     private func named(_ stop: Stop, _ rides: [Ride]) -> PlanAnswer.NamedStop {
