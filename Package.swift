@@ -54,6 +54,7 @@ let package = Package(
         pure("Trips", ["Fleet", "Wire"]),
         pure("Alerts", ["Fleet", "Wire"]),
         pure("Pipeline", ["Fleet", "Wire", "Trips", "Alerts"]),
+        pure("DepotRoutes"),
 
         pure("Settings", ["Fleet", "CYaml"]),
         pure("Trials", ["Fleet", "Alerts", "Pipeline", "Settings"]),
@@ -87,7 +88,7 @@ let package = Package(
             dependencies: [
                 "Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Observe", "Kafka", "Postgres", "HTTP", "Secrets",
                 "Gateways", "Worker", "Storage", "Notices", "Reports", "Web", "Embedded", "Settings",
-                "Trials", "Sockets", "Emulate",
+                "Trials", "Sockets", "Emulate", "DepotRoutes",
             ],
             swiftSettings: strict),
 
@@ -124,6 +125,7 @@ let package = Package(
         tests("NoticesTests", ["Notices", "Storage", "Kafka"]),
         tests(
             "StorageTests", ["Storage", "Pipeline", "Alerts", "Trips", "Fleet", "Wire", "Kafka", "Postgres", "SimKit"]),
+        tests("DepotRoutesTests", ["DepotRoutes", "SimKit"]),
         tests("EmbeddedTests", ["Embedded"]),
         tests("ReportsTests", ["Reports", "Fleet"]),
     ],

@@ -1,6 +1,6 @@
 enum Commands {
     static let all: [Command] = [
-        .up, .trips, .alerts, .importCars, .importMachines, .report, .work, .gateway, .gatewayPoll,
+        .up, .trips, .alerts, .plan, .importCars, .importMachines, .report, .work, .gateway, .gatewayPoll,
         .gatewayLog, .pullISO, .serve,
         .notify, .migrate, .check, .offsets, .rejected, .replay, .verify, .rulesPublish, .rulesTest, .rulesTry,
         .vehicle, .trip, .alert, .log, .token, .account, .servers, .emulateMTG, .emulateOBD, .bench, .obdDecode,
