@@ -52,14 +52,12 @@ public final class DepotSolver {
     private var isClosing: Bool
     private let routesLeast: Int
     public private(set) var iterations = 0
-    public var debug = [0, 0, 0, 0]
-    public var debugText: String { "kept \(keptCost) best \(bestCost) T \(temperature) step \(network.step) closing \(isClosing) slots \(slots) least \(routesLeast)" }
 
     /// - Precondition: there are 1 to `requestsMax` requests and no `unservable` ones.
-    public init(_ problem: DepotProblem, seed: UInt64, settings: SearchSettings = SearchSettings()) {
+    public init(_ problem: DepotProblem, seed: UInt64, settings: SearchSettings? = nil) {
         precondition((1...DepotProblem.requestsMax).contains(problem.requests.count))
         self.problem = problem
-        self.settings = settings
+        self.settings = settings ?? SearchSettings(for: problem.objective)
         network = Network(problem, arena)
         let n = network.requests
         slots = min(problem.vehiclesMax, n)
@@ -78,10 +76,10 @@ public final class DepotSolver {
         touched = arena.flat(slots, Int32(0))
         isTouched = arena.flat(slots, false)
         chance = Chance(seed: seed)
-        blinks = Blinks(mean: settings.blinkMean, chance: Chance(seed: ~seed))
+        blinks = Blinks(mean: self.settings.blinkMean, chance: Chance(seed: ~seed))
         isClosing = true
         routesLeast = problem.objective == .fewestRoutes ? FleetBound.routesLeast(network) : slots
-        penalty = settings.penalty * network.step
+        penalty = self.settings.penalty * network.step
         begin()
     }
 
@@ -135,7 +133,7 @@ public final class DepotSolver {
             isClosing = false
             restoreBest()
         } else if absentCount == 0 {
-            if slots <= routesLeast { isClosing = false; temperature = 0 } else { closeRoute() }
+            if slots <= routesLeast { isClosing = false } else { closeRoute() }
         }
     }
 
@@ -346,12 +344,12 @@ public final class DepotSolver {
             undo()
         }
         astray = keptAbsentCount > 0 ? astray + 1 : 0
-        if astray > Int(settings.astrayMax), bestCost.isFinite {
+        if astray > settings.astrayMax, bestCost.isFinite {
             restoreBest()
             astray = 0
         }
         // Rises while somebody is left out, sinks while nobody is: the search walks along the border of the possible.
-        penalty *= keptAbsentCount > 0 ? 1 + settings.penaltyStep : 1 - settings.penaltyStep * settings.penaltyRatio
+        penalty *= keptAbsentCount > 0 ? 1 + settings.penaltyStep : 1 - settings.penaltyStep
         penalty = min(max(penalty, network.step), 1000 * network.step)
     }
 

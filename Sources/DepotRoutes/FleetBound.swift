@@ -38,7 +38,8 @@ enum FleetBound {
     private static func isPossible(_ network: Network, _ stops: [Int]) -> Bool {
         var (time, from) = (network.earliest[0], 0)
         for stop in stops {
-            time = max(time + network.service[from] + network.distance[from * network.nodes + stop], network.earliest[stop])
+            time = max(
+                time + network.service[from] + network.distance[from * network.nodes + stop], network.earliest[stop])
             if time > network.latest[stop] { return false }
             from = stop
         }

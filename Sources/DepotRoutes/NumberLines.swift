@@ -57,7 +57,8 @@ struct NumberLines {
     func nodeLines(fields: Int) throws(ProblemFault) -> ArraySlice<Line> {
         let rows = lines.dropFirst()
         guard rows.count <= 2 * DepotProblem.requestsMax + 2 else {
-            throw fault(rows.last!, "has \(rows.count) nodes, at most \(2 * DepotProblem.requestsMax + 1). Split the set")
+            throw fault(
+                rows.last!, "has \(rows.count) nodes, at most \(2 * DepotProblem.requestsMax + 1). Split the set")
         }
         for (index, line) in rows.enumerated() {
             guard line.values.count == fields else {
@@ -68,7 +69,8 @@ struct NumberLines {
             }
         }
         guard rows.count >= 3 else {
-            throw fault(lines.last!, "is the last line; a depot, a pickup and a drop-off must follow. Is the file cut off?")
+            throw fault(
+                lines.last!, "is the last line; a depot, a pickup and a drop-off must follow. Is the file cut off?")
         }
         return rows
     }

@@ -18,7 +18,9 @@ struct RideTimes {
 
     /// The route in `node` with request `r` picked up after place `i` and dropped off after place `j`, both places in the
     /// route as it is, `last` its final depot.
-    func allow(_ r: Int, after i: Int, _ j: Int, node: Flat<Int32>, departure: Flat<Double>, leg: Flat<Double>, last: Int)
+    func allow(
+        _ r: Int, after i: Int, _ j: Int, node: Flat<Int32>, departure: Flat<Double>, leg: Flat<Double>, last: Int
+    )
         -> Bool
     {
         var count = 0

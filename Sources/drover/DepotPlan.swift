@@ -13,7 +13,6 @@ struct DepotPlanning {
     var iterationsMax: Int?
     var seed: UInt64 = 1
     var clock = Clock.wall
-    var settings = SearchSettings()
 
     static let formats: [String: @Sendable (DepotPlan) -> String] = ["json": json, "text": text]
 
@@ -25,7 +24,7 @@ struct DepotPlanning {
                 "\(name): the request from node \(request.pickup) to \(request.dropoff) fits into no route: \(reason). "
                     + "Correct the node's line")
         }
-        let (began, solver) = (now(), DepotSolver(problem, seed: seed, settings: settings))
+        let (began, solver) = (now(), DepotSolver(problem, seed: seed))
         while true {
             let part = progress(solver, since: began)
             if part >= 1 { break }
@@ -54,11 +53,14 @@ struct DepotPlanning {
 
     @Sendable private static func json(_ plan: DepotPlan) -> String {
         let routes = plan.routes.map { "[" + $0.map(String.init).joined(separator: ",") + "]" }
-        return #"{"routes":[\#(routes.joined(separator: ","))],"distance":\#(plan.distance),"vehicles":\#(plan.vehicles)}"#
+        return
+            #"{"routes":[\#(routes.joined(separator: ","))],"distance":\#(plan.distance),"vehicles":\#(plan.vehicles)}"#
     }
 
     @Sendable private static func text(_ plan: DepotPlan) -> String {
-        let rows = plan.routes.enumerated().map { "\($0.offset + 1): " + $0.element.map(String.init).joined(separator: " ") }
+        let rows = plan.routes.enumerated().map {
+            "\($0.offset + 1): " + $0.element.map(String.init).joined(separator: " ")
+        }
         return rows.joined(separator: "\n") + "\n\(plan.vehicles) vehicles, distance \(plan.distance)"
     }
 }

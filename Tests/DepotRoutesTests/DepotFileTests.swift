@@ -36,7 +36,8 @@ struct DepotFileTests {
     @Test("Line ends, tabs and blank lines do not matter") func lineEnds() throws {
         let mixed = "\r\n" + Self.parcels.replacing("\n", with: "\r\n\r\n").replacing(" ", with: "\t") + "\r\n"
         let (read, plain) = (
-            try DepotFile.read([UInt8](mixed.utf8), name: "p"), try DepotFile.read([UInt8](Self.parcels.utf8), name: "p")
+            try DepotFile.read([UInt8](mixed.utf8), name: "p"),
+            try DepotFile.read([UInt8](Self.parcels.utf8), name: "p")
         )
         #expect(read == plain)
     }
@@ -45,7 +46,9 @@ struct DepotFileTests {
         let testDescription: String
         let file: String
         let says: String
-        init(_ name: String, _ file: String, _ says: String) { (testDescription, self.file, self.says) = (name, file, says) }
+        init(_ name: String, _ file: String, _ says: String) {
+            (testDescription, self.file, self.says) = (name, file, says)
+        }
     }
 
     @Test(
@@ -61,16 +64,21 @@ struct DepotFileTests {
             Bad("no vehicle", parcels.replacing("3 20 1", with: "0 20 1"), "p:1: the number of vehicles is 0"),
             Bad("half a vehicle", parcels.replacing("3 20 1", with: "1.5 20 1"), "p:1: the number of vehicles is 1.5"),
             Bad("cut off in a line", String(parcels.dropLast(4)), "p:4: has 7 fields, must have 9"),
-            Bad("cut off between lines", parcels.split(separator: "\n").prefix(3).joined(separator: "\n"), "p:3: is the last"),
+            Bad(
+                "cut off between lines", parcels.split(separator: "\n").prefix(3).joined(separator: "\n"),
+                "p:3: is the last"),
             Bad("a node twice", parcels.replacing("2 60", with: "1 60"), "p:4: is node 1.0, must be 2"),
             Bad("window reversed", parcels.replacing("20 200", with: "200 20"), "p:3: the window 200.0 to 20.0"),
             Bad("negative service", parcels.replacing("200 5", with: "200 -5"), "p:3: the service time is -5.0"),
             Bad("partner outside", parcels.replacing("5 0 2", with: "5 0 7"), "p:3: the drop-off is 7.0"),
             Bad("partner of another", parcels.replacing("5 1 0", with: "5 2 0"), "p:3: node 2 must name 1"),
             Bad("no partner", parcels.replacing("5 0 2", with: "5 0 0"), "p:3: must name either"),
-            Bad("loads differ", parcels.replacing("-10", with: "-9"), "p:3: node 2 must name 1 and have the demand -10"),
+            Bad(
+                "loads differ", parcels.replacing("-10", with: "-9"), "p:3: node 2 must name 1 and have the demand -10"),
             Bad("over capacity", parcels.replacing("10", with: "21"), "p:3: the demand is 21.0"),
-            Bad("drop-off first", parcels.replacing("50 10", with: "50 -10").replacing("50 -10 30", with: "50 10 30"), "p:3"),
+            Bad(
+                "drop-off first", parcels.replacing("50 10", with: "50 -10").replacing("50 -10 30", with: "50 10 30"),
+                "p:3"),
             Bad("odd nodes", rides.replacing("2 2 480", with: "2 3 480"), "p:1: 3 nodes cannot be pairs"),
             Bad("nodes missing", rides.replacing("2 2 480", with: "2 4 480"), "p:1: promises 4 nodes"),
             Bad("no time to ride", rides.replacing("3 30", with: "3 0"), "p:1: the longest ride is 0.0"),

@@ -26,7 +26,9 @@ struct Exhaustive {
             let lowest = set & -set
             var part = set
             while part > 0 {
-                if part & lowest != 0, single[part].isFinite, let rest = best[set ^ part], rest.routes < problem.vehiclesMax {
+                if part & lowest != 0, single[part].isFinite, let rest = best[set ^ part],
+                    rest.routes < problem.vehiclesMax
+                {
                     let value = Value(routes: rest.routes + 1, distance: rest.distance + single[part])
                     if best[set].map({ isBetter(value, $0) }) ?? true { best[set] = value }
                 }

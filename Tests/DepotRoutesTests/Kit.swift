@@ -12,7 +12,8 @@ enum Kit {
     static let isLong = ProcessInfo.processInfo.environment["DROVER_LONG"] != nil
 
     static func names(_ folder: URL) -> [String] {
-        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "instances").path)) ?? []
+        let files =
+            (try? FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "instances").path)) ?? []
         return files.sorted().map { String($0.dropLast(4)) }
     }
 
@@ -26,7 +27,8 @@ enum Kit {
         let lines = try String(contentsOf: url, encoding: .utf8).split(whereSeparator: \.isNewline)
             .map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
         return Dictionary(
-            uniqueKeysWithValues: lines.dropFirst().map { ($0[0], Dictionary(uniqueKeysWithValues: zip(lines[0], $0))) })
+            uniqueKeysWithValues: lines.dropFirst().map { ($0[0], Dictionary(uniqueKeysWithValues: zip(lines[0], $0))) }
+        )
     }
 
     /// A set of a few requests with windows that bind, and with longest rides and routes when asked for.
@@ -48,7 +50,8 @@ enum Kit {
         let problem = DepotProblem(
             nodes: nodes, requests: requests, vehiclesMax: count, capacity: 4,
             rideMax: rides ? 160 + Double(chance.below(100)) : .infinity,
-            durationMax: rides ? 500 + Double(chance.below(200)) : .infinity, objective: rides ? .distance : .fewestRoutes)
+            durationMax: rides ? 500 + Double(chance.below(200)) : .infinity,
+            objective: rides ? .distance : .fewestRoutes)
         return problem.unservable.isEmpty ? problem : small(count, rides: rides, seed: seed &+ 1_000_003)
     }
 }

@@ -11,7 +11,9 @@ struct PlanCheckTests {
             .map { $0.split(separator: ":")[1].split(separator: " ").compactMap { Int($0) } }
     }
 
-    @Test("Best known plans of Li and Lim's sets keep all limits, at the stated distance", arguments: Kit.names(Kit.liLim))
+    @Test(
+        "Best known plans of Li and Lim's sets keep all limits, at the stated distance", arguments: Kit.names(Kit.liLim)
+    )
     func bestKnown(_ name: String) throws {
         let row = try #require(try Kit.table(Kit.liLim.appending(path: "bks.csv"))[name])
         let problem = try Kit.problem(Kit.liLim, name)
@@ -50,13 +52,15 @@ struct PlanCheckTests {
         #expect(faults { $0[0].reverse() } != [], "drop-offs come first")
         #expect(faults { $0.append($0[0]) } != [], "a route is driven twice")
         #expect(faults { $0[0].insert(0, at: 1) } != [], "the depot is no stop")
-        #expect(check.faults(DepotPlan(routes: good, distance: check.distance(good) - 1)) != [], "the distance is another")
+        #expect(
+            check.faults(DepotPlan(routes: good, distance: check.distance(good) - 1)) != [], "the distance is another")
         var tight = problem
         tight.capacity = tight.requests.map(\.load).max()! - 1
         #expect(PlanCheck(tight).faults(DepotPlan(routes: good, distance: check.distance(good))) != [], "over capacity")
         var short = problem
         for index in short.nodes.indices.dropFirst() { short.nodes[index].latest = short.nodes[index].earliest }
-        #expect(PlanCheck(short).faults(DepotPlan(routes: good, distance: check.distance(good))) != [], "windows closed")
+        #expect(
+            PlanCheck(short).faults(DepotPlan(routes: good, distance: check.distance(good))) != [], "windows closed")
     }
 
     @Test("A ride or a route that is too long is refused") func tooLong() throws {
