@@ -97,7 +97,7 @@ let package = Package(
             dependencies: [
                 "Alerts", "CSimdjson", "Kafka", "Observe", "Pipeline", "Postgres", "Storage", "Trips", "Wire", "Worker",
             ],
-            path: "Tests/Peers", swiftSettings: strict),
+            path: "Tests/Peers", exclude: ["static"], swiftSettings: strict),
         .target(
             name: "SimKit", dependencies: ["Fleet", "Pipeline", "Trips", "Alerts"], path: "Tests/SimKit",
             swiftSettings: strict),

@@ -12,7 +12,7 @@ def offline_commands():
     for page in PAGES:
         for block in re.findall(r"```sh\n(.*?)```", page.read_text(), re.S):
             for line in block.splitlines():
-                if re.match(r"drover (trips|alerts|obd|rules test|rules publish .*--check)\b", line):
+                if re.match(r"drover (trips|alerts|plan|obd|rules test|rules publish .*--check)\b", line):
                     yield pytest.param(line, id=f"{page.name}: {line[:40]}")
 
 
