@@ -66,7 +66,7 @@ struct DepotSolverTests {
     @Test(
         "Best known fleets and distances of Li and Lim's sets",
         .enabled(if: Kit.hasShared, "put the project's ../shared beside the checkout"),
-        arguments: [("lc101", 1_000), ("lr101", 1_000), ("lrc101", 1_500), ("lr201", 2_000)])
+        arguments: [("lc101", 1_000), ("lr101", 1_000), ("lrc101", 3_000), ("lr201", 2_000)])
     func bestKnown(_ name: String, _ iterations: Int) throws {
         let row = try #require(try Kit.table(Kit.liLim.appending(path: "bks.csv"))[name])
         let problem = try Kit.problem(Kit.liLim, name)
