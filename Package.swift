@@ -54,6 +54,7 @@ let package = Package(
         pure("Trips", ["Fleet", "Wire"]),
         pure("Alerts", ["Fleet", "Wire"]),
         pure("Itineraries", ["Fleet", "Wire"]),
+        pure("DepotRoutes"),
         pure("Pipeline", ["Fleet", "Wire", "Trips", "Alerts", "Itineraries"]),
 
         pure("Settings", ["Fleet", "CYaml"]),
@@ -90,7 +91,7 @@ let package = Package(
                 "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Pipeline", "Observe", "Kafka", "Postgres", "HTTP",
                 "Secrets",
                 "Gateways", "Worker", "Storage", "Notices", "Reports", "Web", "Embedded", "Settings",
-                "Trials", "Sockets", "Emulate", "Outside",
+                "Trials", "Sockets", "Emulate", "Outside", "DepotRoutes",
             ],
             swiftSettings: strict),
 
@@ -99,7 +100,7 @@ let package = Package(
             dependencies: [
                 "Alerts", "CSimdjson", "Kafka", "Observe", "Pipeline", "Postgres", "Storage", "Trips", "Wire", "Worker",
             ],
-            path: "Tests/Peers", exclude: ["dispatch"], swiftSettings: strict),
+            path: "Tests/Peers", exclude: ["dispatch", "static"], swiftSettings: strict),
         .target(
             name: "SimKit", dependencies: ["Fleet", "Pipeline", "Trips", "Alerts"], path: "Tests/SimKit",
             swiftSettings: strict),
@@ -129,6 +130,7 @@ let package = Package(
         tests("NoticesTests", ["Notices", "Storage", "Kafka"]),
         tests(
             "StorageTests", ["Storage", "Pipeline", "Alerts", "Trips", "Fleet", "Wire", "Kafka", "Postgres", "SimKit"]),
+        tests("DepotRoutesTests", ["DepotRoutes", "SimKit"]),
         tests("EmbeddedTests", ["Embedded"]),
         tests("ReportsTests", ["Reports", "Fleet"]),
     ],

@@ -9,13 +9,13 @@ extension Command {
     static let plan = Command(
         name: "plan", operands: "FILE… [options]",
         summary:
-            "Plans itineraries for requests that are all known: cases of one vehicle, of one more ride, of a whole fleet.",
+            "Plans for requests that are all known: a vehicle, one more ride, a fleet; Li and Lim's or Cordeau and Laporte's sets.",
         options: [
-            .init(
-                "--budget", "S", "whole fleets: seconds of processor time to improve the plan, like 20s (default 5s)"),
+            .init("--budget", "TIME", "how long to search: 500ms, 20s, 5m (default 5s for a fleet, 20s for a set)"),
             .init("--iterations", "N", "rounds instead of time: the same seed then gives the same plan on any machine"),
-            .init("--seed", "N", "of the improvement (default 1)"),
-            .init("--format", "F", "table or json: a line a case (default table)"),
+            .init("--seed", "N", "what chance begins with (default 1)"),
+            .init("--clock", "C", "what the budget counts: wall or processor (default wall)"),
+            .init("--format", "F", "table or json: a line a case, or the set's routes (default table)"),
         ],
         example: "drover plan cases.json --budget 20s --seed 7 --format json",
         run: runPlan)
@@ -32,8 +32,9 @@ extension Command {
                 case .cases:
                     let answers = try PlanCases.read(bytes).map { try $0.solve(effort) }
                     Out.result(isJSON ? answers.map { $0.json.rendered() + "\n" }.joined() : PlanAnswer.table(answers))
-                case .unknown:
-                    throw Failure("is not a file of cases (JSON with \"cases\"). Check that it is the right file")
+                case .set:
+                    let plan = try effort.planning.plan(bytes, name: Files.name(path))
+                    Out.result(isJSON ? DepotPlanning.json(plan) : DepotPlanning.text(plan))
                 }
             } catch let error as UsageError {
                 throw error
@@ -46,61 +47,75 @@ extension Command {
     }
 }
 
-/// What a file is, by its first character that is not a blank.
+/// What a file is, by its first character that is not a blank: JSON has cases, lines of numbers are a set from a depot.
 enum PlanFile {
-    case cases, unknown
+    case cases, set
 
     init(_ bytes: [UInt8]) {
         let first = bytes.first { !" \t\r\n".utf8.contains($0) }
-        self = first == UInt8(ascii: "{") || first == UInt8(ascii: "[") ? .cases : .unknown
+        self = first == UInt8(ascii: "{") || first == UInt8(ascii: "[") ? .cases : .set
     }
 }
 
 /// How long a plan is improved.
 struct PlanEffort: Sendable {
-    enum Limit: Sendable { case seconds(Double), rounds(Int) }
-    let limit: Limit
+    /// Nil: as long as is usual for what is planned.
+    private let budgetSeconds: Double?
+    private let iterations: Int?
+    private let clock: PlanClock
     let seed: UInt64
 
     init(_ arguments: Arguments) throws {
         seed = UInt64(try arguments.integer("--seed", in: 0...Int64.max) ?? 1)
-        if let rounds = try arguments.integer("--iterations", in: 0...1_000_000_000) {
-            guard !arguments.has("--budget") else { throw UsageError("give --budget or --iterations, not both") }
-            limit = .rounds(Int(rounds))
-            return
+        let clocks = Dictionary(uniqueKeysWithValues: PlanClock.allCases.map { ($0.rawValue, $0) })
+        clock = try arguments.one("--clock", of: clocks, standard: "wall")
+        iterations = try arguments.integer("--iterations", in: 0...1_000_000_000).map { Int($0) }
+        guard iterations == nil || !arguments.has("--budget") else {
+            throw UsageError("give --budget or --iterations, not both")
         }
-        let text = arguments.text("--budget") ?? "5s"
-        guard let seconds = Double(text.hasSuffix("s") ? String(text.dropLast()) : text),
-            (0.001...86_400).contains(seconds)
-        else { throw UsageError("--budget \(text): must be seconds, like 20s, 0.001s to 86400s") }
-        limit = .seconds(seconds)
+        budgetSeconds = try PlanEffort.budget(arguments)
+    }
+
+    /// Seconds; a number alone is in seconds.
+    private static func budget(_ arguments: Arguments) throws -> Double? {
+        guard let text = arguments.text("--budget") else { return nil }
+        let digits = text.prefix { $0.isNumber || $0 == "." }
+        let units: [Substring: Double] = ["": 1, "s": 1, "ms": 0.001, "m": 60]
+        guard let value = Double(digits), let unit = units[text.dropFirst(digits.count)],
+            (0.001...86_400).contains(value * unit)
+        else { throw UsageError("--budget \(text): must be a time like 500ms, 20s or 5m, 1ms to 1440m") }
+        return value * unit
+    }
+
+    var planning: DepotPlanning {
+        DepotPlanning(
+            budgetSeconds: budgetSeconds ?? (iterations == nil ? 20 : nil), iterationsMax: iterations.map { max(1, $0) },
+            seed: seed, clock: clock)
     }
 
     private static let slice = 200
 
     /// Improves in slices until the effort is spent.
     func spend(on plan: FleetPlan) {
-        switch limit {
-        case .rounds(let rounds):
-            plan.improve(rounds: rounds, from: 0, to: 1)
-        case .seconds(let seconds):
-            let start = ProcessorTime.seconds()
-            var spent = 0.0
-            while spent < 1 {
-                // Small slices of a short budget: the clock must be looked at often enough.
-                plan.improve(rounds: PlanEffort.slice, from: spent, to: min(spent + 1e-6, 0.999_999))
-                spent = (ProcessorTime.seconds() - start) / seconds
-            }
-            plan.improve(rounds: 0, from: 1, to: 1)
+        if let iterations { return plan.improve(rounds: iterations, from: 0, to: 1) }
+        let (start, seconds) = (clock.seconds, budgetSeconds ?? 5)
+        var spent = 0.0
+        while spent < 1 {
+            // Small slices of a short budget: the clock must be looked at often enough.
+            plan.improve(rounds: PlanEffort.slice, from: spent, to: min(spent + 1e-6, 0.999_999))
+            spent = (clock.seconds - start) / seconds
         }
+        plan.improve(rounds: 0, from: 1, to: 1)
     }
 }
 
-enum ProcessorTime {
-    /// Of this thread since it began.
-    static func seconds() -> Double {
+/// What a budget is counted in: time that passes, or time that this process gets.
+enum PlanClock: String, CaseIterable, Sendable {
+    case wall, processor
+
+    var seconds: Double {
         var time = timespec()
-        _ = unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        _ = unsafe clock_gettime(self == .wall ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }

@@ -28,9 +28,9 @@ struct StreamRun {
                 (fromS, droveS) = (simulation.nowS, simulation.driveS)
                 simulation.setRules(policy)
             }
-            let start = ProcessorTime.seconds()
+            let start = PlanClock.processor.seconds
             _ = simulation.take(timed.event)
-            if isRequest, requests > warmUp { decisionS.append(ProcessorTime.seconds() - start) }
+            if isRequest, requests > warmUp { decisionS.append(PlanClock.processor.seconds - start) }
         }
         while let reached = simulation.next(untilS: .greatestFiniteMagnitude) { _ = simulation.take(reached) }
         driveS = simulation.driveS - droveS
