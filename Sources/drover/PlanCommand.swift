@@ -89,8 +89,8 @@ struct PlanEffort: Sendable {
 
     var planning: DepotPlanning {
         DepotPlanning(
-            budgetSeconds: budgetSeconds ?? (iterations == nil ? 20 : nil), iterationsMax: iterations.map { max(1, $0) },
-            seed: seed, clock: clock)
+            budgetSeconds: budgetSeconds ?? (iterations == nil ? 20 : nil),
+            iterationsMax: iterations.map { max(1, $0) }, seed: seed, clock: clock)
     }
 
     private static let slice = 200
