@@ -20,7 +20,7 @@ ALTER TABLE drover.live_trip
 -- The web asks for a car to be looked at. Bounded: ten thousand at a time.
 CREATE FUNCTION drover.watch(car text) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog AS $$
-    WITH gone AS (DELETE FROM drover.watched WHERE until_at < now() RETURNING vehicle)
+    WITH gone AS (DELETE FROM drover.watched WHERE until_at < now() AND vehicle <> car RETURNING vehicle)
     DELETE FROM drover.live_trip l USING gone WHERE l.vehicle = gone.vehicle;
     INSERT INTO drover.watched (vehicle, until_at)
     SELECT car, now() + interval '30 seconds'

@@ -13,13 +13,17 @@ extension Site {
                     return try withConnection { connection in
                         // Not even that there is such a car is anybody else's business.
                         guard let vehicle = VehicleID(request.parameters["vehicle"]!),
-                            try CarAccess.mayLook(vehicle, account: use.account, on: connection),
+                            try CarAccess.mayLook(vehicle, account: use.account, on: connection)
+                        else { return .problem(404, type: "not-found", detail: "There is no such car of yours.") }
+                        guard
                             let now = try CarNow.read(
                                 vehicle, account: use.account, rules: rules, price: price, queries: queries,
                                 on: connection)
                         else {
                             return .problem(
-                                404, type: "not-found", detail: "There is no such car of yours, or it never reported.")
+                                404, type: "no-trip-yet",
+                                detail: "This car has no trip yet. If it is driving, ask again in a second."
+                            ).with("Retry-After", "1")
                         }
                         return .json(now.json(nowMs: Clock.nowMs(), rules: rules)).with("Cache-Control", "no-store")
                     }

@@ -532,7 +532,8 @@ def live(app, car):
 def test_the_latest_values_are_at_hand_while_driving(desk, capsys):
     register(desk)
     app = phone(desk, None, "account")
-    assert app.get(f"/v1/cars/{desk.car}/now").problem == (404, "not-found")
+    assert app.get(f"/v1/cars/{desk.car}/now").problem == (404, "no-trip-yet")
+    assert app.get("/v1/cars/somebody-s/now").problem == (404, "not-found")
     start = now() - 100_000
     speed, maf = (lambda s: 60 + s % 7), (lambda s: 9.5 + s % 3)
     def readings(seconds):
@@ -546,7 +547,8 @@ def test_the_latest_values_are_at_hand_while_driving(desk, capsys):
         return km / 1.609344, gallons
     push(desk, readings(range(80)))
     desk.world.work_off(desk.env)
-    # Nobody has looked yet: what is stored is known.
+    # Nobody has looked yet: what is stored is known, or nothing where all of it lies in one minute.
+    wait_until(lambda: app.get(f"/v1/cars/{desk.car}/now").status == 200 or push(desk, readings([79])), 10)
     first = live(app, desk.car)
     assert first["driving"] and first["units"] == "us"
     wait_until(lambda: push(desk, readings([80])) or live(app, desk.car)["driving_time_s"] == 80, 10)
@@ -569,7 +571,7 @@ def test_the_latest_values_are_at_hand_while_driving(desk, capsys):
     assert values["read"]["coolant_c"] < values["read"]["speed_kmh"] == values["as_of"], "it was read ninety seconds ago"
     assert (values["sharp_accelerations"], values["sharp_brakings"], values["holes"]) == (0, 0, 0)
     push(desk, drive(desk.car, start, [91], speed_kmh=speed(91), coolant_c=88.5, voltage_v=13.9))
-    wait_until(lambda: live(app, desk.car)["coolant_f"] is not None, 10)
+    wait_until(lambda: live(app, desk.car)["coolant_f"] != 194, 10)
     values = live(app, desk.car)
     assert (values["coolant_f"], values["voltage_v"]) == (191.3, 13.9)
     assert values["read"]["coolant_c"] == values["as_of"]
@@ -607,7 +609,10 @@ def test_cars_that_nobody_looks_at_cost_nothing(desk):
         push(desk, drive(desk.car, now(), [0], speed_kmh=50))
         return query(desk, "SELECT FROM drover.live_trip WHERE vehicle = %s", desk.car)
     wait_until(shown, 10)
-    # Half a minute later, in short: it is forgotten with the next question.
+    # Half a minute later, in short: what was known is still shown, and forgotten when somebody asks for another car.
     query(desk, "UPDATE drover.watched SET until_at = now() - interval '1 second' WHERE vehicle = %s RETURNING 1", desk.car)
     assert live(app, desk.car)["driving"]
+    query(desk, "UPDATE drover.watched SET until_at = now() - interval '1 second' WHERE vehicle = %s RETURNING 1", desk.car)
+    with connect({"DROVER_POSTGRES_URL": desk.env["DROVER_POSTGRES_READER_URL"]}) as web:
+        web.execute("SELECT drover.watch('another')")
     assert query(desk, "SELECT FROM drover.live_trip WHERE vehicle = %s", desk.car) == []

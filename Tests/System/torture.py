@@ -602,7 +602,8 @@ class Bench:
         folder = self.folder / f"run-{self.count}"
         server = BROKERS[broker](folder / "broker")
         try:
-            server.prepare({topic: partitions for topic in TOPICS})
+            # The workers' third topic; the mock makes none by itself.
+            server.prepare({topic: partitions for topic in (*TOPICS, "drover.dispatch")})
             torture = Torture(
                 self.program, folder, self.cluster, server, items, seed=self.seed, partitions=partitions, say=self.say, **options)
             return torture.run(plan, seconds)
