@@ -4,6 +4,10 @@ internal import Wire
 
 /// A record's decisions for people: who was tried, what each would have cost, and by which weights.
 enum DecisionWhy {
+    /// So many of a step are told: a record must stay within what a broker takes.
+    private static let choicesMax = 50
+    private static let movedMax = 200
+
     static func text(_ steps: [CampusDesk.Step], _ campus: Campus) -> String {
         let weights = campus.rules.weights
         return JSONValue.object([
@@ -31,7 +35,10 @@ enum DecisionWhy {
         case .done, .ignored: fields.append(("outcome", .text("done")))
         }
         fields += [
-            ("choices", .list(decision.choices.map(choice))), ("moved", .list(decision.moved.map(moved))),
+            ("choices", .list(decision.choices.prefix(choicesMax).map(choice))),
+            ("choices_left_out", .integer(Int64(max(0, decision.choices.count - choicesMax)))),
+            ("moved", .list(decision.moved.prefix(movedMax).map(moved))),
+            ("moved_left_out", .integer(Int64(max(0, decision.moved.count - movedMax)))),
             ("expired", .list(decision.expired.map { .text($0) })), ("cost_placed_s", number(decision.costPlaced)),
             ("cost_after_s", number(decision.costAfter)),
         ]
