@@ -126,7 +126,7 @@ let package = Package(
         tests("GatewaysTests", ["Gateways", "Wire", "Fleet", "Sockets", "SimKit"]),
         tests("OutsideTests", ["Outside", "Fleet", "Observe", "SimKit"]),
         tests("EmulateTests", ["Emulate", "Wire", "Fleet", "Settings"]),
-        tests("PipelineTests", ["Pipeline", "Alerts", "Trips", "Fleet", "Wire", "SimKit"]),
+        tests("PipelineTests", ["Pipeline", "Itineraries", "Alerts", "Trips", "Fleet", "Wire", "SimKit"]),
         tests("NoticesTests", ["Notices", "Storage", "Kafka"]),
         tests(
             "StorageTests", ["Storage", "Pipeline", "Alerts", "Trips", "Fleet", "Wire", "Kafka", "Postgres", "SimKit"]),

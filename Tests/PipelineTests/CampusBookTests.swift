@@ -1,0 +1,114 @@
+import Fleet
+import Itineraries
+import Pipeline
+import Testing
+import Wire
+
+/// A campus on the log: decisions are taken from it where they stand there, and made only behind its end.
+struct CampusBookTests {
+    private static let ground = CampusSettings(
+        name: "The square",
+        boundary: [(0, 0), (200_000, 0), (200_000, 200_000), (0, 200_000)].map {
+            Position(latitude: 389_000_000 + $0.0, longitude: -770_000_000 + $0.1)
+        })
+    private static func place(_ north: Int32, _ east: Int32) -> Position {
+        Position(latitude: 389_000_000 + north, longitude: -770_000_000 + east)
+    }
+    private static func entered(_ vehicle: String, _ place: Position) -> RideRecord.Kind {
+        .inService(
+            RideRecord.InService(
+                vehicle: vehicle, driver: "d-\(vehicle)", person: .init(name: "D", photo: nil), capacity: 4,
+                place: place))
+    }
+    /// The near vehicle would get it.
+    private static let day: [RideRecord.Kind] = [
+        .campus(ground), entered("near", place(1_000, 1_000)), entered("far", place(150_000, 150_000)),
+        .pickup(
+            .init(request: "r", rider: "ada", passengers: 1, from: place(2_000, 2_000), to: place(90_000, 90_000))),
+    ]
+    private static func record(_ kind: RideRecord.Kind, _ offset: Int64) -> RideRecord {
+        RideRecord(id: "x-\(offset)", campus: "c", ts: 1_700_000_000_000 + offset, by: "test", kind: kind)
+    }
+    private static func feed(_ kinds: [RideRecord.Kind], decidesFrom: Int64) throws -> CampusBook {
+        var book = CampusBook(clockMs: 0, decidesFrom: decidesFrom)
+        for (offset, kind) in kinds.enumerated() {
+            try book.take(record(kind, Int64(offset)), offset: Int64(offset), atMs: 1_700_000_000_000 + Int64(offset))
+        }
+        return book
+    }
+
+    @Test("Behind the end of the log it is decided here")
+    func decidesHere() throws {
+        var book = try CampusBookTests.feed(CampusBookTests.day, decidesFrom: 0)
+        #expect(book.desks["c"]?.rides["r"]?.vehicle == "near" && book.waitsFrom == nil)
+        let changes = book.takeChanges()
+        #expect(changes.decisions.map(\.offset) == [1, 2, 3] && changes.decisions.allSatisfy { $0.isNew })
+    }
+
+    @Test("Before it nothing is decided: the records wait, and a replay begins with them again")
+    func waits() throws {
+        var book = try CampusBookTests.feed(CampusBookTests.day, decidesFrom: .max)
+        #expect(book.desks["c"]?.vehicles.isEmpty == true && book.waitsFrom == 1)
+        #expect(book.takeChanges().decisions.isEmpty)
+    }
+
+    @Test("What the log says was decided is taken, also where it would be decided otherwise now")
+    func takesWhatWasDecided() throws {
+        let decided: [RideRecord.Kind] = [
+            .decision(offset: 1, text: "expired=", why: "{}"), .decision(offset: 2, text: "expired=", why: "{}"),
+            .decision(offset: 3, text: "expired=|far=1p 1d", why: #"{"by":"an older Drover"}"#),
+        ]
+        var book = try CampusBookTests.feed(CampusBookTests.day + decided, decidesFrom: .max)
+        #expect(book.desks["c"]?.rides["r"]?.vehicle == "far" && book.waitsFrom == nil)
+        let last = book.takeChanges().decisions.last
+        #expect(last?.offset == 3 && last?.isNew == false && last?.why == #"{"by":"an older Drover"}"#)
+    }
+
+    @Test("When the log's end is reached without a decision nobody has made one")
+    func decidesAtTheEnd() throws {
+        let book = try CampusBookTests.feed(CampusBookTests.day, decidesFrom: 4)
+        #expect(book.desks["c"]?.rides["r"]?.vehicle == "near")
+    }
+
+    @Test("Every kind of record is read as it was written")
+    func roundTrip() throws {
+        let person = RideRecord.Person(name: "Ada \"A\" Ö", photo: "photos/ada.jpg")
+        var pickup = RideRecord.Pickup(
+            request: "r", rider: "ada", passengers: 3, from: CampusBookTests.place(1, 2),
+            to: CampusBookTests.place(3, -4))
+        (pickup.fromAddress, pickup.description) = ("Gate 1", "two bags")
+        var ground = CampusBookTests.ground
+        ground.numbers = [.speedKmh: 25_500, .iterations: 100_000]
+        let kinds: [RideRecord.Kind] = [
+            .campus(ground), .profile(rider: "ada", person: person), .pickup(pickup), .cancel(request: "r"),
+            .override(request: "r"), .done(request: "r", isPickup: true), .done(request: "r", isPickup: false),
+            CampusBookTests.entered("bus", CampusBookTests.place(5, 6)), .outOfService(vehicle: "bus"),
+            .breakdown(vehicle: "bus"),
+            .position(vehicle: "bus", place: CampusBookTests.place(7, 8), speedMmPerS: 1_500),
+            .position(vehicle: "bus", place: CampusBookTests.place(7, 8), speedMmPerS: nil), .riderSign(rider: "ada"),
+            .vehicleSign(vehicle: "bus"), .surge(thousandths: 1_250),
+            .decision(offset: 7, text: "expired=a|bus=1p 1d", why: "{}"),
+        ]
+        for kind in kinds {
+            let record = CampusBookTests.record(kind, 9)
+            let bytes = RideRecords.encode(record)
+            let read = try unsafe bytes.withUnsafeBytes { value in
+                try unsafe Array("c".utf8).withUnsafeBytes { try unsafe RideRecords.decode(value, key: $0) }
+            }
+            #expect(read == .record(record))
+        }
+    }
+
+    @Test("The plane of a campus agrees with the great circle to a tenth of a per mille")
+    func plane() throws {
+        let area = try #require(CampusArea(boundary: CampusBookTests.ground.boundary))
+        let (a, b) = (CampusBookTests.place(10_000, 20_000), CampusBookTests.place(180_000, 150_000))
+        let (p, q) = (area.point(a), area.point(b))
+        let metres = ((p.xM - q.xM) * (p.xM - q.xM) + (p.yM - q.yM) * (p.yM - q.yM)).squareRoot()
+        #expect((metres / a.metres(to: b) - 1).magnitude < 1e-4 && area.position(p) == a)
+        #expect(area.metresOutside(area.point(CampusBookTests.place(100_000, 100_000))) == 0)
+        // 0.005° north of the northern edge.
+        let outside = area.metresOutside(area.point(CampusBookTests.place(250_000, 100_000)))
+        #expect((outside / 555.975 - 1).magnitude < 1e-4)
+    }
+}
