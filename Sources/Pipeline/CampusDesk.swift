@@ -74,6 +74,7 @@ public struct CampusDesk: Equatable, Sendable {
     mutating func take(_ kind: RideRecord.Kind, offset: Int64, atMs: Int64, _ source: Source) throws(Undecided) {
         var next = begun(offset)
         var turn = Turn(offset: offset, nowMs: max(atMs, campus.nowMs), source: source)
+        if next.settings.goesByRecordTime { try next.passTime(&turn) }
         try next.take(kind, &turn)
         next.follow(turn)
         self = next
@@ -83,13 +84,17 @@ public struct CampusDesk: Equatable, Sendable {
     mutating func tick(offset: Int64, atMs: Int64, _ source: Source) throws(Undecided) {
         var next = begun(offset)
         var turn = Turn(offset: offset, nowMs: max(atMs, campus.nowMs), source: source)
-        try next.giveUpSilent(&turn)
-        if next.rides.values.contains(where: { $0.state == .queued }) {
-            try next.decide(.timePassed, "time", nil, &turn)
-        }
-        next.ended = next.ended.filter { turn.nowMs - $0.value < CampusDesk.rememberedMs }
+        try next.passTime(&turn)
         next.follow(turn)
         self = next
+    }
+
+    private mutating func passTime(_ turn: inout Turn) throws(Undecided) {
+        try giveUpSilent(&turn)
+        if rides.values.contains(where: { $0.state == .queued }) {
+            try decide(.timePassed, "time", nil, &turn)
+        }
+        ended = ended.filter { turn.nowMs - $0.value < CampusDesk.rememberedMs }
     }
 
     private func begun(_ offset: Int64) -> CampusDesk {
@@ -135,7 +140,7 @@ public struct CampusDesk: Equatable, Sendable {
         case .vehicleSign(let vehicle): sign(vehicle: vehicle, turn)
         case .surge(let thousandths):
             try decide(.surgeChanged(Double(thousandths) / 1_000), "surge", nil, &turn)
-        case .profile, .decision: break
+        case .profile, .clock, .decision: break
         }
     }
 

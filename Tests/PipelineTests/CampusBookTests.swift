@@ -70,6 +70,29 @@ struct CampusBookTests {
         #expect(book.desks["c"]?.rides["r"]?.vehicle == "near")
     }
 
+    @Test("A campus that goes by its records' times asks neither ticks nor when they were pushed")
+    func recordTime() throws {
+        var ground = CampusBookTests.ground
+        ground.numbers = [.recordTime: 1_000, .queueS: 600_000, .silenceS: 3_600_000]
+        let start: Int64 = 1_600_000_000_000
+        let said: [(RideRecord.Kind, Int64)] = [
+            (.campus(ground), 0), (CampusBookTests.day[3], 1_000), (.clock, 601_000), (.clock, 601_001),
+        ]
+        // Pushed at once, or over a year: with ticks of today between them.
+        for stepMs in [0, 7_884_000_000] as [Int64] {
+            var book = CampusBook(clockMs: 0, decidesFrom: 0)
+            for (offset, (kind, afterMs)) in said.enumerated() {
+                let record = RideRecord(id: "x-\(offset)", campus: "c", ts: start + afterMs, by: "", kind: kind)
+                let pushedMs = 1_700_000_000_000 + Int64(offset) * stepMs
+                try book.take(record, offset: Int64(offset) * 2, atMs: pushedMs)
+                book.tick(pushedMs, offset: Int64(offset) * 2 + 1)
+                if offset == 2 { #expect(book.desks["c"]?.rides["r"]?.state == .queued) }
+            }
+            let ride = book.takeChanges().rides.values.first
+            #expect(ride?.state == .expired && ride?.requestedMs == start + 1_000 && ride?.endedMs == start + 601_001)
+        }
+    }
+
     @Test("Every kind of record is read as it was written")
     func roundTrip() throws {
         let person = RideRecord.Person(name: "Ada \"A\" Ö", photo: "photos/ada.jpg")
@@ -86,7 +109,7 @@ struct CampusBookTests {
             .breakdown(vehicle: "bus"),
             .position(vehicle: "bus", place: CampusBookTests.place(7, 8), speedMmPerS: 1_500),
             .position(vehicle: "bus", place: CampusBookTests.place(7, 8), speedMmPerS: nil), .riderSign(rider: "ada"),
-            .vehicleSign(vehicle: "bus"), .surge(thousandths: 1_250),
+            .vehicleSign(vehicle: "bus"), .clock, .surge(thousandths: 1_250),
             .decision(offset: 7, text: "expired=a|bus=1p 1d", why: "{}"),
         ]
         for kind in kinds {
