@@ -125,7 +125,7 @@ let package = Package(
         tests("SocketsTests", ["Sockets"]),
         tests("GatewaysTests", ["Gateways", "Wire", "Fleet", "Sockets", "SimKit"]),
         tests("OutsideTests", ["Outside", "Fleet", "Observe", "SimKit"]),
-        tests("EmulateTests", ["Emulate", "Wire", "Fleet", "Settings"]),
+        tests("EmulateTests", ["Emulate", "Wire", "Fleet", "Settings", "Pipeline"]),
         tests("PipelineTests", ["Pipeline", "Itineraries", "Alerts", "Trips", "Fleet", "Wire", "SimKit"]),
         tests("NoticesTests", ["Notices", "Storage", "Kafka", "Outbound"]),
         tests(

@@ -80,6 +80,14 @@ public struct CampusDesk: Equatable, Sendable {
         self = next
     }
 
+    /// When a record counts; nil: it does not. Time that records make does not go back: a day that comes again changes
+    /// nothing, and what is said of the campus itself is of no time.
+    func time(of record: RideRecord, pushedMs: Int64) -> Int64? {
+        guard settings.goesByRecordTime else { return pushedMs }
+        if case .campus = record.kind { return campus.nowMs }
+        return record.ts >= campus.nowMs ? record.ts : nil
+    }
+
     /// Time passes: who is silent is given up, who waits in line is tried again.
     mutating func tick(offset: Int64, atMs: Int64, _ source: Source) throws(Undecided) {
         var next = begun(offset)

@@ -1,6 +1,7 @@
 enum Commands {
     static let all: [Command] = [
-        .up, .trips, .alerts, .plan, .importCars, .importMachines, .importPeople, .report, .work, .gateway,
+        .up, .trips, .alerts, .plan, .importCars, .importMachines, .importDispatch, .importPeople, .report, .work,
+        .gateway,
         .gatewayPoll,
         .gatewayLog, .pullISO, .serve,
         .notify, .migrate, .check, .offsets, .rejected, .replay, .verify, .rulesPublish, .rulesTest, .rulesTry,

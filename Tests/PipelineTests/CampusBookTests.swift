@@ -88,7 +88,16 @@ struct CampusBookTests {
                 book.tick(pushedMs, offset: Int64(offset) * 2 + 1)
                 if offset == 2 { #expect(book.desks["c"]?.rides["r"]?.state == .queued) }
             }
-            let ride = book.takeChanges().rides.values.first
+            // The same day again, and the same ground as it is said today.
+            for (offset, (kind, afterMs)) in said.enumerated() {
+                let isGround = offset == 0
+                let ts = isGround ? 1_900_000_000_000 : start + afterMs
+                let record = RideRecord(id: "y-\(offset)", campus: "c", ts: ts, by: "", kind: kind)
+                try book.take(record, offset: Int64(offset) + 100, atMs: 1_900_000_000_000)
+            }
+            let changes = book.takeChanges()
+            #expect(changes.told.count == 2, "in line, and given up")
+            let ride = changes.rides.values.first
             #expect(ride?.state == .expired && ride?.requestedMs == start + 1_000 && ride?.endedMs == start + 601_001)
         }
     }
