@@ -79,8 +79,8 @@ let package = Package(
         pure(
             "Web",
             [
-                "Fleet", "Wire", "Trips", "Alerts", "HTTP", "Secrets", "Postgres", "Gateways", "Storage", "Reports",
-                "Observe",
+                "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "HTTP", "Secrets", "Postgres", "Gateways", "Outside",
+                "Storage", "Reports", "Observe",
             ]),
         pure("Emulate", ["Fleet", "Wire", "Settings", "Observe", "Sockets"]),
         pure("Embedded", ["Observe", "Postgres", "Kafka"]),

@@ -203,10 +203,17 @@ public struct CampusDesk: Equatable, Sendable {
         guard var ride = rides[request] else { return }
         let event: DispatchEvent = isPickup ? .pickedUp(request: request) : .droppedOff(request: request)
         let decision = try decide(event, isPickup ? "picked_up" : "dropped_off", request, &turn)
-        if case .ignored = decision.outcome { return }
+        if case .ignored(let fault) = decision.outcome {
+            // The driver has to be told, and so it is committed with the ride until it has another vehicle or rides.
+            if fault == .noSeat, ride.reason != fault.rawValue {
+                ride.reason = fault.rawValue
+                put(ride)
+            }
+            return
+        }
         if isPickup {
             ride = rides[request]!
-            (ride.state, ride.pickupMs, ride.placeInLine) = (.onBoard, turn.nowMs, nil)
+            (ride.state, ride.pickupMs, ride.placeInLine, ride.reason) = (.onBoard, turn.nowMs, nil, nil)
             rides[request] = ride
             changedRides.append(ride)
         } else {
@@ -345,7 +352,7 @@ public struct CampusDesk: Equatable, Sendable {
         var place = 0
         for ride in campus.rides {
             var row = rides[ride.request.id]!
-            row.vehicle = ride.vehicle
+            if row.vehicle != ride.vehicle { (row.vehicle, row.reason) = (ride.vehicle, nil) }
             row.placeInLine = nil
             switch ride.state {
             case .queued:

@@ -206,5 +206,19 @@ public struct SettingRow: Sendable {
         SettingRow(
             "web.plain_http_outside", .integer(0...1), "0",
             "1: plain HTTP on other addresses than the loopback, for a proxy in front that speaks HTTPS"),
+        SettingRow("apps.host", .text, "127.0.0.1", "address that riders' and ride drivers' apps reach"),
+        SettingRow("apps.port", .text, "", "its port; 0: any free one; empty: apps are not served"),
+        SettingRow(
+            "apps.certificate", .text, "", "PEM file with the certificate for apps and what leads to a root"),
+        SettingRow("apps.key", .text, "", "PEM file with its private key, without a passphrase"),
+        SettingRow(
+            "apps.client_authority", .text, "",
+            "PEM file of the authority that signs apps' certificates; others are refused in the handshake"),
+        SettingRow(
+            "apps.client_revoked", .text, "",
+            "PEM file with that authority's lists of revoked certificates (CRL); empty: none is revoked"),
+        SettingRow(
+            "apps.answer_wait_ms", .integer(0...60_000), "5000",
+            "so long an answer waits for its decision; then it says where to ask again"),
     ]
 }
