@@ -10,7 +10,7 @@ struct CampusScript: Sendable {
         case surge(Int64)
         case request(Int)
         case cancel(Int)
-        /// The driver of whoever is next to be picked up refuses.
+        /// The driver who has it refuses.
         case override(Int)
     }
 
@@ -80,9 +80,6 @@ struct CampusScript: Sendable {
             addRequest(second, &chance)
             second += 120 + Int64(chance.below(isRain ? 160 : 500))
         }
-        for second in [2_500, 5_200, 9_000] as [Int64] {
-            add(second, .override(chance.below(CampusScript.vehicles.count)))
-        }
         add(6_000, .breakdown(2))
         add(9_600, .shiftBegins(2))
         add(10_800, .shiftEnds(4))
@@ -105,7 +102,8 @@ struct CampusScript: Sendable {
                 rider: number % CampusScript.riders.count, passengers: [1, 1, 1, 1, 2, 2, 3][chance.below(7)],
                 from: isOut ? end : other, to: isOut ? other : end, isSilent: chance.below(25) == 0))
         add(second, .request(number))
-        if chance.below(8) == 0 { add(second + 30 + Int64(chance.below(200)), .cancel(number)) }
+        if number % 8 == 3 { add(second + 30 + Int64(chance.below(60)), .cancel(number)) }
+        if number % 11 == 5 { add(second + 15, .override(number)) }
     }
 }
 

@@ -25,10 +25,12 @@ public struct EmulatedCampus: Sendable {
         /// It stands at a stop until then.
         var freeMs: Int64
         var isInService = false
+        var signMs: Int64
     }
 
     /// Nobody is longer without a position or a sign than that.
     private static let stepMs: Int64 = 60_000
+    private static let idleSignMs: Int64 = 120_000
     /// A day without end is ended.
     private static let lengthMs: Int64 = 6 * 3_600_000
     private static let speedKmh = 20.0
@@ -49,7 +51,7 @@ public struct EmulatedCampus: Sendable {
     public init(campus: String, seed: UInt64, startMs: Int64) {
         (self.campus, self.startMs, nowMs) = (campus, startMs, startMs)
         script = CampusScript(seed: seed)
-        cars = CampusScript.vehicles.map { Car(place: $0.place, freeMs: startMs) }
+        cars = CampusScript.vehicles.map { Car(place: $0.place, freeMs: startMs, signMs: startMs) }
     }
 
     /// Where it lies; it goes by its records' times.
@@ -97,7 +99,11 @@ public struct EmulatedCampus: Sendable {
         nowMs = max(nowMs, untilMs)
         var records: [RideRecord] = []
         for car in cars.indices where cars[car].isInService {
-            guard let stop = plan.stops[id(car)]?.first, let place = place(stop) else { continue }
+            guard let stop = plan.stops[id(car)]?.first, let place = place(stop) else {
+                // Who has nothing to do looks at the itinerary now and then.
+                if nowMs - cars[car].signMs >= EmulatedCampus.idleSignMs { records.append(record(sign(car))) }
+                continue
+            }
             if reached.contains(car) {
                 records.append(arrive(car, stop, place))
             } else {
@@ -157,6 +163,11 @@ public struct EmulatedCampus: Sendable {
         return record(kind)
     }
 
+    private mutating func sign(_ car: Int) -> RideRecord.Kind {
+        cars[car].signMs = nowMs
+        return .vehicleSign(vehicle: id(car))
+    }
+
     private func position(_ car: Int, speedMmPerS: Int64) -> RideRecord.Kind {
         .position(vehicle: id(car), place: cars[car].place, speedMmPerS: speedMmPerS)
     }
@@ -199,14 +210,10 @@ public struct EmulatedCampus: Sendable {
         case .surge(let thousandths): return [record(.surge(thousandths: thousandths))]
         case .request(let number): return [record(.pickup(pickup(script.requests[number])))]
         case .cancel(let number): return [record(.cancel(request: script.requests[number].id))]
-        case .override(let first):
-            let order = cars.indices.map { ($0 + first) % cars.count }
-            for car in order {
-                if let stop = plan.stops[id(car)]?.first(where: \.isPickup) {
-                    return [record(.override(request: stop.request))]
-                }
-            }
-            return []
+        case .override(let number):
+            let stop = Stop(request: script.requests[number].id, isPickup: true)
+            guard plan.stops.values.contains(where: { $0.contains(stop) }) else { return [] }
+            return [record(.override(request: stop.request))]
         }
     }
 

@@ -11,11 +11,11 @@ public struct CodeDesk: Sendable {
     private static let deviceBytesMax = 100
     private static let codeDigits = 8
 
-    private let site: Site
+    private let site: CampusSite
     /// Nil: none is set, so there are no codes.
     private let key: CodeKey?
 
-    public init(_ site: Site, key: CodeKey?) { (self.site, self.key) = (site, key) }
+    public init(_ site: CampusSite, key: CodeKey?) { (self.site, self.key) = (site, key) }
 
     public func add(to router: inout Router) {
         router.add("POST", "/v1/campuses/{campus}/codes") { self.askCode($0) }
@@ -27,7 +27,7 @@ public struct CodeDesk: Sendable {
         withFields(request) { campus, person, fields, key in
             // Made and sealed for whoever asks, so that it takes the same time.
             let code = CodeKey.randomCode()
-            let isAdmitted = try site.withConnection { connection in
+            let isAdmitted = try site.lender.withConnection { connection in
                 try PersonStore.askCode(
                     campus: campus, person: person, digest: key.digest(code: code, campus: campus, person: person),
                     mailID: "code-" + Hex.text(Secrets.random(16)), subject: "Your code",
@@ -55,7 +55,7 @@ public struct CodeDesk: Sendable {
                     detail: "`device` must be what its owner calls it, 1 to \(CodeDesk.deviceBytesMax) bytes.")
             }
             let token = Token.random()
-            let outcome = try site.withConnection { connection in
+            let outcome = try site.lender.withConnection { connection in
                 try PersonStore.takeCode(
                     campus: campus, person: person, digest: key.digest(code: code, campus: campus, person: person),
                     token: token.digest, device: device, on: connection)
@@ -72,16 +72,16 @@ public struct CodeDesk: Sendable {
     }
 
     private func endToken(_ request: Request) -> Response {
-        let words = (request.headers["authorization"] ?? "").split(separator: " ")
-        guard words.count == 2, words[0].lowercased() == "bearer", let token = Token(String(words[1])) else {
-            return .problem(401, type: "token-missing", detail: "This ends the token that it is asked with.")
-                .with("WWW-Authenticate", "Bearer")
+        let token: Token
+        switch Bearer.token(request) {
+        case .success(let shown): token = shown
+        case .failure(let refusal): return refusal.response
         }
         do {
-            try site.withConnection { try PersonStore.endToken(digest: token.digest, on: $0) }
+            try site.lender.withConnection { try PersonStore.endToken(digest: token.digest, on: $0) }
             return Response(204, headers: [("Cache-Control", "no-store")])
         } catch {
-            return site.databaseAway(request.path, error)
+            return site.databaseAway(error)
         }
     }
 
@@ -114,7 +114,7 @@ public struct CodeDesk: Sendable {
         do {
             return try body(campus, person, fields, key).with("Cache-Control", "no-store")
         } catch {
-            return site.databaseAway(request.path, error)
+            return site.databaseAway(error)
         }
     }
 

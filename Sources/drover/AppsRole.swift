@@ -22,13 +22,16 @@ struct AppsRole {
         guard let port = try AppsRole.port(settings) else { return nil }
         (self.settings, self.log) = (settings, log)
         let (certificate, clients) = try AppsRole.certificates(settings)
+        let codeKey = try MailRole.codeKey(settings)
         let conninfo = settings.text("postgres.reader_url", or: "postgres.url")
         let site = CampusSite(
             conninfo: conninfo, queries: queries, uploads: uploads,
             addresses: try settings.geocoder().map { AddressDesk($0, conninfo: conninfo, log: log) },
             answerWaitMs: settings.integer("apps.answer_wait_ms"), log: log)
         self.site = site
-        let router = site.router()
+        var router = site.router()
+        CodeDesk(site, key: codeKey).add(to: &router)
+        let routes = router
         let lines = OncePer(periodMs: 30_000)
         var limits = Limits()
         limits.bodyBytesMax = AppsRole.bodyBytesMax
@@ -45,7 +48,7 @@ struct AppsRole {
                         "an app's certificate was refused",
                         ["why": "\(why)", "address": "\(address)", "repeated": "\(more)"])
                 }
-            ) { router.route($0) }
+            ) { routes.route($0) }
         } catch {
             site.stop()
             throw error

@@ -69,7 +69,7 @@ struct EmulatedCampusTests {
         #expect(day.records.count < 5_000)
     }
 
-    @Test("Every day ends, in order of time, with nobody left", arguments: 0..<12 as Range<UInt64>)
+    @Test("Every day ends, in order of time, with nobody left", arguments: 0..<3 as Range<UInt64>)
     func ends(seed: UInt64) throws {
         let day = try EmulatedCampusTests.play(seed: seed)
         #expect(zip(day.records, day.records.dropFirst()).allSatisfy { $0.ts <= $1.ts })

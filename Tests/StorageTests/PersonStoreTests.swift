@@ -7,12 +7,14 @@ import Testing
 /// The roster, codes and tokens in the real PostgreSQL, as the page's login.
 @Suite(.enabled(if: testDatabase != nil, "set DROVER_TEST_POSTGRES"), .serialized)
 struct PersonStoreTests {
+    static let database = Result { try TestDatabase.migrated("people") }
     let owner, page: Connection
+    let campus: String
 
-    /// A database for each test: limits count all requests.
+    /// A campus for each test.
     init() throws {
-        let number = PersonStoreTests.count.add(1, ordering: .relaxed).newValue
-        let conninfo = try TestDatabase.migrated("people_\(number)")
+        campus = "north-\(PersonStoreTests.count.add(1, ordering: .relaxed).newValue)"
+        let conninfo = try PersonStoreTests.database.get()
         (owner, page) = (try Connection(conninfo: conninfo), try Connection(conninfo: conninfo))
         try page.execute("SET ROLE drover_api")
         _ = try take([ada, ben])
@@ -23,40 +25,49 @@ struct PersonStoreTests {
     private let ben = RosterEntry(id: "d-1", role: .rideDriver, name: "Ben", mail: "ben@campus.example")
 
     private func take(_ people: [RosterEntry], missing: Bool = false) throws -> PersonStore.Changes {
-        try PersonStore.take(people, campus: "north", disablesMissing: missing, on: owner)
+        try PersonStore.take(people, campus: campus, disablesMissing: missing, on: owner)
     }
 
-    private func digest(_ byte: UInt8) -> [UInt8] { [UInt8](repeating: byte, count: 32) }
+    /// Of this test's campus: tokens of two tests are not the same.
+    private func digest(_ byte: UInt8) -> [UInt8] {
+        let name = Array(campus.utf8)
+        return name + [UInt8](repeating: byte, count: 32 - name.count)
+    }
 
-    private func ask(_ person: String, _ code: UInt8, campus: String = "north") throws -> Bool {
-        let mails = try owner.query("SELECT count(*) FROM drover.code_request")[0].int(0)!
+    private func ask(_ person: String, _ code: UInt8, campus other: String? = nil) throws -> Bool {
+        let mails = try owner.query("SELECT count(*) FROM drover.mail")[0].int(0)!
         return try PersonStore.askCode(
-            campus: campus, person: person, digest: digest(code), mailID: "m-\(person)-\(mails)", subject: "Code",
+            campus: other ?? campus, person: person, digest: digest(code),
+            mailID: "m-\(self.campus)-\(person)-\(mails)", subject: "Code",
             sealedBody: [1], on: page)
     }
 
-    private func hand(_ person: String, _ code: UInt8, token: UInt8, campus: String = "north") throws
+    private func hand(_ person: String, _ code: UInt8, token: UInt8, campus other: String? = nil) throws
         -> PersonStore.Outcome
     {
         try PersonStore.takeCode(
-            campus: campus, person: person, digest: digest(code), token: digest(token), device: "phone", on: page)
+            campus: other ?? campus, person: person, digest: digest(code), token: digest(token), device: "phone",
+            on: page)
     }
 
     private func caller(_ token: UInt8) throws -> Caller? { try PersonStore.caller(digest: digest(token), on: page) }
 
     private func count(_ table: String) throws -> Int {
-        Int(try owner.query("SELECT count(*) FROM drover.\(table)")[0].int(0)!)
+        let mine = table == "mail" ? "mail_id LIKE 'm-\(campus)-%'" : "campus = '\(campus)'"
+        return try owner.query("SELECT count(*) FROM drover.\(table) WHERE \(mine)")[0].int(0)!
     }
 
     @Test("A code is good once and for its person") func once() throws {
         #expect(try ask("g-1", 1))
-        #expect(try owner.query("SELECT recipient FROM drover.mail")[0].text(0) == "ada@campus.example")
+        #expect(
+            try owner.query("SELECT recipient FROM drover.mail WHERE mail_id LIKE 'm-\(campus)-%'")[0].text(0)
+                == "ada@campus.example")
         #expect(try hand("d-1", 1, token: 9) == .wrong)
         #expect(try hand("g-1", 1, token: 9, campus: "south") == .wrong)
         #expect(try hand("g-1", 1, token: 9) == .taken)
         #expect(try hand("g-1", 1, token: 8) == .wrong)
         let found = try caller(9)
-        #expect(found?.campus == "north" && found?.id == "g-1" && found?.role == .rider && found?.name == "Ada")
+        #expect(found?.campus == campus && found?.id == "g-1" && found?.role == .rider && found?.name == "Ada")
         #expect(try caller(8) == nil)
         try PersonStore.endToken(digest: digest(9), on: page)
         #expect(try caller(9) == nil)
@@ -96,7 +107,7 @@ struct PersonStoreTests {
         try owner.execute(
             """
             INSERT INTO drover.code_request (campus, person, is_try)
-            SELECT 'north', 'g-' || n, false FROM generate_series(1, 1000) AS n
+            SELECT '\(campus)', 'g-' || n, false FROM generate_series(1, 1000) AS n
             """)
         #expect(try !ask("d-1", 1))
         try owner.execute("UPDATE drover.code_request SET asked_at = asked_at - interval '61 minutes'")
@@ -139,14 +150,14 @@ struct PersonStoreTests {
 
     @Test("Who is disabled stays so over the next roster") func disabled() throws {
         #expect(try ask("g-1", 1) && hand("g-1", 1, token: 9) == .taken)
-        #expect(try PersonStore.set(disabled: true, campus: "north", person: "g-1", on: owner))
+        #expect(try PersonStore.set(disabled: true, campus: campus, person: "g-1", on: owner))
         _ = try take([ada, ben], missing: true)
         #expect(try caller(9) == nil && ask("g-1", 2) && hand("g-1", 2, token: 8) == .wrong)
-        #expect(try PersonStore.set(disabled: false, campus: "north", person: "g-1", on: owner))
+        #expect(try PersonStore.set(disabled: false, campus: campus, person: "g-1", on: owner))
         #expect(try caller(9) == nil && ask("g-1", 3) && hand("g-1", 3, token: 7) == .taken)
-        #expect(try PersonStore.revokeTokens(campus: "north", person: "g-1", on: owner) == 1)
+        #expect(try PersonStore.revokeTokens(campus: campus, person: "g-1", on: owner) == 1)
         #expect(try caller(7) == nil)
-        #expect(try PersonStore.revokeTokens(campus: "north", person: "nobody", on: owner) == nil)
+        #expect(try PersonStore.revokeTokens(campus: campus, person: "nobody", on: owner) == nil)
         #expect(try !PersonStore.set(disabled: true, campus: "south", person: "g-1", on: owner))
     }
 

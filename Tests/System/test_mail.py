@@ -4,7 +4,6 @@ import email.policy
 import signal
 import socket
 import ssl
-import subprocess
 import time
 
 import pytest

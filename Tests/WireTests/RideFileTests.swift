@@ -39,37 +39,46 @@ struct RideFileTests {
         #expect(faults(text) == ["line 3: `campus` is not the one that was named"])
     }
 
-    @Test(
-        "What is wrong with a file is told with its line",
-        arguments: [
-            ("", "is empty"), (head, "holds no ride"),
-            ("request,rider\n", "line 1: the column `passengers` is missing"),
-            (head + "a,g-1,0,\(place),2026-11-20T14:05:00Z,,,,\n", "line 2: `passengers`"),
-            (head + "a b,g-1,1,\(place),2026-11-20T14:05:00Z,,,,\n", "line 2: `request`"),
-            (head + "a,g-1,1,91,0,1,1,2026-11-20T14:05:00Z,,,,\n", "line 2: `from_latitude_deg`"),
-            (head + "a,g-1,1,\(place),2026-11-20 14:05,,,,\n", "line 2: `requested_at` must be a time with its zone"),
-            (head + "a,g-1,1,\(place),,,,,\n", "line 2: `requested_at` is missing"),
-            (
-                head + "a,g-1,1,\(place),2026-11-20T14:05:00Z,2026-11-20T14:04:00Z,,,\n",
-                "line 2: its times are not in order"
-            ),
-            (head + "a,g-1,1,\(place),2026-11-20T14:05:00Z\n", "line 2: has 8 whole fields, the header has 12"),
-            (
-                head + "a,g-1,1,\(place),2026-11-20T14:05:00Z,,,,\na,g-1,1,\(place),2026-11-20T14:05:00Z,,,,\n",
-                "line 3: the request stands in line 2"
-            ),
-            ("{\"schema\":1}\n", "line 1: `campus` is missing"), ("{\n", "line 1: not a JSON object"),
-            ("{\"schema\":1,\"kind\":\"tick\",\"ts\":1700000000000,\"campus\":\"c\"}", "line 1: ticks do not come"),
-            (
-                "{\"schema\":1,\"kind\":\"decision\",\"id\":\"x\",\"ts\":1700000000000,\"campus\":\"c\",\"offset\":1,\"decision\":\"\",\"why\":\"\"}",
-                "line 1: a decision"
-            ),
-            (
-                "{\"schema\":1,\"kind\":\"clock\",\"id\":\"x\",\"ts\":1700000000001,\"campus\":\"c\"}\n{\"schema\":1,\"kind\":\"clock\",\"id\":\"y\",\"ts\":1700000000000,\"campus\":\"c\"}",
-                "line 2: `ts` is before"
-            ),
-        ]) func bad(text: String, said: String)
-    {
+    private static func row(_ ids: String, _ place: String, _ times: String) -> String { "\(ids),\(place),\(times),\n" }
+    private static let asked = "2026-11-20T14:05:00Z"
+    private static let good: String = row("a,g-1,1", place, asked + ",,,")
+
+    private static let badRides: [(String, String)] = [
+        ("", "holds no ride"),
+        (row("a,g-1,0", place, asked + ",,,"), "line 2: `passengers`"),
+        (row("a b,g-1,1", place, asked + ",,,"), "line 2: `request`"),
+        (row("a,g-1,1", "91,0,1,1", asked + ",,,"), "line 2: `from_latitude_deg`"),
+        (row("a,g-1,1", place, "2026-11-20 14:05,,,"), "line 2: `requested_at` must be a time with its zone"),
+        (row("a,g-1,1", place, ",,,"), "line 2: `requested_at` is missing"),
+        (row("a,g-1,1", place, asked + ",2026-11-20T14:04:00Z,,"), "line 2: its times are not in order"),
+        (row("a,g-1,1", place, asked), "line 2: has 9 whole fields, the header has 12"),
+        (good + good, "line 3: the request stands in line 2"),
+    ]
+
+    @Test("What is wrong with rides is told with its line", arguments: badRides)
+    func badRide(text: String, said: String) {
+        let found = faults(RideFileTests.head + text)
+        #expect(found.first?.contains(said) == true, "\(found)")
+    }
+
+    private static let badFiles: [(String, String)] = [
+        ("", "is empty"),
+        ("request,rider\n", "line 1: the column `passengers` is missing"),
+        (#"{"schema":1}"#, "line 1: `campus` is missing"),
+        ("{\n", "line 1: not a JSON object"),
+        (#"{"schema":1,"kind":"tick","ts":1700000000000,"campus":"c"}"#, "line 1: ticks do not come"),
+        (
+            #"{"schema":1,"kind":"decision","id":"x","ts":1700000000000,"campus":"c","offset":1,"decision":"","why":""}"#,
+            "line 1: a decision"
+        ),
+        (
+            #"{"schema":1,"kind":"clock","id":"x","ts":1700000000001,"campus":"c"}"# + "\n"
+                + #"{"schema":1,"kind":"clock","id":"y","ts":1700000000000,"campus":"c"}"#, "line 2: `ts` is before"
+        ),
+    ]
+
+    @Test("What is wrong with a file is told with its line", arguments: badFiles)
+    func badFile(text: String, said: String) {
         let found = faults(text)
         #expect(found.first?.contains(said) == true, "\(found)")
     }
