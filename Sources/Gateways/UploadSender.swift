@@ -236,6 +236,6 @@ public final class UploadSender: Sendable {
     private func makeProducer() throws -> Producer {
         let topics = try Topics.ensure(kafka, partitions: partitions, timeoutMs: 3_000)
         partitionCount.store(topics[Topic.cars] ?? 0, ordering: .relaxed)
-        return try Producer(kafka, Producer.Tuning(lingerMs: 5, timeoutMs: UploadSender.patienceMs))
+        return try Producer(kafka, Producer.Tuning(lingerMs: 1, timeoutMs: UploadSender.patienceMs))
     }
 }

@@ -211,6 +211,10 @@ extension CampusSite {
                     .problem(
                         409, type: "campus-closed", detail: "This campus is not set up yet. Ask its dispatcher."))
             }
+            if let mine = rules.outstanding, mine.pickup.request == id {
+                // Sent twice at once, and the other one was faster.
+                return answer.give(CampusSite.answer(mine, order, caller).with("Cache-Control", "no-store"))
+            }
             if let refusal = rules.refusal(pickup) { return answer.give(refusal) }
             person = known
         } catch {

@@ -73,6 +73,15 @@ struct AppsRole {
         site.stop()
     }
 
+    /// Whether the settings hold together and their files can be read.
+    static func check(_ settings: Settings) throws -> String {
+        guard try port(settings) != nil else { return "not served" }
+        _ = try certificates(settings)
+        let isRevoking = !settings.text("apps.client_revoked").isEmpty
+        return "served to those of \(settings.text("apps.client_authority"))"
+            + (isRevoking ? " that are not revoked" : "; none is revoked")
+    }
+
     private static func port(_ settings: Settings) throws -> UInt16? {
         let text = settings.text("apps.port")
         guard !text.isEmpty else { return nil }

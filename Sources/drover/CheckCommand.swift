@@ -66,6 +66,7 @@ extension Command {
                 return "\(try folder.meanings().codes.count) generic meanings\(of)"
             }
         ),
+        ("apps", { settings in try AppsRole.check(settings) }),
         ("services of others", { settings in try servicesOfOthers(settings) }),
         (
             "PostgreSQL",

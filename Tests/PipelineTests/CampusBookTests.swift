@@ -70,6 +70,31 @@ struct CampusBookTests {
         #expect(book.desks["c"]?.rides["r"]?.vehicle == "near")
     }
 
+    @Test("A pickup for which there are not enough seats leaves its reason with the ride until it counts")
+    func noSeats() throws {
+        func pickup(_ request: String, _ passengers: Int) -> RideRecord.Kind {
+            .pickup(
+                .init(
+                    request: request, rider: "of-\(request)", passengers: passengers,
+                    from: CampusBookTests.place(2_000, 2_000), to: CampusBookTests.place(90_000, 90_000)))
+        }
+        let full: [RideRecord.Kind] = [
+            .campus(CampusBookTests.ground), CampusBookTests.entered("bus", CampusBookTests.place(1_000, 1_000)),
+            pickup("a", 3), pickup("b", 2), .done(request: "a", isPickup: true), .done(request: "b", isPickup: true),
+        ]
+        var book = try CampusBookTests.feed(full, decidesFrom: 0)
+        let refused = book.desks["c"]?.rides["b"]
+        #expect(refused?.state == .assigned && refused?.reason == DispatchFault.noSeat.rawValue)
+        #expect(book.takeChanges().told.last?.ride == refused, "who follows the ride is told, too")
+        // Said again it is no news.
+        book = try CampusBookTests.feed(full + [.done(request: "b", isPickup: true)], decidesFrom: 0)
+        #expect(book.takeChanges().told.count { $0.ride.reason != nil } == 1)
+        book = try CampusBookTests.feed(
+            full + [.done(request: "a", isPickup: false), .done(request: "b", isPickup: true)], decidesFrom: 0)
+        let taken = book.desks["c"]?.rides["b"]
+        #expect(taken?.state == .onBoard && taken?.reason == nil)
+    }
+
     @Test("A campus that goes by its records' times asks neither ticks nor when they were pushed")
     func recordTime() throws {
         var ground = CampusBookTests.ground

@@ -40,9 +40,9 @@ class Authority:
                      "-in", f"{name}.csr", "-out", f"{name}.pem", "-notext")
         return self.folder / f"{name}.pem", self.folder / f"{name}.key"
 
-    def revoke(self, *names, days=30):
-        """The list of all that were revoked so far."""
+    def revoke(self, *names, valid_s=2_592_000):
+        """The list of all that were revoked so far; its next update is due in so many seconds."""
         for name in names:
             self.openssl("ca", "-batch", "-config", "ca.conf", "-revoke", f"{name}.pem")
-        self.openssl("ca", "-batch", "-config", "ca.conf", "-gencrl", "-crldays", days, "-out", "revoked.pem")
+        self.openssl("ca", "-batch", "-config", "ca.conf", "-gencrl", "-crlsec", valid_s, "-out", "revoked.pem")
         return self.folder / "revoked.pem"

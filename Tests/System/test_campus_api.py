@@ -143,6 +143,12 @@ def test_who_is_revoked_is_cut_off_without_a_restart(desk, campus):
     server.signal(signal.SIGHUP)
     server.wait_for("not signed by the authority", 20)
     assert refused(desk, lost, port) and app.get("vehicles").status == 200
+    # One that should have been renewed says nothing of today: nobody is let in.
+    desk.authority.revoke(valid_s=1)
+    time.sleep(2)
+    server.signal(signal.SIGHUP)
+    wait_until(lambda: server.output().count("the certificates for apps were read again") == 2, 20)
+    assert refused(desk, desk.app_certificate, port)
     server.stop()
 
 
@@ -150,6 +156,10 @@ def test_who_is_revoked_is_cut_off_without_a_restart(desk, campus):
 def test_without_certificates_the_listener_does_not_start(desk, without, said):
     run = desk.world.drover.run(*desk.options("--set", f"{without}="), env=desk.env)
     assert run.code == 1 and said in run.err and "apps.port" in run.err
+    run = desk.world.drover.run("check", *desk.options("--set", f"{without}=")[3:], env=desk.env)
+    assert run.code == 1 and f"apps: {said}" in run.out
+    run = desk.world.drover.run("check", *desk.options()[3:], env=desk.env)
+    assert "apps: ok, served to those of" in run.out
 
 
 ROLES = {"rider", "ride_driver", "dispatcher"}
