@@ -1,6 +1,7 @@
 """Mail that waits reaches a mail server: at least once, over TLS, with one Message-ID; refused, greylisted, away, killed."""
 import email
 import email.policy
+import re
 import signal
 import socket
 import ssl
@@ -86,6 +87,10 @@ class Office:
 
     def __init__(self, world, env, certificate, folder):
         self.world, self.env, self.certificate, self.folder, self.box = world, env, certificate, folder, Box()
+        # As production's login, without other rights.
+        with connect(env) as connection:
+            connection.execute("GRANT drover_relay TO drover_notify")
+        self.relay_url = re.sub(r"user='?\w+'?", "user=drover_notify", env["DROVER_POSTGRES_URL"])
         self.password = folder / "password"
         self.password.write_text(PASSWORD + "\n")
         self.server, self.relays = Server(self.box, certificate), []
@@ -95,7 +100,7 @@ class Office:
         settings = {"server": f"smtp://127.0.0.1:{self.server.port}", "from": "rides@campus.example", "user": USER,
                     "password_file": self.password, "certificate_authority": self.certificate[0], **settings}
         arguments = [word for key, value in settings.items() if value for word in ("--set", f"mail.{key}={value}")]
-        relay = self.world.drover.start("notify", *arguments, env=self.env)
+        relay = self.world.drover.start("notify", *arguments, env={**self.env, "DROVER_POSTGRES_RELAY_URL": self.relay_url})
         self.relays.append(relay)
         return relay
 
