@@ -74,13 +74,13 @@ let package = Package(
         pure("Outside", ["Fleet", "Wire", "Outbound", "Secrets", "Postgres", "Observe"]),
         pure("Storage", ["Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Pipeline", "Kafka", "Postgres"]),
         pure("Worker", ["Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Kafka", "Storage", "Postgres", "Observe"]),
-        pure("Notices", ["Fleet", "Kafka", "Postgres", "Storage", "Observe"]),
+        pure("Notices", ["Fleet", "Kafka", "Outbound", "Postgres", "Secrets", "Storage", "Observe"]),
         pure("Reports", ["Fleet", "Wire", "Trips", "Alerts", "Storage", "Postgres"]),
         pure(
             "Web",
             [
-                "Fleet", "Wire", "Trips", "Alerts", "HTTP", "Secrets", "Postgres", "Gateways", "Storage", "Reports",
-                "Observe",
+                "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "HTTP", "Secrets", "Postgres", "Gateways", "Outside",
+                "Storage", "Reports", "Observe",
             ]),
         pure("Emulate", ["Fleet", "Wire", "Settings", "Observe", "Sockets"]),
         pure("Embedded", ["Observe", "Postgres", "Kafka"]),
@@ -89,7 +89,7 @@ let package = Package(
             name: "drover",
             dependencies: [
                 "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Pipeline", "Observe", "Kafka", "Postgres", "HTTP",
-                "Secrets",
+                "Secrets", "Outbound",
                 "Gateways", "Worker", "Storage", "Notices", "Reports", "Web", "Embedded", "Settings",
                 "Trials", "Sockets", "Emulate", "Outside", "DepotRoutes",
             ],
@@ -125,9 +125,9 @@ let package = Package(
         tests("SocketsTests", ["Sockets"]),
         tests("GatewaysTests", ["Gateways", "Wire", "Fleet", "Sockets", "SimKit"]),
         tests("OutsideTests", ["Outside", "Fleet", "Observe", "SimKit"]),
-        tests("EmulateTests", ["Emulate", "Wire", "Fleet", "Settings"]),
+        tests("EmulateTests", ["Emulate", "Wire", "Fleet", "Settings", "Pipeline"]),
         tests("PipelineTests", ["Pipeline", "Itineraries", "Alerts", "Trips", "Fleet", "Wire", "SimKit"]),
-        tests("NoticesTests", ["Notices", "Storage", "Kafka"]),
+        tests("NoticesTests", ["Notices", "Storage", "Kafka", "Outbound"]),
         tests(
             "StorageTests", ["Storage", "Pipeline", "Alerts", "Trips", "Fleet", "Wire", "Kafka", "Postgres", "SimKit"]),
         tests("DepotRoutesTests", ["DepotRoutes", "SimKit"]),

@@ -18,6 +18,8 @@ public struct RideRecord: Equatable, Sendable {
         /// A sign of life of who looks and says nothing.
         case riderSign(rider: String)
         case vehicleSign(vehicle: String)
+        /// Nothing but that it is so late, for campuses that go by their records' times.
+        case clock
         /// Weather times time of day, in thousandths.
         case surge(thousandths: Int64)
         /// What was decided on the record at `offset` of this partition: `text` is read by `Itineraries`, `why` by people.
@@ -97,6 +99,8 @@ public struct CampusSettings: Equatable, Sendable {
         case queueS = "queue_s"
         case silenceS = "silence_s"
         case iterations
+        /// 1: time is what the records say, for days from files and trials; 0: when they were pushed.
+        case recordTime = "record_time"
 
         /// In thousandths. 804.672 m is half a mile.
         public var standard: Int64 {
@@ -114,6 +118,7 @@ public struct CampusSettings: Equatable, Sendable {
             case .queueS: 600_000
             case .silenceS: 300_000
             case .iterations: 250_000
+            case .recordTime: 0
             }
         }
 
@@ -126,6 +131,7 @@ public struct CampusSettings: Equatable, Sendable {
             case .reachM: 0...100_000_000
             case .queueS, .silenceS: 1_000...86_400_000
             case .iterations: 0...100_000_000
+            case .recordTime: 0...1_000
             }
         }
     }
@@ -133,6 +139,9 @@ public struct CampusSettings: Equatable, Sendable {
     public init(name: String, boundary: [Position], numbers: [Key: Int64] = [:]) {
         (self.name, self.boundary, self.numbers) = (name, boundary, numbers)
     }
+
+    /// Such a campus has no ticks: time passes with its records.
+    public var goesByRecordTime: Bool { self[.recordTime] == 1_000 }
 
     /// In thousandths.
     public subscript(key: Key) -> Int64 { numbers[key] ?? key.standard }

@@ -29,6 +29,9 @@ public final class Importer {
     /// A machine's reading goes on as it stands in the file, once the caller has checked it.
     public func push(machine vehicle: VehicleID, json: [UInt8]) throws { try push(key: vehicle, json) }
 
+    /// A campus's record goes on as it stands in the file, once the caller has checked it.
+    public func push(campus: VehicleID, json: [UInt8]) throws { try push(key: campus, json) }
+
     /// A record that nobody can decode, for tests of what becomes of it.
     public func push(garbled vehicle: VehicleID) throws { try push(key: vehicle, Array("{\"schema\":1,".utf8)) }
 

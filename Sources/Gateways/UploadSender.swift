@@ -24,30 +24,51 @@ public final class UploadSender: Sendable {
     /// Between two looks whether a broker that was away is back.
     static let probeMs = 1_000
 
+    /// Where the last record of an upload stands.
+    public struct Place: Equatable, Sendable {
+        public let partition: Int32
+        public let offset: Int64
+        public init(partition: Int32, offset: Int64) { (self.partition, self.offset) = (partition, offset) }
+    }
+
+    /// Ride records under way at once, which hold no thread.
+    static let ridesMax = 1_000
+
     /// One upload under way.
     private final class Job: Sendable {
         let upload: Upload
+        let isRide: Bool
         let open: Atomic<Int>
         let isFailed = Atomic(false)
-        let ended = DispatchSemaphore(value: 0)
+        let place = Mutex<Place?>(nil)
+        let ended: @Sendable (Job) -> Void
 
-        init(_ upload: Upload) {
-            self.upload = upload
+        init(_ upload: Upload, isRide: Bool, ended: @escaping @Sendable (Job) -> Void) {
+            (self.upload, self.isRide, self.ended) = (upload, isRide, ended)
             open = Atomic(upload.items.count)
         }
 
         /// So many more records than it has items.
         func expect(_ more: Int) { open.add(more, ordering: .relaxed) }
 
+        func settle(_ delivery: Delivery) {
+            place.withLock { place in
+                guard delivery.offset > place?.offset ?? -1 else { return }
+                place = Place(partition: delivery.partition, offset: delivery.offset)
+            }
+            settle(failed: delivery.failure != nil)
+        }
+
         func settle(failed: Bool) {
             if failed { isFailed.store(true, ordering: .relaxed) }
-            if open.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { ended.signal() }
+            if open.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { ended(self) }
         }
     }
 
     private struct State {
         var waiting: [Job] = []
         var underWay = 0
+        var ridesUnderWay = 0
         /// The broker failed an upload and has not answered since. Uploads are told at once, or each would hold a
         /// thread of the server, with all connections that wait for it.
         var isAway = false
@@ -89,33 +110,58 @@ public final class UploadSender: Sendable {
     /// Waits until the outcome is known: about `patienceMs` at most, twice that when the broker goes away meanwhile.
     public func send(_ upload: Upload) -> Outcome {
         guard !upload.items.isEmpty else { return .acknowledged }
-        let job = Job(upload)
+        let ended = DispatchSemaphore(value: 0)
+        let outcome = Mutex(Outcome.busy)
+        hand(in: upload, isRide: false) { result, _ in
+            outcome.withLock { $0 = result }
+            ended.signal()
+        }
+        ended.wait()
+        return outcome.withLock { $0 }
+    }
+
+    /// Ride records of one campus. Does not wait: `then` is called once, here or on the sender's thread, which it must not
+    /// keep. With `acknowledged` comes the place of the last of them.
+    public func send(rides upload: Upload, then: @escaping @Sendable (Outcome, Place?) -> Void) {
+        hand(in: upload, isRide: true, then: then)
+    }
+
+    private func hand(in upload: Upload, isRide: Bool, then: @escaping @Sendable (Outcome, Place?) -> Void) {
+        let job = Job(upload, isRide: isRide) { [self] job in
+            let isFailed = finish(job)
+            then(isFailed ? .brokerAway : .acknowledged, isFailed ? nil : job.place.withLock { $0 })
+        }
         let refusal: Outcome? = state.withLock { state in
             if state.isAway { return .brokerAway }
-            if state.underWay >= UploadSender.uploadsMax || state.isStopped { return .busy }
-            state.underWay += 1
+            let isFull =
+                isRide ? state.ridesUnderWay >= UploadSender.ridesMax : state.underWay >= UploadSender.uploadsMax
+            if isFull || state.isStopped { return .busy }
+            if isRide { state.ridesUnderWay += 1 } else { state.underWay += 1 }
             state.waiting.append(job)
             return nil
         }
         if let refusal {
             refused.add()
-            return refusal
+            return then(refusal, nil)
         }
         wake.signal()
-        job.ended.wait()
+    }
+
+    /// Whether it failed.
+    private func finish(_ job: Job) -> Bool {
         let isFailed = job.isFailed.load(ordering: .relaxed)
         let isNews = state.withLock { state in
-            state.underWay -= 1
+            if job.isRide { state.ridesUnderWay -= 1 } else { state.underWay -= 1 }
             guard isFailed, !state.isAway else { return false }
             state.isAway = true
             return true
         }
-        if isFailed { refused.add() } else { accepted.add(upload.reasons.count { $0 == nil }) }
+        if isFailed { refused.add() } else { accepted.add(job.upload.reasons.count { $0 == nil }) }
         if isNews {
             log.warning("uploads cannot be sent; they are answered with: try again")
             wake.signal()
         }
-        return isFailed ? .brokerAway : .acknowledged
+        return isFailed
     }
 
     private func run() {
@@ -158,8 +204,9 @@ public final class UploadSender: Sendable {
                 }
             }
             guard !open.isEmpty, let sender = producer else { continue }
-            for delivery in sender.deliveries(timeoutMs: 20) {
-                open.removeValue(forKey: delivery.tag)?.settle(failed: delivery.failure != nil)
+            // What is handed in meanwhile waits as long.
+            for delivery in sender.deliveries(timeoutMs: 5) {
+                open.removeValue(forKey: delivery.tag)?.settle(delivery)
                 // It may have failed for good, which no later record would survive.
                 if delivery.failure != nil { producer = nil }
             }
@@ -179,7 +226,7 @@ public final class UploadSender: Sendable {
     private func abandon(_ producer: Producer, _ open: inout [Int: Job]) {
         while !open.isEmpty {
             for delivery in producer.deliveries(timeoutMs: 100) {
-                open.removeValue(forKey: delivery.tag)?.settle(failed: delivery.failure != nil)
+                open.removeValue(forKey: delivery.tag)?.settle(delivery)
             }
         }
     }
@@ -189,6 +236,6 @@ public final class UploadSender: Sendable {
     private func makeProducer() throws -> Producer {
         let topics = try Topics.ensure(kafka, partitions: partitions, timeoutMs: 3_000)
         partitionCount.store(topics[Topic.cars] ?? 0, ordering: .relaxed)
-        return try Producer(kafka, Producer.Tuning(lingerMs: 5, timeoutMs: UploadSender.patienceMs))
+        return try Producer(kafka, Producer.Tuning(lingerMs: 1, timeoutMs: UploadSender.patienceMs))
     }
 }

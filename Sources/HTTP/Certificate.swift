@@ -16,14 +16,17 @@ final class Credentials: @unchecked Sendable {
     // Written once, then only read: GnuTLS allows sessions of several threads to share it (manual, 6.11).
     private let handle: gnutls_certificate_credentials_t
 
-    init(_ certificate: Certificate) throws {
+    /// Clients must show a certificate, too.
+    let asksClients: Bool
+
+    init(_ certificate: Certificate, clients: ClientAuthority? = nil) throws {
         var made: gnutls_certificate_credentials_t?
         guard unsafe gnutls_certificate_allocate_credentials(&made) == GNUTLS_E_SUCCESS, let made = unsafe made else {
             throw ServerError(description: "no memory for a certificate")
         }
         // GnuTLS copies what it reads.
-        let code = unsafe Credentials.withDatum(certificate.chain) { chain in
-            unsafe Credentials.withDatum(certificate.key) { key in
+        let code = unsafe withDatum(certificate.chain) { chain in
+            unsafe withDatum(certificate.key) { key in
                 unsafe gnutls_certificate_set_x509_key_mem(made, chain, key, GNUTLS_X509_FMT_PEM)
             }
         }
@@ -34,7 +37,14 @@ final class Credentials: @unchecked Sendable {
                     "the certificate and its key cannot be used: \(unsafe String(cString: gnutls_strerror(code))) "
                     + "Both must be PEM files, the key without a passphrase and the one of that certificate")
         }
+        do {
+            if let clients { try unsafe ClientTrust.add(clients, to: made) }
+        } catch {
+            unsafe gnutls_certificate_free_credentials(made)
+            throw error
+        }
         unsafe handle = made
+        asksClients = clients != nil
     }
 
     deinit { unsafe gnutls_certificate_free_credentials(handle) }
@@ -42,13 +52,6 @@ final class Credentials: @unchecked Sendable {
     /// To be called before the session's handshake. The session does not keep the credentials alive.
     func use(in session: gnutls_session_t) {
         _ = unsafe gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, UnsafeMutableRawPointer(handle))
-    }
-
-    private static func withDatum<R>(_ bytes: [UInt8], _ body: (UnsafePointer<gnutls_datum_t>) -> R) -> R {
-        var bytes = bytes
-        return unsafe bytes.withUnsafeMutableBufferPointer { bytes in
-            var datum = unsafe gnutls_datum_t(data: bytes.baseAddress, size: UInt32(bytes.count))
-            return unsafe body(&datum)
-        }
+        if asksClients { unsafe drover_require_client(session) }
     }
 }

@@ -47,6 +47,16 @@ final class Connections: Sendable {
     var inFlight: Int { entries.withLock { $0.values.count { $0.phase != .resting } } }
     var count: Int { entries.withLock { $0.count } }
 
+    /// The library sees the end of each stream and closes in its own time.
+    func cutAll() {
+        entries.withLock { entries in
+            for (id, entry) in entries {
+                _ = shutdown(entry.descriptor, Int32(SHUT_RDWR))
+                entries[id]?.deadlineMs = .max
+            }
+        }
+    }
+
     func cutLate() {
         let now = Connections.nowMs()
         entries.withLock { entries in

@@ -10,6 +10,8 @@ final class Exchange {
     /// Set: the body is read and dropped, then this is the answer.
     var refusal: Response?
     var dropped = 0
+    /// Set: the handler has run, and this gives its answer.
+    var later: LaterAnswer?
 
     init(target: [UInt8]) { self.target = target }
 
@@ -78,7 +80,9 @@ let requestEnded:
         let context = unsafe ServerContext.of(context!)
         unsafe context.connections.entered(.resting, id(connection))
         if let pointer = unsafe exchange?.pointee {
-            unsafe Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue().letGo(context.heldBytes)
+            let ended = unsafe Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue()
+            ended.letGo(context.heldBytes)
+            if let later = ended.later { context.ended(later) }
             unsafe exchange?.pointee = nil
         }
     }
@@ -98,7 +102,13 @@ let connectionChanged:
             }
             let descriptor = unsafe connection.map { unsafe drover_connection_descriptor($0) } ?? -1
             unsafe connections.opened(id(connection), descriptor: descriptor, address: Listener.peer(descriptor))
-        case .CONNECTION_NOTIFY_CLOSED: unsafe connections.closed(id(connection))
+        case .CONNECTION_NOTIFY_CLOSED:
+            if let session = unsafe drover_connection_session(connection),
+                let refusal = unsafe ClientTrust.refusal(session)
+            {
+                unsafe context.refused(refusal, connections.address(id(connection)))
+            }
+            unsafe connections.closed(id(connection))
         @unknown default: break
         }
     }
@@ -126,8 +136,20 @@ let requestArrived:
             unsafe size?.pointee = 0
             return .YES
         }
-        unsafe context.connections.entered(.handling, id(connection))
-        var response = exchange.refusal?.with("Connection", "close") ?? context.handler(request)
+        var response: Response
+        if let later = exchange.later {
+            guard let given = unsafe later.taken(on: id(connection)) else { return .YES }
+            response = given
+        } else {
+            unsafe context.connections.entered(.handling, id(connection))
+            response = exchange.refusal?.with("Connection", "close") ?? context.handler(request)
+        }
+        if let later = response.later {
+            exchange.later = later
+            context.begin(later)
+            guard let given = unsafe later.taken(on: id(connection)) else { return .YES }
+            response = given
+        }
         if context.isStopping.load(ordering: .acquiring), exchange.refusal == nil {
             response = response.with("Connection", "close")
         }

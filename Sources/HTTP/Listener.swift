@@ -22,6 +22,10 @@ enum Listener {
         // A restart must not wait for connections of the last run to be forgotten.
         var on: Int32 = 1
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+        // Its connections take this over: a client that vanished is noticed when what is sent stays unconfirmed so long.
+        var patienceMs: Int32 = 30_000
+        unsafe setsockopt(
+            descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &patienceMs, socklen_t(MemoryLayout<Int32>.size))
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         guard unsafe bind(descriptor, address.pointee.ai_addr, address.pointee.ai_addrlen) == 0,

@@ -5,6 +5,8 @@ public struct Response: Sendable {
     public var body: [UInt8]
     /// Set: the body goes on, and `body` is not sent.
     public var stream: BodyStream?
+    /// Set: this is none, and that gives it.
+    var later: LaterAnswer?
 
     public init(_ status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
         self.status = status
@@ -29,6 +31,13 @@ public struct Response: Sendable {
     public static func streaming(_ stream: BodyStream, type: String) -> Response {
         var response = Response(200, headers: [("Content-Type", type), ("Connection", "close")])
         response.stream = stream
+        return response
+    }
+
+    /// What `answer` is given, when it is.
+    public static func later(_ answer: LaterAnswer) -> Response {
+        var response = Response(500)
+        response.later = answer
         return response
     }
 

@@ -22,13 +22,18 @@ public final class Server: @unchecked Sendable {
     ///   - port: 0 lets the system choose.
     ///   - threads: at least 1.
     ///   - certificate: answers HTTPS (TLS 1.2 and 1.3) and nothing else; nil: plain HTTP.
+    ///   - clients: who is let in; needs a certificate. Nil: everybody.
+    ///   - refused: told why a client's certificate was not taken, and its address.
     /// - Throws: `ServerError`.
     public init(
         host: String = "127.0.0.1", port: UInt16, threads: Int = 2, limits: Limits = Limits(),
-        certificate: Certificate? = nil, handler: @escaping @Sendable (Request) -> Response
+        certificate: Certificate? = nil, clients: ClientAuthority? = nil,
+        refused: @escaping @Sendable (_ why: String, _ address: String) -> Void = { _, _ in },
+        handler: @escaping @Sendable (Request) -> Response
     ) throws {
-        let context = ServerContext(limits: limits, handler: handler)
-        if let certificate { try context.renew(certificate) }
+        precondition(clients == nil || certificate != nil, "clients show certificates over TLS only")
+        let context = ServerContext(limits: limits, refused: refused, handler: handler)
+        if let certificate { try context.renew(certificate, clients) }
         let (listener, bound) = try Listener.open(host: host, port: port)
         let retained = unsafe Unmanaged.passRetained(context)
         guard
@@ -64,6 +69,7 @@ public final class Server: @unchecked Sendable {
         context.isStopping.store(true, ordering: .releasing)
         // The library must not be stopped while a connection is suspended.
         context.endStreams()
+        context.endLaters()
         _ = unsafe MHD_quiesce_daemon(daemon)
         // Open but unserved it would let clients hang. It is closed only when the library's threads are gone: each of them
         // takes it out of its own set, and the library ends the process when it is not there any more.
@@ -79,10 +85,13 @@ public final class Server: @unchecked Sendable {
         unsafe retained.release()
     }
 
-    /// Connections from now on get this certificate; those that are open keep theirs, and the listener stays.
-    /// Precondition: the server was started with one.
+    /// Connections from now on get this certificate; those that are open keep theirs, and the listener stays. When other
+    /// clients are let in than before, all are cut: who was revoked must not stay.
+    /// Precondition: the server was started with a certificate, and with `clients` or without as now.
     /// - Throws: `ServerError`, and the one in use stays.
-    public func renew(_ certificate: Certificate) throws { try context.renew(certificate) }
+    public func renew(_ certificate: Certificate, clients: ClientAuthority? = nil) throws {
+        if try context.renew(certificate, clients) { context.connections.cutAll() }
+    }
 
     /// Open connections.
     public var connectionCount: Int { context.connections.count }
@@ -156,7 +165,7 @@ private let tlsPriorities: StaticString = "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VER
 final class ServerContext: Sendable {
     /// The last one is in use. The others stay as long as the server: sessions under way may need them, and a renewal
     /// is a few kilobytes every few weeks.
-    private let credentials = Mutex<[Credentials]>([])
+    private let credentials = Mutex<(all: [Credentials], clients: ClientAuthority?)>(([], nil))
     let limits: Limits
     let handler: @Sendable (Request) -> Response
     let connections: Connections
@@ -164,19 +173,57 @@ final class ServerContext: Sendable {
     let heldBytes = Atomic(0)
     /// Bodies that go on, by what they are.
     private let streams = Mutex<(open: [ObjectIdentifier: BodyStream], isOver: Bool)>(([:], false))
+    /// Requests whose answer is not there yet.
+    private let laters = Mutex<(open: [ObjectIdentifier: LaterAnswer], isOver: Bool)>(([:], false))
+    let refused: @Sendable (_ why: String, _ address: String) -> Void
     let isStopping = Atomic(false)
     let isStopped = Atomic(false)
 
-    init(limits: Limits, handler: @escaping @Sendable (Request) -> Response) {
-        self.limits = limits
+    init(
+        limits: Limits, refused: @escaping @Sendable (_ why: String, _ address: String) -> Void,
+        handler: @escaping @Sendable (Request) -> Response
+    ) {
+        (self.limits, self.refused) = (limits, refused)
         self.handler = handler
         connections = Connections(limits)
     }
 
-    func renew(_ certificate: Certificate) throws {
-        let made = try Credentials(certificate)
-        credentials.withLock { $0.append(made) }
+    /// Whether other clients are let in than before.
+    @discardableResult
+    func renew(_ certificate: Certificate, _ clients: ClientAuthority?) throws -> Bool {
+        let made = try Credentials(certificate, clients: clients)
+        return credentials.withLock { credentials in
+            defer { credentials = (credentials.all + [made], clients) }
+            return !credentials.all.isEmpty && credentials.clients != clients
+        }
     }
+
+    /// To be called before the library is told to wait for it.
+    func begin(_ later: LaterAnswer) {
+        let isOver = laters.withLock { laters in
+            if !laters.isOver { laters.open[ObjectIdentifier(later)] = later }
+            return laters.isOver
+        }
+        if isOver { later.give(ServerContext.stopping) }
+    }
+
+    func ended(_ later: LaterAnswer) {
+        later.close()
+        _ = laters.withLock { $0.open.removeValue(forKey: ObjectIdentifier(later)) }
+    }
+
+    /// All that wait, and those that begin to.
+    func endLaters() {
+        let open = laters.withLock { laters in
+            laters.isOver = true
+            return Array(laters.open.values)
+        }
+        for later in open { later.give(ServerContext.stopping) }
+    }
+
+    private static let stopping = Response.problem(
+        503, type: "stopping", detail: "The server stops. Send this again in a moment."
+    ).with("Retry-After", "1")
 
     /// To be called before the library reads from the stream.
     func begin(_ stream: BodyStream, on connection: Connections.ID) {
@@ -201,7 +248,7 @@ final class ServerContext: Sendable {
     }
 
     /// What a new connection shows; nil over plain HTTP.
-    var currentCredentials: Credentials? { credentials.withLock { $0.last } }
+    var currentCredentials: Credentials? { credentials.withLock { $0.all.last } }
 
     static func of(_ pointer: UnsafeMutableRawPointer) -> ServerContext {
         unsafe Unmanaged<ServerContext>.fromOpaque(pointer).takeUnretainedValue()

@@ -5,6 +5,9 @@ public struct Delivery: Sendable {
     public let tag: Int
     /// Nil: the broker has acknowledged it.
     public let failure: KafkaError?
+    /// Where it stands on the log, once it is acknowledged.
+    public let partition: Int32
+    public let offset: Int64
 }
 
 /// Sends records and knows which of them the broker has acknowledged (acks=all, idempotent). One thread.
@@ -66,7 +69,10 @@ public final class Producer {
         if failure == nil { context.delivered += 1 } else { context.failed += 1 }
         if let tag = unsafe message.pointee._private {
             // One was added so that no tag is a null pointer.
-            context.deliveries.append(Delivery(tag: Int(bitPattern: tag) - 1, failure: failure))
+            unsafe context.deliveries.append(
+                Delivery(
+                    tag: Int(bitPattern: tag) - 1, failure: failure, partition: message.pointee.partition,
+                    offset: message.pointee.offset))
         } else if context.firstFailure == nil {
             context.firstFailure = failure
         }

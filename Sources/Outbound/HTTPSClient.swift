@@ -32,17 +32,27 @@ public final class HTTPSClient {
     private let limits: Limits
     private let caFile: String?
     private let isPlainAllowed: Bool
+    private let identity: Identity?
+
+    /// Who we are to servers that ask for a certificate: PEM files.
+    public struct Identity: Sendable {
+        public let certificate, key: String
+        public init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }
+    }
 
     /// - Parameters:
     ///   - caFile: PEM file with the roots that are believed; nil: the system's.
     ///   - isPlainAllowed: plain HTTP as well, for servers on this machine; no proxy is asked then.
-    public init(caFile: String? = nil, limits: Limits = Limits(), isPlainAllowed: Bool = false) throws {
+    public init(
+        caFile: String? = nil, identity: Identity? = nil, limits: Limits = Limits(), isPlainAllowed: Bool = false
+    ) throws {
         // Once a process, and safe to repeat (libcurl manual, curl_global_init, since 7.84).
         guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let made = unsafe curl_easy_init() else {
             throw RequestError(url: "", reason: "libcurl cannot start: no memory?")
         }
         unsafe handle = OpaquePointer(made)
         (self.caFile, self.limits, self.isPlainAllowed) = (caFile, limits, isPlainAllowed)
+        self.identity = identity
     }
 
     deinit { unsafe curl_easy_cleanup(UnsafeMutableRawPointer(handle)) }
@@ -72,6 +82,10 @@ public final class HTTPSClient {
         // Whatever it can unpack.
         unsafe drover_curl_set_text(curl, CURLOPT_ACCEPT_ENCODING, "")
         if let caFile { unsafe drover_curl_set_text(curl, CURLOPT_CAINFO, caFile) }
+        if let identity {
+            unsafe drover_curl_set_text(curl, CURLOPT_SSLCERT, identity.certificate)
+            unsafe drover_curl_set_text(curl, CURLOPT_SSLKEY, identity.key)
+        }
         unsafe drover_curl_set_pointer(curl, CURLOPT_HTTPHEADER, list)
         if let body {
             unsafe drover_curl_set_number(curl, CURLOPT_POSTFIELDSIZE, body.count)

@@ -151,7 +151,10 @@ public struct CampusBook: Sendable {
         // What comes again after the partition moved was taken by the owner before.
         guard var desk = desks[item.campus!] ?? item.record.flatMap(newDesk), item.offset > desk.offset else { return }
         if let record = item.record {
-            try desk.take(record.kind, offset: item.offset, atMs: max(item.atMs, clockMs), source)
+            guard let atMs = desk.time(of: record, pushedMs: max(item.atMs, clockMs)) else { return }
+            try desk.take(record.kind, offset: item.offset, atMs: atMs, source)
+        } else if desk.settings.goesByRecordTime {
+            return
         } else {
             try desk.tick(offset: item.offset, atMs: clockMs, source)
         }

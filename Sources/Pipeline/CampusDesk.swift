@@ -74,22 +74,35 @@ public struct CampusDesk: Equatable, Sendable {
     mutating func take(_ kind: RideRecord.Kind, offset: Int64, atMs: Int64, _ source: Source) throws(Undecided) {
         var next = begun(offset)
         var turn = Turn(offset: offset, nowMs: max(atMs, campus.nowMs), source: source)
+        if next.settings.goesByRecordTime { try next.passTime(&turn) }
         try next.take(kind, &turn)
         next.follow(turn)
         self = next
+    }
+
+    /// When a record counts; nil: it does not. Time that records make does not go back: a day that comes again changes
+    /// nothing, and what is said of the campus itself is of no time.
+    func time(of record: RideRecord, pushedMs: Int64) -> Int64? {
+        guard settings.goesByRecordTime else { return pushedMs }
+        if case .campus = record.kind { return campus.nowMs }
+        return record.ts >= campus.nowMs ? record.ts : nil
     }
 
     /// Time passes: who is silent is given up, who waits in line is tried again.
     mutating func tick(offset: Int64, atMs: Int64, _ source: Source) throws(Undecided) {
         var next = begun(offset)
         var turn = Turn(offset: offset, nowMs: max(atMs, campus.nowMs), source: source)
-        try next.giveUpSilent(&turn)
-        if next.rides.values.contains(where: { $0.state == .queued }) {
-            try next.decide(.timePassed, "time", nil, &turn)
-        }
-        next.ended = next.ended.filter { turn.nowMs - $0.value < CampusDesk.rememberedMs }
+        try next.passTime(&turn)
         next.follow(turn)
         self = next
+    }
+
+    private mutating func passTime(_ turn: inout Turn) throws(Undecided) {
+        try giveUpSilent(&turn)
+        if rides.values.contains(where: { $0.state == .queued }) {
+            try decide(.timePassed, "time", nil, &turn)
+        }
+        ended = ended.filter { turn.nowMs - $0.value < CampusDesk.rememberedMs }
     }
 
     private func begun(_ offset: Int64) -> CampusDesk {
@@ -135,7 +148,7 @@ public struct CampusDesk: Equatable, Sendable {
         case .vehicleSign(let vehicle): sign(vehicle: vehicle, turn)
         case .surge(let thousandths):
             try decide(.surgeChanged(Double(thousandths) / 1_000), "surge", nil, &turn)
-        case .profile, .decision: break
+        case .profile, .clock, .decision: break
         }
     }
 
@@ -190,10 +203,17 @@ public struct CampusDesk: Equatable, Sendable {
         guard var ride = rides[request] else { return }
         let event: DispatchEvent = isPickup ? .pickedUp(request: request) : .droppedOff(request: request)
         let decision = try decide(event, isPickup ? "picked_up" : "dropped_off", request, &turn)
-        if case .ignored = decision.outcome { return }
+        if case .ignored(let fault) = decision.outcome {
+            // The driver has to be told, and so it is committed with the ride until it has another vehicle or rides.
+            if fault == .noSeat, ride.reason != fault.rawValue {
+                ride.reason = fault.rawValue
+                put(ride)
+            }
+            return
+        }
         if isPickup {
             ride = rides[request]!
-            (ride.state, ride.pickupMs, ride.placeInLine) = (.onBoard, turn.nowMs, nil)
+            (ride.state, ride.pickupMs, ride.placeInLine, ride.reason) = (.onBoard, turn.nowMs, nil, nil)
             rides[request] = ride
             changedRides.append(ride)
         } else {
@@ -332,7 +352,7 @@ public struct CampusDesk: Equatable, Sendable {
         var place = 0
         for ride in campus.rides {
             var row = rides[ride.request.id]!
-            row.vehicle = ride.vehicle
+            if row.vehicle != ride.vehicle { (row.vehicle, row.reason) = (ride.vehicle, nil) }
             row.placeInLine = nil
             switch ride.state {
             case .queued:

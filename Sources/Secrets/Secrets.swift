@@ -10,6 +10,12 @@ public enum Secrets {
         return bytes
     }
 
+    /// 0 to `bound` - 1, each as likely as any other.
+    public static func random(below bound: UInt32) -> UInt32 {
+        start()
+        return randombytes_uniform(bound)
+    }
+
     public static let digestBytes = 32
 
     /// BLAKE2b, 256 bits. For what cannot be guessed: a password needs a slow hash.
@@ -17,6 +23,15 @@ public enum Secrets {
         start()
         var digest = [UInt8](repeating: 0, count: digestBytes)
         unsafe crypto_generichash(&digest, digestBytes, bytes, UInt64(bytes.count), nil, 0)
+        return digest
+    }
+
+    /// The same under a key of `digestBytes`: for what can be guessed, where the key is kept apart.
+    public static func digest(_ bytes: [UInt8], key: [UInt8]) -> [UInt8] {
+        precondition(key.count == digestBytes, "a key of another length")
+        start()
+        var digest = [UInt8](repeating: 0, count: digestBytes)
+        unsafe crypto_generichash(&digest, digestBytes, bytes, UInt64(bytes.count), key, key.count)
         return digest
     }
 

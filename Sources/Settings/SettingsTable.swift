@@ -180,6 +180,21 @@ public struct SettingRow: Sendable {
             "geocoder.decimals", .integer(3...6), "4",
             "decimals of a degree that it is told to find an address; 4 are about 11 m"),
         SettingRow("geocoder.kept_days", .integer(1...3_660), "30", "how long an answer is kept"),
+        SettingRow(
+            "mail.server", .text, "",
+            "smtp://HOST:PORT (with STARTTLS, unless it is on this machine) or smtps://HOST:PORT; empty: no mail goes out"
+        ),
+        SettingRow("mail.from", .text, "", "mail address that mail comes from"),
+        SettingRow("mail.user", .text, "", "login at the mail server; empty: none"),
+        SettingRow("mail.password_file", .text, "", "file whose first line is its password"),
+        SettingRow(
+            "mail.certificate_authority", .text, "",
+            "PEM file with the roots that are believed; empty: the system's. With one, TLS is required on this machine, too"
+        ),
+        SettingRow(
+            "people.code_key_file", .text, "",
+            "file with 32 bytes of chance or more, the same for `drover serve` and `drover notify`: what mailed codes are kept "
+                + "under; empty: no codes"),
         SettingRow("fuel.price_per_us_gal", .thousandths(0...1_000_000), "2.39", "price of fuel per US gallon"),
         SettingRow("fuel.currency", .text, "USD", "currency of the price"),
         SettingRow("web.host", .text, "127.0.0.1", "address that the page and the API listen on"),
@@ -191,5 +206,19 @@ public struct SettingRow: Sendable {
         SettingRow(
             "web.plain_http_outside", .integer(0...1), "0",
             "1: plain HTTP on other addresses than the loopback, for a proxy in front that speaks HTTPS"),
+        SettingRow("apps.host", .text, "127.0.0.1", "address that riders' and ride drivers' apps reach"),
+        SettingRow("apps.port", .text, "", "its port; 0: any free one; empty: apps are not served"),
+        SettingRow(
+            "apps.certificate", .text, "", "PEM file with the certificate for apps and what leads to a root"),
+        SettingRow("apps.key", .text, "", "PEM file with its private key, without a passphrase"),
+        SettingRow(
+            "apps.client_authority", .text, "",
+            "PEM file of the authority that signs apps' certificates; others are refused in the handshake"),
+        SettingRow(
+            "apps.client_revoked", .text, "",
+            "PEM file with that authority's lists of revoked certificates (CRL); empty: none is revoked"),
+        SettingRow(
+            "apps.answer_wait_ms", .integer(0...60_000), "5000",
+            "so long an answer waits for its decision; then it says where to ask again"),
     ]
 }

@@ -60,6 +60,7 @@ package enum RideStore {
                 state: RideRow.State(rawValue: try row.text("state")!)!, signMs: try row.timestampMs("sign_at")!)
             (ride.vehicle, ride.placeInLine) = (try row.text("vehicle"), try row.int("place_in_line"))
             (ride.pickupMs, ride.dropoffMs) = (try row.timestampMs("pickup_at"), try row.timestampMs("dropoff_at"))
+            ride.reason = try row.text("reason")
             return ride
         }
     }
@@ -91,7 +92,7 @@ package enum RideStore {
             uniqueKeysWithValues: try rows.map { (try $0.text("request")!, try $0.timestampMs("ended_at")!) })
     }
 
-    private static func place(_ row: Row, _ prefix: String) throws -> Position {
+    static func place(_ row: Row, _ prefix: String) throws -> Position {
         Position(
             latitude: Int32((try row.double(prefix + "latitude_deg")! * 1e7).rounded()),
             longitude: Int32((try row.double(prefix + "longitude_deg")! * 1e7).rounded()))

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import HTTP
 public import Observe
 internal import Postgres
@@ -23,28 +22,22 @@ public final class AlertStreams: Sendable {
         var lastID: Int64
     }
 
-    private let conninfo: String
-    private let log: Log
+    private let listener: DatabaseListener
     /// Held while events are read and handed out: whoever joins meanwhile misses none and gets none twice.
     private let subscribers = Mutex<[Subscriber]>([])
-    private let isStopped = Atomic(false)
-    private let ended = DispatchSemaphore(value: 0)
+    private let beatMs = Atomic(Clock.steadyMs())
 
     public init(conninfo: String, log: Log) {
-        (self.conninfo, self.log) = (conninfo, log)
+        listener = DatabaseListener(
+            name: "alert-streams", channel: AlertEvents.channel, conninfo: conninfo,
+            trouble: "alerts do not reach open pages", log: log)
         // The thread keeps this alive until it is stopped.
-        let thread = Thread { [self] in
-            run()
-            ended.signal()
-        }
-        thread.name = "alert-streams"
-        thread.start()
+        listener.start { [self] connection, told in try look(connection, told) }
     }
 
     /// To be called once.
     public func stop() {
-        isStopped.store(true, ordering: .relaxed)
-        ended.wait()
+        listener.stop()
         for subscriber in subscribers.withLock({ $0 }) { subscriber.stream.end() }
     }
 
@@ -68,35 +61,13 @@ public final class AlertStreams: Sendable {
 
     // MARK: The thread
 
-    private func run() {
-        var backOffMs = 250
-        while !isStopped.load(ordering: .relaxed) {
-            do {
-                let connection = try Connection(conninfo: conninfo, applicationName: "drover alerts")
-                try connection.execute("SET statement_timeout = '5s'; LISTEN \(AlertEvents.channel)")
-                backOffMs = 250
-                try listen(connection)
-            } catch {
-                log.warning("alerts do not reach open pages", ["error": "\(error)", "retry_in_ms": "\(backOffMs)"])
-                Thread.sleep(forTimeInterval: Double(backOffMs) / 1_000)
-                backOffMs = min(backOffMs * 2, 5_000)
-            }
-        }
-    }
-
-    private func listen(_ connection: Connection) throws {
-        // What was told while nobody listened.
-        var isDue = true
-        var beatMs = Clock.steadyMs()
-        while !isStopped.load(ordering: .relaxed) {
-            if isDue { try deliver(connection) }
-            if Clock.steadyMs() - beatMs >= AlertStreams.heartbeatMs {
-                beatMs = Clock.steadyMs()
-                subscribers.withLock { subscribers in
-                    subscribers.removeAll { !$0.stream.send(Array(": \n\n".utf8)) }
-                }
-            }
-            isDue = try !connection.notifications(timeoutMs: 250).isEmpty
+    /// - Parameter told: nil: what was told while nobody listened is not known.
+    private func look(_ connection: Connection, _ told: [String]?) throws {
+        if told?.isEmpty != true { try deliver(connection) }
+        guard Clock.steadyMs() - beatMs.load(ordering: .relaxed) >= AlertStreams.heartbeatMs else { return }
+        beatMs.store(Clock.steadyMs(), ordering: .relaxed)
+        subscribers.withLock { subscribers in
+            subscribers.removeAll { !$0.stream.send(Array(": \n\n".utf8)) }
         }
     }
 

@@ -5,12 +5,10 @@ internal import Storage
 extension Site {
     /// Runs `then` for a program whose token allows `scope`; else says what is wrong with the token.
     func authorized(_ request: Request, _ scope: Scope, _ then: (TokenStore.Use) -> Response) -> Response {
-        guard let header = request.headers["authorization"] else {
-            return unauthorized("token-missing", "This needs a token: Authorization: Bearer drover_….")
-        }
-        let words = header.split(separator: " ", omittingEmptySubsequences: true)
-        guard words.count == 2, words[0].lowercased() == "bearer", let token = Token(String(words[1])) else {
-            return unauthorized("token-unknown", "The Authorization header holds no token of this server.")
+        let token: Token
+        switch Bearer.token(request) {
+        case .success(let shown): token = shown
+        case .failure(let refusal): return refusal.response
         }
         let found: TokenStore.Use?
         do {
@@ -19,10 +17,10 @@ extension Site {
             return databaseAway(request.path, error)
         }
         guard let use = found else {
-            return unauthorized("token-unknown", "There is no such token. Ask for a new one.")
+            return Bearer.unauthorized("token-unknown", "There is no such token. Ask for a new one.")
         }
-        if use.isRevoked { return unauthorized("token-revoked", "The token was revoked. Ask for a new one.") }
-        if use.isExpired { return unauthorized("token-expired", "The token has expired. Ask for a new one.") }
+        if use.isRevoked { return Bearer.unauthorized("token-revoked", "The token was revoked. Ask for a new one.") }
+        if use.isExpired { return Bearer.unauthorized("token-expired", "The token has expired. Ask for a new one.") }
         guard use.scopes.contains(scope.rawValue) else {
             return .problem(
                 403, type: "scope-missing", detail: "The token does not have the scope \(scope.rawValue)."
@@ -30,9 +28,31 @@ extension Site {
         }
         return then(use)
     }
+}
+
+/// Tokens as programs and apps show them: RFC 6750.
+enum Bearer {
+    struct Refusal: Error { let response: Response }
+
+    static func token(_ request: Request) -> Result<Token, Refusal> {
+        guard let header = request.headers["authorization"] else {
+            return .failure(
+                Refusal(
+                    response: unauthorized(
+                        "token-missing", "This needs a token: Authorization: Bearer drover_….")))
+        }
+        let words = header.split(separator: " ", omittingEmptySubsequences: true)
+        guard words.count == 2, words[0].lowercased() == "bearer", let token = Token(String(words[1])) else {
+            return .failure(
+                Refusal(
+                    response: unauthorized(
+                        "token-unknown", "The Authorization header holds no token of this server.")))
+        }
+        return .success(token)
+    }
 
     /// RFC 6750, 3.
-    private func unauthorized(_ type: String, _ detail: String) -> Response {
+    static func unauthorized(_ type: String, _ detail: String) -> Response {
         .problem(401, type: type, detail: detail).with("WWW-Authenticate", "Bearer")
     }
 }

@@ -3,15 +3,11 @@ public import HTTP
 public import Observe
 internal import Postgres
 public import Reports
-internal import Synchronization
 public import Trips
 
 /// The pages and what they are read from: PostgreSQL through a role that may only read.
 public final class Site: Sendable {
-    /// Connections that wait for the next request; more requests at a time open more and close them again.
-    private static let idleMax = 4
-
-    private let conninfo: String
+    private let lender: ConnectionLender
     let rules: TripRules
     let price: FuelPrice?
     let queries: ReportQueries
@@ -20,16 +16,13 @@ public final class Site: Sendable {
     let uploads: UploadSender
     let streams: AlertStreams
     private let log: Log
-    private let idle = Mutex<[Idle]>([])
-
-    /// A connection that no thread uses. It moves from one thread to the next through the mutex, one at a time.
-    private struct Idle: @unchecked Sendable { let connection: Connection }
 
     public init(
         conninfo: String, rules: TripRules, price: FuelPrice?, queries: ReportQueries, models: ModelFiles,
         troubleCodes: TroubleCodeFolder, uploads: UploadSender, streams: AlertStreams, log: Log
     ) {
-        (self.conninfo, self.rules, self.price) = (conninfo, rules, price)
+        (self.rules, self.price) = (rules, price)
+        lender = ConnectionLender(conninfo: conninfo)
         (self.queries, self.models, self.log) = (queries, models, log)
         (self.uploads, self.streams) = (uploads, streams)
         self.troubleCodes = TroubleCodeAPI(folder: troubleCodes)
@@ -89,15 +82,5 @@ public final class Site: Sendable {
         }
     }
 
-    /// Lends a connection. One that failed is not kept: the next request opens a new one.
-    func withConnection<R>(_ body: (Connection) throws -> R) throws -> R {
-        var kept = idle.withLock { $0.popLast() }
-        // One that died while it waited is replaced; a request must not pay for a restart of the server.
-        if let waiting = kept, !waiting.connection.isAlive { kept = nil }
-        let connection = try kept?.connection ?? Connection(conninfo: conninfo)
-        let result = try body(connection)
-        let back = Idle(connection: connection)
-        idle.withLock { if $0.count < Site.idleMax { $0.append(back) } }
-        return result
-    }
+    func withConnection<R>(_ body: (Connection) throws -> R) throws -> R { try lender.withConnection(body) }
 }

@@ -63,6 +63,7 @@ public enum RideRecords {
         case "sign":
             if fields.has("rider") { return .riderSign(rider: try fields.id("rider")) }
             return .vehicleSign(vehicle: try fields.id("vehicle"))
+        case "clock": return .clock
         case "surge": return .surge(thousandths: try fields.scaled("surge", decimals: 3, 0...100_000))
         case "decision":
             let offset = try fields.integer("offset")
@@ -176,6 +177,7 @@ public enum RideRecords {
             )
         case .riderSign(let rider): return ("sign", [("rider", .text(rider))])
         case .vehicleSign(let vehicle): return ("sign", [("vehicle", .text(vehicle))])
+        case .clock: return ("clock", [])
         case .surge(let thousandths): return ("surge", [("surge", .number(Decimal.text(thousandths, decimals: 3)))])
         case .decision(let offset, let text, let why):
             return ("decision", [("offset", .integer(offset)), ("decision", .text(text)), ("why", .text(why))])

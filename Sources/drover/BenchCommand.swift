@@ -16,18 +16,21 @@ import Worker
 /// `drover bench load`: how soon an alert can be read under a steady load, and what memory does.
 /// `drover bench accuracy`: how far trips are off what their recordings say by other means.
 /// `drover bench dispatch`: how soon and how well rides are given to vehicles.
+/// `drover bench campus`: how long a rider waits for the committed decision, over mutual TLS.
 /// `drover bench relay`: how long a record takes from a commit to its topic.
 extension Command {
     static let bench = Command(
-        name: "bench", operands: "engine|load|relay|dispatch|accuracy [FILE…]|all [options]",
+        name: "bench", operands: "engine|load|relay|dispatch|campus|accuracy [FILE…]|all [options]",
         summary: "Measures on servers of its own in a temporary folder. Build in release first.",
         options: [
             .init("--records", "N", "engine: how many records (default 1000000)"),
             .init("--vehicles", "N", "engine: of how many cars, at 1 Hz (default 1000)"),
             .init(
                 "--brokers", "HOST:PORT", "engine: another broker, without drover topics (default: the embedded one)"),
-            .init("--rate", "N", "load: records a second, and as many cars (default 50000)"),
-            .init("--seconds", "S", "load: for how long (default 30)"),
+            .init(
+                "--rate", "N", "load: records a second, and as many cars (default 50000); campus: requests (default 50)"
+            ),
+            .init("--seconds", "S", "load: for how long (default 30); campus: (default 60)"),
             .init("--commits", "N", "relay: how many commits, one by one (default 1000)"),
             .init(
                 "--stream", "FILE",
@@ -42,8 +45,8 @@ extension Command {
         example: "drover bench engine --vehicles 100000 --format json",
         run: { arguments in
             guard let name = arguments.operands.first, arguments.operands.count == 1 || name == "accuracy",
-                ["engine", "load", "relay", "dispatch", "accuracy", "all"].contains(name)
-            else { throw UsageError("name one bench: engine, load, relay, dispatch, accuracy or all") }
+                ["engine", "load", "relay", "dispatch", "campus", "accuracy", "all"].contains(name)
+            else { throw UsageError("name one bench: engine, load, relay, dispatch, campus, accuracy or all") }
             let records = Int(try arguments.integer("--records", in: 1_000...50_000_000) ?? 1_000_000)
             let vehicles = Int(try arguments.integer("--vehicles", in: 1...5_000_000) ?? 1_000)
             let format = try arguments.one("--format", of: ["table": false, "json": true], standard: "table")
@@ -63,6 +66,12 @@ extension Command {
             }
             if name == "relay" || name == "all" { figures += try RelayBench(commits: commits).run(arguments) }
             if name == "dispatch" || name == "all" { figures += try DispatchBench(arguments: arguments).run() }
+            if name == "campus" || name == "all" {
+                figures += try CampusBench(
+                    rate: Int(try arguments.integer("--rate", in: 1...1_000) ?? 50),
+                    seconds: Int(try arguments.integer("--seconds", in: 5...3_600) ?? 60)
+                ).run(arguments)
+            }
             if name == "accuracy" || name == "all" {
                 figures += try AccuracyBench(arguments: arguments).run(Array(arguments.operands.dropFirst()))
             }

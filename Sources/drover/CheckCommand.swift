@@ -66,6 +66,15 @@ extension Command {
                 return "\(try folder.meanings().codes.count) generic meanings\(of)"
             }
         ),
+        ("apps", { settings in try AppsRole.check(settings) }),
+        (
+            "mail",
+            { settings in
+                let codes = try MailRole.codeKey(settings) == nil ? "no codes for people" : "codes for people"
+                return try MailRole.relay(settings, log: Roles.log) == nil
+                    ? "none goes out, \(codes)" : "by \(settings.text("mail.server")), \(codes)"
+            }
+        ),
         ("services of others", { settings in try servicesOfOthers(settings) }),
         (
             "PostgreSQL",

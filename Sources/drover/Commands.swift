@@ -1,9 +1,12 @@
 enum Commands {
     static let all: [Command] = [
-        .up, .trips, .alerts, .plan, .importCars, .importMachines, .report, .work, .gateway, .gatewayPoll,
+        .up, .trips, .alerts, .plan, .importCars, .importMachines, .importDispatch, .importPeople, .report, .work,
+        .gateway,
+        .gatewayPoll,
         .gatewayLog, .pullISO, .serve,
         .notify, .migrate, .check, .offsets, .rejected, .replay, .verify, .rulesPublish, .rulesTest, .rulesTry,
-        .vehicle, .trip, .campus, .dispatch, .alert, .log, .token, .account, .servers, .emulateMTG, .emulateOBD, .bench,
+        .vehicle, .trip, .campus, .people, .dispatch, .alert, .log, .token, .account, .servers, .emulateMTG,
+        .emulateOBD, .bench,
         .obdDecode, .obdPIDs, .obdCode, .outsideCheck, .outsideWeather, .outsideTravel, .outsideAddress,
     ]
 

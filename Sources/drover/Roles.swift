@@ -109,12 +109,15 @@ extension Command {
     static let notify = Command(
         name: "notify", operands: "[options]",
         summary:
-            "Brings what the workers decided from the outbox to its topics. Of several one is active. Stops on SIGTERM.",
+            "Brings what the workers decided from the outbox to its topics, and waiting mail to the mail server. Stops on SIGTERM.",
         options: SettingsSource.options,
         example: "drover notify --set postgres.relay_url='dbname=drover user=drover_notify'",
         run: { arguments in
             let settings = try SettingsSource.load(arguments)
             Signals.install()
+            let mail = try MailRole.relay(settings, log: Roles.log)
+            let mailing = mail.map { mail in RunningRole("mail") { mail.run(shouldStop: $0) } }
+            defer { mailing?.stop() }
             try Roles.withTicks(settings, of: "notify", log: Roles.log) { _ in
                 Roles.relay(settings, log: Roles.log).run { StopFlag.isSet }
             }

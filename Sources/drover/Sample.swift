@@ -46,6 +46,8 @@ struct Sample {
             try bringIn()
             try waitUntilWritten(failure)
             guard !StopFlag.isSet else { return }
+            try SampleCampus(settings).play(failure: failure)
+            guard !StopFlag.isSet else { return }
             // Without the marker the next start brings the recordings in again, which changes nothing.
             _ = FileManager.default.createFile(atPath: marker, contents: nil)
             Out.note("brought in and written in \(Clock.steadyMs() - startMs) ms")
@@ -92,5 +94,6 @@ struct Sample {
             queries["fleet_day_alerts"], [.timestampMs(0), .timestampMs(UTC.plausible.upperBound)]
         ).map(AlertRow.init).filter { !boxes.contains($0.vehicle) }
         Out.result("\nAlerts (times UTC)\n" + AlertRow.shortTable(alerts).text() + "\n")
+        try SampleCampus(settings).show()
     }
 }

@@ -9,8 +9,9 @@ import Web
 extension Command {
     static let serve = Command(
         name: "serve", operands: "[options]",
-        summary: "Serves the page, uploads and the models, and publishes changed threshold files. SIGHUP: looks at the "
-            + "certificate and the files at once. SIGTERM: stops.",
+        summary:
+            "Serves the page, uploads, the models and riders' and ride drivers' apps, and publishes changed threshold "
+            + "files. SIGHUP: looks at the certificates and the files at once. SIGTERM: stops.",
         options: [.init("--port", "N", "port of the page (default 8080; 0: any free one)")] + SettingsSource.options,
         example: "drover serve --port 8080",
         run: { arguments in
@@ -21,11 +22,12 @@ extension Command {
             let page = try PageRole(settings, log: Roles.log)
             defer { page.stop() }
             Out.note("the page is at \(page.address)")
+            if let address = page.appsAddress { Out.note("apps are served at \(address)") }
             var watch = try RulesWatch(settings, log: Roles.log)
             try Roles.withTicks(settings, of: "serve", log: Roles.log) { _ in
                 repeat {
                     let isReload = ReloadFlag.take()
-                    if isReload { page.renewCertificate() }
+                    if isReload { page.renewCertificates() }
                     watch?.look(isReload: isReload)
                 } while !StopFlag.wait(timeoutMs: 200)
             }
@@ -43,6 +45,7 @@ struct PageRole {
     private let uploads: UploadSender
     private let streams: AlertStreams
     private let server: Server
+    private let apps: AppsRole?
 
     init(_ settings: Settings, log: Log) throws {
         (self.settings, self.log) = (settings, log)
@@ -69,23 +72,35 @@ struct PageRole {
             streams: streams, log: log)
         let router = site.router()
         do {
+            apps = try AppsRole(settings, queries: queries, uploads: uploads, log: log)
+        } catch {
+            uploads.stop()
+            streams.stop()
+            throw error
+        }
+        do {
             server = try Server(
                 host: host, port: UInt16(settings.integer("web.port")), threads: PageRole.threads,
                 certificate: certificate
             ) { router.route($0) }
         } catch {
+            apps?.stop()
             uploads.stop()
             streams.stop()
             throw error
         }
     }
 
+    /// Nil: they are not served.
+    var appsAddress: String? { apps?.address }
+
     var address: String {
         "\(settings.text("web.certificate").isEmpty ? "http" : "https")://\(settings.text("web.host")):\(server.port)/"
     }
 
     /// Connections that are open keep the old one, and so do all when the new one cannot be used.
-    func renewCertificate() {
+    func renewCertificates() {
+        apps?.renewCertificates()
         do {
             guard let certificate = try PageRole.certificate(settings) else { return }
             try server.renew(certificate)
@@ -97,6 +112,7 @@ struct PageRole {
 
     func stop() {
         server.stop()
+        apps?.stop()
         uploads.stop()
         streams.stop()
     }

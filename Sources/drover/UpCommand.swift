@@ -70,6 +70,10 @@ extension Command {
         let relay = Roles.relay(settings, log: log)
         let relaying = RunningRole("relay") { shouldStop in relay.run(shouldStop: shouldStop) }
         defer { relaying.stop() }
+        let mailing = try MailRole.relay(settings, log: log).map { mail in
+            RunningRole("mail") { shouldStop in mail.run(shouldStop: shouldStop) }
+        }
+        defer { mailing?.stop() }
 
         return try Roles.withTicks(settings, of: "work", log: log) { _ in
             try stay(arguments, settings, embedded, page, data: data, lost: lost, log: log)

@@ -70,6 +70,63 @@ struct CampusBookTests {
         #expect(book.desks["c"]?.rides["r"]?.vehicle == "near")
     }
 
+    @Test("A pickup for which there are not enough seats leaves its reason with the ride until it counts")
+    func noSeats() throws {
+        func pickup(_ request: String, _ passengers: Int) -> RideRecord.Kind {
+            .pickup(
+                .init(
+                    request: request, rider: "of-\(request)", passengers: passengers,
+                    from: CampusBookTests.place(2_000, 2_000), to: CampusBookTests.place(90_000, 90_000)))
+        }
+        let full: [RideRecord.Kind] = [
+            .campus(CampusBookTests.ground), CampusBookTests.entered("bus", CampusBookTests.place(1_000, 1_000)),
+            pickup("a", 3), pickup("b", 2), .done(request: "a", isPickup: true), .done(request: "b", isPickup: true),
+        ]
+        var book = try CampusBookTests.feed(full, decidesFrom: 0)
+        let refused = book.desks["c"]?.rides["b"]
+        #expect(refused?.state == .assigned && refused?.reason == DispatchFault.noSeat.rawValue)
+        #expect(book.takeChanges().told.last?.ride == refused, "who follows the ride is told, too")
+        // Said again it is no news.
+        book = try CampusBookTests.feed(full + [.done(request: "b", isPickup: true)], decidesFrom: 0)
+        #expect(book.takeChanges().told.count { $0.ride.reason != nil } == 1)
+        book = try CampusBookTests.feed(
+            full + [.done(request: "a", isPickup: false), .done(request: "b", isPickup: true)], decidesFrom: 0)
+        let taken = book.desks["c"]?.rides["b"]
+        #expect(taken?.state == .onBoard && taken?.reason == nil)
+    }
+
+    @Test("A campus that goes by its records' times asks neither ticks nor when they were pushed")
+    func recordTime() throws {
+        var ground = CampusBookTests.ground
+        ground.numbers = [.recordTime: 1_000, .queueS: 600_000, .silenceS: 3_600_000]
+        let start: Int64 = 1_600_000_000_000
+        let said: [(RideRecord.Kind, Int64)] = [
+            (.campus(ground), 0), (CampusBookTests.day[3], 1_000), (.clock, 601_000), (.clock, 601_001),
+        ]
+        // Pushed at once, or over a year: with ticks of today between them.
+        for stepMs in [0, 7_884_000_000] as [Int64] {
+            var book = CampusBook(clockMs: 0, decidesFrom: 0)
+            for (offset, (kind, afterMs)) in said.enumerated() {
+                let record = RideRecord(id: "x-\(offset)", campus: "c", ts: start + afterMs, by: "", kind: kind)
+                let pushedMs = 1_700_000_000_000 + Int64(offset) * stepMs
+                try book.take(record, offset: Int64(offset) * 2, atMs: pushedMs)
+                book.tick(pushedMs, offset: Int64(offset) * 2 + 1)
+                if offset == 2 { #expect(book.desks["c"]?.rides["r"]?.state == .queued) }
+            }
+            // The same day again, and the same ground as it is said today.
+            for (offset, (kind, afterMs)) in said.enumerated() {
+                let isGround = offset == 0
+                let ts = isGround ? 1_900_000_000_000 : start + afterMs
+                let record = RideRecord(id: "y-\(offset)", campus: "c", ts: ts, by: "", kind: kind)
+                try book.take(record, offset: Int64(offset) + 100, atMs: 1_900_000_000_000)
+            }
+            let changes = book.takeChanges()
+            #expect(changes.told.count == 2, "in line, and given up")
+            let ride = changes.rides.values.first
+            #expect(ride?.state == .expired && ride?.requestedMs == start + 1_000 && ride?.endedMs == start + 601_001)
+        }
+    }
+
     @Test("Every kind of record is read as it was written")
     func roundTrip() throws {
         let person = RideRecord.Person(name: "Ada \"A\" Ö", photo: "photos/ada.jpg")
@@ -86,7 +143,7 @@ struct CampusBookTests {
             .breakdown(vehicle: "bus"),
             .position(vehicle: "bus", place: CampusBookTests.place(7, 8), speedMmPerS: 1_500),
             .position(vehicle: "bus", place: CampusBookTests.place(7, 8), speedMmPerS: nil), .riderSign(rider: "ada"),
-            .vehicleSign(vehicle: "bus"), .surge(thousandths: 1_250),
+            .vehicleSign(vehicle: "bus"), .clock, .surge(thousandths: 1_250),
             .decision(offset: 7, text: "expired=a|bus=1p 1d", why: "{}"),
         ]
         for kind in kinds {

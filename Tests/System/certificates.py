@@ -10,3 +10,39 @@ def self_signed(folder, name, days=2):
          "-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate],
         check=True, capture_output=True)
     return certificate, key
+
+
+class Authority:
+    """A root of its own that signs certificates and says which are revoked."""
+
+    def __init__(self, folder, name):
+        self.folder, self.name = folder / name, name
+        self.folder.mkdir()
+        (self.folder / "index").touch()
+        (self.folder / "crlnumber").write_text("01")
+        self.openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "30",
+                     "-subj", f"/CN={name}", "-addext", "keyUsage=critical,keyCertSign,cRLSign", "-keyout", "root.key", "-out", "root.pem")
+        self.root = self.folder / "root.pem"
+        (self.folder / "ca.conf").write_text(
+            "[ca]\ndefault_ca=d\n[d]\ndatabase=index\nserial=serial\ncrlnumber=crlnumber\ncertificate=root.pem\nprivate_key=root.key\n"
+            "default_md=sha256\nnew_certs_dir=.\npolicy=p\nunique_subject=no\n[p]\ncommonName=supplied\n"
+            "[client]\nextendedKeyUsage=clientAuth\nkeyUsage=critical,digitalSignature\n"
+            "[server]\nextendedKeyUsage=serverAuth\nkeyUsage=critical,digitalSignature\nsubjectAltName=IP:127.0.0.1\n")
+
+    def openssl(self, *arguments):
+        subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True, cwd=self.folder)
+
+    def issue(self, name, use="client", begins="20200101000000Z", ends="20491231235959Z"):
+        """Paths of the certificate and its key."""
+        self.openssl("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", f"/CN={name}",
+                     "-keyout", f"{name}.key", "-out", f"{name}.csr")
+        self.openssl("ca", "-batch", "-config", "ca.conf", "-rand_serial", "-extensions", use, "-startdate", begins, "-enddate", ends,
+                     "-in", f"{name}.csr", "-out", f"{name}.pem", "-notext")
+        return self.folder / f"{name}.pem", self.folder / f"{name}.key"
+
+    def revoke(self, *names, valid_s=2_592_000):
+        """The list of all that were revoked so far; its next update is due in so many seconds."""
+        for name in names:
+            self.openssl("ca", "-batch", "-config", "ca.conf", "-revoke", f"{name}.pem")
+        self.openssl("ca", "-batch", "-config", "ca.conf", "-gencrl", "-crlsec", valid_s, "-out", "revoked.pem")
+        return self.folder / "revoked.pem"

@@ -144,6 +144,9 @@ def test_ctrl_c_stops_every_child(drover, data):
 def test_a_killed_up_is_cleaned_up_by_the_next_start(drover, data):
     first = drover.run("up", "--data", data, "--sample", "--once", seconds=120)
     assert first.code == 0, first.err
+    # The emulated campus's day was played to its end.
+    rides = dict(re.findall(r"^(\w+) +(\d+)", first.out[first.out.index("Rides at foggy-bottom"):], re.M))
+    assert int(rides["done"]) > 25 and int(rides["cancelled"]) > 2 and not {"queued", "assigned", "on_board"} & set(rides), rides
     killed = drover.up(data)
     killed.signal(signal.SIGKILL)
     killed.wait(10)

@@ -1,0 +1,204 @@
+public import Fleet
+internal import Pipeline
+public import Postgres
+internal import Wire
+
+/// A ride as its rider is told it, with the vehicle and driver who take it.
+public struct RideNow: Equatable, Sendable {
+    public struct Carrier: Equatable, Sendable {
+        public let vehicle, driver, driverName: String
+        public let driverPhoto: String?
+        public let place: Position
+        public let seenMs: Int64
+    }
+
+    public let pickup: RideRecord.Pickup
+    /// `queued`, `assigned`, `on_board`, `done`, `cancelled`, `expired` or `refused`.
+    public let state: String
+    public let reason: String?
+    public let placeInLine: Int?
+    public let requestedMs, signMs: Int64
+    public let pickupMs, dropoffMs, endedMs: Int64?
+    /// Nil: no vehicle has it.
+    public let carrier: Carrier?
+
+    public var isOutstanding: Bool { endedMs == nil }
+}
+
+/// A ride vehicle as people are told it.
+public struct VehicleNow: Equatable, Sendable {
+    public let vehicle, driver, driverName: String
+    public let driverPhoto: String?
+    /// `in_service`, `leaving` or `out`.
+    public let state: String
+    public let capacity, onBoard: Int
+    public let place: Position
+    public let seenMs, signMs: Int64
+    public let isAlarmed: Bool
+    /// `request p` or `request d`, in order.
+    public let stops: [String]
+}
+
+/// What the endpoints of apps read. Each statement sees one moment.
+public enum RideReads {
+    /// How far the partitions of the dispatch topic are decided: PARTITION OFFSET.
+    public static let channel = "drover_dispatch_progress"
+
+    public struct Key: Hashable, Sendable {
+        public let campus, id: String
+        public init(_ campus: String, _ id: String) { (self.campus, self.id) = (campus, id) }
+    }
+
+    /// By partition, the offset up to which all records are decided and in the tables.
+    public static func progress(on connection: Connection) throws -> [Int32: Int64] {
+        let rows = try connection.query(
+            "SELECT partition, replay_offset FROM drover.partition_progress WHERE topic = $1", [.text(Topic.dispatch)])
+        return Dictionary(uniqueKeysWithValues: try rows.map { (Int32(try $0.int(0)!), Int64(try $0.int(1)!)) })
+    }
+
+    /// The record that said last where the campus lies; nil: there is no such campus.
+    public static func settings(_ campus: String, on connection: Connection) throws -> CampusSettings? {
+        let rows = try connection.query("SELECT settings FROM drover.campus WHERE campus = $1", [.text(campus)])
+        guard let text = try rows.first?.text(0) else { return nil }
+        let decoded = try unsafe Array(text.utf8).withUnsafeBytes { value in
+            try unsafe Array(campus.utf8).withUnsafeBytes { key in try unsafe RideRecords.decode(value, key: key) }
+        }
+        guard case .record(let said) = decoded, case .campus(let settings) = said.kind else { return nil }
+        return settings
+    }
+
+    /// What a profile on the log said last.
+    public static func profile(_ key: Key, on connection: Connection) throws -> RideRecord.Person? {
+        try connection.query(
+            "SELECT name, photo FROM drover.rider WHERE campus = $1 AND rider = $2", [.text(key.campus), .text(key.id)]
+        ).first.map { RideRecord.Person(name: try $0.text(0)!, photo: try $0.text(1)) }
+    }
+
+    // MARK: Rides
+
+    public static func ride(_ key: Key, on connection: Connection) throws -> RideNow? {
+        try rides([key], on: connection)[key]
+    }
+
+    public static func rides(_ keys: [Key], on connection: Connection) throws -> [Key: RideNow] {
+        let rows = try connection.query(
+            select + """
+
+                JOIN unnest($1::text[], $2::text[]) AS asked(campus, request)
+                    ON asked.campus = r.campus AND asked.request = r.request
+                """, [.textArray(keys.map(\.campus)), .textArray(keys.map(\.id))])
+        return Dictionary(
+            try rows.map { row in (Key(try row.text("campus")!, try row.text("request")!), try ride(row)) }
+        ) { first, _ in first }
+    }
+
+    /// Outstanding rides, the oldest first.
+    /// - Parameter rider: nil: of all riders.
+    public static func outstanding(
+        _ campus: String, rider: String? = nil, rowsMax: Int64 = 1_000, on connection: Connection
+    ) throws -> [RideNow] {
+        try connection.query(
+            select + """
+
+                WHERE r.campus = $1 AND r.ended_at IS NULL AND ($2::text IS NULL OR r.rider = $2)
+                ORDER BY r.requested_at, r.request LIMIT $3
+                """, [.text(campus), .text(rider), .int8(rowsMax)]
+        ).map(ride)
+    }
+
+    private static let select = """
+        SELECT r.*, v.driver, v.driver_name, v.driver_photo, v.latitude_deg, v.longitude_deg, v.seen_at
+        FROM drover.ride r LEFT JOIN drover.ride_vehicle v ON v.campus = r.campus AND v.vehicle = r.vehicle
+        """
+
+    private static func ride(_ row: Row) throws -> RideNow {
+        var pickup = RideRecord.Pickup(
+            request: try row.text("request")!, rider: try row.text("rider")!,
+            passengers: try row.int("passengers")!, from: try RideStore.place(row, "from_"),
+            to: try RideStore.place(row, "to_"))
+        (pickup.fromAddress, pickup.toAddress) = (try row.text("from_address"), try row.text("to_address"))
+        pickup.description = try row.text("description")
+        var carrier: RideNow.Carrier?
+        if let vehicle = try row.text("vehicle"), let driver = try row.text("driver") {
+            carrier = RideNow.Carrier(
+                vehicle: vehicle, driver: driver, driverName: try row.text("driver_name")!,
+                driverPhoto: try row.text("driver_photo"), place: try RideStore.place(row, ""),
+                seenMs: try row.timestampMs("seen_at")!)
+        }
+        return RideNow(
+            pickup: pickup, state: try row.text("state")!, reason: try row.text("reason"),
+            placeInLine: try row.int("place_in_line"), requestedMs: try row.timestampMs("requested_at")!,
+            signMs: try row.timestampMs("sign_at")!, pickupMs: try row.timestampMs("pickup_at"),
+            dropoffMs: try row.timestampMs("dropoff_at"), endedMs: try row.timestampMs("ended_at"), carrier: carrier)
+    }
+
+    // MARK: Vehicles
+
+    /// Those that are not out, by name.
+    public static func vehicles(_ campus: String, on connection: Connection) throws -> [VehicleNow] {
+        try connection.query(
+            selectVehicle + " WHERE v.campus = $1 AND v.state <> 'out' ORDER BY v.vehicle", [.text(campus)]
+        ).map(vehicle)
+    }
+
+    public static func vehicle(_ key: Key, on connection: Connection) throws -> VehicleNow? {
+        try vehicles([key], on: connection)[key]
+    }
+
+    public static func vehicles(_ keys: [Key], on connection: Connection) throws -> [Key: VehicleNow] {
+        let rows = try connection.query(
+            selectVehicle + """
+
+                JOIN unnest($1::text[], $2::text[]) AS asked(campus, vehicle)
+                    ON asked.campus = v.campus AND asked.vehicle = v.vehicle
+                """, [.textArray(keys.map(\.campus)), .textArray(keys.map(\.id))])
+        return Dictionary(
+            try rows.map { row in (Key(try row.text("campus")!, try row.text("vehicle")!), try vehicle(row)) }
+        ) { first, _ in first }
+    }
+
+    /// The vehicle that this driver has brought into service and not out of it.
+    public static func vehicle(ofDriver driver: Key, on connection: Connection) throws -> VehicleNow? {
+        try connection.query(
+            selectVehicle + """
+                 WHERE v.campus = $1 AND v.driver = $2 AND v.state <> 'out' ORDER BY v.sign_at DESC, v.vehicle LIMIT 1
+                """, [.text(driver.campus), .text(driver.id)]
+        ).first.map(vehicle)
+    }
+
+    private static let selectVehicle = """
+        SELECT v.*, array_to_string(v.stops, ',') AS stops_text, (
+            SELECT coalesce(sum(r.passengers), 0) FROM drover.ride r
+            WHERE r.campus = v.campus AND r.vehicle = v.vehicle AND r.state = 'on_board') AS on_board
+        FROM drover.ride_vehicle v
+        """
+
+    private static func vehicle(_ row: Row) throws -> VehicleNow {
+        VehicleNow(
+            vehicle: try row.text("vehicle")!, driver: try row.text("driver")!,
+            driverName: try row.text("driver_name")!, driverPhoto: try row.text("driver_photo"),
+            state: try row.text("state")!, capacity: try row.int("capacity")!, onBoard: try row.int("on_board")!,
+            place: try RideStore.place(row, ""), seenMs: try row.timestampMs("seen_at")!,
+            signMs: try row.timestampMs("sign_at")!, isAlarmed: try row.bool("is_alarmed")!,
+            stops: try row.text("stops_text")!.split(separator: ",").map(String.init))
+    }
+
+    /// Of the vehicles' outstanding rides by request: who rides, as his profile says.
+    public static func riders(_ requests: [Key], on connection: Connection) throws -> [Key: RideRecord.Person] {
+        let rows = try connection.query(
+            """
+            SELECT r.campus, r.request, p.name, p.photo
+            FROM unnest($1::text[], $2::text[]) AS asked(campus, request)
+            JOIN drover.ride r ON r.campus = asked.campus AND r.request = asked.request
+            JOIN drover.rider p ON p.campus = r.campus AND p.rider = r.rider
+            """, [.textArray(requests.map(\.campus)), .textArray(requests.map(\.id))])
+        return Dictionary(
+            try rows.map { row in
+                (
+                    Key(try row.text(0)!, try row.text(1)!),
+                    RideRecord.Person(name: try row.text(2)!, photo: try row.text(3))
+                )
+            }
+        ) { first, _ in first }
+    }
+}

@@ -1,0 +1,50 @@
+internal import Observe
+internal import Postgres
+internal import Storage
+
+/// One thread and one session that hear of the workers' commits: for requests that wait for a decision, and for streams.
+/// `drover.assignments` says the same a relay later; its rows would have to be read here anyway (decision 13).
+final class CampusWatch: Sendable {
+    /// While somebody waits: a commit that was heard of before its record's place was known must not lie about.
+    private static let waitMs: Int32 = 25
+
+    private let listener: DatabaseListener
+    let waits = CommitWaits()
+    let streams: RideStreams
+
+    /// - Parameter sign: told of people who listen to a stream: their signs of life.
+    init(conninfo: String, log: Log, sign: @escaping @Sendable (RideStreams.Subject, _ signMs: Int64) -> Void) {
+        streams = RideStreams(sign: sign)
+        listener = DatabaseListener(
+            name: "campus-watch", channel: RideReads.channel, conninfo: conninfo,
+            trouble: "decisions do not reach riders' and drivers' apps", log: log)
+        // The thread keeps this alive until it is stopped.
+        listener.start(
+            waitMs: { [self] in waits.isEmpty ? DatabaseListener.waitMs : CampusWatch.waitMs },
+            away: { [self] in waits.settle(on: nil) },
+            look: { [self] connection, told in try look(connection, told) })
+    }
+
+    /// To be called once.
+    func stop() {
+        listener.stop()
+        streams.stop()
+    }
+
+    private func look(_ connection: Connection, _ told: [String]?) throws {
+        waits.heard(try told.map(CampusWatch.progress) ?? RideReads.progress(on: connection))
+        waits.settle(on: connection)
+        try streams.look(connection, isNews: told?.isEmpty != true)
+    }
+
+    /// `PARTITION OFFSET` each.
+    private static func progress(_ told: [String]) -> [Int32: Int64] {
+        var progress: [Int32: Int64] = [:]
+        for text in told {
+            let parts = text.split(separator: " ")
+            guard parts.count == 2, let partition = Int32(parts[0]), let offset = Int64(parts[1]) else { continue }
+            progress[partition] = max(offset, progress[partition] ?? 0)
+        }
+        return progress
+    }
+}

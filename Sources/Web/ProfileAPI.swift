@@ -1,0 +1,141 @@
+internal import Fleet
+internal import HTTP
+internal import Postgres
+internal import Secrets
+internal import Storage
+internal import Wire
+
+extension CampusSite {
+    private static let nameBytesMax = 200
+
+    /// What people say of themselves.
+    func addProfiles(to router: inout Router) {
+        func anybody(
+            _ method: String, _ path: String, _ then: @escaping @Sendable (Request, Caller) -> Response
+        ) {
+            router.add(method, CampusSite.path + path) { [self] request in
+                asPerson(request, Set(PersonRole.allCases)) { then(request, $0) }
+            }
+        }
+        anybody("GET", "/me") { [self] _, caller in
+            read { CampusSite.profile(try CampusSite.person(caller, on: $0), caller) }
+        }
+        anybody("PUT", "/me") { [self] in put($0, $1) }
+        anybody("PUT", "/me/photo") { [self] in putPhoto($0, $1) }
+        anybody("DELETE", "/me/photo") { [self] _, caller in
+            change(caller) { RideRecord.Person(name: $0.name, photo: nil) }
+        }
+        anybody("GET", "/photos/{photo}") { [self] in photo($0, $1) }
+    }
+
+    /// As he said last; before that, as the roster has him.
+    private static func person(_ caller: Caller, on connection: Connection) throws -> RideRecord.Person {
+        try RideReads.profile(RideReads.Key(caller.campus, caller.id), on: connection)
+            ?? RideRecord.Person(name: caller.name, photo: nil)
+    }
+
+    private static func profile(_ person: RideRecord.Person, _ caller: Caller) -> Response {
+        .json(
+            JSONValue.object([
+                ("campus", .text(caller.campus)), ("id", .text(caller.id)), ("role", .text(caller.role.rawValue)),
+                ("name", .text(person.name)), ("photo", RideDocument.photo(person.photo, caller.campus)),
+            ]).rendered(indent: true))
+    }
+
+    private func put(_ request: Request, _ caller: Caller) -> Response {
+        let name: String
+        do throws(CampusBody.Fault) {
+            let given = try CampusBody(request).optionalText("name", bytesMax: CampusSite.nameBytesMax)
+            guard given?.contains(where: { $0 == "\n" || $0 == "\t" }) != true else {
+                throw CampusBody.Fault("name", "one line")
+            }
+            name = given ?? caller.name
+        } catch { return error.response }
+        return change(caller) { RideRecord.Person(name: name, photo: $0.photo) }
+    }
+
+    /// Says the whole profile anew.
+    private func change(
+        _ caller: Caller, _ make: (RideRecord.Person) -> RideRecord.Person
+    ) -> Response {
+        if let refusal = overBudget(caller) { return refusal }
+        let person: RideRecord.Person
+        do {
+            person = make(try lender.withConnection { try CampusSite.person(caller, on: $0) })
+        } catch {
+            return databaseAway(error)
+        }
+        let answer = LaterAnswer()
+        let kind = RideRecord.Kind.profile(rider: caller.id, person: person)
+        say([record(kind, of: caller, id: CampusSite.id("p", of: caller, key: nil))], to: answer) { connection, place in
+            guard let connection else { return CampusSite.undecided(caller, place) }
+            return CampusSite.profile(try CampusSite.person(caller, on: connection), caller)
+        }
+        return .later(answer)
+    }
+
+    // MARK: Photos
+
+    private func putPhoto(_ request: Request, _ caller: Caller) -> Response {
+        guard request.body.count <= PhotoContent.bytesMax else {
+            return .problem(
+                413, type: "body-too-large", detail: "A photo has at most \(PhotoContent.bytesMax) bytes here.")
+        }
+        guard let type = PhotoContent.mediaType(request.body) else {
+            return .problem(
+                415, type: "photo", detail: "A photo is a whole JPEG, PNG or WebP file; by its content this is none.")
+        }
+        if let refusal = overBudget(caller) { return refusal }
+        let photo = Hex.text(Secrets.digest(request.body))
+        do {
+            try lender.withConnection {
+                try PhotoStore.keep(
+                    request.body, type: type, photo: photo, of: RideReads.Key(caller.campus, caller.id), on: $0)
+            }
+        } catch {
+            return databaseAway(error)
+        }
+        return change(caller) { RideRecord.Person(name: $0.name, photo: photo) }
+    }
+
+    private func photo(_ request: Request, _ caller: Caller) -> Response {
+        let found: PhotoStore.Photo?
+        do {
+            found = try lender.withConnection {
+                try PhotoStore.photo(
+                    request.parameters["photo"]!, for: RideReads.Key(caller.campus, caller.id),
+                    isDispatcher: caller.role == .dispatcher, on: $0)
+            }
+        } catch {
+            return databaseAway(error)
+        }
+        guard let found else { return CampusSite.notFound }
+        return Response(
+            200,
+            headers: [
+                ("Content-Type", found.mediaType), ("X-Content-Type-Options", "nosniff"),
+                ("Content-Security-Policy", "default-src 'none'; sandbox"), ("Cache-Control", "private, no-store"),
+            ], body: found.content)
+    }
+}
+
+/// What a photo is, by its content: what is called an image and is something else must not be served as one.
+enum PhotoContent {
+    static let bytesMax = 512 << 10
+
+    /// Nil: none of these, or cut off.
+    static func mediaType(_ bytes: [UInt8]) -> String? {
+        if bytes.starts(with: [0xFF, 0xD8, 0xFF]), bytes.suffix(2).elementsEqual([0xFF, 0xD9]) { return "image/jpeg" }
+        // PNG specification, 5.2 and 11.2.5: the signature first, an empty IEND chunk with its check sum last.
+        let end: [UInt8] = [0, 0, 0, 0, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82]
+        if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]), bytes.suffix(12).elementsEqual(end) {
+            return "image/png"
+        }
+        // RFC 9649, 2.4: the length in the head counts what follows it.
+        guard bytes.count >= 20, bytes.starts(with: "RIFF".utf8), bytes[8..<12].elementsEqual("WEBP".utf8) else {
+            return nil
+        }
+        let length = (4..<8).reversed().reduce(0) { $0 << 8 | Int(bytes[$1]) }
+        return length == bytes.count - 8 ? "image/webp" : nil
+    }
+}

@@ -1,0 +1,117 @@
+internal import HTTP
+internal import Observe
+internal import Postgres
+internal import Storage
+internal import Synchronization
+internal import Wire
+
+/// Open apps of riders and ride drivers: a stream says how things stand, and says it again when that changes. What is
+/// told is whole each time, so who comes back has missed nothing.
+final class RideStreams: Sendable {
+    /// In all, and of one person.
+    static let streamsMax = 2_000
+    static let streamsPerPersonMax = 4
+    static let heartbeatMs: Int64 = 10_000
+    /// All streams are looked at together, so often at most: each commit alone would be too often.
+    static let lookMs: Int64 = 100
+    /// Then it ends, and who comes back shows a token that still holds.
+    static let lifeMs: Int64 = 900_000
+
+    enum Refusal: Error { case tooMany, tooManyOfPerson }
+
+    /// What a stream is about, and who listens.
+    struct Subject: Hashable, Sendable {
+        enum What: Hashable, Sendable { case ride, itinerary }
+        let what: What
+        /// Of the request or the vehicle.
+        let key: RideReads.Key
+        let person: String
+    }
+
+    private struct Subscriber {
+        let subject: Subject
+        let stream: BodyStream
+        let endMs: Int64
+        /// What it was told last.
+        var json = ""
+    }
+
+    private struct State {
+        var subscribers: [Subscriber] = []
+        var isDue = false
+        var lookedMs: Int64 = 0
+        var beatMs: Int64 = 0
+    }
+
+    private let state = Mutex(State())
+    private let sign: @Sendable (Subject, _ signMs: Int64) -> Void
+
+    init(sign: @escaping @Sendable (Subject, _ signMs: Int64) -> Void) { self.sign = sign }
+
+    /// - Parameter first: what it begins with.
+    func open(_ subject: Subject, first json: String) throws(Refusal) -> BodyStream {
+        let stream = BodyStream()
+        var subscriber = Subscriber(subject: subject, stream: stream, endMs: Clock.steadyMs() + RideStreams.lifeMs)
+        let refusal: Refusal? = state.withLock { state in
+            state.subscribers.removeAll { $0.stream.isEnded }
+            guard state.subscribers.count < RideStreams.streamsMax else { return .tooMany }
+            let mine = state.subscribers.count {
+                ($0.subject.person, $0.subject.key.campus) == (subject.person, subject.key.campus)
+            }
+            guard mine < RideStreams.streamsPerPersonMax else { return .tooManyOfPerson }
+            stream.send(Array("retry: 1000\n: connected\n\n".utf8))
+            RideStreams.send(json, to: &subscriber)
+            state.subscribers.append(subscriber)
+            // What was committed since `json` was read.
+            state.isDue = true
+            return nil
+        }
+        if let refusal { throw refusal }
+        return stream
+    }
+
+    func stop() {
+        for subscriber in state.withLock({ $0.subscribers }) { subscriber.stream.end() }
+    }
+
+    // MARK: On the listener's thread
+
+    func look(_ connection: Connection, isNews: Bool) throws {
+        let nowMs = Clock.steadyMs()
+        let (subjects, isBeat) = state.withLock { state -> (Set<Subject>?, Bool) in
+            state.isDue = state.isDue || isNews
+            let isBeat = nowMs - state.beatMs >= RideStreams.heartbeatMs
+            guard isBeat || state.isDue && nowMs - state.lookedMs >= RideStreams.lookMs else { return (nil, false) }
+            (state.isDue, state.lookedMs) = (false, nowMs)
+            if isBeat { state.beatMs = nowMs }
+            state.subscribers.removeAll { $0.stream.isEnded }
+            return (Set(state.subscribers.map(\.subject)), isBeat)
+        }
+        guard let subjects, !subjects.isEmpty else { return }
+        let told: [Subject: RideStory]
+        do {
+            told = try RideStory.read(subjects, on: connection)
+        } catch {
+            state.withLock { $0.isDue = true }
+            throw error
+        }
+        state.withLock { state in
+            for index in state.subscribers.indices {
+                guard let story = told[state.subscribers[index].subject] else { continue }
+                RideStreams.send(story.json, to: &state.subscribers[index])
+                let subscriber = state.subscribers[index]
+                if isBeat { subscriber.stream.send(Array(": \n\n".utf8)) }
+                if story.isOver || subscriber.endMs <= nowMs { subscriber.stream.end() }
+            }
+        }
+        for (subject, story) in told where !story.isOver { sign(subject, story.signMs) }
+    }
+
+    /// WHATWG HTML, 9.2.5.
+    private static func send(_ json: String, to subscriber: inout Subscriber) {
+        guard json != subscriber.json else { return }
+        subscriber.json = json
+        let name = subscriber.subject.what == .ride ? "ride" : "itinerary"
+        subscriber.stream.send(Array("event: \(name)\ndata: \(json)\n\n".utf8))
+    }
+}

@@ -1,0 +1,53 @@
+import Fleet
+import Notices
+import Observe
+import Outbound
+import Secrets
+import Settings
+
+/// Mail, wired from settings.
+enum MailRole {
+    /// Nil: no mail server is set, so no mail goes out.
+    static func relay(_ settings: Settings, log: Log) throws -> MailRelay? {
+        let address = settings.text("mail.server")
+        guard !address.isEmpty else { return nil }
+        let server: MailServer
+        do {
+            server = try MailServer(address)
+        } catch {
+            throw Failure("mail.server: \(error)")
+        }
+        let from = settings.text("mail.from")
+        guard MailAddress.isValid(from) else {
+            throw Failure("mail.from: is no plain mail address, such as rides@campus.example")
+        }
+        let (user, file) = (settings.text("mail.user"), settings.text("mail.password_file"))
+        guard user.isEmpty == file.isEmpty else {
+            throw Failure("mail.user and mail.password_file go together: set both or none")
+        }
+        let authority = settings.text("mail.certificate_authority")
+        if !authority.isEmpty { _ = try Files.read(authority) }
+        return MailRelay(
+            MailSettings(
+                server: server, login: user.isEmpty ? nil : (user, try firstLine(of: file)),
+                caFile: authority.isEmpty ? nil : authority, from: from, codeKey: try codeKey(settings),
+                conninfo: settings.text("postgres.relay_url", or: "postgres.url")), metrics: Metrics(), log: log)
+    }
+
+    /// Nil: none is set, so there are no codes.
+    static func codeKey(_ settings: Settings) throws -> CodeKey? {
+        let file = settings.text("people.code_key_file")
+        guard !file.isEmpty else { return nil }
+        do {
+            return try CodeKey(Files.read(file))
+        } catch let fault as CodeKey.Fault {
+            throw Failure("people.code_key_file: \(file): \(fault)")
+        }
+    }
+
+    private static func firstLine(of file: String) throws -> String {
+        let line = try Files.read(file).prefix { $0 != 0x0A && $0 != 0x0D }
+        guard !line.isEmpty else { throw Failure("mail.password_file: \(file): its first line is empty") }
+        return String(decoding: line, as: UTF8.self)
+    }
+}

@@ -1,0 +1,187 @@
+"""From the roster to a token: codes by mail, once, alike for whoever is not on it, and out of reach of who reads the tables."""
+import hashlib
+import os
+import re
+import statistics
+import threading
+import time
+
+import pytest
+from apps import App, Desk
+from test_gateway import wait_until
+from test_mail import Box, Server
+from world import a_world, connect
+
+ROSTER = "id,role,name,mail\n" + "".join(f"g-{n},rider,Rider {n},g{n}@campus.example\n" for n in range(1, 60)) + "d-1,ride_driver,Petr,d1@campus.example\n"
+
+
+@pytest.fixture(scope="module")
+def world(program):
+    with a_world(program) as world:
+        yield world
+
+
+@pytest.fixture(scope="module")
+def office(world, tmp_path_factory):
+    office = Codes(world, tmp_path_factory.mktemp("codes"))
+    yield office
+    office.stop()
+
+
+class Codes(Desk):
+    """The apps' endpoints, and a mail server of the campus."""
+
+    def __init__(self, world, folder):
+        self.key_file = folder / "code-key"
+        self.key_file.write_bytes(os.urandom(32))
+        super().__init__(world, folder, "--set", f"people.code_key_file={self.key_file}")
+        self.folder, self.box = folder, Box()
+        self.mail = Server(self.box, None, tls=False)
+        self.mail.start()
+        self.mailing = self.notify()
+        self.roster(ROSTER)
+
+    def notify(self):
+        return self.world.drover.start(
+            "notify", "--set", f"people.code_key_file={self.key_file}", "--set", f"mail.server=smtp://127.0.0.1:{self.mail.port}",
+            "--set", "mail.from=rides@campus.example", env=self.env)
+
+    def roster(self, text, *more):
+        file = self.folder / "roster.csv"
+        file.write_text(text)
+        run = self.world.drover.run("import", "people", file, "--campus", "north", *more, env=self.env)
+        assert run.code == 0, run.err
+
+    def anybody(self, token=None):
+        return App(self.port, self.certificate, self.app_certificate, token, "north")
+
+    def code(self, person):
+        """Asked for, and read in the person's mail."""
+        to, count = f"{person.replace('-', '')}@campus.example", len(self.box.mails)
+        assert self.anybody().post("codes", {"id": person}).status == 202
+        wait_until(lambda: any(mail[1] == [to] for mail in self.box.mails[count:]), 20)
+        [message] = [mail[2] for mail in self.box.mails[count:] if mail[1] == [to]]
+        return re.search(r"\b(\d{8})\b", message.get_content()).group(1)
+
+    def stop(self):
+        self.mailing.stop()
+        self.mail.stop()
+        super().stop()
+
+
+def hand(office, person, code, device="phone"):
+    return office.anybody().post("tokens", {"id": person, "code": code, "device": device})
+
+
+def wrong(code):
+    return f"{(int(code) + 1) % 10**8:08d}"
+
+
+def test_a_mailed_code_gives_a_token_once(office):
+    code = office.code("g-1")
+    assert hand(office, "g-1", wrong(code)).problem == (401, "code-wrong")
+    assert hand(office, "g-2", code).problem == (401, "code-wrong")
+    answer = hand(office, "g-1", code)
+    assert answer.status == 201 and answer.headers["Cache-Control"] == "no-store"
+    assert hand(office, "g-1", code).problem == (401, "code-wrong"), "once"
+    app = office.anybody(answer.json["token"])
+    me = app.get("me").json
+    assert (me["id"], me["role"], me["name"]) == ("g-1", "rider", "Rider 1")
+    assert App(office.port, office.certificate, office.app_certificate, app.token, "south").get("me").status == 404
+    assert app.ask("DELETE", "tokens/current").status == 204
+    assert app.get("me").problem == (401, "token-unknown")
+    assert app.ask("DELETE", "tokens/current").status == 204, "again changes nothing"
+
+
+def test_who_hands_a_code_in_at_once_from_many_devices_gets_one_token(office):
+    code, answers = office.code("g-3"), []
+    threads = [threading.Thread(target=lambda: answers.append(hand(office, "g-3", code).status)) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(answers) == [201] + [401] * 11
+
+
+def test_nothing_says_who_is_on_the_roster(office):
+    shown = lambda answer: (answer.status, answer.body, sorted(name for name, _ in answer.headers.items()))
+    assert shown(office.anybody().post("codes", {"id": "g-4"})) == shown(office.anybody().post("codes", {"id": "nobody"}))
+    assert shown(hand(office, "g-4", "00000000")) == shown(hand(office, "nobody", "00000000"))
+    assert hand(office, "nobody-of-no-campus", "00000000").problem == (401, "code-wrong")
+
+    def seconds(person):
+        began = time.perf_counter()
+        assert office.anybody().post("codes", {"id": person}).status == 202
+        return time.perf_counter() - began
+    # Turn about, so that whatever else goes on falls on both.
+    pairs = [(seconds(f"g-{n}"), seconds(f"no-{n}")) for n in range(10, 50)]
+    known, unknown = (statistics.median(column) for column in zip(*pairs))
+    assert abs(known - unknown) < max(0.35 * unknown, 0.004), (known, unknown)
+    for person in ("g-5", "nobody-5"):
+        statuses = [office.anybody().post("codes", {"id": person}).status for _ in range(5)]
+        assert statuses == [202] * 3 + [429] * 2
+        answer = office.anybody().post("codes", {"id": person})
+        assert answer.problem == (429, "too-many") and answer.headers["Retry-After"] == "900"
+
+
+def test_a_code_cannot_be_tried_out(office):
+    code = office.code("g-6")
+    for _ in range(5):
+        assert hand(office, "g-6", wrong(code)).problem == (401, "code-wrong")
+    assert hand(office, "g-6", code).problem == (401, "code-wrong")
+    assert hand(office, "g-6", office.code("g-6")).status == 201
+
+
+def test_the_tables_and_logs_hold_no_code(office):
+    office.mailing.stop()
+    assert office.anybody().post("codes", {"id": "g-7"}).status == 202
+    with connect(office.env) as connection:
+        [digest] = [row[0] for row in connection.execute("SELECT digest FROM drover.person_code WHERE person = 'g-7'")]
+        [[waiting]] = connection.execute("SELECT body FROM drover.mail WHERE recipient = 'g7@campus.example'").fetchall()
+    assert not re.search(rb"\d{8}", waiting)
+    guesses = [b"%s%08d" % (prefix, 0) for prefix in (b"", b"north\0g-7\0")]
+    assert digest not in [hashlib.blake2b(guess, digest_size=32).digest() for guess in guesses]
+    office.mailing = office.notify()
+    wait_until(lambda: any(mail[1] == ["g7@campus.example"] for mail in office.box.mails), 20)
+    [text] = [mail[2].get_content() for mail in office.box.mails if mail[1] == ["g7@campus.example"]]
+    code = re.search(r"\d{8}", text).group(0)
+    for running in (office.server, office.mailing, office.relay):
+        assert code not in running.output() and "g7@campus" not in running.output()
+    assert hand(office, "g-7", code).status == 201
+
+
+def test_another_address_or_no_place_on_the_roster_signs_out(office):
+    app = office.anybody(hand(office, "g-8", office.code("g-8")).json["token"])
+    waiting = office.code("g-8")
+    office.roster(ROSTER.replace("g8@campus.example", "g8@elsewhere.example"))
+    assert app.get("me").problem == (401, "token-unknown") and hand(office, "g-8", waiting).problem == (401, "code-wrong")
+    app = office.anybody(hand(office, "g-9", office.code("g-9")).json["token"])
+    assert app.get("me").status == 200
+    office.roster("".join(line for line in ROSTER.splitlines(True) if not line.startswith("g-9,")), "--disable-missing")
+    assert app.get("me").problem == (401, "token-unknown")
+    office.roster(ROSTER)
+
+
+@pytest.mark.parametrize("body,status", [
+    ("", 400), ("[]", 400), ('{"id":', 400), ('{"id":"a b"}', 422), ('{"id":7}', 422), ("{}", 422), ('{"id":"' + "x" * 65 + '"}', 422),
+    ('{"id":"' + "x" * 20_000 + '"}', 400), ('{"id":"g-1\\u0000"}', 400),
+])
+def test_what_is_no_request_for_a_code(office, body, status):
+    assert office.anybody().ask("POST", "codes", body).status == status
+
+
+@pytest.mark.parametrize("fields", [{"code": "1234567", "device": "d"}, {"code": "1234567a", "device": "d"}, {"code": "12345678"}, {"device": "d"},
+                                    {"code": "12345678", "device": ""}, {"code": "12345678", "device": "a\nb"}, {"code": "12345678", "device": "x" * 101}, {"code": "１２３４５６７８", "device": "d"}])
+def test_what_is_no_code(office, fields):
+    assert office.anybody().post("tokens", {"id": "g-1", **fields}).status == 422
+
+
+def test_without_a_key_there_are_no_codes(office, world):
+    running, port = office.serve()
+    app = App(port, office.certificate, office.app_certificate, None, "north")
+    assert app.post("codes", {"id": "g-1"}).problem == (503, "codes-off")
+    running.stop()
+    short = office.folder / "short-key"
+    short.write_bytes(b"x" * 31)
+    run = world.drover.run(*office.options("--set", f"people.code_key_file={short}"), env=office.env)
+    assert run.code == 1 and "must hold 32" in run.err

@@ -1,0 +1,262 @@
+"""Mail that waits reaches a mail server: at least once, over TLS, with one Message-ID; refused, greylisted, away, killed."""
+import email
+import email.policy
+import re
+import signal
+import socket
+import ssl
+import time
+
+import pytest
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, AuthResult
+from certificates import self_signed
+from test_gateway import wait_until
+from world import a_world, connect
+
+USER, PASSWORD = "drover", "pass word\u00e9"
+
+
+@pytest.fixture(scope="module")
+def world(program):
+    with a_world(program) as world:
+        yield world
+
+
+@pytest.fixture
+def env(world):
+    return world.database()
+
+
+class Box:
+    """A mail server's inside: takes mail, or answers what it is told to."""
+
+    def __init__(self):
+        self.mails, self.answers, self.asked, self.before = [], {}, [], lambda: None
+
+    async def handle_RCPT(self, server, session, envelope, address, options):
+        self.asked.append(address)
+        answers = self.answers.get(address, [])
+        if answers:
+            return answers.pop(0)
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
+    async def handle_DATA(self, server, session, envelope):
+        message = email.message_from_bytes(envelope.content, policy=email.policy.default)
+        self.mails.append((envelope.mail_from, envelope.rcpt_tos, message, session.ssl is not None, envelope.content))
+        self.before()
+        return self.answers["data"].pop(0) if self.answers.get("data") else "250 OK"
+
+
+class Server(Controller):
+    def __init__(self, box, certificate, port=0, implicit=False, tls=True, host="127.0.0.1"):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER) if tls else None
+        if tls:
+            context.load_cert_chain(*certificate)
+        self.starttls = None if implicit else context
+        authenticate = lambda server, session, envelope, mechanism, data: AuthResult(
+            success=(data.login, data.password) == (USER.encode(), PASSWORD.encode()))
+        self.extra = {"authenticator": authenticate, "auth_required": tls, "auth_require_tls": tls and not implicit, "tls_context": self.starttls, "require_starttls": tls and not implicit}
+        super().__init__(box, hostname=host, port=port or free_port(), ssl_context=context if implicit else None)
+
+    def factory(self):
+        return SMTP(self.handler, **self.extra)
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    return self_signed(tmp_path_factory.mktemp("mail"), "mail")
+
+
+@pytest.fixture
+def office(world, env, certificate, tmp_path):
+    office = Office(world, env, certificate, tmp_path)
+    yield office
+    office.close()
+
+
+class Office:
+    """A mail server that wants TLS and a login, and what `drover notify` needs to know of it."""
+
+    def __init__(self, world, env, certificate, folder):
+        self.world, self.env, self.certificate, self.folder, self.box = world, env, certificate, folder, Box()
+        # As production's login, without other rights.
+        with connect(env) as connection:
+            connection.execute("GRANT drover_relay TO drover_notify")
+        self.relay_url = re.sub(r"user='?\w+'?", "user=drover_notify", env["DROVER_POSTGRES_URL"])
+        self.password = folder / "password"
+        self.password.write_text(PASSWORD + "\n")
+        self.server, self.relays = Server(self.box, certificate), []
+        self.server.start()
+
+    def notify(self, **settings):
+        settings = {"server": f"smtp://127.0.0.1:{self.server.port}", "from": "rides@campus.example", "user": USER,
+                    "password_file": self.password, "certificate_authority": self.certificate[0], **settings}
+        arguments = [word for key, value in settings.items() if value for word in ("--set", f"mail.{key}={value}")]
+        relay = self.world.drover.start("notify", *arguments, env={**self.env, "DROVER_POSTGRES_RELAY_URL": self.relay_url})
+        self.relays.append(relay)
+        return relay
+
+    def write(self, mail_id, recipient="ada@campus.example", subject="Your code", body="12345678\n", expires="1 hour"):
+        with connect(self.env) as connection:
+            connection.execute(
+                "INSERT INTO drover.mail (mail_id, recipient, subject, body, expires_at) VALUES (%s, %s, %s, %s, now() + %s::interval)",
+                [mail_id, recipient, subject, body.encode(), expires])
+
+    def rows(self):
+        with connect(self.env) as connection:
+            return {row[0]: row[1:] for row in connection.execute("SELECT mail_id, tries, refused FROM drover.mail").fetchall()}
+
+    def ids(self):
+        return [mail[2]["Message-ID"] for mail in self.box.mails]
+
+    def close(self):
+        for relay in self.relays:
+            relay.stop()
+        if self.server:
+            self.server.stop()
+
+
+def test_mail_arrives_over_tls_with_a_login(office):
+    office.notify()
+    text = "J\u00f6rg, .\n.\n..dots\n" + "x" * 2_000 + "\nend\n"
+    office.write("m-1", subject="Caf\u00e9 \u674e", body=text)
+    office.write("m-2", body=".\nFrom here\n")
+    wait_until(lambda: office.rows() == {}, 20)
+    [(sender, [to], first, is_encrypted, raw), (_, _, second, _, _)] = office.box.mails
+    assert (sender, to, is_encrypted) == ("rides@campus.example", "ada@campus.example", True)
+    assert first["Subject"] == "Caf\u00e9 \u674e" and first["To"] == "ada@campus.example" and first["Message-ID"] == "<m-1@campus.example>"
+    assert first.get_content().replace("\r\n", "\n").strip() == text.strip()
+    assert second.get_content().replace("\r\n", "\n").strip() == ".\nFrom here"
+    assert abs(first["Date"].datetime.timestamp() - time.time()) < 60
+    assert max(map(len, raw.split(b"\r\n"))) <= 998
+
+
+def test_implicit_tls(office):
+    office.server.stop()
+    office.server = Server(office.box, office.certificate, implicit=True)
+    office.server.start()
+    office.notify(server=f"smtps://127.0.0.1:{office.server.port}")
+    office.write("m-1")
+    wait_until(lambda: office.rows() == {}, 20)
+    assert office.ids() == ["<m-1@campus.example>"]
+
+
+def test_a_greylisted_mail_comes_later_and_holds_no_other_up(office):
+    office.box.answers["slow@campus.example"] = ["451 4.7.1 Greylisted, try again", "450 busy"]
+    office.write("m-1", recipient="slow@campus.example")
+    office.write("m-2", recipient="quick@campus.example")
+    relay = office.notify()
+    wait_until(lambda: office.rows() == {}, 30)
+    assert office.ids() == ["<m-2@campus.example>", "<m-1@campus.example>"]
+    assert office.box.asked.count("slow@campus.example") == 3
+    assert relay.output().count("a mail was put off") == 2 and "slow@campus" not in relay.output()
+
+
+def test_a_refused_mail_is_told_and_given_up(office):
+    office.box.answers = {"gone@campus.example": ["550 no such user"], "data": ["554 rubbish"]}
+    office.write("m-1", recipient="gone@campus.example")
+    office.write("m-2", recipient="full@campus.example")
+    relay = office.notify()
+    office.write("m-3", expires="-1 second")
+    office.write("m-4")
+    wait_until(lambda: office.ids()[-1:] == ["<m-4@campus.example>"] and len(office.rows()) == 3, 20)
+    rows = office.rows()
+    assert "(550)" in rows["m-1"][1] and "(554)" in rows["m-2"][1] and rows["m-3"][1] == "nobody needs it any more"
+    assert relay.output().count("a mail was given up") == 3
+    time.sleep(1.5)
+    assert office.box.asked.count("gone@campus.example") == 1
+
+
+@pytest.mark.parametrize("trouble", ["another certificate", "another name", "no TLS", "wrong password", "nobody there"])
+def test_to_a_server_that_is_not_the_one_nothing_goes(office, tmp_path, trouble):
+    settings = {}
+    if trouble == "another certificate":
+        settings["certificate_authority"] = self_signed(tmp_path, "other")[0]
+    elif trouble == "another name":
+        settings["server"] = f"smtp://localhost:{office.server.port}"
+    elif trouble == "no TLS":
+        office.server.stop()
+        office.server = Server(office.box, office.certificate, tls=False)
+        office.server.start()
+        settings["server"] = f"smtp://127.0.0.1:{office.server.port}"
+    elif trouble == "wrong password":
+        office.password.write_text("wrong\n")
+    else:
+        settings["server"] = f"smtp://127.0.0.1:{free_port()}"
+    relay = office.notify(**settings)
+    office.write("m-1")
+    relay.wait_for("mail cannot go out; what waits is kept", 20)
+    time.sleep(1)
+    assert office.box.mails == [] and office.rows() == {"m-1": (0, None)}
+    assert relay.output().count("mail cannot go out") == 1 and PASSWORD not in relay.output()
+
+
+def test_plain_mail_only_on_this_machine(office):
+    office.server.stop()
+    office.server = Server(office.box, office.certificate, tls=False, host="0.0.0.0")
+    office.server.start()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as outward:
+        outward.connect(("192.0.2.1", 9))
+        address = outward.getsockname()[0]
+    plain = {"certificate_authority": None, "user": None, "password_file": None}
+    away = office.notify(server=f"smtp://{address}:{office.server.port}", **plain)
+    office.write("m-1")
+    away.wait_for("mail cannot go out", 20)
+    assert office.box.mails == []
+    away.stop()
+    office.notify(server=f"smtp://127.0.0.1:{office.server.port}", **plain)
+    wait_until(lambda: office.rows() == {}, 20)
+    assert [mail[3] for mail in office.box.mails] == [False]
+
+
+def test_a_server_that_comes_back_gets_what_waited(office):
+    port = office.server.port
+    office.server.stop()
+    relay = office.notify()
+    office.write("m-1")
+    relay.wait_for("mail cannot go out", 20)
+    office.server = Server(office.box, office.certificate, port=port)
+    office.server.start()
+    wait_until(lambda: office.rows() == {}, 30)
+    relay.wait_for("mail goes out again", 5)
+    assert office.ids() == ["<m-1@campus.example>"]
+
+
+def test_killed_between_send_and_mark_it_comes_again_under_its_name(office):
+    first = office.notify()
+    office.box.before = lambda: first.signal(signal.SIGKILL)
+    office.write("m-1")
+    first.wait(20)
+    assert office.ids() == ["<m-1@campus.example>"] and office.rows() == {"m-1": (0, None)}
+    office.box.before = lambda: None
+    office.notify()
+    wait_until(lambda: office.rows() == {}, 20)
+    assert office.ids() == ["<m-1@campus.example>"] * 2
+
+
+def test_two_relays_send_each_mail_once(office):
+    for _ in range(2):
+        office.notify()
+    for number in range(60):
+        office.write(f"m-{number}", recipient=f"p{number}@campus.example")
+    wait_until(lambda: office.rows() == {}, 40)
+    assert sorted(office.ids()) == sorted(f"<m-{number}@campus.example>" for number in range(60))
+
+
+def test_settings_that_cannot_be_are_told_at_once(office):
+    run = lambda *settings: office.world.drover.run("notify", *[word for setting in settings for word in ("--set", setting)], env=office.env, seconds=20)
+    for settings, said in [
+        (["mail.server=mail.example"], "mail.server: must be smtp://"), (["mail.server=smtp://a", "mail.from=a\r\nBcc: b@c.example"], "mail.from"),
+        (["mail.server=smtp://a", "mail.from=a@b.example", "mail.user=x"], "go together"),
+        (["mail.server=smtp://a", "mail.from=a@b.example", f"people.code_key_file={office.password}"], "must hold 32"),
+    ]:
+        ended = run(*settings)
+        assert ended.code == 1 and said in ended.err, ended.err
