@@ -73,7 +73,7 @@ public struct CampusSimulation: Sendable {
             if trips[id]?.pickedUpS == nil { trips[id]?.pickedUpS = nowS }
         case .droppedOff(let id): trips[id]?.droppedOffS = nowS
         case .overridden, .entered, .left, .brokeDown, .moved, .rulesChanged, .surgeChanged, .travelTimesChanged,
-            .timePassed:
+            .timesMeasured, .timePassed:
             break
         }
     }
