@@ -70,7 +70,9 @@ let package = Package(
         pure("Sockets", ["CEpoll", "COpenSSL", "CSodium"]),
         pure(
             "Gateways",
-            ["Fleet", "Wire", "Kafka", "Postgres", "Sockets", "Outbound", "Secrets", "Observe", "CSQLite"]),
+            [
+                "Fleet", "Wire", "Kafka", "Postgres", "Sockets", "Outbound", "Outside", "Secrets", "Observe", "CSQLite",
+            ]),
         pure("Outside", ["Fleet", "Wire", "Outbound", "Secrets", "Postgres", "Observe"]),
         pure("Storage", ["Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Pipeline", "Kafka", "Postgres"]),
         pure("Worker", ["Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Kafka", "Storage", "Postgres", "Observe"]),
@@ -124,7 +126,7 @@ let package = Package(
             ]),
         tests("SocketsTests", ["Sockets"]),
         tests("GatewaysTests", ["Gateways", "Wire", "Fleet", "Sockets", "SimKit"]),
-        tests("OutsideTests", ["Outside", "Fleet", "Observe", "SimKit"]),
+        tests("OutsideTests", ["Outside", "Fleet", "Wire", "Observe", "SimKit"]),
         tests("EmulateTests", ["Emulate", "Wire", "Fleet", "Settings"]),
         tests("PipelineTests", ["Pipeline", "Itineraries", "Alerts", "Trips", "Fleet", "Wire", "SimKit"]),
         tests("NoticesTests", ["Notices", "Storage", "Kafka"]),

@@ -11,10 +11,11 @@ import Wire
 
 extension Command {
     static let campus = Command(
-        name: "campus", operands: "publish CAMPUS FILE | list | likelihoods CAMPUS",
+        name: "campus", operands: "publish CAMPUS FILE | list | likelihoods CAMPUS | measure CAMPUS",
         summary:
-            "Where a campus lies and how its rides are dispatched: says so to the workers, lists what they know, or what a campus learned by place.",
+            "Where a campus lies and how its rides are dispatched: says so to the workers, lists what they know, what a campus learned by place, or measures ways for it.",
         options: [
+            .init("--from", "LAT,LON", "measure: a pickup"), .init("--to", "LAT,LON", "measure: its drop-off"),
             .init("--by", "NAME", "who says it (default: the login's name)"),
             .init("--format", "F", "list, likelihoods: table, csv or json (default table)"),
         ] + SettingsSource.options,
@@ -26,7 +27,9 @@ extension Command {
                 return try publish(campusID(operands[1]), file: operands[2], arguments)
             case "list" where operands.count == 1: return try list(arguments)
             case "likelihoods" where operands.count == 2: return try likelihoods(campusID(operands[1]), arguments)
-            default: throw UsageError("say `publish CAMPUS FILE`, `list` or `likelihoods CAMPUS`")
+            case "measure" where operands.count == 2: return try measure(campusID(operands[1]), arguments)
+            default:
+                throw UsageError("say `publish CAMPUS FILE`, `list`, `likelihoods CAMPUS` or `measure CAMPUS`")
             }
         })
 
@@ -91,6 +94,29 @@ extension Command {
         let render = try arguments.one("--format", of: queryFormats, standard: "table")
         let output = try QueryOutput(vehicleReader(arguments).query(Home.reportQueries()["campuses"]))
         Out.result(render(output))
+        return .done
+    }
+
+    /// What is measured before a pickup is pushed, by hand: whether the service knows the campus's roads.
+    private static func measure(_ id: String, _ arguments: Arguments) throws -> ExitCode {
+        func place(_ option: String) throws -> Position {
+            guard let text = arguments.text(option), let place = Position(text: text) else {
+                throw UsageError("\(option) is a place like 38.89871,-77.04861")
+            }
+            return place
+        }
+        let pickup = RideRecord.Pickup(
+            request: "none", rider: "none", passengers: 1, from: try place("--from"), to: try place("--to"))
+        let settings = try SettingsSource.load(arguments)
+        guard !settings.text("travel.url").isEmpty else { throw Failure("travel.url is not set") }
+        guard var record = try settings.campusTravel().measured(campus: id, pickup: pickup, nowMs: Clock.nowMs()),
+            case .travel(let travel) = record.kind
+        else {
+            throw Failure("\(id): nothing was measured in time; `drover outside travel` says what ails the service")
+        }
+        record.by = try ActionPush.head(arguments).by
+        Out.note("\(travel.ms.count { $0 != nil }) of \(travel.ms.count) ways are measured by \(travel.source)")
+        try ActionPush(settings: settings, topic: Topic.dispatch).push(record)
         return .done
     }
 
