@@ -58,7 +58,7 @@ let package = Package(
         pure("Pipeline", ["Fleet", "Wire", "Trips", "Alerts", "Itineraries"]),
 
         pure("Settings", ["Fleet", "CYaml"]),
-        pure("Trials", ["Fleet", "Alerts", "Pipeline", "Settings"]),
+        pure("Trials", ["Fleet", "Wire", "Alerts", "Itineraries", "Pipeline", "Settings"]),
 
         // I/O: decide nothing about fleets.
         pure("Observe", ["Fleet"]),
@@ -112,7 +112,7 @@ let package = Package(
         tests("AlertsTests", ["Alerts", "Fleet", "Wire", "SimKit"]),
         tests("ItinerariesTests", ["Itineraries", "SimKit"]),
         tests("SettingsTests", ["Settings"]),
-        tests("TrialsTests", ["Trials", "Alerts", "Pipeline", "Fleet", "SimKit"]),
+        tests("TrialsTests", ["Trials", "Alerts", "Itineraries", "Pipeline", "Fleet", "Wire", "SimKit"]),
         tests("ObserveTests", ["Observe"]),
         tests("PostgresTests", ["Postgres"]),
         tests("KafkaTests", ["Kafka"]),

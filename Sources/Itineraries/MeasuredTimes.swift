@@ -91,6 +91,15 @@ extension Campus {
         rebuild(MeasuredPlaces(by: measured.by, places: kept.map { measured.places[$0] }), from: kept)
     }
 
+    /// Times by distance only.
+    public mutating func forgetAllMeasured() {
+        (measured, travel) = (MeasuredPlaces(), TravelTimes(secondsPerMetre: travel.secondsPerMetre))
+        for index in vehicles.indices { vehicles[index].place.site = -1 }
+        for index in rides.indices {
+            (rides[index].request.pickup.site, rides[index].request.dropoff.site) = (-1, -1)
+        }
+    }
+
     private func stillNeeded(_ nowMs: Int64) -> [Int] {
         var needed = Set(vehicles.map { Int($0.place.site) })
         for ride in rides { needed.formUnion([Int(ride.request.pickup.site), Int(ride.request.dropoff.site)]) }
