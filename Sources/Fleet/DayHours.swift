@@ -47,7 +47,8 @@ public struct StepTable: Equatable, Sendable {
                 let least = Decimal.text(range.lowerBound, decimals: 3)
                 let most = Decimal.text(range.upperBound, decimals: 3)
                 throw DayHours.Fault(
-                    description: "`\(part)`: write at most \(StepTable.stepsMax) thresholds that rise, each with a number "
+                    description:
+                        "`\(part)`: write at most \(StepTable.stepsMax) thresholds that rise, each with a number "
                         + "from \(least) to \(most), like `0.5 1.1, 2.5 1.25`")
             }
             steps.append((from, number))

@@ -96,7 +96,8 @@ public final class CampusHours {
         let zone = TimeZoneName(name)
         if zone == nil, unknownZones.insert(campus + " " + name).inserted {
             log.warning(
-                "a campus's time zone is not known here; its hours are UTC", ["campus": "\(campus)", "time_zone": "\(name)"])
+                "a campus's time zone is not known here; its hours are UTC",
+                ["campus": "\(campus)", "time_zone": "\(name)"])
         }
         return try? CampusHour(settings, zone: zone ?? TimeZoneName("UTC")!)
     }

@@ -44,7 +44,9 @@ public struct CampusSimulation: Sendable {
         var (first, arrivalS): (Int?, Double) = (nil, untilS)
         for (v, vehicle) in campus.vehicles.enumerated() {
             guard let stop = vehicle.stops.first else { continue }
-            let atS = max(nowS, standsUntilS[vehicle.id] ?? 0) + campus.travel.seconds(from: vehicle.place, to: place(of: stop))
+            let atS =
+                max(nowS, standsUntilS[vehicle.id] ?? 0)
+                + campus.travel.seconds(from: vehicle.place, to: place(of: stop))
             if atS <= arrivalS { if first == nil || atS < arrivalS { (first, arrivalS) = (v, atS) } }
         }
         drive(to: max(arrivalS, nowS))

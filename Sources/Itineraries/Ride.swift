@@ -38,7 +38,8 @@ public struct RideRequest: Equatable, Sendable {
         let windows = [pickupWindow, dropoffWindow].compactMap { $0 }
         return !id.isEmpty && id.utf8.count <= 64 && (1...DispatchRules.passengersMax).contains(passengers)
             && pickup.isValid && dropoff.isValid && (0...1).contains(cancelLikelihood)
-            && (0...1).contains(overrideLikelihood) && (0...1).contains(dropoffOverrideLikelihood) && windows.allSatisfy { $0.openMs <= $0.closeMs }
+            && (0...1).contains(overrideLikelihood) && (0...1).contains(dropoffOverrideLikelihood)
+            && windows.allSatisfy { $0.openMs <= $0.closeMs }
             && (rideMsMax ?? 0) >= 0
     }
 }

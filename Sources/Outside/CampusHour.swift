@@ -46,7 +46,9 @@ public struct CampusHour: Sendable {
         var surge = hours?.thousandths[hour] ?? 1_000
         if let weather, asksWeather {
             surge = surge * fall(weather) / 1_000
-            if let wind, let speed = weather.hour.thousandths[.windSpeed] { surge = surge * wind.number(at: speed) / 1_000 }
+            if let wind, let speed = weather.hour.thousandths[.windSpeed] {
+                surge = surge * wind.number(at: speed) / 1_000
+            }
         }
         return RideRecord.Hour(
             startMs: atMs - sinceMs, surge: min(surge, settings[.surgeMax]), speedKmh: speeds?.thousandths[hour],

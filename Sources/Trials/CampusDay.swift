@@ -53,7 +53,9 @@ public struct CampusDay: Sendable {
     public mutating func take(_ record: RideRecord, offset: Int64, atMs: Int64) {
         guard record.campus == campus else { return }
         do { try book.take(record, offset: offset, atMs: atMs) } catch { return }
-        if spanMs.contains(atMs), case .position(let vehicle, let place, _) = record.kind { drove(vehicle, place, atMs) }
+        if spanMs.contains(atMs), case .position(let vehicle, let place, _) = record.kind {
+            drove(vehicle, place, atMs)
+        }
         if let event = event(record.kind) { events.append((offset, atMs, event)) }
         settle(offset, atMs)
     }

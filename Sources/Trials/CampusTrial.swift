@@ -202,7 +202,8 @@ extension CampusDay {
                 figures.served += 1
                 if let pickupMs = ride.pickupMs, let dropoffMs = ride.dropoffMs {
                     figures.ridingS.append(Double(dropoffMs - pickupMs) / 1_000)
-                    figures.directS += travel.seconds(from: area.point(ride.pickup.from), to: area.point(ride.pickup.to))
+                    figures.directS += travel.seconds(
+                        from: area.point(ride.pickup.from), to: area.point(ride.pickup.to))
                 }
             case .cancelled: figures.cancelled += 1
             case .expired: figures.expired += 1

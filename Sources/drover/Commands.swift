@@ -3,7 +3,8 @@ enum Commands {
         .up, .trips, .alerts, .plan, .importCars, .importMachines, .report, .work, .gateway, .gatewayPoll,
         .gatewayLog, .pullISO, .serve,
         .notify, .migrate, .check, .offsets, .rejected, .replay, .verify, .rulesPublish, .rulesTest, .rulesTry,
-        .vehicle, .trip, .campus, .dispatch, .dispatchTry, .alert, .log, .token, .account, .servers, .emulateMTG, .emulateOBD, .bench,
+        .vehicle, .trip, .campus, .dispatch, .dispatchTry, .alert, .log, .token, .account, .servers, .emulateMTG,
+        .emulateOBD, .bench,
         .obdDecode, .obdPIDs, .obdCode, .outsideCheck, .outsideWeather, .outsideTravel, .outsideAddress,
     ]
 

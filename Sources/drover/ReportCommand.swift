@@ -21,7 +21,9 @@ extension Command {
             .init("--tag", "TAG", "compare: drives with this tag, where there are no positions"),
             .init("--from", "TIME", "compare: drives from this time on (default: a year before the change)"),
             .init("--to", "TIME", "compare: drives before this time (default: a year after the change)"),
-            .init("--format", "F", "html (not compare), csv, json or table (default: fleet-day, dispatch-day html, else table)"),
+            .init(
+                "--format", "F",
+                "html (not compare), csv, json or table (default: fleet-day, dispatch-day html, else table)"),
         ] + SettingsSource.options,
         example: "drover report trips --date 2018-02-20 --zone Europe/Berlin --vehicle seat-leon",
         run: { arguments in
