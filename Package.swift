@@ -58,7 +58,7 @@ let package = Package(
         pure("Pipeline", ["Fleet", "Wire", "Trips", "Alerts", "Itineraries"]),
 
         pure("Settings", ["Fleet", "CYaml"]),
-        pure("Trials", ["Fleet", "Alerts", "Pipeline", "Settings"]),
+        pure("Trials", ["Fleet", "Wire", "Alerts", "Itineraries", "Pipeline", "Settings"]),
 
         // I/O: decide nothing about fleets.
         pure("Observe", ["Fleet"]),
@@ -70,7 +70,9 @@ let package = Package(
         pure("Sockets", ["CEpoll", "COpenSSL", "CSodium"]),
         pure(
             "Gateways",
-            ["Fleet", "Wire", "Kafka", "Postgres", "Sockets", "Outbound", "Secrets", "Observe", "CSQLite"]),
+            [
+                "Fleet", "Wire", "Kafka", "Postgres", "Sockets", "Outbound", "Outside", "Secrets", "Observe", "CSQLite",
+            ]),
         pure("Outside", ["Fleet", "Wire", "Outbound", "Secrets", "Postgres", "Observe"]),
         pure("Storage", ["Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Pipeline", "Kafka", "Postgres"]),
         pure("Worker", ["Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Kafka", "Storage", "Postgres", "Observe"]),
@@ -110,7 +112,7 @@ let package = Package(
         tests("AlertsTests", ["Alerts", "Fleet", "Wire", "SimKit"]),
         tests("ItinerariesTests", ["Itineraries", "SimKit"]),
         tests("SettingsTests", ["Settings"]),
-        tests("TrialsTests", ["Trials", "Alerts", "Pipeline", "Fleet", "SimKit"]),
+        tests("TrialsTests", ["Trials", "Alerts", "Itineraries", "Pipeline", "Fleet", "Wire", "SimKit"]),
         tests("ObserveTests", ["Observe"]),
         tests("PostgresTests", ["Postgres"]),
         tests("KafkaTests", ["Kafka"]),
@@ -124,8 +126,8 @@ let package = Package(
             ]),
         tests("SocketsTests", ["Sockets"]),
         tests("GatewaysTests", ["Gateways", "Wire", "Fleet", "Sockets", "SimKit"]),
-        tests("OutsideTests", ["Outside", "Fleet", "Observe", "SimKit"]),
         tests("EmulateTests", ["Emulate", "Wire", "Fleet", "Settings", "Pipeline"]),
+        tests("OutsideTests", ["Outside", "Fleet", "Wire", "Observe", "SimKit"]),
         tests("PipelineTests", ["Pipeline", "Itineraries", "Alerts", "Trips", "Fleet", "Wire", "SimKit"]),
         tests("NoticesTests", ["Notices", "Storage", "Kafka", "Outbound"]),
         tests(

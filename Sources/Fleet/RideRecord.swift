@@ -20,8 +20,12 @@ public struct RideRecord: Equatable, Sendable {
         case vehicleSign(vehicle: String)
         /// Nothing but that it is so late, for campuses that go by their records' times.
         case clock
-        /// Weather times time of day, in thousandths.
+        /// Weather times time of day, in thousandths, as a person says it: until the next hour's.
         case surge(thousandths: Int64)
+        /// The same and the speed of an hour, as they follow from the campus's settings and the weather.
+        case hour(Hour)
+        /// How long ways take, as somebody measured them.
+        case travel(Travel)
         /// What was decided on the record at `offset` of this partition: `text` is read by `Itineraries`, `why` by people.
         case decision(offset: Int64, text: String, why: String)
     }
@@ -62,6 +66,39 @@ public struct RideRecord: Equatable, Sendable {
         }
     }
 
+    public struct Hour: Equatable, Sendable {
+        /// When it begins, epoch milliseconds.
+        public var startMs: Int64
+        /// In thousandths.
+        public var surge: Int64
+        /// In thousandths of km/h; nil: the campus's own.
+        public var speedKmh: Int64?
+        /// What the weather was taken from, as `WeatherAnswer` reads it; nil: time of day alone.
+        public var weather: String?
+
+        public init(startMs: Int64, surge: Int64, speedKmh: Int64?, weather: String?) {
+            (self.startMs, self.surge, self.speedKmh, self.weather) = (startMs, surge, speedKmh, weather)
+        }
+    }
+
+    /// `from.count` × `to.count` ways, row by row, one row an origin.
+    public struct Travel: Equatable, Sendable {
+        /// Who measured.
+        public var source: String
+        public var from: [Position]
+        public var to: [Position]
+        /// Nil: no way is known.
+        public var ms: [Int64?]
+
+        /// Places of either side.
+        public static let placesMax = 200
+        public static let msMax: Int64 = 86_400_000
+
+        public init(source: String, from: [Position], to: [Position], ms: [Int64?]) {
+            (self.source, self.from, self.to, self.ms) = (source, from, to, ms)
+        }
+    }
+
     public var id: String
     public var campus: String
     /// Epoch milliseconds by the clock of who says it.
@@ -82,6 +119,10 @@ public struct CampusSettings: Equatable, Sendable {
     public var boundary: [Position]
     /// Numbers by their keys, in thousandths; what is not there has its standard.
     public var numbers: [Key: Int64]
+    /// Tables as they are written; what is not there changes nothing.
+    public var tables: [TableKey: String] = [:]
+    /// Whose hours the tables mean; nil: UTC.
+    public var timeZone: String?
 
     public static let cornersMax = 1_000
 
@@ -101,6 +142,10 @@ public struct CampusSettings: Equatable, Sendable {
         case iterations
         /// 1: time is what the records say, for days from files and trials; 0: when they were pushed.
         case recordTime = "record_time"
+        /// The half-life of what is learned of a place.
+        case likelihoodDays = "likelihood_days"
+        /// The most that weather and time of day make together.
+        case surgeMax = "surge_max"
 
         /// In thousandths. 804.672 m is half a mile.
         public var standard: Int64 {
@@ -119,6 +164,8 @@ public struct CampusSettings: Equatable, Sendable {
             case .silenceS: 300_000
             case .iterations: 250_000
             case .recordTime: 0
+            case .likelihoodDays: 30_000
+            case .surgeMax: 2_000
             }
         }
 
@@ -132,9 +179,32 @@ public struct CampusSettings: Equatable, Sendable {
             case .queueS, .silenceS: 1_000...86_400_000
             case .iterations: 0...100_000_000
             case .recordTime: 0...1_000
+            case .likelihoodDays: 1_000...3_650_000
+            case .surgeMax: 1_000...100_000
             }
         }
     }
+
+    /// By hour of the day, or from a threshold of the weather on.
+    public enum TableKey: String, CaseIterable, Sendable {
+        case speedsKmh = "speeds_kmh"
+        case surgeHours = "surge_hours"
+        /// mm/h, m/s.
+        case surgeRain = "surge_rain"
+        case surgeSnow = "surge_snow"
+        case surgeWind = "surge_wind"
+
+        /// Of each number, in thousandths.
+        public var range: ClosedRange<Int64> { self == .speedsKmh ? Key.speedKmh.range : 100...10_000 }
+        public var isByHour: Bool { self == .speedsKmh || self == .surgeHours }
+
+        /// Throws what is wrong with it.
+        public func check(_ text: String) throws(DayHours.Fault) {
+            if isByHour { _ = try DayHours(text, range) } else { _ = try StepTable(text, range) }
+        }
+    }
+
+    public static let tableBytesMax = 1_000
 
     public init(name: String, boundary: [Position], numbers: [Key: Int64] = [:]) {
         (self.name, self.boundary, self.numbers) = (name, boundary, numbers)

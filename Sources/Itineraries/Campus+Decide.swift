@@ -39,11 +39,24 @@ extension Campus {
             }
             return Decision.Option(
                 vehicle: vehicle.id, before: candidate.before, after: candidate.after, terms: terms[0] - terms[1],
-                promises: candidate.promises, isProven: candidate.isProven)
+                promises: candidate.promises, isProven: candidate.isProven, legs: legs(vehicle, candidate.stops))
         }
         return Decision.Choice(
             request: rides[r].request.id, options: options, boundedOut: choice.boundedOut,
             unlisted: choice.candidates.count - options.count)
+    }
+
+    private func legs(_ vehicle: RideVehicle, _ stops: [Int32]) -> [Decision.Leg] {
+        var place = vehicle.place
+        return stops.map { stop in
+            let (ride, isPickup) = (rides[Int(stop) >> 1], stop & 1 == 0)
+            let target = isPickup ? ride.request.pickup : ride.request.dropoff
+            defer { place = target }
+            return Decision.Leg(
+                stop: Stop(rank: ride.rank, kind: isPickup ? .pickup : .dropoff),
+                seconds: travel.seconds(from: place, to: target),
+                isMeasured: travel.measured(from: place, to: target) != nil)
+        }
     }
 
     /// Those who have another vehicle than they were told, or one that comes a second or more earlier or later.

@@ -30,7 +30,7 @@ extension Campus {
         case .brokeDown(let id): return try brokeDown(id, atMs)
         case .moved(let id, let place):
             guard place.isValid else { throw .invalid }
-            vehicles[try index(ofVehicle: id)].place = place
+            vehicles[try index(ofVehicle: id)].place = sited(vehicle: place)
             return Effect(isQuiet: true)
         case .rulesChanged(let rules):
             guard rules.isValid else { throw .invalid }
@@ -43,6 +43,9 @@ extension Campus {
         case .travelTimesChanged(let travel):
             guard travel.isValid else { throw .invalid }
             self.travel = travel
+        case .timesMeasured(let table):
+            absorb(table, atMs)
+            return Effect(isQuiet: true)
         // Without anybody in line nothing can have come of it.
         case .timePassed: return Effect(isQuiet: queue.isEmpty)
         }
@@ -53,6 +56,8 @@ extension Campus {
         guard request.isValid else { throw .invalid }
         guard ride(request.id) == nil else { throw .repeated }
         guard rides.count < DispatchRules.ridesMax else { throw .tooMany }
+        var request = request
+        (request.pickup, request.dropoff) = (sited(stop: request.pickup), sited(stop: request.dropoff))
         rides.append(Ride(request: request, rank: nextRank, requestedAtMs: atMs, state: .queued(sinceMs: atMs)))
         nextRank += 1
         return Effect(asked: nextRank - 1)
@@ -116,7 +121,7 @@ extension Campus {
     private mutating func entered(
         _ id: String, _ capacity: Int, _ place: CampusPoint
     ) throws(DispatchFault) -> Effect {
-        let entering = RideVehicle(id: id, capacity: capacity, place: place)
+        let entering = RideVehicle(id: id, capacity: capacity, place: sited(vehicle: place))
         guard entering.isValid else { throw .invalid }
         guard let v = vehicles.firstIndex(where: { $0.id == id }) else {
             guard vehicles.count < DispatchRules.vehiclesMax else { throw .tooMany }
@@ -124,7 +129,7 @@ extension Campus {
             return Effect()
         }
         var changed = vehicles[v]
-        (changed.capacity, changed.place, changed.inService) = (capacity, place, true)
+        (changed.capacity, changed.place, changed.inService) = (capacity, entering.place, true)
         // Whoever waits for it with more people than it has seats now must not be promised them.
         guard fits(changed) else { throw .capacityBelowLoad }
         vehicles[v] = changed
@@ -152,7 +157,7 @@ extension Campus {
         for stop in vehicles[v].stops {
             let index = rides.indexOfRank(stop.rank)
             rides[index].state = .queued(sinceMs: atMs)
-            rides[index].request.pickup = vehicles[v].place
+            rides[index].request.pickup = sited(stop: vehicles[v].place)
             // They have been picked up in time once; what counts now is that somebody comes.
             rides[index].request.pickupWindow = nil
         }

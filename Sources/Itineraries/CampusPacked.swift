@@ -1,8 +1,9 @@
 internal import Wire
 
-/// A campus as bytes, for snapshots: whole numbers as varints, decimals as their bits, so nothing is rounded.
+/// A campus as bytes, for snapshots.
 extension Campus {
-    private static let version: UInt8 = 1
+    /// 1: before places were measured, and with one likelihood of an override for both stops.
+    private static let version: UInt8 = 2
 
     /// The bytes are of another version, cut off, or no state that can be.
     public struct PackedFault: Error, Sendable { public let reason: String }
@@ -11,9 +12,8 @@ extension Campus {
         var out = PackedWriter()
         out.bytes.append(Campus.version)
         out.put(rules)
-        out.put(travel.secondsPerMetre)
-        out.put(UInt64(travel.sites))
-        for seconds in travel.measuredS { out.put(seconds) }
+        out.put(travel)
+        out.put(measured)
         out.put(UInt64(vehicles.count))
         for vehicle in vehicles { out.put(vehicle) }
         out.put(UInt64(rides.count))
@@ -26,17 +26,20 @@ extension Campus {
     public init(packed: [UInt8]) throws(PackedFault) {
         do {
             var input = PackedReader(packed)
-            guard try input.byte() == Campus.version else { throw DecodeError.packed("another version") }
-            let rules = try input.rules()
-            let secondsPerMetre = try input.double()
-            let sites = try input.count(TravelTimes.sitesMax)
-            let measured = try (0..<sites * sites).map { _ in try input.double() }
-            guard
-                let travel = TravelTimes(secondsPerMetre: secondsPerMetre, sites: sites, measuredS: measured),
-                var campus = Campus(rules: rules, travel: travel)
-            else { throw DecodeError.packed("a rule or a travel time is out of its range") }
+            let version = try input.byte()
+            guard (1...Campus.version).contains(version) else { throw DecodeError.packed("another version") }
+            let (rules, travel) = (try input.rules(), try input.travel(isFirst: version == 1))
+            guard var campus = Campus(rules: rules, travel: travel) else {
+                throw DecodeError.packed("a rule or a travel time is out of its range")
+            }
+            if version > 1 { campus.measured = try input.measured() }
+            guard campus.measured.places.isEmpty || campus.measured.places.count == travel.sites else {
+                throw DecodeError.packed("measured times of other places")
+            }
             campus.vehicles = try (0..<input.count(DispatchRules.vehiclesMax)).map { _ in try input.vehicle() }
-            campus.rides = try (0..<input.count(DispatchRules.ridesMax)).map { _ in try input.ride() }
+            campus.rides = try (0..<input.count(DispatchRules.ridesMax)).map { _ in
+                try input.ride(isFirst: version == 1)
+            }
             (campus.nextRank, campus.nowMs) = (try input.number(), try input.number())
             guard input.atEnd else { throw DecodeError.packed("bytes behind the end") }
             guard campus.vehicles.allSatisfy(\.isValid), campus.rides.allSatisfy({ $0.request.isValid && $0.rank > 0 })
@@ -49,41 +52,47 @@ extension Campus {
     }
 }
 
-private struct PackedWriter {
-    var bytes: [UInt8] = []
-
-    mutating func put(_ value: UInt64) { bytes.appendVarint(value) }
-
-    mutating func put(_ value: Double) {
-        var bits = value.bitPattern
-        for _ in 0..<8 {
-            bytes.append(UInt8(truncatingIfNeeded: bits))
-            bits >>= 8
-        }
-    }
-
-    mutating func put(_ text: String) {
-        put(UInt64(text.utf8.count))
-        bytes += text.utf8
-    }
-
-    mutating func put(_ value: Int64?) {
-        bytes.append(value == nil ? 0 : 1)
-        if let value { bytes.appendZigzag(value) }
-    }
-
-    mutating func put(_ point: CampusPoint) {
+extension PackedWriter {
+    fileprivate mutating func put(_ point: CampusPoint) {
         put(point.xM)
         put(point.yM)
         bytes.appendZigzag(Int64(point.site))
     }
 
-    mutating func put(_ window: Window?) {
+    /// Measured times are whole milliseconds as a rule.
+    fileprivate mutating func put(_ travel: TravelTimes) {
+        put(travel.secondsPerMetre)
+        put(UInt64(travel.sites))
+        for seconds in travel.measuredS {
+            let ms = seconds * 1_000
+            if seconds.isNaN {
+                bytes.append(0)
+            } else if ms == ms.rounded(), ms / 1_000 == seconds {
+                bytes.append(1)
+                put(UInt64(ms))
+            } else {
+                bytes.append(2)
+                put(seconds)
+            }
+        }
+    }
+
+    fileprivate mutating func put(_ measured: MeasuredPlaces) {
+        put(measured.by)
+        put(UInt64(measured.places.count))
+        for place in measured.places {
+            put(place.point.xM)
+            put(place.point.yM)
+            put(signed: place.atMs)
+        }
+    }
+
+    fileprivate mutating func put(_ window: Window?) {
         put(window?.openMs)
         put(window?.closeMs)
     }
 
-    mutating func put(_ rules: DispatchRules) {
+    fileprivate mutating func put(_ rules: DispatchRules) {
         let weights = rules.weights
         for value in [
             weights.travel, weights.wait, weights.ride, weights.order, weights.cancel, weights.override, weights.surge,
@@ -95,7 +104,7 @@ private struct PackedWriter {
         put(UInt64(rules.queuedMs))
     }
 
-    mutating func put(_ vehicle: RideVehicle) {
+    fileprivate mutating func put(_ vehicle: RideVehicle) {
         put(vehicle.id)
         put(UInt64(vehicle.capacity))
         put(vehicle.place)
@@ -107,7 +116,7 @@ private struct PackedWriter {
         }
     }
 
-    mutating func put(_ ride: Ride) {
+    fileprivate mutating func put(_ ride: Ride) {
         let request = ride.request
         put(request.id)
         put(UInt64(request.passengers))
@@ -115,6 +124,7 @@ private struct PackedWriter {
         put(request.dropoff)
         put(request.cancelLikelihood)
         put(request.overrideLikelihood)
+        put(request.dropoffOverrideLikelihood)
         put(request.pickupWindow)
         put(request.dropoffWindow)
         put(request.rideMsMax)
@@ -137,48 +147,44 @@ private struct PackedWriter {
     }
 }
 
-private struct PackedReader {
-    private var input: VarintReader
-    init(_ bytes: [UInt8]) { input = VarintReader(bytes) }
-
-    var atEnd: Bool { input.atEnd }
-    mutating func byte() throws(DecodeError) -> UInt8 { try input.byte() }
-    mutating func number() throws(DecodeError) -> Int64 { try input.zigzag() }
-
-    mutating func count(_ most: Int) throws(DecodeError) -> Int {
-        let value = try input.varint()
-        guard value <= UInt64(most) else { throw .packed("a number above \(most)") }
-        return Int(value)
-    }
-
-    mutating func double() throws(DecodeError) -> Double {
-        var bits: UInt64 = 0
-        for shift in 0..<8 { bits |= UInt64(try input.byte()) << UInt64(8 * shift) }
-        return Double(bitPattern: bits)
-    }
-
-    mutating func text() throws(DecodeError) -> String {
-        let bytes = try input.bytes(most: 64)
-        let text = String(decoding: bytes, as: UTF8.self)
-        guard text.utf8.elementsEqual(bytes) else { throw .packed("not UTF-8") }
-        return text
-    }
-
-    mutating func optional() throws(DecodeError) -> Int64? {
-        switch try input.byte() {
-        case 0: return nil
-        case 1: return try input.zigzag()
-        default: throw .packed("neither there nor not")
-        }
-    }
-
-    mutating func point() throws(DecodeError) -> CampusPoint {
+extension PackedReader {
+    fileprivate mutating func point() throws(DecodeError) -> CampusPoint {
         let (xM, yM) = (try double(), try double())
         guard let site = Int32(exactly: try number()), site >= -1 else { throw .packed("a site out of range") }
         return CampusPoint(xM: xM, yM: yM, site: site)
     }
 
-    mutating func window() throws(DecodeError) -> Window? {
+    fileprivate mutating func travel(isFirst: Bool) throws(DecodeError) -> TravelTimes {
+        let secondsPerMetre = try double()
+        let sites = try count(TravelTimes.sitesMax)
+        var measured: [Double] = []
+        for _ in 0..<sites * sites { measured.append(isFirst ? try double() : try measuredSeconds()) }
+        guard let travel = TravelTimes(secondsPerMetre: secondsPerMetre, sites: sites, measuredS: measured) else {
+            throw .packed("a travel time is out of its range")
+        }
+        return travel
+    }
+
+    private mutating func measuredSeconds() throws(DecodeError) -> Double {
+        switch try byte() {
+        case 0: return .nan
+        case 1: return Double(try count(Int(TravelTimes.longestS) * 1_000)) / 1_000
+        case 2: return try double()
+        default: throw .packed("no kind of travel time")
+        }
+    }
+
+    fileprivate mutating func measured() throws(DecodeError) -> MeasuredPlaces {
+        var measured = MeasuredPlaces(by: try text(most: MeasuredTable.byBytesMax))
+        for _ in 0..<(try count(MeasuredPlaces.placesMax)) {
+            let point = CampusPoint(xM: try double(), yM: try double())
+            guard point.isValid else { throw .packed("a measured place out of range") }
+            measured.places.append(.init(point: point, atMs: try number()))
+        }
+        return measured
+    }
+
+    fileprivate mutating func window() throws(DecodeError) -> Window? {
         let (open, close) = (try optional(), try optional())
         guard let open, let close else {
             guard open == nil, close == nil else { throw .packed("half a window") }
@@ -187,7 +193,7 @@ private struct PackedReader {
         return Window(openMs: open, closeMs: close)
     }
 
-    mutating func rules() throws(DecodeError) -> DispatchRules {
+    fileprivate mutating func rules() throws(DecodeError) -> DispatchRules {
         var rules = DispatchRules()
         (rules.weights.travel, rules.weights.wait, rules.weights.ride) = (try double(), try double(), try double())
         (rules.weights.order, rules.weights.cancel) = (try double(), try double())
@@ -200,28 +206,29 @@ private struct PackedReader {
         return rules
     }
 
-    mutating func vehicle() throws(DecodeError) -> RideVehicle {
+    fileprivate mutating func vehicle() throws(DecodeError) -> RideVehicle {
         var vehicle = RideVehicle(
             id: try text(), capacity: try count(DispatchRules.passengersMax), place: try point())
-        vehicle.inService = try input.byte() == 1
+        vehicle.inService = try byte() == 1
         for _ in 0..<(try count(DispatchRules.stopsMax)) {
             let rank = try number()
-            guard let kind = StopKind(rawValue: try input.byte()) else { throw .packed("no kind of stop") }
+            guard let kind = StopKind(rawValue: try byte()) else { throw .packed("no kind of stop") }
             vehicle.stops.append(Stop(rank: rank, kind: kind))
         }
         return vehicle
     }
 
-    mutating func ride() throws(DecodeError) -> Ride {
+    fileprivate mutating func ride(isFirst: Bool) throws(DecodeError) -> Ride {
         var request = RideRequest(
             id: try text(), passengers: try count(DispatchRules.passengersMax), pickup: try point(),
             dropoff: try point())
         (request.cancelLikelihood, request.overrideLikelihood) = (try double(), try double())
+        request.dropoffOverrideLikelihood = isFirst ? request.overrideLikelihood : try double()
         (request.pickupWindow, request.dropoffWindow) = (try window(), try window())
         request.rideMsMax = try optional()
         let (rank, requestedAtMs) = (try number(), try number())
         let state: Ride.State
-        switch try input.byte() {
+        switch try byte() {
         case 0: state = .queued(sinceMs: try number())
         case 1: state = .assigned(vehicle: try text())
         case 2: state = .onBoard(vehicle: try text(), sinceMs: try number())

@@ -1,5 +1,5 @@
 /// Drives the vehicles of a campus along straight lines, exactly as planned: they divert at once when the plan changes, stand
-/// nowhere at stops and stay where they are when they have none.
+/// at a stop as long as the rules say, and stay where they are when they have none.
 ///
 /// The caller takes events in order of time: those that `next` returns on the way, then its own.
 public struct CampusSimulation: Sendable {
@@ -23,8 +23,14 @@ public struct CampusSimulation: Sendable {
     /// Events of each kind that were taken, for the seed of the next.
     private var taken: UInt64 = 0
     private let seed: UInt64
+    /// What second 0 is on the campus's clock, epoch milliseconds.
+    private let startMs: Int64
+    /// When vehicles that stand at a stop go on, by vehicle.
+    private var standsUntilS: [String: Double] = [:]
 
-    public init(campus: Campus, seed: UInt64) { (self.campus, self.seed) = (campus, seed) }
+    public init(campus: Campus, seed: UInt64, startMs: Int64 = 0) {
+        (self.campus, self.seed, self.startMs) = (campus, seed, startMs)
+    }
 
     /// Changes how the campus decides from here on.
     public mutating func setRules(_ rules: DispatchRules) {
@@ -38,13 +44,18 @@ public struct CampusSimulation: Sendable {
         var (first, arrivalS): (Int?, Double) = (nil, untilS)
         for (v, vehicle) in campus.vehicles.enumerated() {
             guard let stop = vehicle.stops.first else { continue }
-            let atS = nowS + campus.travel.seconds(from: vehicle.place, to: place(of: stop))
+            let atS =
+                max(nowS, standsUntilS[vehicle.id] ?? 0)
+                + campus.travel.seconds(from: vehicle.place, to: place(of: stop))
             if atS <= arrivalS { if first == nil || atS < arrivalS { (first, arrivalS) = (v, atS) } }
         }
         drive(to: max(arrivalS, nowS))
         guard let first else { return nil }
         let stop = campus.vehicles[first].stops[0]
         campus.vehicles[first].place = place(of: stop)
+        let rules = campus.rules
+        let standsS = stop.kind == .pickup ? rules.pickupServiceS : rules.dropoffServiceS
+        if standsS > 0 { standsUntilS[campus.vehicles[first].id] = nowS + standsS }
         let id = campus.rides[campus.rides.indexOfRank(stop.rank)].request.id
         return stop.kind == .pickup ? .pickedUp(request: id) : .droppedOff(request: id)
     }
@@ -54,7 +65,7 @@ public struct CampusSimulation: Sendable {
         note(event)
         taken += 1
         let decision = campus.take(
-            event, atMs: Int64((nowS * 1_000).rounded()), seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ taken)
+            event, atMs: startMs + Int64((nowS * 1_000).rounded()), seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ taken)
         for moved in decision.moved {
             if moved.vehicleBefore != moved.vehicleAfter { otherVehicles += 1 }
             movedArrivalS += Double((moved.arrivalAfterMs - moved.arrivalBeforeMs).magnitude) / 1_000
@@ -73,7 +84,7 @@ public struct CampusSimulation: Sendable {
             if trips[id]?.pickedUpS == nil { trips[id]?.pickedUpS = nowS }
         case .droppedOff(let id): trips[id]?.droppedOffS = nowS
         case .overridden, .entered, .left, .brokeDown, .moved, .rulesChanged, .surgeChanged, .travelTimesChanged,
-            .timePassed:
+            .timesMeasured, .timePassed:
             break
         }
     }
@@ -85,12 +96,13 @@ public struct CampusSimulation: Sendable {
 
     /// Nobody reaches a stop before `untilS`.
     private mutating func drive(to untilS: Double) {
-        let seconds = untilS - nowS
+        let beganS = nowS
         nowS = untilS
-        guard seconds > 0 else { return }
+        guard untilS > beganS else { return }
         for v in campus.vehicles.indices {
             guard let stop = campus.vehicles[v].stops.first else { continue }
             let (from, target) = (campus.vehicles[v].place, place(of: stop))
+            let seconds = max(0, untilS - max(beganS, standsUntilS[campus.vehicles[v].id] ?? 0))
             let whole = campus.travel.seconds(from: from, to: target)
             driveS += min(seconds, whole)
             let share = whole > 0 ? min(1, seconds / whole) : 1

@@ -58,7 +58,8 @@ public struct Schedule: Equatable, Sendable {
             let driving = weights.surge * weights.travel * seconds
             terms.travel += driving
             if isPickup { terms.cancel += driving * weights.cancel * request.cancelLikelihood }
-            terms.override += driving * weights.override * request.overrideLikelihood
+            let refusal = isPickup ? request.overrideLikelihood : request.dropoffOverrideLikelihood
+            terms.override += driving * weights.override * refusal
             if let lastRank { terms.order += weights.order * Double(max(0, lastRank - stop.rank)) }
             var start = clock + seconds
             if let window = isPickup ? request.pickupWindow : request.dropoffWindow {

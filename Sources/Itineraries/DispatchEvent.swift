@@ -18,6 +18,8 @@ public enum DispatchEvent: Equatable, Sendable {
     case rulesChanged(DispatchRules)
     case surgeChanged(Double)
     case travelTimesChanged(TravelTimes)
+    /// Somebody measured; nothing is decided.
+    case timesMeasured(MeasuredTable)
     /// Requests that found no vehicle are tried again, or given up.
     case timePassed
 }
@@ -59,8 +61,18 @@ public struct Decision: Equatable, Sendable {
         public var promises: Double
         /// False: too many stops to prove that there is no better order.
         public var isProven: Bool
+        /// The way through the stops with the request, in order, and how long each leg takes.
+        public var legs: [Leg] = []
 
         public var growth: Double { after - before + promises }
+    }
+
+    /// The drive to a stop.
+    public struct Leg: Equatable, Sendable {
+        public var stop: Stop
+        public var seconds: Double
+        /// False: by distance and speed.
+        public var isMeasured: Bool
     }
 
     /// How a request was placed: with the first option; the second one is the runner-up. Who has it after the improvement

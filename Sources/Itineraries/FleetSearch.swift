@@ -128,11 +128,11 @@ final class FleetSearch {
         if let limit = request.rideMsMax { rideLimitS[r] = Double(limit) / 1_000 }
         if case .onBoard(_, let sinceMs) = ride.state { boardedAtS[r] = Double(sinceMs - nowMs) / 1_000 }
         let driving = weights.surge * weights.travel
-        let refusal = weights.override * request.overrideLikelihood
         put(request.pickup, request.pickupWindow, at: 2 * r, nowMs)
         put(request.dropoff, request.dropoffWindow, at: 2 * r + 1, nowMs)
-        multiplier[2 * r] = driving * (1 + weights.cancel * request.cancelLikelihood + refusal)
-        multiplier[2 * r + 1] = driving * (1 + refusal)
+        multiplier[2 * r] =
+            driving * (1 + weights.cancel * request.cancelLikelihood + weights.override * request.overrideLikelihood)
+        multiplier[2 * r + 1] = driving * (1 + weights.override * request.dropoffOverrideLikelihood)
     }
 
     private func put(_ place: CampusPoint, _ window: Window?, at stop: Int, _ nowMs: Int64) {

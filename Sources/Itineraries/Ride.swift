@@ -22,7 +22,9 @@ public struct RideRequest: Equatable, Sendable {
     public var dropoff: CampusPoint
     /// 0 to 1, learned by place.
     public var cancelLikelihood = 0.0
+    /// Of the pickup and of the drop-off.
     public var overrideLikelihood = 0.0
+    public var dropoffOverrideLikelihood = 0.0
     public var pickupWindow: Window?
     public var dropoffWindow: Window?
     /// The longest from the end of the pickup to the start of the drop-off.
@@ -36,7 +38,8 @@ public struct RideRequest: Equatable, Sendable {
         let windows = [pickupWindow, dropoffWindow].compactMap { $0 }
         return !id.isEmpty && id.utf8.count <= 64 && (1...DispatchRules.passengersMax).contains(passengers)
             && pickup.isValid && dropoff.isValid && (0...1).contains(cancelLikelihood)
-            && (0...1).contains(overrideLikelihood) && windows.allSatisfy { $0.openMs <= $0.closeMs }
+            && (0...1).contains(overrideLikelihood) && (0...1).contains(dropoffOverrideLikelihood)
+            && windows.allSatisfy { $0.openMs <= $0.closeMs }
             && (rideMsMax ?? 0) >= 0
     }
 }

@@ -45,12 +45,16 @@ public struct TravelTimes: Equatable, Sendable {
     }
 
     public func seconds(from: CampusPoint, to: CampusPoint) -> Double {
-        if from.site >= 0, to.site >= 0, Int(from.site) < sites, Int(to.site) < sites {
-            let measured = measuredS[Int(from.site) * sites + Int(to.site)]
-            if !measured.isNaN { return measured }
-        }
+        if let measured = measured(from: from, to: to) { return measured }
         let (dx, dy) = (from.xM - to.xM, from.yM - to.yM)
         return secondsPerMetre * (dx * dx + dy * dy).squareRoot()
+    }
+
+    /// Nil: the straight line decides.
+    public func measured(from: CampusPoint, to: CampusPoint) -> Double? {
+        guard from.site >= 0, to.site >= 0, Int(from.site) < sites, Int(to.site) < sites else { return nil }
+        let measured = measuredS[Int(from.site) * sites + Int(to.site)]
+        return measured.isNaN ? nil : measured
     }
 
     /// A detour over a third place is never shorter: true of straight lines, not known of measured times.

@@ -11,23 +11,9 @@ public struct TravelSpeeds: Equatable, Sendable {
 
     /// - Parameter text: `0-6 40, 6-10 22, 10-24 30`: hours from, to, and km/h; together the whole day.
     public init(_ text: String, detourThousandths: Int64) throws(Fault) {
-        var kmh = [Double?](repeating: nil, count: 24)
-        for part in text.split(separator: ",") {
-            let words = part.split(separator: " ").map(String.init)
-            let hours = (words.first ?? "").split(separator: "-").map { Int($0) }
-            guard words.count == 2, hours.count == 2, let from = hours[0], let to = hours[1],
-                (0..<24).contains(from), (from + 1...24).contains(to),
-                let speed = Decimal.scaled(words[1].utf8, decimals: 3), (1_000...200_000).contains(speed)
-            else {
-                throw Fault(description: "`\(part)`: write hours and km/h (1 to 200) like `0-6 40, 6-10 22, 10-24 30`")
-            }
-            for hour in from..<to {
-                guard kmh[hour] == nil else { throw Fault(description: "hour \(hour) stands there twice") }
-                kmh[hour] = Double(speed) / 1_000
-            }
-        }
-        if let hour = kmh.firstIndex(of: nil) { throw Fault(description: "hour \(hour) to \(hour + 1) is missing") }
-        self.kmh = kmh.compactMap { $0 }
+        do throws(DayHours.Fault) {
+            kmh = try DayHours(text, 1_000...200_000).thousandths.map { Double($0) / 1_000 }
+        } catch { throw Fault(description: error.description) }
         detour = Double(detourThousandths) / 1_000
     }
 

@@ -30,10 +30,14 @@ public struct TimeZoneName: Sendable {
         self.zone = zone
     }
 
+    /// East of Greenwich, at that time.
+    func offsetMs(_ ts: Int64) -> Int64 {
+        Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(ts) / 1_000))) * 1_000
+    }
+
     /// 0 is Monday, 0 to 1 o'clock.
     func weekHour(_ ts: Int64) -> Int {
-        let offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(ts) / 1_000))
-        let local = ts + Int64(offset) * 1_000
+        let local = ts + offsetMs(ts)
         let days = UTC.day(of: local) / UTC.msPerDay
         // 1970 began on a Thursday.
         return Int(((days + 3) % 7 + 7) % 7 * 24 + (local - UTC.day(of: local)) / 3_600_000)

@@ -77,6 +77,8 @@ public struct CampusBook: Sendable {
     private var waiting: [Waiting] = []
     private var given: [Place: (decisions: [Decision], why: String)] = [:]
     private var changes = Changes()
+    /// Decisions that were made anew since it was taken over, because those on the log do not fit.
+    public private(set) var decidedAnew = 0
 
     public init(desks: [String: CampusDesk] = [:], clockMs: Int64, decidesFrom: Int64) {
         (self.desks, self.clockMs, self.decidesFrom) = (desks, clockMs, decidesFrom)
@@ -177,11 +179,13 @@ public struct CampusBook: Sendable {
             changes.vehicles[RideKey(desk.id, vehicle)] = desk.vehicles[vehicle]!
         }
         if !desk.steps.isEmpty {
+            let isAnew = desk.steps.contains { $0.isAnew }
+            if isAnew { decidedAnew += 1 }
             changes.decisions.append(
                 DecisionRow(
                     campus: desk.id, offset: item.offset, atMs: desk.campus.nowMs,
                     text: DecisionText.encode(desk.steps.map(\.decision)),
-                    why: known ?? DecisionWhy.text(desk.steps, desk.campus), isNew: known == nil))
+                    why: (isAnew ? nil : known) ?? DecisionWhy.text(desk.steps, desk.campus), isNew: known == nil))
         }
         let isSame = desks[desk.id].map { desk.isSame(as: $0) } ?? false
         desks[desk.id] = desk

@@ -11,6 +11,22 @@ public struct CampusDesk: Equatable, Sendable {
         public let event: String
         public let request: String?
         public let decision: Decision
+        /// What a change of surge or speed was taken from, as JSON.
+        public var weather: String?
+        /// The log had a decision that does not fit what is here: this one was made in its place.
+        public var isAnew = false
+    }
+
+    /// What is known beside the campus itself, for the decisions that follow.
+    public struct Learned: Equatable, Sendable {
+        public var likelihoods: Likelihoods
+        /// The hour that speed and surge were said for last; nil: none was.
+        public var hourMs: Int64?
+        /// In thousandths; nil: the campus's own.
+        public var speedKmh: Int64?
+
+        public init(likelihoods: Likelihoods) { self.likelihoods = likelihoods }
+        init(_ settings: CampusSettings) { self.init(likelihoods: Likelihoods(halfLifeMs: settings.halfLifeMs)) }
     }
 
     /// Where decisions come from.
@@ -32,6 +48,7 @@ public struct CampusDesk: Equatable, Sendable {
     public let id: String
     public private(set) var settings: CampusSettings
     public private(set) var campus: Campus
+    public private(set) var learned: Learned
     /// Of the last record that it took.
     public private(set) var offset: Int64 = -1
     public private(set) var rides: [String: RideRow] = [:]
@@ -48,19 +65,20 @@ public struct CampusDesk: Equatable, Sendable {
     /// Nil: the settings make no campus.
     init?(id: String, _ settings: CampusSettings) {
         guard let area = CampusArea(boundary: settings.boundary),
-            let campus = Campus(rules: settings.rules(surge: 1), travel: settings.travel)
+            let campus = Campus(rules: settings.rules(surge: 1), travel: settings.travel(speedKmh: nil))
         else { return nil }
         (self.id, self.settings, self.area, self.campus) = (id, settings, area, campus)
+        learned = Learned(settings)
     }
 
-    /// As the database knows it. Nil: the state does not fit the rows.
+    /// As the database knows it; `learned` nil: nothing yet. Nil: the state does not fit the rows.
     public init?(
         id: String, _ settings: CampusSettings, campus: Campus, offset: Int64, rides: [RideRow],
-        vehicles: [RideVehicleRow], ended: [String: Int64]
+        vehicles: [RideVehicleRow], ended: [String: Int64], learned: Learned?
     ) {
         guard let area = CampusArea(boundary: settings.boundary) else { return nil }
         (self.id, self.settings, self.area, self.campus) = (id, settings, area, campus)
-        (self.offset, self.ended) = (offset, ended)
+        (self.offset, self.ended, self.learned) = (offset, ended, learned ?? Learned(settings))
         for ride in rides { self.rides[ride.pickup.request] = ride }
         for vehicle in vehicles { self.vehicles[vehicle.vehicle] = vehicle }
         guard campus.rides.allSatisfy({ self.rides[$0.request.id] != nil }), campus.rides.count == rides.count,
@@ -82,7 +100,7 @@ public struct CampusDesk: Equatable, Sendable {
 
     /// When a record counts; nil: it does not. Time that records make does not go back: a day that comes again changes
     /// nothing, and what is said of the campus itself is of no time.
-    func time(of record: RideRecord, pushedMs: Int64) -> Int64? {
+    public func time(of record: RideRecord, pushedMs: Int64) -> Int64? {
         guard settings.goesByRecordTime else { return pushedMs }
         if case .campus = record.kind { return campus.nowMs }
         return record.ts >= campus.nowMs ? record.ts : nil
@@ -103,6 +121,7 @@ public struct CampusDesk: Equatable, Sendable {
             try decide(.timePassed, "time", nil, &turn)
         }
         ended = ended.filter { turn.nowMs - $0.value < CampusDesk.rememberedMs }
+        campus.forgetMeasured(nowMs: turn.nowMs)
     }
 
     private func begun(_ offset: Int64) -> CampusDesk {
@@ -112,7 +131,9 @@ public struct CampusDesk: Equatable, Sendable {
     }
 
     /// Nothing that is stored differs: only ticks went by.
-    func isSame(as other: CampusDesk) -> Bool { campus == other.campus && settings == other.settings }
+    func isSame(as other: CampusDesk) -> Bool {
+        campus == other.campus && settings == other.settings && learned == other.learned
+    }
 
     private struct Turn {
         let offset: Int64
@@ -132,7 +153,7 @@ public struct CampusDesk: Equatable, Sendable {
             try end(request, .cancelled, reason: nil, "cancel", &turn)
         case .override(let request):
             sign(vehicle: rides[request]?.vehicle, turn)
-            try decide(.overridden(request: request), "override", request, &turn)
+            try refuse(request, &turn)
         case .done(let request, let isPickup):
             sign(vehicle: rides[request]?.vehicle, turn)
             try reach(request, isPickup, &turn)
@@ -147,7 +168,9 @@ public struct CampusDesk: Equatable, Sendable {
         case .riderSign(let rider): sign(rider: rider, turn)
         case .vehicleSign(let vehicle): sign(vehicle: vehicle, turn)
         case .surge(let thousandths):
-            try decide(.surgeChanged(Double(thousandths) / 1_000), "surge", nil, &turn)
+            try change(surge: thousandths, weather: nil, &turn)
+        case .hour(let hour): try change(hour, &turn)
+        case .travel(let travel): measure(travel, &turn)
         case .profile, .clock, .decision: break
         }
     }
@@ -160,9 +183,47 @@ public struct CampusDesk: Equatable, Sendable {
             moved(CampusPoint(xM: 0, yM: 0)) == CampusPoint(xM: 0, yM: 0)
                 || campus.rides.isEmpty && campus.vehicles.isEmpty
         else { return }
+        // The grid of what was learned has another middle.
+        if moved(CampusPoint(xM: 0, yM: 0)) != CampusPoint(xM: 0, yM: 0) { learned = Learned(settings) }
+        learned.likelihoods.setHalfLife(settings.halfLifeMs, nowMs: turn.nowMs)
         (self.settings, self.area) = (settings, area)
-        try decide(.travelTimesChanged(settings.travel), "campus", nil, &turn)
+        try decide(.travelTimesChanged(travel), "campus", nil, &turn)
         try decide(.rulesChanged(settings.rules(surge: campus.rules.weights.surge)), "campus", nil, &turn)
+    }
+
+    /// Times by distance for the speed of the hour; measured ones stay.
+    private var travel: TravelTimes {
+        var travel = campus.travel
+        travel.secondsPerMetre = settings.travel(speedKmh: learned.speedKmh).secondsPerMetre
+        return travel
+    }
+
+    /// What holds already is nothing to decide on: several may say it.
+    private mutating func change(_ hour: RideRecord.Hour, _ turn: inout Turn) throws(Undecided) {
+        // Somebody was late.
+        guard hour.startMs >= learned.hourMs ?? .min else { return }
+        (learned.hourMs, learned.speedKmh) = (hour.startMs, hour.speedKmh)
+        if travel.secondsPerMetre != campus.travel.secondsPerMetre {
+            try decide(.travelTimesChanged(travel), "speed", nil, &turn)
+        }
+        try change(surge: hour.surge, weather: hour.weather, &turn)
+    }
+
+    private mutating func change(surge: Int64, weather: String?, _ turn: inout Turn) throws(Undecided) {
+        let surge = Double(surge) / 1_000
+        guard surge != campus.rules.weights.surge else { return }
+        try decide(.surgeChanged(surge), "surge", nil, &turn)
+        if !steps.isEmpty { steps[steps.count - 1].weather = weather }
+    }
+
+    private mutating func measure(_ travel: RideRecord.Travel, _ turn: inout Turn) {
+        let table = MeasuredTable(
+            by: travel.source, from: travel.from.map(area.point), to: travel.to.map(area.point),
+            seconds: travel.ms.map { $0.map { Double($0) / 1_000 } })
+        // Places beyond what a campus can be are nobody's here.
+        guard let table else { return }
+        _ = campus.take(.timesMeasured(table), atMs: turn.nowMs, seed: 0)
+        turn.touched.formUnion(campus.vehicles.map(\.id))
     }
 
     private mutating func ask(_ pickup: RideRecord.Pickup, _ turn: inout Turn) throws(Undecided) {
@@ -178,7 +239,11 @@ public struct CampusDesk: Equatable, Sendable {
             return
         }
         rides[pickup.request] = row
-        let request = RideRequest(id: pickup.request, passengers: pickup.passengers, pickup: from, dropoff: to)
+        var request = RideRequest(id: pickup.request, passengers: pickup.passengers, pickup: from, dropoff: to)
+        let likelihoods = learned.likelihoods
+        request.cancelLikelihood = likelihoods.cancel(at: from, nowMs: turn.nowMs)
+        request.overrideLikelihood = likelihoods.override(at: from, nowMs: turn.nowMs)
+        request.dropoffOverrideLikelihood = likelihoods.override(at: to, nowMs: turn.nowMs)
         let decision = try decide(.requested(request), "pickup", pickup.request, &turn)
         if case .ignored(let fault) = decision.outcome {
             rides[pickup.request] = nil
@@ -202,6 +267,7 @@ public struct CampusDesk: Equatable, Sendable {
     private mutating func reach(_ request: String, _ isPickup: Bool, _ turn: inout Turn) throws(Undecided) {
         guard var ride = rides[request] else { return }
         let event: DispatchEvent = isPickup ? .pickedUp(request: request) : .droppedOff(request: request)
+        let place = campus.ride(request)?.request
         let decision = try decide(event, isPickup ? "picked_up" : "dropped_off", request, &turn)
         if case .ignored(let fault) = decision.outcome {
             // The driver has to be told, and so it is committed with the ride until it has another vehicle or rides.
@@ -212,6 +278,10 @@ public struct CampusDesk: Equatable, Sendable {
             return
         }
         if isPickup {
+            if let place {
+                learned.likelihoods.waited(at: place.pickup, cancelled: false, atMs: turn.nowMs)
+                learned.offered(place, refused: false, turn.nowMs)
+            }
             ride = rides[request]!
             (ride.state, ride.pickupMs, ride.placeInLine, ride.reason) = (.onBoard, turn.nowMs, nil, nil)
             rides[request] = ride
@@ -221,12 +291,21 @@ public struct CampusDesk: Equatable, Sendable {
         }
     }
 
+    private mutating func refuse(_ request: String, _ turn: inout Turn) throws(Undecided) {
+        let place = campus.ride(request)?.request
+        let decision = try decide(.overridden(request: request), "override", request, &turn)
+        if case .ignored = decision.outcome { return }
+        if let place { learned.offered(place, refused: true, turn.nowMs) }
+    }
+
     private mutating func end(
         _ request: String, _ state: RideRow.State, reason: String?, _ name: String, _ turn: inout Turn
     ) throws(Undecided) {
         guard rides[request] != nil else { return }
+        let place = campus.ride(request)?.request.pickup
         let decision = try decide(.cancelled(request: request), name, request, &turn)
         if case .ignored = decision.outcome { return }
+        if let place { learned.likelihoods.waited(at: place, cancelled: true, atMs: turn.nowMs) }
         finish(request, state, reason, turn)
     }
 
@@ -322,6 +401,7 @@ public struct CampusDesk: Equatable, Sendable {
             return campus.take(event, atMs: turn.nowMs, seed: 0)
         }
         let decision: Decision
+        var isAnew = false
         switch turn.source {
         case .none: throw Undecided()
         case .here: decision = take(event, turn)
@@ -330,11 +410,11 @@ public struct CampusDesk: Equatable, Sendable {
                 decision = given[turn.step]
             } else {
                 // It was made by rules that are no more: what is here now decides.
-                decision = take(event, turn)
+                (decision, isAnew) = (take(event, turn), true)
             }
         }
         turn.step += 1
-        steps.append(Step(event: name, request: request, decision: decision))
+        steps.append(Step(event: name, request: request, decision: decision, isAnew: isAnew))
         turn.touched.formUnion(decision.itineraries.map(\.vehicle))
         for expired in decision.expired { finish(expired, .expired, "no vehicle had room in time", turn) }
         return decision
@@ -399,12 +479,25 @@ public struct CampusDesk: Equatable, Sendable {
     }
 }
 
+extension CampusDesk.Learned {
+    /// A driver refuses, or takes, both stops at once.
+    public mutating func offered(_ request: RideRequest, refused: Bool, _ atMs: Int64) {
+        likelihoods.offered(at: request.pickup, refused: refused, atMs: atMs)
+        likelihoods.offered(at: request.dropoff, refused: refused, atMs: atMs)
+    }
+}
+
 extension CampusSettings {
-    var travel: TravelTimes {
-        TravelTimes.kilometresPerHour(Double(self[.speedKmh]) / 1_000, detour: Double(self[.detour]) / 1_000)
+    /// `speedKmh` in thousandths; nil: its own.
+    public func travel(speedKmh: Int64?) -> TravelTimes {
+        TravelTimes.kilometresPerHour(
+            Double(speedKmh ?? self[.speedKmh]) / 1_000, detour: Double(self[.detour]) / 1_000)
     }
 
-    func rules(surge: Double) -> DispatchRules {
+    /// Thousandths of days.
+    public var halfLifeMs: Int64 { self[.likelihoodDays] * 86_400 }
+
+    public func rules(surge: Double) -> DispatchRules {
         func number(_ key: Key) -> Double { Double(self[key]) / 1_000 }
         var rules = DispatchRules()
         (rules.weights.travel, rules.weights.wait, rules.weights.ride) = (number(.travel), number(.wait), number(.ride))

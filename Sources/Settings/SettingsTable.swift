@@ -167,6 +167,12 @@ public struct SettingRow: Sendable {
         SettingRow(
             "travel.detour", .thousandths(1_000...5_000), "1.35", "way by road over straight line, for the same"),
         SettingRow("travel.zone", .text, "UTC", "time zone of these hours, such as America/New_York"),
+        SettingRow(
+            "dispatch.measure_ms", .integer(20...10_000), "400",
+            "the most that a pickup waits until the ways to it are measured (travel.url); by distance after that"),
+        SettingRow(
+            "dispatch.weather_interval_s", .integer(1...3_600), "30",
+            "the gateway looks so often whether the hour or the weather changes a campus's surge or speed"),
         SettingRow("geocoder.url", .text, "", "address of a Nominatim-compatible geocoder; empty: only coordinates"),
         SettingRow("geocoder.ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
         SettingRow("geocoder.timeout_ms", .integer(100...60_000), "5000", "a request is given up after that"),

@@ -1,5 +1,5 @@
-internal import Fleet
-internal import Itineraries
+package import Fleet
+package import Itineraries
 package import Pipeline
 package import Postgres
 internal import Wire
@@ -18,7 +18,7 @@ package enum RideStore {
     ) throws -> CampusBook {
         var desks: [String: CampusDesk] = [:]
         for row in try connection.query(
-            "SELECT campus, settings, state, record_offset FROM campus WHERE topic_partition = $1", [.int4(partition)])
+            "SELECT * FROM campus WHERE topic_partition = $1", [.int4(partition)])
         {
             let id = try row.text("campus")!
             desks[id] = try desk(id, row, on: connection)
@@ -27,13 +27,7 @@ package enum RideStore {
     }
 
     private static func desk(_ id: String, _ row: Row, on connection: Connection) throws -> CampusDesk {
-        let record = Array(try row.text("settings")!.utf8)
-        let decoded = try unsafe record.withUnsafeBytes { record in
-            try unsafe Array(id.utf8).withUnsafeBytes { key in try unsafe RideRecords.decode(record, key: key) }
-        }
-        guard case .record(let said) = decoded, case .campus(let settings) = said.kind else {
-            throw Fault(description: "campus \(id): its stored settings are none; see the table drover.campus")
-        }
+        let settings = try settings(id, row)
         let campus: Campus
         do {
             campus = try Campus(packed: row.bytes("state")!)
@@ -43,9 +37,49 @@ package enum RideStore {
         let desk = CampusDesk(
             id: id, settings, campus: campus, offset: Int64(try row.int("record_offset")!),
             rides: try rides(id, on: connection), vehicles: try vehicles(id, on: connection),
-            ended: try ended(id, on: connection))
+            ended: try ended(id, on: connection), learned: try learned(id, row))
         guard let desk else { throw Fault(description: "campus \(id): its stored state does not fit its rides") }
         return desk
+    }
+
+    package static func settings(_ id: String, _ row: Row) throws -> CampusSettings {
+        let record = Array(try row.text("settings")!.utf8)
+        let decoded = try unsafe record.withUnsafeBytes { record in
+            try unsafe Array(id.utf8).withUnsafeBytes { key in try unsafe RideRecords.decode(record, key: key) }
+        }
+        guard case .record(let said) = decoded, case .campus(let settings) = said.kind else {
+            throw Fault(description: "campus \(id): its stored settings are none; see the table drover.campus")
+        }
+        return settings
+    }
+
+    private static func learned(_ id: String, _ row: Row) throws -> CampusDesk.Learned? {
+        guard let packed = try row.bytes("likelihoods") else { return nil }
+        do {
+            var learned = CampusDesk.Learned(likelihoods: try Likelihoods(packed: packed))
+            learned.hourMs = try row.timestampMs("hour_at")
+            learned.speedKmh = try row.double("hour_speed_kmh").map { Int64(($0 * 1_000).rounded()) }
+            return learned
+        } catch {
+            throw Fault(description: "campus \(id): what it learned cannot be read: \(error)")
+        }
+    }
+
+    /// What a campus learned of its places, with where its grid lies; nil: there is no such campus.
+    package static func likelihoods(
+        of campus: String, on connection: Connection
+    ) throws -> (likelihoods: Likelihoods, area: CampusArea, nowMs: Int64)? {
+        guard let row = try connection.query("SELECT * FROM campus WHERE campus = $1", [.text(campus)]).first else {
+            return nil
+        }
+        let settings = try settings(campus, row)
+        guard let area = CampusArea(boundary: settings.boundary) else { return nil }
+        let state: Campus
+        do { state = try Campus(packed: row.bytes("state")!) } catch {
+            throw Fault(description: "campus \(campus): its stored state cannot be read: \(error)")
+        }
+        let known = try learned(campus, row)?.likelihoods
+        return (known ?? Likelihoods(halfLifeMs: settings.halfLifeMs), area, state.nowMs)
     }
 
     private static func rides(_ campus: String, on connection: Connection) throws -> [RideRow] {
@@ -108,15 +142,19 @@ package enum RideStore {
                 kind: .campus(desk.settings))
             try connection.query(
                 """
-                INSERT INTO campus (campus, topic_partition, name, settings, state, record_offset)
-                VALUES ($1, $2, $3, $4, $5, $6)
+                INSERT INTO campus (campus, topic_partition, name, settings, state, record_offset, likelihoods, hour_at,
+                    hour_speed_kmh)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
                 ON CONFLICT (campus) DO UPDATE SET topic_partition = EXCLUDED.topic_partition, name = EXCLUDED.name,
-                    settings = EXCLUDED.settings, state = EXCLUDED.state, record_offset = EXCLUDED.record_offset
+                    settings = EXCLUDED.settings, state = EXCLUDED.state, record_offset = EXCLUDED.record_offset,
+                    likelihoods = EXCLUDED.likelihoods, hour_at = EXCLUDED.hour_at,
+                    hour_speed_kmh = EXCLUDED.hour_speed_kmh
                 """,
                 [
                     .text(id), .int4(partition), .text(desk.settings.name),
                     .text(String(decoding: RideRecords.encode(said), as: UTF8.self)), .bytes(desk.campus.packed()),
-                    .int8(desk.offset),
+                    .int8(desk.offset), .bytes(desk.learned.likelihoods.packed()), time(desk.learned.hourMs),
+                    desk.learned.speedKmh.map { .float8(Double($0) / 1_000) } ?? .null,
                 ])
         }
         for (key, person) in changes.profiles.sorted(by: { $0.key < $1.key }) {

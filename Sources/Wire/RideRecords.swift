@@ -11,6 +11,7 @@ public enum RideRecords {
     static let bytesMax = 900_000
     private static let nameBytesMax = 200
     private static let textBytesMax = 1_000
+    private static let weatherBytesMax = 2_000
 
     /// `key` must be the record's campus.
     public static func decode(
@@ -64,7 +65,11 @@ public enum RideRecords {
             if fields.has("rider") { return .riderSign(rider: try fields.id("rider")) }
             return .vehicleSign(vehicle: try fields.id("vehicle"))
         case "clock": return .clock
-        case "surge": return .surge(thousandths: try fields.scaled("surge", decimals: 3, 0...100_000))
+        case "surge":
+            let surge = try fields.scaled("surge", decimals: 3, 0...100_000)
+            guard fields.has("hour_ts") else { return .surge(thousandths: surge) }
+            return .hour(try hour(surge, fields))
+        case "travel": return .travel(try travel(fields))
         case "decision":
             let offset = try fields.integer("offset")
             guard offset >= 0 else { throw .keyMissing("offset") }
@@ -73,6 +78,56 @@ public enum RideRecords {
                 why: try fields.text("why", bytesMax: bytesMax))
         default: throw .kindUnknown
         }
+    }
+
+    private static func hour(_ surge: Int64, _ fields: Fields) throws(DecodeError) -> RideRecord.Hour {
+        let startMs = try fields.integer("hour_ts")
+        guard UTC.plausible.contains(startMs) else { throw .keyMissing("hour_ts") }
+        let weather = try fields.optionalText("weather", bytesMax: weatherBytesMax)
+        if let weather, WeatherAnswer(json: Array(weather.utf8)) == nil { throw .keyMissing("weather") }
+        return RideRecord.Hour(
+            startMs: startMs, surge: surge,
+            speedKmh: try fields.optionalScaled("speed_kmh", decimals: 3, CampusSettings.Key.speedKmh.range),
+            weather: weather)
+    }
+
+    /// Places as in a boundary; ways in whole milliseconds, `-` where none is known.
+    private static func travel(_ fields: Fields) throws(DecodeError) -> RideRecord.Travel {
+        func places(_ key: String) throws(DecodeError) -> [Position] {
+            let places = try self.places(key, fields)
+            guard places.count <= RideRecord.Travel.placesMax else { throw .keyMissing(key) }
+            return places
+        }
+        let source = try fields.text("source", bytesMax: nameBytesMax)
+        guard !source.isEmpty else { throw .keyMissing("source") }
+        let (from, to) = (try places("from"), try places("to"))
+        let ways = try fields.text("ways_ms", bytesMax: bytesMax).split(separator: " ")
+        guard ways.count == from.count * to.count else { throw .keyMissing("ways_ms") }
+        var ms: [Int64?] = []
+        for way in ways {
+            let number = way == "-" ? nil : Int64(way)
+            guard way == "-" || number.map((0...RideRecord.Travel.msMax).contains) == true else {
+                throw .keyMissing("ways_ms")
+            }
+            ms.append(number)
+        }
+        return RideRecord.Travel(source: source, from: from, to: to, ms: ms)
+    }
+
+    private static func places(_ key: String, _ fields: Fields) throws(DecodeError) -> [Position] {
+        var places: [Position] = []
+        for place in try fields.text(key, bytesMax: bytesMax).split(separator: " ") {
+            let parts = place.split(separator: ",", omittingEmptySubsequences: false)
+            guard parts.count == 2, let position = position(String(parts[0]), String(parts[1])) else {
+                throw .keyMissing(key)
+            }
+            places.append(position)
+        }
+        return places
+    }
+
+    private static func text(_ places: [Position]) -> JSONValue {
+        .text(places.map { "\(degrees($0.latitude)),\(degrees($0.longitude))" }.joined(separator: " "))
     }
 
     private static func person(_ fields: Fields) throws(DecodeError) -> RideRecord.Person {
@@ -96,17 +151,20 @@ public enum RideRecords {
     private static func settings(_ fields: Fields) throws(DecodeError) -> CampusSettings {
         var settings = CampusSettings(name: try fields.text("name", bytesMax: nameBytesMax), boundary: [])
         // `lat,lon lat,lon …` in degrees.
-        for corner in try fields.text("boundary", bytesMax: bytesMax).split(separator: " ") {
-            let parts = corner.split(separator: ",", omittingEmptySubsequences: false)
-            guard parts.count == 2, let place = position(String(parts[0]), String(parts[1])) else {
-                throw .keyMissing("boundary")
-            }
-            settings.boundary.append(place)
-        }
+        settings.boundary = try places("boundary", fields)
         guard (3...CampusSettings.cornersMax).contains(settings.boundary.count) else { throw .keyMissing("boundary") }
         for key in CampusSettings.Key.allCases {
             settings.numbers[key] = try fields.optionalScaled(key.rawValue, decimals: 3, key.range)
         }
+        for key in CampusSettings.TableKey.allCases {
+            guard let text = try fields.optionalText(key.rawValue, bytesMax: CampusSettings.tableBytesMax) else {
+                continue
+            }
+            do throws(DayHours.Fault) { try key.check(text) } catch { throw .keyMissing(key.rawValue) }
+            settings.tables[key] = text
+        }
+        // Whether there is such a zone is looked at where it is published: the log knows no zones.
+        settings.timeZone = try fields.optionalText("time_zone", bytesMax: 60)
         return settings
     }
 
@@ -133,13 +191,15 @@ public enum RideRecords {
     private static func fields(_ kind: RideRecord.Kind) -> (String, [(String, JSONValue?)]) {
         switch kind {
         case .campus(let settings):
-            let corners = settings.boundary.map { "\(degrees($0.latitude)),\(degrees($0.longitude))" }
             let numbers: [(String, JSONValue?)] = CampusSettings.Key.allCases.map { key in
                 (key.rawValue, settings.numbers[key].map { .number(Decimal.text($0, decimals: 3)) })
             }
             return (
                 "campus",
-                [("name", .text(settings.name)), ("boundary", .text(corners.joined(separator: " ")))] + numbers
+                [("name", .text(settings.name)), ("boundary", text(settings.boundary))] + numbers
+                    + CampusSettings.TableKey.allCases.map { key in
+                        (key.rawValue, settings.tables[key].map { .text($0) })
+                    } + [("time_zone", settings.timeZone.map { .text($0) })]
             )
         case .profile(let rider, let person): return ("profile", [("rider", .text(rider))] + fields(person))
         case .pickup(let pickup):
@@ -179,6 +239,24 @@ public enum RideRecords {
         case .vehicleSign(let vehicle): return ("sign", [("vehicle", .text(vehicle))])
         case .clock: return ("clock", [])
         case .surge(let thousandths): return ("surge", [("surge", .number(Decimal.text(thousandths, decimals: 3)))])
+        case .hour(let hour):
+            return (
+                "surge",
+                [
+                    ("surge", .number(Decimal.text(hour.surge, decimals: 3))), ("hour_ts", .integer(hour.startMs)),
+                    ("speed_kmh", hour.speedKmh.map { .number(Decimal.text($0, decimals: 3)) }),
+                    ("weather", hour.weather.map { .text($0) }),
+                ]
+            )
+        case .travel(let travel):
+            let ways = travel.ms.map { $0.map(String.init) ?? "-" }
+            return (
+                "travel",
+                [
+                    ("source", .text(travel.source)), ("from", text(travel.from)), ("to", text(travel.to)),
+                    ("ways_ms", .text(ways.joined(separator: " "))),
+                ]
+            )
         case .decision(let offset, let text, let why):
             return ("decision", [("offset", .integer(offset)), ("decision", .text(text)), ("why", .text(why))])
         }

@@ -17,6 +17,7 @@ final class CampusStage: Stage {
     }
 
     func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) {
+        let anewBefore = book.decidedAnew
         for index in messages {
             do throws(DecodeError) {
                 try take(batch, index, &counts)
@@ -24,6 +25,7 @@ final class CampusStage: Stage {
                 rejects.add(batch, index, error, &counts)
             }
         }
+        counts.decidedAnew += book.decidedAnew - anewBefore
     }
 
     private func take(_ batch: MessageBatch, _ index: Int, _ counts: inout RecordCounts) throws(DecodeError) {

@@ -57,12 +57,15 @@ package struct RecordCounts: Sendable {
     package var droppedFields = 0
     package var droppedTicks = 0
     package var rejected = 0
+    /// Decisions of the log that did not fit.
+    package var decidedAnew = 0
 
     mutating func add(_ other: RecordCounts) {
         records += other.records
         droppedFields += other.droppedFields
         droppedTicks += other.droppedTicks
         rejected += other.rejected
+        decidedAnew += other.decidedAnew
     }
 }
 

@@ -6,6 +6,7 @@ struct WorkerMetrics: Sendable {
     let rejected: Counter
     let droppedFields: Counter
     let droppedTicks: Counter
+    let decidedAnew: Counter
     let failures: Counter
     let commits: Durations
 
@@ -14,6 +15,9 @@ struct WorkerMetrics: Sendable {
         rejected = metrics.counter("drover_records_rejected_total", "Records that could not be decoded.")
         droppedFields = metrics.counter("drover_fields_dropped_total", "Fields whose value was impossible.")
         droppedTicks = metrics.counter("drover_ticks_dropped_total", "Ticks ahead of the broker's clock.")
+        decidedAnew = metrics.counter(
+            "drover_dispatch_decisions_anew_total",
+            "Decisions on the log that did not fit what they were made on, and were made anew.")
         failures = metrics.counter(
             "drover_worker_failures_total", "Times that partitions started again from the stored offsets.")
         commits = metrics.durations("drover_commit_seconds", "Time of a commit.")
@@ -24,6 +28,7 @@ struct WorkerMetrics: Sendable {
         rejected.add(counts.rejected)
         droppedFields.add(counts.droppedFields)
         droppedTicks.add(counts.droppedTicks)
+        decidedAnew.add(counts.decidedAnew)
         commits.observe(ms: Double(outcome.durationMs))
     }
 }

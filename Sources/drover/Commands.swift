@@ -5,7 +5,8 @@ enum Commands {
         .gatewayPoll,
         .gatewayLog, .pullISO, .serve,
         .notify, .migrate, .check, .offsets, .rejected, .replay, .verify, .rulesPublish, .rulesTest, .rulesTry,
-        .vehicle, .trip, .campus, .people, .dispatch, .alert, .log, .token, .account, .servers, .emulateMTG,
+        .vehicle, .trip, .campus, .people, .dispatch, .dispatchTry, .alert, .log, .token, .account, .servers,
+        .emulateMTG,
         .emulateOBD, .bench,
         .obdDecode, .obdPIDs, .obdCode, .outsideCheck, .outsideWeather, .outsideTravel, .outsideAddress,
     ]

@@ -2,6 +2,7 @@ import Fleet
 import Gateways
 import Kafka
 import Observe
+import Outside
 import Postgres
 import Settings
 import Sockets
@@ -37,6 +38,21 @@ extension Roles {
         made.parkedMs = settings.integer("gateway.obd_parked_s") * 1_000
         return try Gateway(made, metrics: Metrics(), log: log)
     }
+
+    /// Surge and speed of each campus by the hour, on a thread of its own.
+    static func campusHours(_ settings: Settings, log: Log) throws -> RunningRole {
+        let kafka = kafka(settings, clientID: "drover-campus-hours", log: log)
+        let weather = try settings.weather()
+        let database = settings.outsideDatabase()
+        // Faults of the settings are told before the thread begins.
+        let client = try weather.map { try WeatherClient($0, database: database) }
+        let hours = CampusHours(
+            .init(
+                kafka: kafka, conninfo: settings.text("postgres.gateway_url", or: "postgres.url"), weather: client,
+                intervalMs: settings.integer("dispatch.weather_interval_s") * 1_000),
+            log: log)
+        return RunningRole("hours") { shouldStop in hours.run(shouldStop: shouldStop) }
+    }
 }
 
 extension Settings {
@@ -70,6 +86,8 @@ extension Command {
             let settings = try SettingsSource.load(arguments)
             Signals.install()
             let gateway = try Roles.gateway(settings, log: Roles.log)
+            let hours = try Roles.campusHours(settings, log: Roles.log)
+            defer { hours.stop() }
             try Roles.withTicks(settings, of: "gateway", log: Roles.log) { _ in gateway.run { StopFlag.isSet } }
             return .done
         })

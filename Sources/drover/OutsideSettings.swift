@@ -54,6 +54,11 @@ extension Settings {
         return travel
     }
 
+    /// Measures ways for pickups that are about to be pushed.
+    func campusTravel() throws -> CampusTravel {
+        try CampusTravel(travel(), database: outsideDatabase(), waitMs: Int(integer("dispatch.measure_ms")))
+    }
+
     func geocoder() throws -> GeocoderSettings? {
         guard !text("geocoder.url").isEmpty else { return nil }
         var geocoder = GeocoderSettings(

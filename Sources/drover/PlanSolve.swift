@@ -223,6 +223,7 @@ extension PlanCases.Case {
         let place = try place(group.dropoff, nil, "dropoff of \(group.request)")
         var request = RideRequest(id: group.request, passengers: group.pax, pickup: place, dropoff: place)
         request.overrideLikelihood = group.p_override ?? 0
+        request.dropoffOverrideLikelihood = request.overrideLikelihood
         request.dropoffWindow = try window(group.dropoff_window, group.request)
         request.rideMsMax = try group.ride_s_max.map { try milliseconds($0, group.request) }
         let ridden = try milliseconds(group.ridden_s ?? 0, group.request)
@@ -236,6 +237,7 @@ extension PlanCases.Case {
             pickup: try place(open.pickup, open.from, "pickup of \(open.request)"),
             dropoff: try place(open.dropoff, open.to, "dropoff of \(open.request)"))
         (request.cancelLikelihood, request.overrideLikelihood) = (open.p_cancel ?? 0, open.p_override ?? 0)
+        request.dropoffOverrideLikelihood = request.overrideLikelihood
         request.pickupWindow = try window(open.pickup_window, open.request)
         request.dropoffWindow = try window(open.dropoff_window, open.request)
         request.rideMsMax = try open.ride_s_max.map { try milliseconds($0, open.request) }

@@ -112,6 +112,8 @@ extension Command {
         let gateway = try Roles.gateway(settings, asksAgain: true, log: log)
         let polling = RunningRole("gateway") { shouldStop in gateway.run(shouldStop: shouldStop) }
         defer { polling.stop() }
+        let hours = try Roles.campusHours(settings, log: log)
+        defer { hours.stop() }
         Out.note(
             "Ctrl-C stops everything. What the embedded broker holds survives a stop; a kill -9 of it may lose its last second."
         )

@@ -30,6 +30,7 @@ struct World {
                 var request = RideRequest(id: "r\(next)", passengers: seats, pickup: place(), dropoff: place())
                 request.cancelLikelihood = Double(chance.below(35)) / 100
                 request.overrideLikelihood = Double(chance.below(20)) / 100
+                request.dropoffOverrideLikelihood = Double(chance.below(20)) / 100
                 limit(&request, limits)
                 let state: Ride.State =
                     isOnBoard

@@ -135,7 +135,14 @@ struct CampusBookTests {
             to: CampusBookTests.place(3, -4))
         (pickup.fromAddress, pickup.description) = ("Gate 1", "two bags")
         var ground = CampusBookTests.ground
-        ground.numbers = [.speedKmh: 25_500, .iterations: 100_000]
+        ground.numbers = [.speedKmh: 25_500, .iterations: 100_000, .likelihoodDays: 7_000]
+        ground.tables = [.speedsKmh: "0-24 20.5", .surgeRain: "0.5 1.1, 2.5 1.25"]
+        ground.timeZone = "America/New_York"
+        let cell = WeatherCell(CampusBookTests.place(1, 2), sizeMilliDeg: 100)
+        var hour = WeatherHour(ts: 1_700_000_000_000)
+        hour.thousandths = [.precipitation: 1_200]
+        let weather = WeatherAnswer(
+            source: "open-meteo", model: "forecast", cell: cell, fetchedMs: 1_700_000_000_000, hour: hour)
         let kinds: [RideRecord.Kind] = [
             .campus(ground), .profile(rider: "ada", person: person), .pickup(pickup), .cancel(request: "r"),
             .override(request: "r"), .done(request: "r", isPickup: true), .done(request: "r", isPickup: false),
@@ -144,6 +151,15 @@ struct CampusBookTests {
             .position(vehicle: "bus", place: CampusBookTests.place(7, 8), speedMmPerS: 1_500),
             .position(vehicle: "bus", place: CampusBookTests.place(7, 8), speedMmPerS: nil), .riderSign(rider: "ada"),
             .vehicleSign(vehicle: "bus"), .clock, .surge(thousandths: 1_250),
+            .hour(.init(startMs: 1_700_000_000_000, surge: 1_300, speedKmh: 18_000, weather: nil)),
+            .hour(
+                .init(
+                    startMs: 1_700_000_000_000, surge: 1_300, speedKmh: nil,
+                    weather: JSONValue.object(weather.fields).rendered())),
+            .travel(
+                .init(
+                    source: "roads/driving", from: [CampusBookTests.place(1, 2), CampusBookTests.place(3, -4)],
+                    to: [CampusBookTests.place(5, 6)], ms: [61_250, nil])),
             .decision(offset: 7, text: "expired=a|bus=1p 1d", why: "{}"),
         ]
         for kind in kinds {

@@ -1,0 +1,133 @@
+internal import Fleet
+internal import Foundation
+public import Kafka
+public import Observe
+public import Outside
+internal import Postgres
+internal import Wire
+
+/// Says on the log what each hour's time and weather make of each campus. Several of them do no harm: equal values have
+/// equal ids, and decide nothing. For one thread.
+public final class CampusHours {
+    public struct Settings {
+        public var kafka: KafkaSettings
+        /// Of a role that may read `drover.campus`.
+        public var conninfo: String
+        /// Nil: time of day alone.
+        public var weather: WeatherClient?
+        /// Between two looks.
+        public var intervalMs: Int64
+
+        public init(kafka: KafkaSettings, conninfo: String, weather: WeatherClient?, intervalMs: Int64) {
+            (self.kafka, self.conninfo, self.weather, self.intervalMs) = (kafka, conninfo, weather, intervalMs)
+        }
+    }
+
+    private static let patienceMs: Int32 = 5_000
+
+    private let settings: Settings
+    private let log: Log
+    private var connection: Connection?
+    private var producer: Producer?
+    private var said: [String: RideRecord.Hour] = [:]
+    private var isTroubled = false
+    private var isWithoutWeather = false
+    /// Zones that no longer are, each told once.
+    private var unknownZones: Set<String> = []
+
+    public init(_ settings: Settings, log: Log) { (self.settings, self.log) = (settings, log) }
+
+    /// Returns when `shouldStop` says so.
+    public func run(shouldStop: () -> Bool) {
+        while !shouldStop() {
+            do {
+                try look(nowMs: Clock.nowMs())
+                if isTroubled { log.info("surge and speed of campuses are said again") }
+                isTroubled = false
+            } catch {
+                // Either may be gone for good.
+                (connection, producer) = (nil, nil)
+                if !isTroubled {
+                    log.warning("surge and speed of campuses cannot be said", ["error": "\(error)"])
+                }
+                isTroubled = true
+            }
+            let againMs = Clock.steadyMs() + settings.intervalMs
+            while !shouldStop(), Clock.steadyMs() < againMs { Thread.sleep(forTimeInterval: 0.1) }
+        }
+    }
+
+    private func look(nowMs: Int64) throws {
+        let open = try connection ?? Connection(conninfo: settings.conninfo, applicationName: "drover-campus-hours")
+        connection = open
+        var changed: [(campus: String, hour: RideRecord.Hour)] = []
+        for row in try open.query("SELECT campus, settings, hour_at IS NOT NULL FROM drover.campus ORDER BY campus") {
+            let campus = try row.text(0)!
+            guard let rule = rule(campus, Array(try row.text(1)!.utf8)) else { continue }
+            // What was said before the tables were taken away must be taken back.
+            guard try !rule.saysNothing || row.bool(2)! else { continue }
+            let weather = rule.asksWeather ? self.weather(rule.middle, nowMs) : nil
+            let hour = rule.record(atMs: nowMs, weather: weather)
+            if CampusHours.isNews(hour, after: said[campus]) { changed.append((campus, hour)) }
+        }
+        try push(changed, nowMs: nowMs)
+    }
+
+    /// An hour without weather does not take back what the same hour's weather has said.
+    static func isNews(_ hour: RideRecord.Hour, after said: RideRecord.Hour?) -> Bool {
+        guard let said, said.startMs == hour.startMs else { return true }
+        if hour.weather == nil, said.weather != nil { return false }
+        return (hour.surge, hour.speedKmh) != (said.surge, said.speedKmh)
+    }
+
+    /// The same hour with the same values is the same record, whoever says it.
+    static func record(_ campus: String, _ hour: RideRecord.Hour, nowMs: Int64) -> RideRecord {
+        let speed = hour.speedKmh.map(String.init) ?? "own"
+        return RideRecord(
+            id: "hour-\(hour.startMs)-\(hour.surge)-\(speed)", campus: campus, ts: nowMs, by: "", kind: .hour(hour))
+    }
+
+    private func rule(_ campus: String, _ stored: [UInt8]) -> CampusHour? {
+        let decoded = try? unsafe stored.withUnsafeBytes { value in
+            try unsafe Array(campus.utf8).withUnsafeBytes { try unsafe RideRecords.decode(value, key: $0) }
+        }
+        guard case .record(let record) = decoded, case .campus(let settings) = record.kind else { return nil }
+        let name = settings.timeZone ?? "UTC"
+        let zone = TimeZoneName(name)
+        if zone == nil, unknownZones.insert(campus + " " + name).inserted {
+            log.warning(
+                "a campus's time zone is not known here; its hours are UTC",
+                ["campus": "\(campus)", "time_zone": "\(name)"])
+        }
+        return try? CampusHour(settings, zone: zone ?? TimeZoneName("UTC")!)
+    }
+
+    private func weather(_ place: Position, _ nowMs: Int64) -> WeatherAnswer? {
+        guard let client = settings.weather else { return nil }
+        do throws(ServiceError) {
+            let answer = try client.weather(at: place, ts: nowMs, nowMs: nowMs)
+            if isWithoutWeather { log.info("the weather of campuses is known again") }
+            isWithoutWeather = false
+            return answer
+        } catch {
+            if !isWithoutWeather {
+                log.warning("the weather of campuses is not known: time of day alone counts", ["error": "\(error)"])
+            }
+            isWithoutWeather = true
+            return nil
+        }
+    }
+
+    private func push(_ changed: [(campus: String, hour: RideRecord.Hour)], nowMs: Int64) throws {
+        guard !changed.isEmpty else { return }
+        let sender = try producer ?? Producer(settings.kafka, Producer.Tuning(timeoutMs: Int(CampusHours.patienceMs)))
+        producer = sender
+        for (campus, hour) in changed {
+            try sender.produce(
+                topic: Topic.dispatch, partition: nil, key: Array(campus.utf8),
+                value: RideRecords.encode(CampusHours.record(campus, hour, nowMs: nowMs)), timestampMs: nil)
+        }
+        try sender.flush(timeoutMs: CampusHours.patienceMs + 1_000)
+        for (campus, hour) in changed { said[campus] = hour }
+    }
+}
