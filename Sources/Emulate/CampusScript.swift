@@ -1,6 +1,7 @@
 internal import Fleet
 
-/// A day on a campus as its riders, ride drivers and the weather will have it, whatever is decided: a function of a seed.
+/// A day on a campus as its riders, ride drivers and the weather will have it, whatever is decided: a function of a
+/// seed.
 struct CampusScript: Sendable {
     enum Event: Sendable {
         case shiftBegins(Int)

@@ -1,7 +1,7 @@
 public import Fleet
 
-/// Riders, ride drivers and their vehicles of one day, without any of them: what they say is a function of the seed and of
-/// the itineraries that were decided. Vehicles drive along these, at the speed that the campus counts on.
+/// Riders, ride drivers and their vehicles of one day, without any of them: what they say is a function of the seed and
+/// of the itineraries that were decided. Vehicles drive along these, at the speed that the campus counts on.
 public struct EmulatedCampus: Sendable {
     /// A stop of an itinerary.
     public struct Stop: Equatable, Sendable {
@@ -85,8 +85,8 @@ public struct EmulatedCampus: Sendable {
             }
     }
 
-    /// What is said at the next moment at which something happens, given what was decided on all before; nil: the day is
-    /// over. It is not empty, and its times do not go back.
+    /// What is said at the next moment at which something happens, given what was decided on all before; nil: the day
+    /// is over. It is not empty, and its times do not go back.
     public mutating func step(_ plan: Plan) -> [RideRecord]? {
         let isIdle = plan.outstanding.isEmpty
         let dueMs = nextEvent < script.events.count ? startMs + script.events[nextEvent].atMs : nil

@@ -64,8 +64,8 @@ public final class MailClient {
         return MailClient.outcome(code, status: status, isWholeSent: source.isWholeSent, text)
     }
 
-    /// `status` is the server's last reply. libcurl tells a refused MAIL, RCPT or DATA as CURLE_SEND_ERROR, and any other
-    /// reply than it waits for as CURLE_WEIRD_SERVER_REPLY: after the message that is an answer to the message.
+    /// `status` is the server's last reply. libcurl tells a refused MAIL, RCPT or DATA as CURLE_SEND_ERROR, and any
+    /// other reply than it waits for as CURLE_WEIRD_SERVER_REPLY: after the message that is an answer to the message.
     private static func outcome(_ code: CURLcode, status: Int, isWholeSent: Bool, _ text: String) -> MailOutcome {
         if code == CURLE_OK { return .taken }
         let isOfMail = code == CURLE_SEND_ERROR || (code == CURLE_WEIRD_SERVER_REPLY && isWholeSent)

@@ -15,8 +15,8 @@ package struct WaitingMail: Sendable {
 package enum MailStore {
     package static let channel = "drover_mail"
 
-    /// The mail that waits longest of those whose time has come, held until the end of the transaction: of several relays
-    /// each takes another one. Nil: none.
+    /// The mail that waits longest of those whose time has come, held until the end of the transaction: of several
+    /// relays each takes another one. Nil: none.
     package static func next(on connection: Connection) throws -> WaitingMail? {
         try connection.query(
             """

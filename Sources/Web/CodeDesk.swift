@@ -4,8 +4,8 @@ public import Secrets
 internal import Storage
 internal import Wire
 
-/// Codes and tokens of people: a code is mailed to the address on the roster, and handed in once for a token. Nothing that
-/// is answered says who is on the roster. docs/campus-people.md.
+/// Codes and tokens of people: a code is mailed to the address on the roster, and handed in once for a token. Nothing
+/// that is answered says who is on the roster. docs/campus-people.md.
 public struct CodeDesk: Sendable {
     private static let bodyBytesMax = 10_000
     private static let deviceBytesMax = 100

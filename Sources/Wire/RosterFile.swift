@@ -104,7 +104,8 @@ public enum RosterFile {
         return RosterEntry(id: id, role: role, name: name, mail: mail)
     }
 
-    /// Names come back out in pages, mail and spreadsheets: nothing that ends a line, turns text around or is a formula.
+    /// Names come back out in pages, mail and spreadsheets: nothing that ends a line, turns text around or is a
+    /// formula.
     private static func faultOfName(_ name: String) -> String? {
         guard (1...nameBytesMax).contains(name.utf8.count) else { return "must be 1 to \(nameBytesMax) bytes" }
         if let first = name.first, "=+-@".contains(first) { return "begins like a formula" }

@@ -54,8 +54,11 @@ extension Command {
         var byRecordTime: [String: Bool] = [:]
         let connection = try Connection(conninfo: settings.text("postgres.reader_url", or: "postgres.url"))
         for row in try connection.query(
-            "SELECT campus, coalesce((settings::jsonb ->> 'record_time')::numeric = 1, false) AS flag FROM drover.campus"
-        ) { byRecordTime[try row.text("campus")!] = try row.bool("flag")! }
+            """
+            SELECT campus, coalesce((settings::jsonb ->> 'record_time')::numeric = 1, false) AS flag
+            FROM drover.campus
+            """)
+        { byRecordTime[try row.text("campus")!] = try row.bool("flag")! }
         for record in records {
             if case .campus(let said) = record.kind { byRecordTime[record.campus] = said.goesByRecordTime }
             guard let flag = byRecordTime[record.campus] else {
@@ -63,8 +66,8 @@ extension Command {
             }
             guard flag || isNow else {
                 throw Failure(
-                    "\(record.campus) goes by its clock: all of the file would happen at once, now. Publish a campus of its own "
-                        + "with \"record_time\": 1 for days from files, or say --now")
+                    "\(record.campus) goes by its clock: all of the file would happen at once, now. Publish a campus "
+                        + "of its own with \"record_time\": 1 for days from files, or say --now")
             }
         }
     }
@@ -84,7 +87,7 @@ extension Command {
         Out.note(
             taken == requests.count
                 ? "all \(taken) requests of \(campus) are in the tables"
-                : "\(taken) of \(requests.count) requests of \(campus) are in the tables. The rest waits for a worker, or is older "
-                    + "than what the campus has taken: its time does not go back")
+                : "\(taken) of \(requests.count) requests of \(campus) are in the tables. The rest waits for a worker, or is "
+                    + "older than what the campus has taken: its time does not go back")
     }
 }

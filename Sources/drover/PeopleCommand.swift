@@ -32,8 +32,8 @@ extension Command {
                 roster.people, campus: campus, disablesMissing: arguments.has("--disable-missing"),
                 on: peopleConnection(arguments))
             Out.note(
-                "\(path): \(roster.people.count) people of \(campus): \(changes.added) added, \(changes.changed) changed, "
-                    + "\(changes.signedOut) of them with another mail address and signed out, "
+                "\(path): \(roster.people.count) people of \(campus): \(changes.added) added, "
+                    + "\(changes.changed) changed, \(changes.signedOut) of them with another mail address and signed out, "
                     + "\(changes.left) no longer on the roster")
             return .done
         })

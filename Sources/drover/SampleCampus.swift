@@ -10,8 +10,8 @@ import Settings
 import Storage
 import Wire
 
-/// A day of an emulated campus for `drover up --sample`: its riders and drivers talk through the topic, its vehicles drive
-/// along the itineraries that the worker commits. Hours go by as fast as the worker decides.
+/// A day of an emulated campus for `drover up --sample`: its riders and drivers talk through the topic, its vehicles
+/// drive along the itineraries that the worker commits. Hours go by as fast as the worker decides.
 struct SampleCampus {
     static let campus = "foggy-bottom"
     private static let seed: UInt64 = 6
@@ -83,7 +83,10 @@ struct SampleCampus {
     private func plan() throws -> EmulatedCampus.Plan {
         var plan = EmulatedCampus.Plan()
         for row in try connection.query(
-            "SELECT vehicle, array_to_string(stops, ',') AS stops FROM drover.ride_vehicle WHERE campus = $1 AND state <> 'out'",
+            """
+            SELECT vehicle, array_to_string(stops, ',') AS stops
+            FROM drover.ride_vehicle WHERE campus = $1 AND state <> 'out'
+            """,
             [.text(SampleCampus.campus)])
         {
             plan.stops[try row.text("vehicle")!] = try row.text("stops")!.split(separator: ",").map { stop in
