@@ -35,7 +35,7 @@ static inline int drover_lists_are_signed(const gnutls_datum_t *lists, const gnu
         gnutls_x509_crt_list_import2(&issuers, &issuer_count, authorities, GNUTLS_X509_FMT_PEM, 0) >= 0) {
         is_signed = crl_count > 0;
         for (unsigned i = 0; i < crl_count; i++) {
-            // Overdue is for the handshake to say.
+            // One that is overdue is signed all the same.
             if (gnutls_x509_crl_verify(crls[i], issuers, (int) issuer_count, 0, &status) < 0 ||
                 (status & (GNUTLS_CERT_SIGNER_NOT_FOUND | GNUTLS_CERT_SIGNATURE_FAILURE)))
                 is_signed = 0;

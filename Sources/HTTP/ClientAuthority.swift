@@ -4,7 +4,7 @@ internal import CMicrohttpd
 /// its time and not revoked. All others are refused in the handshake. PEM texts as the files hold them.
 public struct ClientAuthority: Sendable, Equatable {
     public var authorities: [UInt8]
-    /// Lists of revoked certificates. One whose next update is overdue lets nobody in.
+    /// Lists of revoked certificates. One whose next update is overdue goes on to count.
     public var revoked: [UInt8]?
 
     public init(authorities: [UInt8], revoked: [UInt8]? = nil) {

@@ -59,7 +59,10 @@ public enum RideReads {
     /// The record that said last where the campus lies; nil: there is no such campus.
     public static func settings(_ campus: String, on connection: Connection) throws -> CampusSettings? {
         let rows = try connection.query("SELECT settings FROM drover.campus WHERE campus = $1", [.text(campus)])
-        guard let text = try rows.first?.text(0) else { return nil }
+        return try rows.first.flatMap { try settings(campus, text: $0.text(0)!) }
+    }
+
+    private static func settings(_ campus: String, text: String) throws -> CampusSettings? {
         let decoded = try unsafe Array(text.utf8).withUnsafeBytes { value in
             try unsafe Array(campus.utf8).withUnsafeBytes { key in try unsafe RideRecords.decode(value, key: key) }
         }
@@ -72,6 +75,33 @@ public enum RideReads {
         try connection.query(
             "SELECT name, photo FROM drover.rider WHERE campus = $1 AND rider = $2", [.text(key.campus), .text(key.id)]
         ).first.map { RideRecord.Person(name: try $0.text(0)!, photo: try $0.text(1)) }
+    }
+
+    /// What speaks for or against a new ride, of one moment.
+    public struct Grounds: Sendable {
+        public let settings: CampusSettings
+        /// Seats of the largest vehicle in service; nil: none is.
+        public let seatsMax: Int?
+        /// Another ride of the rider is outstanding.
+        public let hasRide: Bool
+        /// The rider has said a profile.
+        public let hasProfile: Bool
+    }
+
+    /// Nil: there is no such campus.
+    public static func grounds(_ rider: Key, on connection: Connection) throws -> Grounds? {
+        let rows = try connection.query(
+            """
+            SELECT c.settings,
+                (SELECT max(v.capacity) FROM drover.ride_vehicle v WHERE v.campus = c.campus AND v.state = 'in_service'),
+                EXISTS (SELECT FROM drover.ride r
+                    WHERE r.campus = c.campus AND r.rider = $2 AND r.ended_at IS NULL),
+                EXISTS (SELECT FROM drover.rider p WHERE p.campus = c.campus AND p.rider = $2)
+            FROM drover.campus c WHERE c.campus = $1
+            """, [.text(rider.campus), .text(rider.id)])
+        guard let row = rows.first, let settings = try settings(rider.campus, text: row.text(0)!) else { return nil }
+        return Grounds(
+            settings: settings, seatsMax: try row.int(1), hasRide: try row.bool(2)!, hasProfile: try row.bool(3)!)
     }
 
     // MARK: Rides

@@ -13,11 +13,16 @@ final class ConnectionLender: Sendable {
 
     init(conninfo: String, idleMax: Int = 4) { (self.conninfo, self.idleMax) = (conninfo, idleMax) }
 
+    /// Without a round trip. The second look finds the end behind what the server said last.
+    private static func seemsOpen(_ connection: Connection) -> Bool {
+        (0..<2).allSatisfy { _ in (try? connection.notifications(timeoutMs: 0)) != nil }
+    }
+
     /// Lends a connection. One that failed is not kept: the next request opens a new one.
     func withConnection<R>(_ body: (Connection) throws -> R) throws -> R {
         var kept = idle.withLock { $0.popLast() }
         // One that died while it waited is replaced; a request must not pay for a restart of the server.
-        if let waiting = kept, !waiting.connection.isAlive { kept = nil }
+        if let waiting = kept, !ConnectionLender.seemsOpen(waiting.connection) { kept = nil }
         let connection = try kept?.connection ?? Connection(conninfo: conninfo)
         let result = try body(connection)
         let back = Idle(connection: connection)

@@ -138,7 +138,8 @@ extension CampusSite {
             (order, key) = (try PickupOrder(body), given)
         } catch { return error.response }
         let id = CampusSite.id("r", of: caller, key: key)
-        if let known = known(id, order, caller) { return known }
+        // An address need not be looked up again.
+        if !order.unknown.isEmpty, let known = known(id, order, caller) { return known }
         if let refusal = overBudget(caller) { return refusal }
         let answer = LaterAnswer()
         guard !order.unknown.isEmpty else {
@@ -202,11 +203,12 @@ extension CampusSite {
 
     /// Precondition: the order has both places. Runs on the server's thread or that of the addresses.
     private func dispatch(_ order: PickupOrder, _ id: String, _ caller: Caller, to answer: LaterAnswer) {
+        if let known = known(id, order, caller) { return answer.give(known) }
         let pickup = order.pickup(request: id, rider: caller.id)
-        let person: RideRecord.Person?
+        let hasProfile: Bool
         do {
-            let (rules, known) = try lender.withConnection { try CampusSite.rules(caller, on: $0) }
-            guard let rules else {
+            let found = try lender.withConnection { try CampusSite.rules(caller, on: $0) }
+            guard let (rules, isKnown) = found else {
                 return answer.give(
                     .problem(
                         409, type: "campus-closed", detail: "This campus is not set up yet. Ask its dispatcher."))
@@ -216,12 +218,12 @@ extension CampusSite {
                 return answer.give(CampusSite.answer(mine, order, caller).with("Cache-Control", "no-store"))
             }
             if let refusal = rules.refusal(pickup) { return answer.give(refusal) }
-            person = known
+            hasProfile = isKnown
         } catch {
             return answer.give(databaseAway(error))
         }
         var records = [record(.pickup(pickup), of: caller, id: id)]
-        if person == nil {
+        if !hasProfile {
             // Who comes for the rider must know a name.
             let profile = RideRecord.Kind.profile(
                 rider: caller.id, person: RideRecord.Person(name: caller.name, photo: nil))
@@ -238,15 +240,15 @@ extension CampusSite {
         }
     }
 
-    /// Nil: there is no such campus. And what the rider's profile says, if he has one.
-    private static func rules(
-        _ caller: Caller, on connection: Connection
-    ) throws -> (PickupRules?, RideRecord.Person?) {
-        guard let settings = try RideReads.settings(caller.campus, on: connection) else { return (nil, nil) }
-        let vehicles = try RideReads.vehicles(caller.campus, on: connection)
-        let rules = PickupRules(
-            settings: settings, seatsMax: vehicles.filter { $0.state == "in_service" }.map(\.capacity).max(),
-            outstanding: try RideReads.outstanding(caller.campus, rider: caller.id, rowsMax: 1, on: connection).first)
-        return (rules, try RideReads.profile(RideReads.Key(caller.campus, caller.id), on: connection))
+    /// Nil: there is no such campus. And whether the rider has a profile.
+    private static func rules(_ caller: Caller, on connection: Connection) throws -> (PickupRules, Bool)? {
+        guard let grounds = try RideReads.grounds(RideReads.Key(caller.campus, caller.id), on: connection) else {
+            return nil
+        }
+        let outstanding =
+            grounds.hasRide
+            ? try RideReads.outstanding(caller.campus, rider: caller.id, rowsMax: 1, on: connection).first : nil
+        let rules = PickupRules(settings: grounds.settings, seatsMax: grounds.seatsMax, outstanding: outstanding)
+        return (rules, grounds.hasProfile)
     }
 }

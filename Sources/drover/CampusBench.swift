@@ -23,12 +23,12 @@ struct CampusBench {
     private static let campus = "bench"
     private static let vehicles = 20
     /// Each has one ride at a time, and none for some seconds after it.
-    private static let ridersPerRate = 8
+    private var riders: Int { rate * 8 + CampusBench.clients * CampusBench.keptRides * 4 }
     private static let clients = 24
     /// Rides of one client that are outstanding before the oldest is cancelled.
     private static let keptRides = 3
     /// The first ones find cold caches.
-    private static let warmUp = 100
+    private var warmUp: Int { min(100, rate * seconds / 5) }
 
     func run(_ arguments: Arguments) throws -> [Figure] {
         let folder = FileManager.default.temporaryDirectory.appending(path: "drover-campus-\(getpid())").path
@@ -115,7 +115,7 @@ struct CampusBench {
 
     /// Riders of the roster with a token each, as mailed codes would have given them.
     private func people(_ owner: Connection) throws -> [String] {
-        let tokens = (0..<rate * CampusBench.ridersPerRate).map { _ in Token.random() }
+        let tokens = (0..<riders).map { _ in Token.random() }
         for (number, token) in tokens.enumerated() {
             try owner.query(
                 "INSERT INTO drover.person (campus, person, role, name, mail) VALUES ($1, $2, 'rider', $2, 'a@b.example')",
@@ -207,7 +207,7 @@ struct CampusBench {
             told.withLock { told in
                 if answer.status != 200 {
                     told.failures[answer.status, default: 0] += 1
-                } else if number >= CampusBench.warmUp {
+                } else if number >= warmUp {
                     told.latenciesMs.append(ms)
                 }
             }
