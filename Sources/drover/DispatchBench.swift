@@ -19,7 +19,8 @@ struct DispatchBench {
         let files = arguments.texts("--stream")
         guard files.isEmpty else { return try files.flatMap { try stream($0, rules) } }
         let streams = UInt64(try arguments.integer("--streams", in: 1...1_000) ?? 10)
-        return ExactBench().run() + DispatchBench.sizes.flatMap { seeded($0, streams, rules) }
+        return try CampusBookBench.figures() + ExactBench().run()
+            + DispatchBench.sizes.flatMap { seeded($0, streams, rules) }
     }
 
     // MARK: Policies

@@ -50,7 +50,7 @@ struct CampusHourTests {
     @Test func halfHoursOfAZoneBeginAtHalfPast() throws {
         let rule = try CampusHour(
             CampusSettings(name: "c", boundary: [Position(latitude: 0, longitude: 0)]),
-            zone: TimeZoneName("Asia/Kolkata")!)
+            zone: TimeZoneName("Australia/Adelaide")!)
         let record = rule.record(atMs: try #require(UTC.parse("2026-11-21T08:29:00Z")), weather: nil)
         #expect(record.startMs == UTC.parse("2026-11-21T07:30:00Z"))
     }

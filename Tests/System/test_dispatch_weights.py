@@ -356,6 +356,13 @@ def test_a_day_is_reported_and_tried_again(office, tmp_path):
 
 
 def test_all_of_it_is_built_again_from_the_log(office):
+    campus = office.campus(likelihood_days=1)
+    campus.vehicle("bus", 100, 0)
+    campus.say("travel", source="roads", **{"from": at(100, 0), "to": at(0, 0)}, ways_ms="61000")
+    campus.say("surge", surge=1.5, hour_ts=int(time.time()) // 3600 * 3_600_000, speed_kmh=12.5)
+    for request in "abc":
+        campus.pickup(request, 0, 0, 500, 0)
+        campus.say("override" if request == "b" else "cancel", request=request)
     office.settle()
     wait_until(lambda: office.query("SELECT count(*) FROM drover.outbox") == [(0,)], 30)
     office.settle()
@@ -364,4 +371,5 @@ def test_all_of_it_is_built_again_from_the_log(office):
     run = office.world.drover.run("verify", "again", "--format", "json", env=office.env)
     tables = {row["table"]: row for row in json.loads(run.out)}
     assert run.code == 0, [row for row in tables.values() if not row["equal"]]
-    assert tables["campus"]["rows"] >= 5 and tables["dispatch_decision"]["rows"] > 100
+    assert tables["campus"]["rows"] >= 1 and tables["dispatch_decision"]["rows"] >= 9
+    assert why_of(office, campus, "c")["measured_by"] == "roads" and why_of(office, campus, "c")["weights"]["surge"] == 1.5
