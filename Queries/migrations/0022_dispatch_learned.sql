@@ -6,3 +6,5 @@ ALTER TABLE drover.campus
 
 -- The gateway says the weather of each campus, and measures ways between vehicles and stops.
 GRANT SELECT ON drover.campus, drover.ride, drover.ride_vehicle TO drover_gateway;
+-- Ways are measured where a pickup comes in.
+GRANT SELECT, INSERT, UPDATE, DELETE ON drover.travel_leg, drover.travel_line TO drover_api;

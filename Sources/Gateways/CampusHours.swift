@@ -92,6 +92,8 @@ public final class CampusHours {
             try unsafe Array(campus.utf8).withUnsafeBytes { try unsafe RideRecords.decode(value, key: $0) }
         }
         guard case .record(let record) = decoded, case .campus(let settings) = record.kind else { return nil }
+        // Its hours are those of its records, in a day from a file.
+        guard !settings.goesByRecordTime else { return nil }
         let name = settings.timeZone ?? "UTC"
         let zone = TimeZoneName(name)
         if zone == nil, unknownZones.insert(campus + " " + name).inserted {

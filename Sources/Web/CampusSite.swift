@@ -14,6 +14,7 @@ public final class CampusSite: Sendable {
     let lender: ConnectionLender
     let queries: ReportQueries
     let addresses: AddressDesk?
+    let ways: MeasureDesk?
     let watch: CampusWatch
     let log: Log
     private let uploads: UploadSender
@@ -23,12 +24,13 @@ public final class CampusSite: Sendable {
 
     /// - Parameters:
     ///   - addresses: nil: places come as coordinates only.
+    ///   - ways: nil: they are not measured; decisions go by distance.
     ///   - answerWaitMs: so long an answer waits for its decision.
     public init(
-        conninfo: String, queries: ReportQueries, uploads: UploadSender, addresses: AddressDesk?, answerWaitMs: Int64,
-        log: Log
+        conninfo: String, queries: ReportQueries, uploads: UploadSender, addresses: AddressDesk?, ways: MeasureDesk?,
+        answerWaitMs: Int64, log: Log
     ) {
-        (self.queries, self.uploads, self.addresses) = (queries, uploads, addresses)
+        (self.queries, self.uploads, self.addresses, self.ways) = (queries, uploads, addresses, ways)
         (self.answerWaitMs, self.log) = (answerWaitMs, log)
         lender = ConnectionLender(conninfo: conninfo, idleMax: 8)
         let signs = Signs(uploads)
@@ -44,6 +46,7 @@ public final class CampusSite: Sendable {
     /// To be called once, when no request comes any more.
     public func stop() {
         addresses?.stop()
+        ways?.stop()
         watch.stop()
     }
 

@@ -201,7 +201,7 @@ extension CampusSite {
         return document(ride, caller).with("Location", "\(base(caller))/rides/\(ride.pickup.request)")
     }
 
-    /// Precondition: the order has both places. Runs on the server's thread or that of the addresses.
+    /// Precondition: the order has both places. Goes on on the server's thread, or on that of addresses or ways.
     private func dispatch(_ order: PickupOrder, _ id: String, _ caller: Caller, to answer: LaterAnswer) {
         if let known = known(id, order, caller) { return answer.give(known) }
         let pickup = order.pickup(request: id, rider: caller.id)
@@ -229,6 +229,15 @@ extension CampusSite {
                 rider: caller.id, person: RideRecord.Person(name: caller.name, photo: nil))
             records.insert(record(profile, of: caller, id: CampusSite.id("p", of: caller, key: caller.name)), at: 0)
         }
+        guard let ways else { return push(records, request: id, order, caller, to: answer) }
+        ways.measure(campus: caller.campus, pickup: pickup) { [self, records] travel in
+            push((travel.map { [$0] } ?? []) + records, request: id, order, caller, to: answer)
+        }
+    }
+
+    private func push(
+        _ records: [RideRecord], request id: String, _ order: PickupOrder, _ caller: Caller, to answer: LaterAnswer
+    ) {
         say(records, to: answer) { connection, place in
             guard let connection else { return CampusSite.undecided(caller, request: id, place) }
             guard let ride = try RideReads.ride(RideReads.Key(caller.campus, id), on: connection) else {

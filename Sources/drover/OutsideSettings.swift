@@ -1,6 +1,7 @@
 import Fleet
 import Outside
 import Settings
+import Web
 
 /// Services of others, wired from settings; nil where one is not set.
 extension Settings {
@@ -55,8 +56,15 @@ extension Settings {
     }
 
     /// Measures ways for pickups that are about to be pushed.
-    func campusTravel() throws -> CampusTravel {
-        try CampusTravel(travel(), database: outsideDatabase(), waitMs: Int(integer("dispatch.measure_ms")))
+    func campusTravel(_ database: SharedDatabase) throws -> CampusTravel {
+        try CampusTravel(travel(), database: database, waitMs: Int(integer("dispatch.measure_ms")))
+    }
+
+    /// Nil: there is no service for ways.
+    func measureDesk(conninfo: String) throws -> MeasureDesk? {
+        guard !text("travel.url").isEmpty else { return nil }
+        return MeasureDesk(
+            try campusTravel(SharedDatabase(conninfo: conninfo)), waitMs: integer("dispatch.measure_ms"))
     }
 
     func geocoder() throws -> GeocoderSettings? {
