@@ -17,7 +17,7 @@ import pytest
 from apps import App, Desk
 from certificates import Authority
 from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
-from services import Services
+from services import Services, slow
 from test_dispatch import end, place
 from test_gateway import wait_until
 from world import a_world, connect
@@ -418,6 +418,35 @@ def test_addresses_are_looked_up_and_coordinates_do_without(desk, campus):
     finally:
         desk.services.trick = None
     assert len(rides(desk, campus)) == 2
+
+
+def test_ways_are_measured_before_a_ride_is_asked_for_and_nobody_waits_long_for_them(desk, campus):
+    running, port = desk.serve(
+        "--set", f"travel.url={desk.services.address}", "--set", f"travel.ca_file={desk.services.certificate}", "--set", "outside.failures_max=100",
+        "--set", "travel.calls_max=600/min", "--set", "dispatch.measure_ms=1500")
+    try:
+        driver(desk, campus, x=300, y=300)
+        ada = rider(desk, campus, port=port)
+        assert ask(ada, "a").status == 200
+        kinds = [record["kind"] for record in log(desk, campus) if record["kind"] in ("travel", "pickup")]
+        assert kinds == ["travel", "pickup"]
+        (why,) = desk.query("SELECT why ->> 'measured_by' FROM drover.dispatch_decision WHERE campus = %s AND why ->> 'measured_by' IS NOT NULL", campus.name)
+        assert why[0].endswith("/driving")
+        # Slow: decided by distance, once the time is over that a pickup waits.
+        desk.services.trick = slow(desk.services)
+        began = time.monotonic()
+        assert ask(rider(desk, campus, port=port), "b", from_latitude_deg=place(-333, 0)["latitude_deg"]).status == 200
+        assert time.monotonic() - began < 15
+        said = [record for record in log(desk, campus) if record["kind"] == "travel"][-1]
+        assert "{latitude_deg},{longitude_deg}".format(**place(-333, 0)) not in said["to"] or "-" in said["ways_ms"]
+        # Many at once wait for their turn no longer than that, too.
+        desk.services.trick = None
+        with ThreadPoolExecutor(30) as pool:
+            found = list(pool.map(lambda app: ask(app, "c").status, [rider(desk, campus, port=port) for _ in range(30)]))
+        assert found == [200] * 30
+    finally:
+        desk.services.trick = None
+        assert running.stop() == 0
 
 
 HOSTILE = [
