@@ -44,6 +44,8 @@ public struct CampusDesk: Equatable, Sendable {
     static let reachedMmPerS: Int64 = 2_000
     /// So long an ended ride's id is remembered: apps repeat a request for minutes, not for days.
     static let rememberedMs: Int64 = 86_400_000
+    /// Clocks of gateways may be off by less than that.
+    static let aheadMsMax: Int64 = 300_000
 
     public let id: String
     public private(set) var settings: CampusSettings
@@ -200,8 +202,8 @@ public struct CampusDesk: Equatable, Sendable {
 
     /// What holds already is nothing to decide on: several may say it.
     private mutating func change(_ hour: RideRecord.Hour, _ turn: inout Turn) throws(Undecided) {
-        // Somebody was late.
-        guard hour.startMs >= learned.hourMs ?? .min else { return }
+        // Somebody was late, or his clock is: an hour to come would make all until then too late.
+        guard hour.startMs >= learned.hourMs ?? .min, hour.startMs <= turn.nowMs + CampusDesk.aheadMsMax else { return }
         (learned.hourMs, learned.speedKmh) = (hour.startMs, hour.speedKmh)
         if travel.secondsPerMetre != campus.travel.secondsPerMetre {
             try decide(.travelTimesChanged(travel), "speed", nil, &turn)

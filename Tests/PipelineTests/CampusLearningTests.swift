@@ -83,7 +83,9 @@ struct CampusLearningTests {
     @Test("What an hour says decides once: equal values and late ones decide nothing")
     func hours() throws {
         func hour(_ number: Int64, _ surge: Int64, _ speed: Int64?) -> RideRecord.Kind {
-            .hour(.init(startMs: 1_700_000_000_000 + number * 3_600_000, surge: surge, speedKmh: speed, weather: nil))
+            .hour(
+                .init(
+                    startMs: 1_700_000_000_000 + (number - 3) * 3_600_000, surge: surge, speedKmh: speed, weather: nil))
         }
         var heavier = CampusLearningTests.ground
         heavier.numbers[.wait] = 2_000
@@ -97,7 +99,10 @@ struct CampusLearningTests {
         // 10 km/h and a detour of 1.3.
         #expect((desk.campus.travel.secondsPerMetre - 0.468).magnitude < 1e-9)
         #expect(book.takeChanges().decisions.map(\.offset) == [1, 6, 7])
-        try CampusLearningTests.take(hour(3, 1_000, nil), 8, &book)
+        // An hour to come, from a clock that is off by one: nobody is too late for it afterwards.
+        try CampusLearningTests.take(hour(4, 9_000, 1_000), 8, &book)
+        #expect(book.desks["c"]!.campus.rules.weights.surge == 1.5)
+        try CampusLearningTests.take(hour(3, 1_000, nil), 9, &book)
         #expect((book.desks["c"]!.campus.travel.secondsPerMetre - 0.234).magnitude < 1e-9)
     }
 
