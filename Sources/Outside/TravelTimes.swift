@@ -25,8 +25,8 @@ public struct TimeZoneName: Sendable {
     private let zone: TimeZone
 
     public init?(_ name: String) {
-        guard name == "UTC" || TimeZone.knownTimeZoneIdentifiers.contains(name), let zone = TimeZone(identifier: name)
-        else { return nil }
+        // Names of the database and older ones for the same: Asia/Calcutta and Asia/Kolkata.
+        guard name == "UTC" || name.contains("/"), let zone = TimeZone(identifier: name) else { return nil }
         self.zone = zone
     }
 

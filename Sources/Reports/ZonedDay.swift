@@ -12,9 +12,7 @@ public struct ZonedDay: Sendable {
     /// Nil when the zone is not in the time zone database or the date is not `2026-11-21`.
     public init?(date: String, zone: String) {
         // Only names of the database: "GMT+5" and the like mean different things to different libraries.
-        guard let timeZone = TimeZone(identifier: zone),
-            TimeZone.knownTimeZoneIdentifiers.contains(zone) || zone == "UTC"
-        else { return nil }
+        guard zone == "UTC" || zone.contains("/"), let timeZone = TimeZone(identifier: zone) else { return nil }
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = timeZone
         let parts = date.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }

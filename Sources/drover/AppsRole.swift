@@ -27,7 +27,8 @@ struct AppsRole {
         let site = CampusSite(
             conninfo: conninfo, queries: queries, uploads: uploads,
             addresses: try settings.geocoder().map { AddressDesk($0, conninfo: conninfo, log: log) },
-            ways: try settings.measureDesk(conninfo: conninfo), answerWaitMs: settings.integer("apps.answer_wait_ms"), log: log)
+            ways: try settings.measureDesk(conninfo: conninfo), answerWaitMs: settings.integer("apps.answer_wait_ms"),
+            log: log)
         self.site = site
         var router = site.router()
         CodeDesk(site, key: codeKey).add(to: &router)

@@ -109,7 +109,9 @@ extension Command {
             request: "none", rider: "none", passengers: 1, from: try place("--from"), to: try place("--to"))
         let settings = try SettingsSource.load(arguments)
         guard !settings.text("travel.url").isEmpty else { throw Failure("travel.url is not set") }
-        guard var record = try settings.campusTravel(settings.outsideDatabase()).measured(campus: id, pickup: pickup, nowMs: Clock.nowMs()),
+        guard
+            var record = try settings.campusTravel(settings.outsideDatabase()).measured(
+                campus: id, pickup: pickup, nowMs: Clock.nowMs()),
             case .travel(let travel) = record.kind
         else {
             throw Failure("\(id): nothing was measured in time; `drover outside travel` says what ails the service")

@@ -47,10 +47,11 @@ struct CampusHourTests {
         #expect(record.surge == 1_000 && record.weather == nil)
     }
 
-    @Test func halfHoursOfAZoneBeginAtHalfPast() throws {
+    @Test(arguments: ["Australia/Adelaide", "Asia/Kolkata", "Asia/Calcutta"])
+    func halfHoursOfAZoneBeginAtHalfPast(_ zone: String) throws {
         let rule = try CampusHour(
             CampusSettings(name: "c", boundary: [Position(latitude: 0, longitude: 0)]),
-            zone: TimeZoneName("Australia/Adelaide")!)
+            zone: #require(TimeZoneName(zone)))
         let record = rule.record(atMs: try #require(UTC.parse("2026-11-21T08:29:00Z")), weather: nil)
         #expect(record.startMs == UTC.parse("2026-11-21T07:30:00Z"))
     }
