@@ -56,7 +56,8 @@ class Office:
             return connection.execute(statement, values).fetchall()
 
     def settle(self):
-        self.world.work_off(self.env)
+        # A debug build on a busy machine takes a tenth of a second and more for each decision.
+        self.world.work_off(self.env, 300)
 
 
 def place(x, y):
@@ -319,4 +320,4 @@ def test_a_worker_that_is_killed_decides_once_and_a_replay_decides_nothing_anew(
     run = world.drover.run("verify", "again", "--format", "json", env=office.env)
     tables = {row["table"]: row for row in json.loads(run.out)}
     assert run.code == 0, [row for row in tables.values() if not row["equal"]]
-    assert tables["dispatch_decision"]["rows"] > 150 and tables["ride"]["rows"] > 60
+    assert tables["dispatch_decision"]["rows"] > 100 and tables["ride"]["rows"] > 60
