@@ -34,6 +34,7 @@ final class Lane: @unchecked Sendable {
 
     let committer: Committer
     private let commitIntervalMs: Int64
+    private let recordsAtOnce: Int
     private let metrics: WorkerMetrics
     private let log: Log
     private let report: @Sendable (Report) -> Void
@@ -47,11 +48,13 @@ final class Lane: @unchecked Sendable {
     private var notTaken = RecordCounts()
     private var saidNotTakenMs = -Lane.notTakenPeriodMs
 
+    /// - Parameter recordsAtOnce: after so many it is looked whether a commit is due, also amid a batch.
     init(
-        _ number: Int, _ settings: Committer.Settings, commitIntervalMs: Int64, metrics: WorkerMetrics, log: Log,
-        report: @escaping @Sendable (Report) -> Void
+        _ number: Int, _ settings: Committer.Settings, commitIntervalMs: Int64, recordsAtOnce: Int = .max,
+        metrics: WorkerMetrics, log: Log, report: @escaping @Sendable (Report) -> Void
     ) {
-        (self.commitIntervalMs, self.metrics, self.log, self.report) = (commitIntervalMs, metrics, log, report)
+        (self.commitIntervalMs, self.recordsAtOnce) = (commitIntervalMs, recordsAtOnce)
+        (self.metrics, self.log, self.report) = (metrics, log, report)
         committer = Committer(settings, name: "commit-\(number)", log: log)
         Threads.start("lane-\(number)") { self.run() }
     }
@@ -90,9 +93,8 @@ final class Lane: @unchecked Sendable {
                 case .stop: isStopping = true
                 }
             }
-            let isDue = isStopping || isFull || Clock.steadyMs() - lastCommitMs >= commitIntervalMs
-            if !isInFlight, isDue, pendingRecords > 0 { handOver() }
-            while isInFlight, isFull { waitForAnswer() }
+            commitIfDue(isStopping: isStopping)
+            while isInFlight, isFull { waitForAnswer(timeoutMs: 1_000) }
         }
         ended.signal()
     }
@@ -106,14 +108,27 @@ final class Lane: @unchecked Sendable {
 
     private func take(_ batch: MessageBatch) {
         for run in batch.runs {
-            guard let partition = owned[run.partition] else { continue }
-            do throws(OwnedPartition.Fault) {
-                try partition.takeRun(batch, run.messages, &counts)
-            } catch {
-                owned[run.partition] = nil
-                report(.broken(run.partition, error))
+            var first = run.messages.lowerBound
+            // It may be lost amid the batch.
+            while first < run.messages.upperBound, let partition = owned[run.partition] {
+                let end = first + min(recordsAtOnce, run.messages.upperBound - first)
+                do throws(OwnedPartition.Fault) {
+                    try partition.takeRun(batch, first..<end, &counts)
+                } catch {
+                    owned[run.partition] = nil
+                    report(.broken(run.partition, error))
+                }
+                first = end
+                guard first < run.messages.upperBound else { break }
+                if isInFlight { waitForAnswer(timeoutMs: 0) }
+                commitIfDue(isStopping: false)
             }
         }
+    }
+
+    private func commitIfDue(isStopping: Bool) {
+        let isDue = isStopping || isFull || Clock.steadyMs() - lastCommitMs >= commitIntervalMs
+        if !isInFlight, isDue, pendingRecords > 0 { handOver() }
     }
 
     private func handOver() {
@@ -152,8 +167,8 @@ final class Lane: @unchecked Sendable {
 
     /// Takes nothing but the answer of the commit in flight; the rest waits in the mailbox, whose weight tells the worker to
     /// pause.
-    private func waitForAnswer() {
-        let answer = mailbox.take(timeoutMs: 1_000) { if case .answered = $0 { true } else { false } }
+    private func waitForAnswer(timeoutMs: Int64) {
+        let answer = mailbox.take(timeoutMs: timeoutMs) { if case .answered = $0 { true } else { false } }
         if case .answered(let commit, let result)? = answer { settle(commit, result) }
     }
 

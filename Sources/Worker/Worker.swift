@@ -101,7 +101,10 @@ public final class Worker {
         self.plan = plan
         lanes = (0..<plan.count).map { number in
             let intervalMs = plan.commitIntervalMs(number, standard: settings.commitIntervalMs)
-            return Lane(number, database, commitIntervalMs: intervalMs, metrics: figures, log: log) {
+            return Lane(
+                number, database, commitIntervalMs: intervalMs, recordsAtOnce: plan.recordsAtOnce(number),
+                metrics: figures, log: log
+            ) {
                 events.put(.report(lane: number, $0))
             }
         }

@@ -321,3 +321,19 @@ def test_a_worker_that_is_killed_decides_once_and_a_replay_decides_nothing_anew(
     tables = {row["table"]: row for row in json.loads(run.out)}
     assert run.code == 0, [row for row in tables.values() if not row["equal"]]
     assert tables["dispatch_decision"]["rows"] > 100 and tables["ride"]["rows"] > 60
+
+
+def test_a_backlog_is_committed_piece_by_piece(office):
+    campus = office.campus()
+    for number in range(4):
+        campus.vehicle(f"bus-{number}", 100 * number, 0)
+    campus.rides()
+    office.worker.process.send_signal(signal.SIGSTOP)
+    for number in range(80):
+        campus.pickup(f"r-{number}", 10 * number, 20, 500, -10 * number)
+    office.worker.process.send_signal(signal.SIGCONT)
+    seen = set()
+    deadline = time.monotonic() + 120
+    while len(campus_rides := office.query("SELECT 1 FROM drover.ride WHERE campus = %s", campus.name)) < 80 and time.monotonic() < deadline:
+        seen.add(len(campus_rides))
+    assert len(campus_rides) == 80 and len(seen) > 5, seen

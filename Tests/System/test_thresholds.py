@@ -150,7 +150,7 @@ def said(name, episodes):
 class Stored:
     """What the tables hold of one machine."""
 
-    def __init__(self, connection, vehicle):
+    def __init__(self, connection, vehicle, live_since):
         self.alerts = connection.execute(
             """SELECT parameter, severity, state, opened_at, resolved_at, threshold, recommended, audience, advice, test
                FROM drover.alert WHERE vehicle = %s AND state <> 'withdrawn' ORDER BY opened_at, parameter""", [vehicle]).fetchall()
@@ -159,6 +159,10 @@ class Stored:
                 read_at - last_cell_call_in_at FROM drover.machine_reading WHERE vehicle = %s AND contact IS NULL ORDER BY read_at""", [vehicle]).fetchall()
         self.column = {name: index + 1 for index, name in enumerate(
             ["coolant_c", "fuel_level_gal", "hydraulic_oil_c", "tire_pressure_kpa", "gps_available", "last_reprogramming_ok", "last_cell_call_in_at"])}
+
+        # A box goes on making readings while it is polled: what the clock opened at one of these, the next one resolves.
+        at = [row[0] for row in self.readings]
+        self.live = {one: another for one, another in zip(at, at[1:]) if another >= live_since}
 
     def of(self, column):
         return [(row[0], row[self.column[column]]) for row in self.readings]
@@ -181,7 +185,9 @@ class Stored:
             # What the clock opens after the last reading is no part of the walk.
             return said(NAMES[case.walk[0]], [(each[3], each[4], each[1]) for each in self.others(case) if each[3] <= last])
         words = []
-        for name, severity, state, opened, _, _, _, _, _, test in self.others(case):
+        for name, severity, state, opened, resolved, _, _, _, _, test in self.others(case):
+            if case.expected.endswith("by the clock") and resolved and resolved == self.live.get(opened):
+                continue
             when = "" if opened == first else " by the clock" if opened == last else f" {(opened - first).total_seconds() / 60:g} min after the first reading"
             words.append(f"{name} {severity} {state}{when}")
         return "; ".join(words) or "nothing"
@@ -200,6 +206,7 @@ def test_every_cell_of_the_threshold_table_from_the_box_to_the_alert(world, tmp_
     cases = list(all_cases())
     env = world.database()
     worker = world.worker(env, "one", **{"ticks.interval_s": 1})
+    live_since = datetime.now(timezone.utc)
     boxes = sorted(emulate(world, scenario(tmp_path / "table.yaml", cases), len(cases)), key=lambda box: box["what"])
     assert [box["what"] for box in boxes] == [f"b{index:03}" for index in range(len(cases))]
     vehicles = [box["serial"] for box in boxes]
@@ -234,7 +241,7 @@ def test_every_cell_of_the_threshold_table_from_the_box_to_the_alert(world, tmp_
     table, wrong = [], []
     with connect(env) as connection:
         for case, vehicle in zip(cases, vehicles):
-            stored = Stored(connection, vehicle)
+            stored = Stored(connection, vehicle, live_since)
             if case.parameter == "GPS" and case.values:
                 check_gps_spans(stored, case)
             expected, got = stored.expected(case), stored.got(case)
@@ -279,7 +286,7 @@ def test_a_backlog_of_three_days_tells_its_overheating_late_and_no_false_alert(w
     world.work_off(env)
     assert worker.stop() == 0
     with connect(env) as connection:
-        stored = Stored(connection, vehicle)
+        stored = Stored(connection, vehicle, live_since=datetime.now(timezone.utc))
         expected = walk(stored.of("coolant_c"), "above", 85, 95, 82, 0)
         rows = connection.execute(
             """SELECT parameter, opened_at, resolved_at, severity, told_at, resolved_told_at, revision, alert_id, state FROM drover.alert
