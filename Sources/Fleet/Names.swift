@@ -35,6 +35,7 @@ public enum Topic {
     public static let cars = "drover.cars"
     public static let machines = "drover.machines"
     public static let dispatch = "drover.dispatch"
+    public static let sightings = "drover.sightings"
     /// What comes back out, through the outbox.
     public static let alerts = "drover.alerts"
     public static let assignments = "drover.assignments"
