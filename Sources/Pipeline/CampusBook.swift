@@ -73,6 +73,10 @@ public struct CampusBook: Sendable {
     public private(set) var clockMs: Int64
     /// From this offset on nobody has decided yet.
     private let decidesFrom: Int64
+    /// After so many decisions of its own it stops; `goOn` takes up the rest.
+    private let decisionsAtOnce: Int
+    /// The offset of the last record that was seen.
+    private var seen: Int64 = -1
     /// The first of them waits for its decision.
     private var waiting: [Waiting] = []
     private var given: [Place: (decisions: [Decision], why: String)] = [:]
@@ -80,8 +84,11 @@ public struct CampusBook: Sendable {
     /// Decisions that were made anew since it was taken over, because those on the log do not fit.
     public private(set) var decidedAnew = 0
 
-    public init(desks: [String: CampusDesk] = [:], clockMs: Int64, decidesFrom: Int64) {
+    public init(
+        desks: [String: CampusDesk] = [:], clockMs: Int64, decidesFrom: Int64, decisionsAtOnce: Int = .max
+    ) {
         (self.desks, self.clockMs, self.decidesFrom) = (desks, clockMs, decidesFrom)
+        self.decisionsAtOnce = decisionsAtOnce
     }
 
     /// Where the next owner has to begin reading; nil: at the next offset.
@@ -106,12 +113,14 @@ public struct CampusBook: Sendable {
             guard isKnown else { throw .campusUnknown }
             waiting.append(Waiting(what: .record(record), offset: offset, atMs: atMs))
         }
-        goOn(offset)
+        seen = offset
+        goOn()
     }
 
     public mutating func tick(_ ts: Int64, offset: Int64) {
         waiting.append(Waiting(what: .tick, offset: offset, atMs: ts))
-        goOn(offset)
+        seen = offset
+        goOn()
     }
 
     public mutating func takeChanges() -> Changes {
@@ -119,8 +128,14 @@ public struct CampusBook: Sendable {
         return changes
     }
 
-    /// Takes what waits, up to the first that needs a decision which may still come.
-    private mutating func goOn(_ offset: Int64) {
+    /// Something waits, and not for a record to come.
+    public var canGoOn: Bool { !waiting.isEmpty && isBehindLog }
+    /// All that may have been decided by others was seen.
+    private var isBehindLog: Bool { seen + 1 >= decidesFrom }
+
+    /// Takes what waits, up to the first that needs a decision which may still come, or until it has decided enough.
+    public mutating func goOn() {
+        var decided = 0
         while let first = waiting.first {
             if case .tick = first.what {
                 clockMs = max(clockMs, first.atMs)
@@ -130,9 +145,10 @@ public struct CampusBook: Sendable {
                 waiting.replaceSubrange(0..<1, with: each)
                 continue
             }
+            let before = changes.decisions.count
             let known = first.campus.flatMap { given[Place(campus: $0, offset: first.offset)] }
             let source: CampusDesk.Source =
-                if let known { .record(known.decisions) } else if offset + 1 >= decidesFrom { .here } else { .none }
+                if let known { .record(known.decisions) } else if isBehindLog { .here } else { .none }
             do {
                 try take(first, source, why: known?.why)
             } catch {
@@ -140,6 +156,8 @@ public struct CampusBook: Sendable {
             }
             waiting.removeFirst()
             given = given.filter { $0.key.offset >= first.offset }
+            if known == nil, changes.decisions.count > before { decided += 1 }
+            if decided >= decisionsAtOnce { return }
         }
     }
 

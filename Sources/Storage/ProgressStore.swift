@@ -15,13 +15,13 @@ package struct PartitionProgress: Equatable, Sendable {
     package init(nextOffset: Int64) { (self.nextOffset, replayFrom) = (nextOffset, nextOffset) }
 }
 
-/// One step of a partition: from the offset this worker last wrote to where it stands then.
+/// One step of a partition: from the place this worker last wrote to where it stands then.
 package struct ProgressStep: Sendable {
     package let partition: TopicPartition
-    package let from: Int64
+    package let from: PartitionProgress
     package let to: PartitionProgress
 
-    package init(partition: TopicPartition, from: Int64, to: PartitionProgress) {
+    package init(partition: TopicPartition, from: PartitionProgress, to: PartitionProgress) {
         (self.partition, self.from, self.to) = (partition, from, to)
     }
 }
@@ -57,21 +57,25 @@ package enum ProgressStore {
     }
 
     /// The compare-and-set, one statement for all partitions and the first of the transaction. Partitions that it does
-    /// not return are owned by another worker by now: their rows must be left out.
+    /// not return are owned by another worker by now: their rows must be left out. Both offsets are compared: what waited
+    /// for its decisions moves the second alone.
     package static func advance(_ steps: [ProgressStep], on connection: Connection) throws -> Set<TopicPartition> {
         let rows = try connection.query(
             """
             UPDATE partition_progress p
             SET next_offset = step.to_offset, clock_at = nullif(step.clock_at, 'epoch'), replay_offset = step.replay_offset,
                 replay_clock_at = nullif(step.replay_clock_at, 'epoch'), last_record_hash = step.hash
-            FROM unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::timestamptz[], $6::bigint[], $7::timestamptz[], $8::bigint[])
-                AS step(topic, partition, from_offset, to_offset, clock_at, replay_offset, replay_clock_at, hash)
+            FROM unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[], $6::timestamptz[], $7::bigint[], $8::timestamptz[],
+                    $9::bigint[])
+                AS step(topic, partition, from_offset, from_replay, to_offset, clock_at, replay_offset, replay_clock_at, hash)
             WHERE p.topic = step.topic AND p.partition = step.partition AND p.next_offset = step.from_offset
+                AND p.replay_offset = step.from_replay
             RETURNING p.topic, p.partition
             """,
             [
                 .textArray(steps.map(\.partition.topic)), .int4Array(steps.map(\.partition.partition)),
-                .int8Array(steps.map(\.from)), .int8Array(steps.map(\.to.nextOffset)),
+                .int8Array(steps.map(\.from.nextOffset)), .int8Array(steps.map(\.from.replayFrom)),
+                .int8Array(steps.map(\.to.nextOffset)),
                 .timestampArray(steps.map(\.to.clockMs)), .int8Array(steps.map(\.to.replayFrom)),
                 .timestampArray(steps.map(\.to.replayClockMs)),
                 .int8Array(steps.map { $0.to.lastRecordHash ?? 0 }),

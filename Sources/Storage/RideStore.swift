@@ -23,7 +23,7 @@ package enum RideStore {
             let id = try row.text("campus")!
             desks[id] = try desk(id, row, on: connection)
         }
-        return CampusBook(desks: desks, clockMs: clockMs, decidesFrom: decidesFrom)
+        return CampusBook(desks: desks, clockMs: clockMs, decidesFrom: decidesFrom, decisionsAtOnce: 1)
     }
 
     private static func desk(_ id: String, _ row: Row, on connection: Connection) throws -> CampusDesk {

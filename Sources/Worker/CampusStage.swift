@@ -16,6 +16,14 @@ final class CampusStage: Stage {
         (self.partition, self.place, self.book, self.rejects) = (partition, place, book, rejects)
     }
 
+    var canGoOn: Bool { book.canGoOn }
+
+    func goOn(_ counts: inout RecordCounts) {
+        let anewBefore = book.decidedAnew
+        book.goOn()
+        counts.decidedAnew += book.decidedAnew - anewBefore
+    }
+
     func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) {
         let anewBefore = book.decidedAnew
         for index in messages {

@@ -82,7 +82,7 @@ final class Lane: @unchecked Sendable {
         var isStopping = false
         while true {
             let untilCommit = commitIntervalMs - (Clock.steadyMs() - lastCommitMs)
-            if isStopping && !isInFlight && (pendingRecords == 0 || owned.isEmpty) { break }
+            if isStopping && !isInFlight && !isPending { break }
             if let item = mailbox.take(timeoutMs: isInFlight ? 10 : min(max(1, untilCommit), 100)) {
                 switch item {
                 // A commit that lags: its answer first.
@@ -99,6 +99,7 @@ final class Lane: @unchecked Sendable {
         ended.signal()
     }
 
+    private var isPending: Bool { owned.values.contains { $0.isPending } }
     private var pendingRecords: Int64 { owned.values.reduce(0) { $0 + $1.pendingRecords } }
 
     private var isFull: Bool {
@@ -119,20 +120,33 @@ final class Lane: @unchecked Sendable {
                     report(.broken(run.partition, error))
                 }
                 first = end
+                goOn(run.partition)
                 guard first < run.messages.upperBound else { break }
-                if isInFlight { waitForAnswer(timeoutMs: 0) }
-                commitIfDue(isStopping: false)
+                breathe()
             }
         }
     }
 
+    /// What stopped amid its work is committed part by part.
+    private func goOn(_ partition: TopicPartition) {
+        while let each = owned[partition], each.canGoOn {
+            breathe()
+            each.goOn(&counts)
+        }
+    }
+
+    private func breathe() {
+        if isInFlight { waitForAnswer(timeoutMs: 0) }
+        commitIfDue(isStopping: false)
+    }
+
     private func commitIfDue(isStopping: Bool) {
         let isDue = isStopping || isFull || Clock.steadyMs() - lastCommitMs >= commitIntervalMs
-        if !isInFlight, isDue, pendingRecords > 0 { handOver() }
+        if !isInFlight, isDue, isPending { handOver() }
     }
 
     private func handOver() {
-        let pending = owned.values.filter { $0.pendingRecords > 0 }
+        let pending = owned.values.filter(\.isPending)
         let parts = pending.map { partition in
             Commit.Part(
                 step: partition.handOver(), rows: partition.stage.rows(),

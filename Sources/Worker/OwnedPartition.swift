@@ -52,6 +52,15 @@ final class OwnedPartition: @unchecked Sendable {
     /// No rules are on record for its machines.
     var needsRules: Bool { (stage as? MachineStage)?.needsRules ?? false }
     var pendingRecords: Int64 { max(0, nextOffset - handedOver.nextOffset) }
+    /// Something is to be committed.
+    var isPending: Bool { pendingRecords > 0 || (wentOn && nextOffset == handedOver.nextOffset) }
+    /// Since the last hand-over, without a record.
+    private var wentOn = false
+    var canGoOn: Bool { stage.canGoOn }
+    func goOn(_ counts: inout RecordCounts) {
+        stage.goOn(&counts)
+        wentOn = true
+    }
 
     /// Takes a run of messages. Those before the partition's place were taken already.
     func takeRun(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) throws(Fault) {
@@ -97,8 +106,8 @@ final class OwnedPartition: @unchecked Sendable {
         } else {
             (to.replayFrom, to.replayClockMs) = (nextOffset, stage.clockMs)
         }
-        let step = ProgressStep(partition: partition, from: handedOver.nextOffset, to: to)
-        handedOver = to
+        let step = ProgressStep(partition: partition, from: handedOver, to: to)
+        (handedOver, wentOn) = (to, false)
         return step
     }
 }

@@ -10,6 +10,10 @@ package protocol Stage: AnyObject {
     /// Records in the order of the log, from the first that the partition's progress asks for.
     func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts)
 
+    /// It stopped amid what it was given, so that a part can be committed; `goOn` takes the next part.
+    var canGoOn: Bool { get }
+    func goOn(_ counts: inout RecordCounts)
+
     /// How many rows `rows` would hand over.
     var waitingRows: Int { get }
 
@@ -31,6 +35,8 @@ package protocol Stage: AnyObject {
 }
 
 extension Stage {
+    package var canGoOn: Bool { false }
+    package func goOn(_ counts: inout RecordCounts) {}
     package func watch(_ vehicles: Set<String>) {}
 }
 

@@ -29,8 +29,10 @@ struct CampusBookTests {
     private static func record(_ kind: RideRecord.Kind, _ offset: Int64) -> RideRecord {
         RideRecord(id: "x-\(offset)", campus: "c", ts: 1_700_000_000_000 + offset, by: "test", kind: kind)
     }
-    private static func feed(_ kinds: [RideRecord.Kind], decidesFrom: Int64) throws -> CampusBook {
-        var book = CampusBook(clockMs: 0, decidesFrom: decidesFrom)
+    private static func feed(
+        _ kinds: [RideRecord.Kind], decidesFrom: Int64, decisionsAtOnce: Int = .max
+    ) throws -> CampusBook {
+        var book = CampusBook(clockMs: 0, decidesFrom: decidesFrom, decisionsAtOnce: decisionsAtOnce)
         for (offset, kind) in kinds.enumerated() {
             try book.take(record(kind, Int64(offset)), offset: Int64(offset), atMs: 1_700_000_000_000 + Int64(offset))
         }
@@ -50,6 +52,25 @@ struct CampusBookTests {
         var book = try CampusBookTests.feed(CampusBookTests.day, decidesFrom: .max)
         #expect(book.desks["c"]?.vehicles.isEmpty == true && book.waitsFrom == 1)
         #expect(book.takeChanges().decisions.isEmpty)
+    }
+
+    @Test("What waited can be decided piece by piece, each with the place where the next owner would begin")
+    func goesOn() throws {
+        var whole = try CampusBookTests.feed(CampusBookTests.day, decidesFrom: 4)
+        var book = try CampusBookTests.feed(CampusBookTests.day, decidesFrom: 4, decisionsAtOnce: 1)
+        var places = [book.waitsFrom]
+        var decisions = book.takeChanges().decisions
+        while book.canGoOn {
+            book.goOn()
+            let changes = book.takeChanges()
+            #expect(changes.decisions.count == 1)
+            decisions += changes.decisions
+            places.append(book.waitsFrom)
+        }
+        #expect(places == [2, 3, nil])
+        let expected = whole.takeChanges().decisions
+        #expect(decisions.map(\.offset) == expected.map(\.offset) && decisions.map(\.text) == expected.map(\.text))
+        #expect(book.desks["c"]?.rides["r"]?.vehicle == "near")
     }
 
     @Test("What the log says was decided is taken, also where it would be decided otherwise now")

@@ -175,7 +175,7 @@ private final class CarRun {
             min(worker.book.replayFrom.offset, worker.at), worker.book.replayFrom.clockMs
         )
         workers[number].inFlight = Commit(
-            step: ProgressStep(partition: partition, from: worker.handedOver.nextOffset, to: to),
+            step: ProgressStep(partition: partition, from: worker.handedOver, to: to),
             tables: CarStore.encode(worker.book), vehicles: vehicles(worker.book), dropped: dropped(worker.book),
             cuts: worker.cuts, rows: worker.book.rows, book: worker.book)
         workers[number].handedOver = to

@@ -43,6 +43,10 @@ class Office:
         self.worker = self.world.worker(self.env, "dispatch")
         self.worker.wait_for("partitions assigned", 30)
 
+    def kill(self):
+        self.worker.process.send_signal(signal.SIGKILL)
+        self.worker.process.wait()
+
     def stop(self):
         self.worker.stop()
         self.relay.stop()
@@ -306,8 +310,7 @@ def test_a_worker_that_is_killed_decides_once_and_a_replay_decides_nothing_anew(
     campus = office.campus()
     for number in day(campus, 5, 200):
         if number % 40 == 39:
-            office.worker.process.send_signal(signal.SIGKILL)
-            office.worker.process.wait()
+            office.kill()
             office.work()
     office.settle()
     rides = campus.rides()
@@ -323,17 +326,55 @@ def test_a_worker_that_is_killed_decides_once_and_a_replay_decides_nothing_anew(
     assert tables["dispatch_decision"]["rows"] > 100 and tables["ride"]["rows"] > 60
 
 
-def test_a_backlog_is_committed_piece_by_piece(office):
+def backlog(campus, count):
+    for number in range(count):
+        campus.pickup(f"r-{number}", 10 * number, 20, 500, -10 * number)
+
+
+def watch(office, campus, count, enough=None):
+    """How many rides were seen, each number once, until all are there or `enough`."""
+    seen, deadline = [], time.monotonic() + 120
+    while time.monotonic() < deadline:
+        rides = len(office.query("SELECT 1 FROM drover.ride WHERE campus = %s", campus.name))
+        if not seen or seen[-1] != rides:
+            seen.append(rides)
+        if rides >= (enough or count):
+            break
+    return seen
+
+
+def with_vehicles(office):
     campus = office.campus()
     for number in range(4):
         campus.vehicle(f"bus-{number}", 100 * number, 0)
     campus.rides()
+    return campus
+
+
+def test_a_backlog_is_committed_piece_by_piece(office):
+    campus = with_vehicles(office)
     office.worker.process.send_signal(signal.SIGSTOP)
-    for number in range(80):
-        campus.pickup(f"r-{number}", 10 * number, 20, 500, -10 * number)
+    backlog(campus, 80)
     office.worker.process.send_signal(signal.SIGCONT)
-    seen = set()
-    deadline = time.monotonic() + 120
-    while len(campus_rides := office.query("SELECT 1 FROM drover.ride WHERE campus = %s", campus.name)) < 80 and time.monotonic() < deadline:
-        seen.add(len(campus_rides))
-    assert len(campus_rides) == 80 and len(seen) > 5, seen
+    seen = watch(office, campus, 80)
+    assert seen[-1] == 80 and len(seen) > 5, seen
+
+
+def test_who_takes_over_a_backlog_commits_it_piece_by_piece_and_a_kill_amid_it_begins_there(office):
+    """The log's end is not known to be decided by nobody until it is read: so all of it waits, and then goes piece by piece."""
+    campus = with_vehicles(office)
+    office.settle()
+    office.kill()
+    backlog(campus, 80)
+    office.work()
+    seen = watch(office, campus, 80, enough=20)
+    office.kill()
+    [(waiting,)] = office.query("""SELECT next_offset - replay_offset FROM drover.partition_progress
+        WHERE topic = 'drover.dispatch' AND next_offset > replay_offset ORDER BY 1 DESC LIMIT 1""")
+    assert 20 <= seen[-1] < 80 and len(seen) > 3 and 0 < waiting < 80, (seen, waiting)
+    office.work()
+    again = watch(office, campus, 80)
+    assert again[0] >= seen[-1] and again[-1] == 80 and len(again) > 5, again
+    office.settle()
+    decisions = office.query("SELECT count(*), count(DISTINCT record_offset) FROM drover.dispatch_decision WHERE campus = %s", campus.name)
+    assert decisions == [(84, 84)], decisions
