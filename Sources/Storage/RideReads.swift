@@ -117,9 +117,7 @@ public enum RideReads {
                 JOIN unnest($1::text[], $2::text[]) AS asked(campus, request)
                     ON asked.campus = r.campus AND asked.request = r.request
                 """, [.textArray(keys.map(\.campus)), .textArray(keys.map(\.id))])
-        return Dictionary(
-            try rows.map { row in (Key(try row.text("campus")!, try row.text("request")!), try ride(row)) }
-        ) { first, _ in first }
+        return try byKey(rows, "request", ride)
     }
 
     /// Outstanding rides, the oldest first.
@@ -182,8 +180,12 @@ public enum RideReads {
                 JOIN unnest($1::text[], $2::text[]) AS asked(campus, vehicle)
                     ON asked.campus = v.campus AND asked.vehicle = v.vehicle
                 """, [.textArray(keys.map(\.campus)), .textArray(keys.map(\.id))])
-        return Dictionary(
-            try rows.map { row in (Key(try row.text("campus")!, try row.text("vehicle")!), try vehicle(row)) }
+        return try byKey(rows, "vehicle", vehicle)
+    }
+
+    private static func byKey<Item>(_ rows: Rows, _ id: String, _ read: (Row) throws -> Item) throws -> [Key: Item] {
+        Dictionary(
+            try rows.map { row in (Key(try row.text("campus")!, try row.text(id)!), try read(row)) }
         ) { first, _ in first }
     }
 

@@ -6,23 +6,9 @@ import Wire
 
 /// A campus on the log: decisions are taken from it where they stand there, and made only behind its end.
 struct CampusBookTests {
-    private static let ground = CampusSettings(
-        name: "The square",
-        boundary: [(0, 0), (200_000, 0), (200_000, 200_000), (0, 200_000)].map {
-            Position(latitude: 389_000_000 + $0.0, longitude: -770_000_000 + $0.1)
-        })
-    private static func place(_ north: Int32, _ east: Int32) -> Position {
-        Position(latitude: 389_000_000 + north, longitude: -770_000_000 + east)
-    }
-    private static func entered(_ vehicle: String, _ place: Position) -> RideRecord.Kind {
-        .inService(
-            RideRecord.InService(
-                vehicle: vehicle, driver: "d-\(vehicle)", person: .init(name: "D", photo: nil), capacity: 4,
-                place: place))
-    }
     /// The near vehicle would get it.
     private static let day: [RideRecord.Kind] = [
-        .campus(ground), entered("near", place(1_000, 1_000)), entered("far", place(150_000, 150_000)),
+        .campus(squareCampus), entered("near", place(1_000, 1_000)), entered("far", place(150_000, 150_000)),
         .pickup(
             .init(request: "r", rider: "ada", passengers: 1, from: place(2_000, 2_000), to: place(90_000, 90_000))),
     ]
@@ -97,10 +83,10 @@ struct CampusBookTests {
             .pickup(
                 .init(
                     request: request, rider: "of-\(request)", passengers: passengers,
-                    from: CampusBookTests.place(2_000, 2_000), to: CampusBookTests.place(90_000, 90_000)))
+                    from: place(2_000, 2_000), to: place(90_000, 90_000)))
         }
         let full: [RideRecord.Kind] = [
-            .campus(CampusBookTests.ground), CampusBookTests.entered("bus", CampusBookTests.place(1_000, 1_000)),
+            .campus(squareCampus), entered("bus", place(1_000, 1_000)),
             pickup("a", 3), pickup("b", 2), .done(request: "a", isPickup: true), .done(request: "b", isPickup: true),
         ]
         var book = try CampusBookTests.feed(full, decidesFrom: 0)
@@ -118,7 +104,7 @@ struct CampusBookTests {
 
     @Test("A campus that goes by its records' times asks neither ticks nor when they were pushed")
     func recordTime() throws {
-        var ground = CampusBookTests.ground
+        var ground = squareCampus
         ground.numbers = [.recordTime: 1_000, .queueS: 600_000, .silenceS: 3_600_000]
         let start: Int64 = 1_600_000_000_000
         let said: [(RideRecord.Kind, Int64)] = [
@@ -152,14 +138,14 @@ struct CampusBookTests {
     func roundTrip() throws {
         let person = RideRecord.Person(name: "Ada \"A\" Ö", photo: "photos/ada.jpg")
         var pickup = RideRecord.Pickup(
-            request: "r", rider: "ada", passengers: 3, from: CampusBookTests.place(1, 2),
-            to: CampusBookTests.place(3, -4))
+            request: "r", rider: "ada", passengers: 3, from: place(1, 2),
+            to: place(3, -4))
         (pickup.fromAddress, pickup.description) = ("Gate 1", "two bags")
-        var ground = CampusBookTests.ground
+        var ground = squareCampus
         ground.numbers = [.speedKmh: 25_500, .iterations: 100_000, .likelihoodDays: 7_000]
         ground.tables = [.speedsKmh: "0-24 20.5", .surgeRain: "0.5 1.1, 2.5 1.25"]
         ground.timeZone = "America/New_York"
-        let cell = WeatherCell(CampusBookTests.place(1, 2), sizeMilliDeg: 100)
+        let cell = WeatherCell(place(1, 2), sizeMilliDeg: 100)
         var hour = WeatherHour(ts: 1_700_000_000_000)
         hour.thousandths = [.precipitation: 1_200]
         let weather = WeatherAnswer(
@@ -167,10 +153,10 @@ struct CampusBookTests {
         let kinds: [RideRecord.Kind] = [
             .campus(ground), .profile(rider: "ada", person: person), .pickup(pickup), .cancel(request: "r"),
             .override(request: "r"), .done(request: "r", isPickup: true), .done(request: "r", isPickup: false),
-            CampusBookTests.entered("bus", CampusBookTests.place(5, 6)), .outOfService(vehicle: "bus"),
+            entered("bus", place(5, 6)), .outOfService(vehicle: "bus"),
             .breakdown(vehicle: "bus"),
-            .position(vehicle: "bus", place: CampusBookTests.place(7, 8), speedMmPerS: 1_500),
-            .position(vehicle: "bus", place: CampusBookTests.place(7, 8), speedMmPerS: nil), .riderSign(rider: "ada"),
+            .position(vehicle: "bus", place: place(7, 8), speedMmPerS: 1_500),
+            .position(vehicle: "bus", place: place(7, 8), speedMmPerS: nil), .riderSign(rider: "ada"),
             .vehicleSign(vehicle: "bus"), .clock, .surge(thousandths: 1_250),
             .hour(.init(startMs: 1_700_000_000_000, surge: 1_300, speedKmh: 18_000, weather: nil)),
             .hour(
@@ -179,8 +165,8 @@ struct CampusBookTests {
                     weather: JSONValue.object(weather.fields).rendered())),
             .travel(
                 .init(
-                    source: "roads/driving", from: [CampusBookTests.place(1, 2), CampusBookTests.place(3, -4)],
-                    to: [CampusBookTests.place(5, 6)], ms: [61_250, nil])),
+                    source: "roads/driving", from: [place(1, 2), place(3, -4)],
+                    to: [place(5, 6)], ms: [61_250, nil])),
             .decision(offset: 7, text: "expired=a|bus=1p 1d", why: "{}"),
         ]
         for kind in kinds {
@@ -195,14 +181,14 @@ struct CampusBookTests {
 
     @Test("The plane of a campus agrees with the great circle to a tenth of a per mille")
     func plane() throws {
-        let area = try #require(CampusArea(boundary: CampusBookTests.ground.boundary))
-        let (a, b) = (CampusBookTests.place(10_000, 20_000), CampusBookTests.place(180_000, 150_000))
+        let area = try #require(CampusArea(boundary: squareCampus.boundary))
+        let (a, b) = (place(10_000, 20_000), place(180_000, 150_000))
         let (p, q) = (area.point(a), area.point(b))
         let metres = ((p.xM - q.xM) * (p.xM - q.xM) + (p.yM - q.yM) * (p.yM - q.yM)).squareRoot()
         #expect((metres / a.metres(to: b) - 1).magnitude < 1e-4 && area.position(p) == a)
-        #expect(area.metresOutside(area.point(CampusBookTests.place(100_000, 100_000))) == 0)
+        #expect(area.metresOutside(area.point(place(100_000, 100_000))) == 0)
         // 0.005° north of the northern edge.
-        let outside = area.metresOutside(area.point(CampusBookTests.place(250_000, 100_000)))
+        let outside = area.metresOutside(area.point(place(250_000, 100_000)))
         #expect((outside / 555.975 - 1).magnitude < 1e-4)
     }
 }

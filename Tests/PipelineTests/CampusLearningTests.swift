@@ -6,21 +6,6 @@ import Wire
 
 /// What a campus learns, and what it is told about hours and ways, in its decisions.
 struct CampusLearningTests {
-    private static let ground = CampusSettings(
-        name: "The square",
-        boundary: [(0, 0), (200_000, 0), (200_000, 200_000), (0, 200_000)].map { place($0.0, $0.1) })
-
-    private static func place(_ north: Int32, _ east: Int32) -> Position {
-        Position(latitude: 389_000_000 + north, longitude: -770_000_000 + east)
-    }
-
-    private static func entered(_ vehicle: String, _ place: Position) -> RideRecord.Kind {
-        .inService(
-            RideRecord.InService(
-                vehicle: vehicle, driver: "d-\(vehicle)", person: .init(name: "D", photo: nil), capacity: 4,
-                place: place))
-    }
-
     private static func asked(_ request: String, _ from: Position) -> RideRecord.Kind {
         .pickup(.init(request: request, rider: "ada", passengers: 1, from: from, to: place(90_000, 90_000)))
     }
@@ -39,12 +24,12 @@ struct CampusLearningTests {
 
     @Test("A request that is taken back or refused counts once, whatever is said afterwards")
     func learnsOnce() throws {
-        let place = CampusLearningTests.place(2_000, 2_000)
+        let spot = place(2_000, 2_000)
         let book = try CampusLearningTests.feed([
-            .campus(CampusLearningTests.ground), CampusLearningTests.entered("bus", place),
-            CampusLearningTests.asked("r1", place), .cancel(request: "r1"), .cancel(request: "r1"),
-            CampusLearningTests.asked("r1", place), CampusLearningTests.asked("r2", place), .override(request: "r2"),
-            .override(request: "r2"), CampusLearningTests.entered("other", place),
+            .campus(squareCampus), entered("bus", spot),
+            CampusLearningTests.asked("r1", spot), .cancel(request: "r1"), .cancel(request: "r1"),
+            CampusLearningTests.asked("r1", spot), CampusLearningTests.asked("r2", spot), .override(request: "r2"),
+            .override(request: "r2"), entered("other", spot),
             .done(request: "r2", isPickup: true), .done(request: "r2", isPickup: true), .cancel(request: "r2"),
             .override(request: "r2"), .done(request: "r2", isPickup: false),
         ])
@@ -57,13 +42,13 @@ struct CampusLearningTests {
 
     @Test("A new request costs by what its place has taught")
     func costsWhatWasLearned() throws {
-        let place = CampusLearningTests.place(2_000, 2_000)
+        let spot = place(2_000, 2_000)
         var kinds: [RideRecord.Kind] = [
-            .campus(CampusLearningTests.ground),
-            CampusLearningTests.entered("bus", CampusLearningTests.place(30_000, 30_000)),
+            .campus(squareCampus),
+            entered("bus", place(30_000, 30_000)),
         ]
-        for n in 0..<5 { kinds += [CampusLearningTests.asked("r\(n)", place), .cancel(request: "r\(n)")] }
-        kinds.append(CampusLearningTests.asked("last", place))
+        for n in 0..<5 { kinds += [CampusLearningTests.asked("r\(n)", spot), .cancel(request: "r\(n)")] }
+        kinds.append(CampusLearningTests.asked("last", spot))
         var book = try CampusLearningTests.feed(kinds)
         let request = try #require(book.desks["c"]?.campus.ride("last")?.request)
         // Five of five, and ten trials of the campus's mean: five of five and twenty.
@@ -87,10 +72,10 @@ struct CampusLearningTests {
                 .init(
                     startMs: 1_700_000_000_000 + (number - 3) * 3_600_000, surge: surge, speedKmh: speed, weather: nil))
         }
-        var heavier = CampusLearningTests.ground
+        var heavier = squareCampus
         heavier.numbers[.wait] = 2_000
         var book = try CampusLearningTests.feed([
-            .campus(CampusLearningTests.ground), hour(1, 1_250, 10_000), hour(1, 1_250, 10_000),
+            .campus(squareCampus), hour(1, 1_250, 10_000), hour(1, 1_250, 10_000),
             hour(2, 1_250, 10_000), hour(1, 9_000, 1_000), .surge(thousandths: 1_250), .surge(thousandths: 1_500),
             .campus(heavier),
         ])
@@ -108,12 +93,12 @@ struct CampusLearningTests {
 
     @Test("Ways on the log are used, and told; a replay asks nobody")
     func measured() throws {
-        let (near, far) = (CampusLearningTests.place(1_000, 1_000), CampusLearningTests.place(150_000, 150_000))
-        let (from, to) = (CampusLearningTests.place(2_000, 2_000), CampusLearningTests.place(90_000, 90_000))
+        let (near, far) = (place(1_000, 1_000), place(150_000, 150_000))
+        let (from, to) = (place(2_000, 2_000), place(90_000, 90_000))
         let ways: [Int64?] = [900_000, nil, 5_000, nil, nil, 60_000, nil, nil]
         var book = try CampusLearningTests.feed([
-            .campus(CampusLearningTests.ground), CampusLearningTests.entered("near", near),
-            CampusLearningTests.entered("far", far),
+            .campus(squareCampus), entered("near", near),
+            entered("far", far),
             .travel(.init(source: "roads", from: [near, far, from, to], to: [from, to], ms: ways)),
             CampusLearningTests.asked("r", from),
         ])
@@ -127,10 +112,10 @@ struct CampusLearningTests {
 
     @Test("A decision on the log that does not fit is made anew, and says so")
     func anew() throws {
-        let near = CampusLearningTests.place(1_000, 1_000)
+        let near = place(1_000, 1_000)
         var book = try CampusLearningTests.feed(
             [
-                .campus(CampusLearningTests.ground), CampusLearningTests.entered("near", near),
+                .campus(squareCampus), entered("near", near),
                 CampusLearningTests.asked("r", near), .decision(offset: 1, text: "expired=", why: "{}"),
                 .decision(offset: 2, text: "expired=|gone=1p 1d", why: #"{"by":"another world"}"#),
             ], decidesFrom: .max)

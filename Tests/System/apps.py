@@ -7,25 +7,13 @@ import os
 import re
 import ssl
 
+from answers import Answer
 from certificates import Authority, self_signed
 from test_dispatch import Campus, Office
 from world import connect
 
 ADDRESS = re.compile(r"apps are served at https://127\.0\.0\.1:(\d+)/")
 JSON = "application/json"
-
-
-class Answer:
-    def __init__(self, response):
-        self.status, self.headers, self.body = response.status, response.headers, response.read()
-        self.json = json.loads(self.body) if "json" in (self.headers["Content-Type"] or "") else None
-        if self.status >= 400:
-            assert self.headers["Content-Type"] == "application/problem+json", self.body
-            assert self.json["status"] == self.status and self.json["detail"]
-
-    @property
-    def problem(self):
-        return self.status, self.json["type"].removeprefix("urn:drover:problem:")
 
 
 class App:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from harness import ROOT, Drover, Watch
+from world import a_world
 
 
 def pytest_configure(config):
@@ -53,6 +54,19 @@ def drover(program):
     command = Drover(program)
     yield command
     command.close()
+
+
+@pytest.fixture(scope="module")
+def world(program):
+    """A broker and a PostgreSQL of the module's own; a module that wants other ones has its own `world`."""
+    with a_world(program) as world:
+        yield world
+
+
+@pytest.fixture
+def env(world):
+    """An empty database."""
+    return world.database()
 
 
 @pytest.fixture

@@ -20,16 +20,10 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 from services import Services, slow
 from test_dispatch import end, place
 from test_gateway import wait_until
-from world import a_world, connect
+from world import connect
 
 PEOPLE = itertools.count(1)
 PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
-
-
-@pytest.fixture(scope="module")
-def world(program):
-    with a_world(program) as world:
-        yield world
 
 
 @pytest.fixture(scope="module")

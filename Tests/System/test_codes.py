@@ -10,15 +10,9 @@ import pytest
 from apps import App, Desk
 from test_gateway import wait_until
 from test_mail import Box, Server
-from world import a_world, connect
+from world import connect
 
 ROSTER = "id,role,name,mail\n" + "".join(f"g-{n},rider,Rider {n},g{n}@campus.example\n" for n in range(1, 60)) + "d-1,ride_driver,Petr,d1@campus.example\n"
-
-
-@pytest.fixture(scope="module")
-def world(program):
-    with a_world(program) as world:
-        yield world
 
 
 @pytest.fixture(scope="module")

@@ -8,18 +8,12 @@ import time
 
 import pytest
 from test_gateway import wait_until
-from world import a_world, connect, producer
+from world import connect, producer
 
 NORTH, EAST = 38.9, -77.05
 METRE_NORTH = 1 / 111_195.08
 METRE_EAST = METRE_NORTH / math.cos(math.radians(NORTH))
 NUMBERS = itertools.count(1)
-
-
-@pytest.fixture(scope="module")
-def world(program):
-    with a_world(program) as world:
-        yield world
 
 
 @pytest.fixture(scope="module")

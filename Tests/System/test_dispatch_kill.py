@@ -10,13 +10,7 @@ import time
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 from test_dispatch import Office
-from world import a_world, connect
-
-
-@pytest.fixture(scope="module")
-def world(program):
-    with a_world(program) as world:
-        yield world
+from world import connect
 
 
 class Answers:

@@ -14,7 +14,7 @@ import pytest
 import services as away
 from confluent_kafka import Consumer, TopicPartition
 from services import Services
-from test_dispatch import EAST, METRE_NORTH, NORTH, day, end, office, place, world
+from test_dispatch import EAST, METRE_NORTH, NORTH, day, end, office, place
 from test_gateway import wait_until
 
 EARTH_M = 6_371_008.8

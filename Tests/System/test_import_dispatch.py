@@ -6,23 +6,9 @@ import random
 from datetime import datetime, timedelta, timezone
 
 import pytest
-from test_dispatch import EAST, METRE_EAST, METRE_NORTH, NORTH, Office
-from world import a_world
+from test_dispatch import EAST, METRE_EAST, METRE_NORTH, NORTH, office  # noqa: F401 (a fixture)
 
 START = datetime(2026, 11, 2, 14, 0, tzinfo=timezone.utc)
-
-
-@pytest.fixture(scope="module")
-def world(program):
-    with a_world(program) as world:
-        yield world
-
-
-@pytest.fixture(scope="module")
-def office(world):
-    office = Office(world)
-    yield office
-    office.stop()
 
 
 def ms(seconds):

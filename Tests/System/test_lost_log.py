@@ -1,12 +1,6 @@
 """A log that lost its end, or was written anew after losing it: recognised, left alone, and reset by a person."""
 import pytest
-from world import a_world, connect, dump, recordings
-
-
-@pytest.fixture(scope="module")
-def world(program):
-    with a_world(program) as world:
-        yield world
+from world import connect, dump, recordings
 
 
 @pytest.fixture(scope="module")

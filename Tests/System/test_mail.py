@@ -12,20 +12,9 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult
 from certificates import self_signed
 from test_gateway import wait_until
-from world import a_world, connect
+from world import connect
 
 USER, PASSWORD = "drover", "pass word\u00e9"
-
-
-@pytest.fixture(scope="module")
-def world(program):
-    with a_world(program) as world:
-        yield world
-
-
-@pytest.fixture
-def env(world):
-    return world.database()
 
 
 class Box:

@@ -5,20 +5,9 @@ import json
 import random
 
 import pytest
-from world import a_world, connect
+from world import connect
 
 HEAD = "id,role,name,mail\n"
-
-
-@pytest.fixture(scope="module")
-def world(program):
-    with a_world(program) as world:
-        yield world
-
-
-@pytest.fixture
-def env(world):
-    return world.database()
 
 
 def take(world, env, tmp_path, text, *more, campus="north"):

@@ -3,13 +3,7 @@ import json
 import signal
 
 import pytest
-from world import a_world, connect, recordings
-
-
-@pytest.fixture(scope="module")
-def world(program):
-    with a_world(program) as world:
-        yield world
+from world import connect, recordings
 
 
 @pytest.fixture(scope="module")

@@ -14,12 +14,6 @@ from world import a_world, connect, producer
 TRACTOR = "8R Tractor-thresholds.xml"
 
 
-@pytest.fixture(scope="module")
-def world(program):
-    with a_world(program) as world:
-        yield world
-
-
 @pytest.fixture
 def rules(tmp_path):
     """A copy of the shipped files, to be changed."""

@@ -11,16 +11,10 @@ import psycopg
 import pytest
 import services as away
 from services import KEY, Services, metres
-from world import a_world, connect
+from world import connect
 
 PLACE = (38.8987123, -77.0486321)
 PAST = "2026-06-01T14:20:00Z"
-
-
-@pytest.fixture(scope="module")
-def world(program):
-    with a_world(program) as world:
-        yield world
 
 
 @pytest.fixture

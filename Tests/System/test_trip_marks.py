@@ -16,12 +16,6 @@ STARTS, STOPS = [150, 430], [415, 2_100]
 TRIPS = [(0, 149), (150, 399), (420, 428), (430, 898), (2_000, 2_100), (2_101, 2_299)]
 
 
-@pytest.fixture(scope="module")
-def world(program):
-    with a_world(program) as world:
-        yield world
-
-
 def records():
     for second in READINGS:
         ts = BASE + second * 1_000

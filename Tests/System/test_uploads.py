@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 import psycopg
 import pytest
+from answers import Answer
 from brokers import Noida
 from certificates import self_signed
 from harness import ROOT, Drover
@@ -27,19 +28,6 @@ ADDRESS = re.compile(r"the page is at https://127\.0\.0\.1:(\d+)/")
 JSON, LINES = "application/json", "application/x-ndjson"
 HOUR = 3_600_000
 MACHINES = itertools.count(1)
-
-
-class Answer:
-    def __init__(self, response):
-        self.status, self.headers, self.body = response.status, response.headers, response.read()
-        self.json = json.loads(self.body) if "json" in (self.headers["Content-Type"] or "") else None
-        if self.status >= 400:
-            assert self.headers["Content-Type"] == "application/problem+json", self.body
-            assert self.json["status"] == self.status and self.json["detail"]
-
-    @property
-    def problem(self):
-        return self.status, self.json["type"].removeprefix("urn:drover:problem:")
 
 
 class Phone:
