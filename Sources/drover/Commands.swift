@@ -1,6 +1,7 @@
 enum Commands {
     static let all: [Command] = [
-        .up, .trips, .alerts, .plan, .importCars, .importMachines, .importDispatch, .importPeople, .report, .work,
+        .up, .trips, .alerts, .plan, .importCars, .importMachines, .importDispatch, .importPeople, .report, .query,
+        .work,
         .gateway,
         .gatewayPoll,
         .gatewayLog, .pullISO, .serve,

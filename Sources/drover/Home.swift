@@ -40,6 +40,18 @@ enum Home {
         }
     }
 
+    /// For analysts, by folder and name.
+    static func readyQueries() throws -> [ReadyQuery] {
+        let folder = try directory() + "/Queries/"
+        return try ["sightings"].flatMap { group in
+            try Files.list(folder + group).filter { $0.hasSuffix(".sql") }.sorted().map { file in
+                try ReadyQuery(
+                    name: "\(group)/\(file.dropLast(4))",
+                    text: String(decoding: Files.read("\(folder)\(group)/\(file)"), as: UTF8.self))
+            }
+        }
+    }
+
     static func reportQueries() throws -> ReportQueries {
         let folder = try directory() + "/Queries/reports/"
         var texts: [String: String] = [:]

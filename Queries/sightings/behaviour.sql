@@ -1,0 +1,8 @@
+-- Question: What was a species seen doing, and at which temperatures?
+-- Parameter: species text: its accepted name
+-- Plan: sighting_week_by_species
+SELECT behaviour, temperature_band AS from_temperature_c, sum(sightings)::bigint AS sightings, sum(individuals)::bigint AS individuals
+FROM drover.sighting_week
+WHERE species = $1
+GROUP BY behaviour, temperature_band
+ORDER BY behaviour, nullif(temperature_band, '')::int NULLS LAST

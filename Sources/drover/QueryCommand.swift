@@ -1,0 +1,67 @@
+import Foundation
+import Postgres
+import Reports
+import Settings
+
+extension Command {
+    static let query = Command(
+        name: "query", operands: "[NAME [KEY=VALUE…]]",
+        summary: "Runs a query that comes with Drover; without a name, lists them.",
+        options: [
+            .init("--format", "F", "table (default), csv or json"),
+            .init("--explain", nil, "how PostgreSQL goes about it, with times, instead of the rows"),
+            .init("--timeout", "S", "ended after so many seconds (default 60)"),
+        ] + SettingsSource.options,
+        example: "drover query sightings/counts_by_week species='Papilio demodocus' year=2020",
+        run: { arguments in
+            guard let name = arguments.operands.first else {
+                Out.result(try list())
+                return .done
+            }
+            let query = try named(name)
+            let render = try arguments.one(
+                "--format",
+                of: ["table": { $0.table.text() }, "csv": { $0.table.csv() }, "json": { $0.json }]
+                    as [String: @Sendable (QueryOutput) -> String], standard: "table")
+            let seconds = try arguments.integer("--timeout", in: 1...86_400) ?? 60
+            let values: [Parameter]
+            do {
+                values = try query.values(given(arguments.operands.dropFirst()))
+            } catch let fault as ReadyQuery.Fault {
+                throw UsageError("\(fault)\n\n" + help(query))
+            }
+            let asked = arguments.has("--explain") ? try query.explained() : query
+            let settings = try SettingsSource.load(arguments)
+            let connection = try Connection(conninfo: settings.text("postgres.reader_url", or: "postgres.url"))
+            Out.result(render(try asked.run(values, timeoutMs: Int(seconds) * 1_000, on: connection)))
+            return .done
+        })
+
+    private static func given(_ words: ArraySlice<String>) throws -> [String: String] {
+        var given: [String: String] = [:]
+        for word in words {
+            guard let sign = word.firstIndex(of: "=") else { throw UsageError("\(word): write KEY=VALUE") }
+            guard given.updateValue(String(word[word.index(after: sign)...]), forKey: String(word[..<sign])) == nil
+            else { throw UsageError("\(word): its key is there twice") }
+        }
+        return given
+    }
+
+    private static func named(_ name: String) throws -> ReadyQuery {
+        guard let query = try Home.readyQueries().first(where: { $0.name == name }) else {
+            throw UsageError("there is no query \(name). `drover query` lists them")
+        }
+        return query
+    }
+
+    private static func list() throws -> String {
+        try Home.readyQueries().map(help).joined(separator: "\n")
+    }
+
+    private static func help(_ query: ReadyQuery) -> String {
+        let rows = query.parameters.map { parameter in
+            "    \(parameter.name)=\(parameter.standard ?? parameter.kind.rawValue.uppercased())  \(parameter.meaning)\n"
+        }
+        return "\(query.name): \(query.question)\n" + rows.joined()
+    }
+}
