@@ -17,13 +17,14 @@ import Worker
 /// `drover bench accuracy`: how far trips are off what their recordings say by other means.
 /// `drover bench dispatch`: how soon and how well rides are given to vehicles.
 /// `drover bench campus`: how long a rider waits for the committed decision, over mutual TLS.
+/// `drover bench sightings`: how fast sightings are loaded, and what analysts ask of them.
 /// `drover bench relay`: how long a record takes from a commit to its topic.
 extension Command {
     static let bench = Command(
-        name: "bench", operands: "engine|load|relay|dispatch|campus|accuracy [FILE…]|all [options]",
+        name: "bench", operands: "engine|load|relay|dispatch|campus|sightings|accuracy [FILE…]|all [options]",
         summary: "Measures on servers of its own in a temporary folder. Build in release first.",
         options: [
-            .init("--records", "N", "engine: how many records (default 1000000)"),
+            .init("--records", "N", "engine, sightings: how many records (default 1000000)"),
             .init("--vehicles", "N", "engine: of how many cars, at 1 Hz (default 1000)"),
             .init(
                 "--brokers", "HOST:PORT", "engine: another broker, without drover topics (default: the embedded one)"),
@@ -45,13 +46,14 @@ extension Command {
         example: "drover bench engine --vehicles 100000 --format json",
         run: { arguments in
             guard let name = arguments.operands.first, arguments.operands.count == 1 || name == "accuracy",
-                ["engine", "load", "relay", "dispatch", "campus", "accuracy", "all"].contains(name)
-            else { throw UsageError("name one bench: engine, load, relay, dispatch, campus, accuracy or all") }
+                ["engine", "load", "relay", "dispatch", "campus", "sightings", "accuracy", "all"].contains(name)
+            else { throw UsageError("name one bench: engine, load, relay, dispatch, campus, sightings, accuracy or all") }
             let records = Int(try arguments.integer("--records", in: 1_000...50_000_000) ?? 1_000_000)
             let vehicles = Int(try arguments.integer("--vehicles", in: 1...5_000_000) ?? 1_000)
             let format = try arguments.one("--format", of: ["table": false, "json": true], standard: "table")
             let commits = Int(try arguments.integer("--commits", in: 10...1_000_000) ?? 1_000)
             var figures: [Figure] = []
+            if name == "sightings" || name == "all" { figures += try SightingsBench(records: records).run() }
             if name == "load" || name == "all" {
                 figures += try LoadBench(
                     rate: Int(try arguments.integer("--rate", in: 100...1_000_000) ?? 50_000),

@@ -52,6 +52,10 @@ enum Home {
         }
     }
 
+    static func benchQuery(_ name: String) throws -> String {
+        String(decoding: try Files.read(directory() + "/Queries/bench/\(name).sql"), as: UTF8.self)
+    }
+
     static func reportQueries() throws -> ReportQueries {
         let folder = try directory() + "/Queries/reports/"
         var texts: [String: String] = [:]
