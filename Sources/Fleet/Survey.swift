@@ -10,6 +10,8 @@ public struct Survey: Equatable, Sendable {
     public var stopMs: Int64
     /// What the surveyors' clocks were ahead of UTC; the times are written with it.
     public var offsetMin: Int
+    /// Where it was, as its surveyors say: a site's place where no way is told.
+    public var place: Position?
     /// In the order walked.
     public var waypoints: [Waypoint] = []
     public var sections: [Section] = []
@@ -26,7 +28,7 @@ public struct Survey: Equatable, Sendable {
     /// As the surveyors measured it.
     public var weather = OwnWeather()
     public var sightings: [Sighting] = []
-    /// Fields that are not known here, as JSON texts by their keys: kept and exported.
+    /// Fields that are not known here: kept and exported.
     public var others: [OtherField] = []
 
     public init(survey: String, site: String, startMs: Int64, stopMs: Int64, offsetMin: Int) {
@@ -34,6 +36,7 @@ public struct Survey: Equatable, Sendable {
         (self.startMs, self.stopMs, self.offsetMin) = (startMs, stopMs, offsetMin)
     }
 
+    /// A field of a name that is not known here, with its value as JSON without blanks; in the order of their names.
     public struct OtherField: Equatable, Sendable {
         public let key: String
         public let json: String
@@ -44,6 +47,7 @@ public struct Survey: Equatable, Sendable {
         public var place: Position
         /// When it was passed; nil: not noted.
         public var atMs: Int64?
+        public var others: [OtherField] = []
         public init(place: Position, atMs: Int64?) { (self.place, self.atMs) = (place, atMs) }
     }
 
@@ -52,6 +56,7 @@ public struct Survey: Equatable, Sendable {
         public var section: String
         public var distanceMm: Int64?
         public var habitat: String?
+        public var others: [OtherField] = []
         public init(section: String, distanceMm: Int64?, habitat: String?) {
             (self.section, self.distanceMm, self.habitat) = (section, distanceMm, habitat)
         }
@@ -65,6 +70,7 @@ public struct Survey: Equatable, Sendable {
         public var expertise: String?
         public var mail: String?
         public var phone: String?
+        public var others: [OtherField] = []
         public init(name: String, role: Role) { (self.name, self.role) = (name, role) }
     }
 
@@ -80,6 +86,7 @@ public struct Survey: Equatable, Sendable {
         /// Of the time of the walk; not the rest of the clouds.
         public var sunPct: Int64?
         public var isRaining: Bool?
+        public var others: [OtherField] = []
         public init() {}
         public var isEmpty: Bool { self == OwnWeather() }
     }

@@ -71,6 +71,23 @@ public enum UTC {
         return date + time - offset
     }
 
+    /// A time with its offset, and the offset in minutes east of UTC, -12:00 to +14:00; nil for anything else.
+    public static func parseLocal(_ text: String) -> (ts: Int64, offsetMin: Int)? {
+        var reader = TimeReader(text)
+        guard let date = reader.date(), reader.skip("T") || reader.skip(" "), let time = reader.clock(),
+            let offset = reader.zone(), reader.atEnd, (-720...840).contains(offset / msPerMinute)
+        else { return nil }
+        return (date + time - offset, Int(offset / msPerMinute))
+    }
+
+    /// `2026-11-21T09:52:00+03:00`: the inverse of `parseLocal`.
+    public static func localText(_ ts: Int64, offsetMin: Int) -> String {
+        let local = text(ts + Int64(offsetMin) * msPerMinute)
+        guard offsetMin != 0 else { return local }
+        let size = Int64(offsetMin.magnitude)
+        return String(local.dropLast()) + (offsetMin < 0 ? "-" : "+") + "\(two(size / 60)):\(two(size % 60))"
+    }
+
     /// `HH:MM:SS[.mmm]` as milliseconds since midnight.
     public static func parseClock(_ text: String) -> Int64? {
         var reader = TimeReader(text)

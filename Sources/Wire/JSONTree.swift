@@ -13,6 +13,7 @@ public indirect enum JSONTree: Equatable, Sendable {
     public struct Field: Equatable, Sendable {
         public let key: String
         public let value: JSONTree
+        public init(key: String, value: JSONTree) { (self.key, self.value) = (key, value) }
     }
 
     public enum Fault: Error, Equatable, CustomStringConvertible {
@@ -53,6 +54,18 @@ public indirect enum JSONTree: Equatable, Sendable {
     public var items: [JSONTree]? { if case .list(let items) = self { items } else { nil } }
     public var text: String? { if case .text(let text) = self { text } else { nil } }
     public var isNull: Bool { self == .null }
+
+    /// The same as text to be written: numbers as they were.
+    public var value: JSONValue {
+        switch self {
+        case .null: .null
+        case .bool(let value): .bool(value)
+        case .number(let text): .number(text)
+        case .text(let text): .text(text)
+        case .list(let items): .list(items.map(\.value))
+        case .object(let fields): .object(fields.map { ($0.key, $0.value.value) })
+        }
+    }
 
     /// A number, or a text that holds one: some services send coordinates so. Nil for what is not finite.
     public var double: Double? {

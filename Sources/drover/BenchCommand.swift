@@ -47,7 +47,9 @@ extension Command {
         run: { arguments in
             guard let name = arguments.operands.first, arguments.operands.count == 1 || name == "accuracy",
                 ["engine", "load", "relay", "dispatch", "campus", "sightings", "accuracy", "all"].contains(name)
-            else { throw UsageError("name one bench: engine, load, relay, dispatch, campus, sightings, accuracy or all") }
+            else {
+                throw UsageError("name one bench: engine, load, relay, dispatch, campus, sightings, accuracy or all")
+            }
             let records = Int(try arguments.integer("--records", in: 1_000...50_000_000) ?? 1_000_000)
             let vehicles = Int(try arguments.integer("--vehicles", in: 1...5_000_000) ?? 1_000)
             let format = try arguments.one("--format", of: ["table": false, "json": true], standard: "table")

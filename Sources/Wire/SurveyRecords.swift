@@ -1,0 +1,116 @@
+public import Fleet
+
+/// Records of sites on `drover.sightings`.
+public enum SurveyRecords {
+    public enum Decoded: Equatable, Sendable {
+        case tick(Int64)
+        case record(SurveyRecord)
+    }
+
+    /// A record as it is written; room for what a survey grows by when its times and numbers are written in full.
+    public static let bytesMax = 990_000
+    /// The hours that a survey can touch.
+    public static let answersMax = 25
+
+    /// `key` must be the record's site.
+    public static func decode(
+        _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
+    ) throws(DecodeError) -> Decoded {
+        let tree: JSONTree
+        do throws(JSONTree.Fault) { tree = try JSONTree(unsafe Array(value), bytesMax: bytesMax) } catch {
+            throw .notJSON(error.description)
+        }
+        guard case .object(let fields) = tree else { throw .notJSON("not an object") }
+        guard Set(fields.map(\.key)).count == fields.count else { throw .notJSON("a key stands there more than once") }
+        let schema = try integer("schema", tree)
+        guard schema == 1 else { throw .schemaUnknown(schema) }
+        let ts = try integer("ts", tree)
+        guard UTC.plausible.contains(ts) else { throw .timeImpossible(ts) }
+        let kind = try text("kind", tree, bytesMax: 40)
+        if kind == "tick" { return .tick(ts) }
+        let site = try id("site", tree)
+        guard unsafe site.utf8.elementsEqual(key) else { throw .keyDiffers }
+        return .record(
+            SurveyRecord(
+                id: try id("id", tree), site: site, ts: ts, account: try id("account", tree),
+                by: try text("by", tree, bytesMax: 200), kind: try self.kind(kind, tree, site: site)))
+    }
+
+    private static func kind(_ kind: String, _ tree: JSONTree, site: String) throws(DecodeError) -> SurveyRecord.Kind {
+        switch kind {
+        case "survey": return .submitted(try survey(tree, site: site))
+        case "review":
+            let basedOn = try integer("based_on", tree)
+            guard (0...1_000_000).contains(basedOn) else { throw .keyMissing("based_on") }
+            let isNoted = tree["note"].map { !$0.isNull } ?? false
+            return .reviewed(
+                try survey(tree, site: site), basedOn: Int(basedOn),
+                note: isNoted ? try text("note", tree, bytesMax: SurveyText.commentBytesMax) : nil)
+        case "weather":
+            guard let items = tree["answers"]?.items, (1...answersMax).contains(items.count) else {
+                throw .keyMissing("answers")
+            }
+            var answers: [String] = []
+            for item in items {
+                guard let answer = item.text, WeatherAnswer(json: Array(answer.utf8)) != nil else {
+                    throw .keyMissing("answers")
+                }
+                answers.append(answer)
+            }
+            return .weather(survey: try id("survey", tree), answers: answers)
+        default: throw .kindUnknown
+        }
+    }
+
+    private static func survey(_ tree: JSONTree, site: String) throws(DecodeError) -> Survey {
+        guard let object = tree["survey"] else { throw .keyMissing("survey") }
+        do throws(SurveyText.Faults) {
+            let survey = try SurveyText.decode(object)
+            guard survey.site == site else { throw SurveyText.Faults(all: ["site: differs from the record's"]) }
+            return survey
+        } catch {
+            let more = error.all.count > 1 ? ", and \(error.all.count - 1) more" : ""
+            throw .survey((error.all.first ?? "") + more)
+        }
+    }
+
+    private static func integer(_ key: String, _ tree: JSONTree) throws(DecodeError) -> Int64 {
+        guard case .number(let text)? = tree[key], let number = Int64(text) else { throw .keyMissing(key) }
+        return number
+    }
+
+    private static func text(_ key: String, _ tree: JSONTree, bytesMax: Int) throws(DecodeError) -> String {
+        guard let text = tree[key]?.text, text.utf8.count <= bytesMax, SurveyFields.isPlain(text) else {
+            throw .keyMissing(key)
+        }
+        return text
+    }
+
+    private static func id(_ key: String, _ tree: JSONTree) throws(DecodeError) -> String {
+        guard let text = tree[key]?.text, VehicleID.isValid(text.utf8) else { throw .keyMissing(key) }
+        return text
+    }
+
+    // MARK: Writing
+
+    public static func encode(_ record: SurveyRecord) -> [UInt8] {
+        let (kind, own) = fields(record.kind)
+        let common: [(String, JSONValue)] = [
+            ("schema", .integer(1)), ("kind", .text(kind)), ("id", .text(record.id)), ("site", .text(record.site)),
+            ("ts", .integer(record.ts)), ("account", .text(record.account)), ("by", .text(record.by)),
+        ]
+        return Array(JSONValue.object(common + own).rendered().utf8)
+    }
+
+    private static func fields(_ kind: SurveyRecord.Kind) -> (String, [(String, JSONValue)]) {
+        switch kind {
+        case .submitted(let survey): return ("survey", [("survey", SurveyText.encode(survey))])
+        case .reviewed(let survey, let basedOn, let note):
+            var fields: [(String, JSONValue)] = [("based_on", .integer(Int64(basedOn)))]
+            if let note { fields.append(("note", .text(note))) }
+            return ("review", fields + [("survey", SurveyText.encode(survey))])
+        case .weather(let survey, let answers):
+            return ("weather", [("survey", .text(survey)), ("answers", .list(answers.map { .text($0) }))])
+        }
+    }
+}
