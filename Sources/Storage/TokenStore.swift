@@ -9,6 +9,8 @@ public enum Scope: String, CaseIterable, Sendable {
     case read
     /// To see and set what is the account's own: its settings, the alerts of its drives.
     case account
+    /// To hand in surveys, and to see the receipts of these and the names of species of a place; nothing else.
+    case survey
 }
 
 /// The tokens of programs: kept as digests, shown by their ids.
