@@ -17,7 +17,7 @@ final class Exchange {
     init(target: [UInt8]) { self.target = target }
 
     /// A client that has begun to send too much rarely reads before it is done: hear it out, within reason.
-    static func dropMax(_ bodyBytesMax: Int) -> Int { bodyBytesMax * 4 + (1 << 20) }
+    static func dropMax(_ bodyBytesMax: Int) -> Int { bodyBytesMax * 4 + (8 << 20) }
 
     /// Returns an answer that must go out before the body is read, and end the connection.
     func headersArrived(

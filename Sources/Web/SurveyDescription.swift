@@ -19,8 +19,11 @@ enum SurveyDescription {
                   "required": true,
                   "content": {
                     "application/json": {
-                      "schema": {
-                        "$ref": "#/components/schemas/Survey"
+                      "schema": {"$ref": "#/components/schemas/Survey"},
+                      "example": {
+                        "schema": 1, "survey": "b8d2-1", "site": "watamu-transect-1",
+                        "start": "2020-05-01T13:00:00+03:00", "stop": "2020-05-01T13:33:00+03:00",
+                        "sightings": [{"species": "Papilio demodocus", "count": 1}]
                       }
                     },
                     "text/csv": {
@@ -205,7 +208,7 @@ enum SurveyDescription {
             "/v1/survey-photos": {
               "post": {
                 "operationId": "submitPhoto",
-                "summary": "Hand in a photo; its digest is what a sighting names. Where it was taken is not kept with it.",
+                "summary": "Hand in a photo; a sighting names it by its digest. Where it was taken is not kept.",
                 "requestBody": {
                   "required": true,
                   "content": {
@@ -386,7 +389,7 @@ enum SurveyDescription {
               "Id": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
               "Time": {
                 "type": "string",
-                "pattern": "^(1[7-9]|20)[0-9][0-9]-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-9]|3[01])[T ]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-][01][0-9]:?[0-5][0-9])$",
+                "pattern": "^(1[7-9]|20)\\d\\d(-\\d\\d){2}[T ]\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)$",
                 "examples": ["2020-05-01T13:00:00+03:00"]
               },
               "Text": {"type": ["string", "null"], "maxLength": 200},
