@@ -54,6 +54,7 @@ let package = Package(
         pure("Trips", ["Fleet", "Wire"]),
         pure("Alerts", ["Fleet", "Wire"]),
         pure("Itineraries", ["Fleet", "Wire"]),
+        pure("Surveys", ["Fleet", "Wire"]),
         pure("DepotRoutes"),
         pure("Pipeline", ["Fleet", "Wire", "Trips", "Alerts", "Itineraries"]),
 
@@ -74,8 +75,12 @@ let package = Package(
                 "Fleet", "Wire", "Kafka", "Postgres", "Sockets", "Outbound", "Outside", "Secrets", "Observe", "CSQLite",
             ]),
         pure("Outside", ["Fleet", "Wire", "Outbound", "Secrets", "Postgres", "Observe"]),
-        pure("Storage", ["Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Pipeline", "Kafka", "Postgres"]),
-        pure("Worker", ["Fleet", "Wire", "Trips", "Alerts", "Pipeline", "Kafka", "Storage", "Postgres", "Observe"]),
+        pure(
+            "Storage",
+            ["Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Surveys", "Pipeline", "Kafka", "Postgres"]),
+        pure(
+            "Worker",
+            ["Fleet", "Wire", "Trips", "Alerts", "Surveys", "Pipeline", "Kafka", "Storage", "Postgres", "Observe"]),
         pure("Notices", ["Fleet", "Kafka", "Outbound", "Postgres", "Secrets", "Storage", "Observe"]),
         pure("Reports", ["Fleet", "Wire", "Trips", "Alerts", "Storage", "Postgres"]),
         pure(
@@ -90,8 +95,8 @@ let package = Package(
         .executableTarget(
             name: "drover",
             dependencies: [
-                "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Pipeline", "Observe", "Kafka", "Postgres", "HTTP",
-                "Secrets", "Outbound",
+                "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Surveys", "Pipeline", "Observe", "Kafka", "Postgres",
+                "HTTP", "Secrets", "Outbound",
                 "Gateways", "Worker", "Storage", "Notices", "Reports", "Web", "Embedded", "Settings",
                 "Trials", "Sockets", "Emulate", "Outside", "DepotRoutes",
             ],
@@ -111,6 +116,7 @@ let package = Package(
         tests("TripsTests", ["Trips", "Fleet", "Wire", "SimKit"]),
         tests("AlertsTests", ["Alerts", "Fleet", "Wire", "SimKit"]),
         tests("ItinerariesTests", ["Itineraries", "SimKit"]),
+        tests("SurveysTests", ["Surveys", "Fleet", "Wire", "SimKit"]),
         tests("SettingsTests", ["Settings"]),
         tests("TrialsTests", ["Trials", "Alerts", "Itineraries", "Pipeline", "Fleet", "Wire", "SimKit"]),
         tests("ObserveTests", ["Observe"]),

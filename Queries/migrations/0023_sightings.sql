@@ -45,12 +45,39 @@ CREATE TABLE drover.survey_version (
     site          text        NOT NULL,
     survey        text        NOT NULL,
     version       int         NOT NULL,
+    record_id     text        NOT NULL,
     record_offset bigint      NOT NULL,             -- in the site's partition
     said_at       timestamptz NOT NULL,
+    account       text        NOT NULL,
     said_by       text        NOT NULL,
     note          text,
-    body          jsonb       NOT NULL,
+    based_on      int,                              -- NULL: as it was handed in
+    body          text        NOT NULL,             -- JSON to the letter: whether it comes again is a comparison
     PRIMARY KEY (site, survey, version)
+);
+
+-- Reviews that came before the version they were made from: logs can be merged.
+CREATE TABLE drover.survey_waiting (
+    site          text        NOT NULL,
+    survey        text        NOT NULL,
+    based_on      int         NOT NULL,
+    record_id     text        NOT NULL,
+    record_offset bigint      NOT NULL,
+    said_at       timestamptz NOT NULL,
+    account       text        NOT NULL,
+    said_by       text        NOT NULL,
+    note          text,
+    body          text        NOT NULL,
+    PRIMARY KEY (site, survey, based_on)
+);
+
+-- What services said of a survey's hours, also before the survey itself came.
+CREATE TABLE drover.survey_weather (
+    site    text        NOT NULL,
+    survey  text        NOT NULL,
+    hour_at timestamptz NOT NULL,
+    answer  text        NOT NULL,                   -- Sources/Wire/WeatherAnswer.swift
+    PRIMARY KEY (site, survey, hour_at)
 );
 
 -- People. Apart from all else, so that a role may see sightings and not who saw them.
@@ -108,6 +135,7 @@ CREATE TABLE drover.sighting (
     PRIMARY KEY (site, survey, sighting, seen_at)
 ) PARTITION BY RANGE (seen_at);
 CREATE INDEX sighting_by_species ON drover.sighting (species, seen_at);
+CREATE INDEX sighting_by_site ON drover.sighting (site, seen_at);
 CREATE INDEX sighting_by_place ON drover.sighting (latitude_deg, longitude_deg);
 CREATE INDEX sighting_by_time ON drover.sighting USING brin (seen_at);
 
@@ -140,15 +168,18 @@ CREATE TABLE drover.sighting_week (
 );
 CREATE INDEX sighting_week_by_species ON drover.sighting_week (species, iso_year, iso_week);
 
--- Which species were seen in a cell of one degree in a month of the year, ever.
+-- Which species were seen at a site in a month, by cells of one degree; made again like the weeks.
 CREATE TABLE drover.species_season (
+    site           text   NOT NULL,
     latitude_cell  int    NOT NULL,                 -- floor of the degrees
     longitude_cell int    NOT NULL,
+    year           int    NOT NULL,
     month          int    NOT NULL CHECK (month BETWEEN 1 AND 12),
     species        text   NOT NULL,
     surveys        bigint NOT NULL CHECK (surveys > 0),
-    PRIMARY KEY (latitude_cell, longitude_cell, month, species)
+    PRIMARY KEY (site, latitude_cell, longitude_cell, year, month, species)
 );
+CREATE INDEX species_season_by_cell ON drover.species_season (latitude_cell, longitude_cell, month, species);
 
 -- Species, their synonyms and common names; written by `drover taxonomy load`.
 CREATE TABLE drover.taxon (
@@ -164,10 +195,11 @@ CREATE TABLE drover.taxon_name (
     name  text NOT NULL,                            -- folded: lower case, single blanks
     taxon text NOT NULL REFERENCES drover.taxon ON DELETE CASCADE,
     kind  text NOT NULL CHECK (kind IN ('accepted', 'synonym', 'common')),
+    given text NOT NULL,                            -- as it is written
     PRIMARY KEY (name, taxon)
 );
 
-GRANT SELECT, INSERT, UPDATE, DELETE ON drover.survey, drover.survey_version, drover.surveyor, drover.sighting,
-    drover.sighting_week, drover.species_season, drover.taxon, drover.taxon_name TO drover_writer;
+GRANT SELECT, INSERT, UPDATE, DELETE ON drover.survey, drover.survey_version, drover.survey_waiting,
+    drover.survey_weather, drover.surveyor, drover.sighting, drover.sighting_week, drover.species_season, drover.taxon, drover.taxon_name TO drover_writer;
 -- Analysts see no people; positions of sensitive species only blurred, through the view.
 GRANT SELECT ON drover.survey, drover.sighting_week, drover.species_season, drover.taxon, drover.taxon_name TO drover_reader;

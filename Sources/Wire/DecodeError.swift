@@ -17,6 +17,8 @@ public enum DecodeError: Error, Equatable, Sendable, CustomStringConvertible {
     case telematics(String)
     case campusUnknown
     case survey(String)
+    case surveyDiffers
+    case reviewOutdated(basedOn: Int)
 
     /// A reading further ahead of the time it was pushed than this is a device's wrong clock, and would hold its trip
     /// open until then.
@@ -43,6 +45,12 @@ public enum DecodeError: Error, Equatable, Sendable, CustomStringConvertible {
         case .settings(let why): "`settings` is no account's settings: \(why)"
         case .telematics(let why): "no answer of ISO 15143-3: \(why)"
         case .survey(let why): "`survey` is no survey: \(why)"
+        case .surveyDiffers:
+            "a survey of this site and id was handed in before with other contents: the first counts; a reviewer may "
+                + "correct it (`drover sightings review`)"
+        case .reviewOutdated(let basedOn):
+            "another review was made from version \(basedOn) before, or there is no such version: make it again from the "
+                + "newest"
         case .campusUnknown:
             "its `campus` is not known: `drover campus publish FILE` says where it lies, then `drover rejected retry`"
         case .packed(let why): "packed samples: \(why)"

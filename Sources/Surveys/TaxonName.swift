@@ -1,0 +1,56 @@
+/// What a name that a surveyor gave stands for.
+public struct TaxonMatch: Equatable, Sendable {
+    /// The accepted name; the one given, where none is known.
+    public var name: String
+    /// Nil: not known.
+    public var taxon: String?
+    public var isSensitive = false
+    /// Why somebody should look at it; nil: no need.
+    public var reviewReason: String?
+
+    public init(name: String, taxon: String?, isSensitive: Bool = false, reviewReason: String? = nil) {
+        (self.name, self.taxon, self.isSensitive) = (name, taxon, isSensitive)
+        self.reviewReason = reviewReason
+    }
+}
+
+/// Names of species, and how they are compared.
+public enum TaxonName {
+    public enum Kind: String, CaseIterable, Sendable { case accepted, synonym, common }
+
+    /// A name's entry in a taxonomy.
+    public struct Entry: Equatable, Sendable {
+        public let kind: Kind
+        public let taxon: String
+        public let accepted: String
+        public let isSensitive: Bool
+        public init(kind: Kind, taxon: String, accepted: String, isSensitive: Bool) {
+            (self.kind, self.taxon, self.accepted, self.isSensitive) = (kind, taxon, accepted, isSensitive)
+        }
+    }
+
+    /// Lower case, single blanks, none at the ends.
+    public static func folded(_ name: String) -> String {
+        name.split(whereSeparator: \.isWhitespace).joined(separator: " ").lowercased()
+    }
+
+    /// An accepted name goes before a synonym, a synonym before a common name. What stands for several taxa, or for none,
+    /// stays as it was given.
+    public static func match(_ given: String, _ entries: [Entry]) -> TaxonMatch {
+        for kind in Kind.allCases {
+            let found = entries.filter { $0.kind == kind }
+            if found.count == 1 {
+                return TaxonMatch(
+                    name: found[0].accepted, taxon: found[0].taxon, isSensitive: found[0].isSensitive)
+            }
+            if found.count > 1 {
+                let names = found.map(\.accepted).sorted().prefix(5).joined(separator: ", ")
+                // It may be the one whose places are nobody's business.
+                return TaxonMatch(
+                    name: given, taxon: nil, isSensitive: found.contains(where: \.isSensitive),
+                    reviewReason: "the name stands for \(found.count) taxa: \(names)")
+            }
+        }
+        return TaxonMatch(name: given, taxon: nil, reviewReason: "the name is not in the taxonomy")
+    }
+}
