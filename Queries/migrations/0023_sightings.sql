@@ -200,6 +200,7 @@ CREATE TABLE drover.taxon_name (
 );
 
 GRANT SELECT, INSERT, UPDATE, DELETE ON drover.survey, drover.survey_version, drover.survey_waiting,
-    drover.survey_weather, drover.surveyor, drover.sighting, drover.sighting_week, drover.species_season, drover.taxon, drover.taxon_name TO drover_writer;
+    drover.survey_weather, drover.surveyor, drover.sighting, drover.sighting_week, drover.species_season, drover.taxon,
+    drover.taxon_name TO drover_writer;
 -- Analysts see no people; positions of sensitive species only blurred, through the view.
 GRANT SELECT ON drover.survey, drover.sighting_week, drover.species_season, drover.taxon, drover.taxon_name TO drover_reader;

@@ -10,6 +10,8 @@ public struct Survey: Equatable, Sendable {
     public var stopMs: Int64
     /// What the surveyors' clocks were ahead of UTC; the times are written with it.
     public var offsetMin: Int
+    /// Where it was, as its surveyors say: a site's place where no way is told.
+    public var place: Position?
     /// In the order walked.
     public var waypoints: [Waypoint] = []
     public var sections: [Section] = []

@@ -32,6 +32,9 @@ public final class Importer {
     /// A campus's record goes on as it stands in the file, once the caller has checked it.
     public func push(campus: VehicleID, json: [UInt8]) throws { try push(key: campus, json) }
 
+    /// A survey's record, once the caller has checked it.
+    public func push(site: VehicleID, json: [UInt8]) throws { try push(key: site, json) }
+
     /// A record that nobody can decode, for tests of what becomes of it.
     public func push(garbled vehicle: VehicleID) throws { try push(key: vehicle, Array("{\"schema\":1,".utf8)) }
 

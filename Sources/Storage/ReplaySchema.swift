@@ -58,6 +58,14 @@ public enum ReplaySchema {
         Table("ride", "request", []),
         Table("ride_vehicle", "vehicle", []),
         Table("dispatch_decision", "campus", []),
+        Table("survey", "site", []),
+        Table("survey_version", "site", []),
+        Table("survey_waiting", "site", []),
+        Table("survey_weather", "site", []),
+        Table("surveyor", "site", []),
+        Table("sighting", "site", []),
+        Table("sighting_week", "site", []),
+        Table("species_season", "site", []),
     ]
 
     /// A plain name that is nobody else's.

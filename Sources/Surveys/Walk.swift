@@ -3,7 +3,7 @@ internal import Wire
 
 /// What follows from where a survey went.
 public struct Walk: Equatable, Sendable {
-    /// The first place that the survey names: of its way, else of its sightings; nil: none.
+    /// Where the survey says it was, else the first place of its way, else of its sightings; nil: it names none.
     public let place: Position?
     /// The encoded polyline of its waypoints, 5 decimals; nil for fewer than two.
     public let line: String?
@@ -14,7 +14,7 @@ public struct Walk: Equatable, Sendable {
 
     public init(_ survey: Survey) {
         let places = survey.waypoints.map(\.place)
-        place = places.first ?? survey.sightings.lazy.compactMap(\.place).first
+        place = survey.place ?? places.first ?? survey.sightings.lazy.compactMap(\.place).first
         line = places.count > 1 ? Polyline.encode(places) : nil
         distanceM = Walk.distance(places) ?? Walk.distance(survey.sections)
         let seconds = Double(survey.stopMs - survey.startMs) / 1_000

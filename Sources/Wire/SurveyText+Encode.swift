@@ -4,10 +4,12 @@ extension SurveyText {
     /// Canonical: equal surveys make equal bytes, and `decode` makes the same survey of them.
     public static func encode(_ survey: Survey) -> JSONValue {
         let offsetMin = survey.offsetMin
-        let fields: [(String, JSONValue?)] = [
+        let head: [(String, JSONValue?)] = [
             ("schema", .integer(1)), ("survey", .text(survey.survey)), ("site", .text(survey.site)),
             ("site_name", text(survey.siteName)), ("route", text(survey.route)),
             ("start", time(survey.startMs, offsetMin)), ("stop", time(survey.stopMs, offsetMin)),
+        ]
+        let what: [(String, JSONValue?)] = [
             ("waypoints", list(survey.waypoints) { encode($0, offsetMin) }),
             ("sections", list(survey.sections, encode)), ("surveyors", list(survey.surveyors, encode)),
             ("observers", whole(survey.observers)), ("protocol", text(survey.surveyProtocol)),
@@ -15,7 +17,7 @@ extension SurveyText {
             ("forward_to", text(survey.forwardTo)), ("weather", encode(survey.weather)),
             ("sightings", .list(survey.sightings.map { encode($0, offsetMin) })),
         ]
-        return object(fields, survey.others)
+        return object(head + place(survey.place) + what, survey.others)
     }
 
     /// What people measured themselves; nil for nothing.

@@ -48,6 +48,7 @@ public enum SurveyText {
             survey: id ?? "", site: site ?? "", startMs: span.0, stopMs: span.1, offsetMin: start?.offsetMin ?? 0)
         survey.siteName = fields.text("site_name")
         survey.route = fields.text("route")
+        survey.place = fields.place()
         let faults = fields.faults
         survey.waypoints = fields.list("waypoints", most: waypointsMax) { tree, path in
             SurveyFields(tree, path: path, faults: faults).flatMap { fields in waypoint(fields, span) }

@@ -115,7 +115,8 @@ final class Commit: @unchecked Sendable {
     struct Part {
         let step: ProgressStep
         let rows: StageRows
-        let rejected: RejectedLog.Changes
+        /// Nil: known when the partition is resolved.
+        let rejected: RejectedLog.Changes?
     }
 
     struct Outcome: Sendable {
@@ -123,6 +124,7 @@ final class Commit: @unchecked Sendable {
         let lost: Set<TopicPartition>
         let rows: Int
         let durationMs: Int64
+        var refused = 0
         /// Vehicles that somebody looks at; nil: it was not asked this time.
         var watched: Set<String>?
     }
@@ -151,7 +153,13 @@ final class Commit: @unchecked Sendable {
             }
             rows += try write(resolved, tables, on: connection)
             let told = try resolved.flatMap(\.tells).flatMap { try $0(connection) }
-            let rejected = ours.map { ($0.step.partition, $0.rejected) }
+            let late = Dictionary(
+                uniqueKeysWithValues: resolving.filter { kept.contains($0.partition) }.map { owned in
+                    (owned.partition, owned.rejects.takeChanges(nextOffset: owned.nextOffset))
+                })
+            let rejected = ours.compactMap { part in
+                (part.rejected ?? late[part.step.partition]).map { (part.step.partition, $0) }
+            }
             try RejectedStore.write(rejected, on: connection)
             if tellsOthers {
                 let records =
@@ -161,7 +169,7 @@ final class Commit: @unchecked Sendable {
             }
             return Outcome(
                 kept: kept, lost: Set(partitions).subtracting(kept), rows: rows,
-                durationMs: Clock.steadyMs() - startMs)
+                durationMs: Clock.steadyMs() - startMs, refused: resolved.reduce(0) { $0 + $1.refused })
         }
     }
 

@@ -136,7 +136,9 @@ final class Lane: @unchecked Sendable {
         let parts = pending.map { partition in
             Commit.Part(
                 step: partition.handOver(), rows: partition.stage.rows(),
-                rejected: partition.rejects.takeChanges(nextOffset: partition.nextOffset))
+                // What reads back may reject more.
+                rejected: partition.stage.needsHistory
+                    ? nil : partition.rejects.takeChanges(nextOffset: partition.nextOffset))
         }
         let resolving = pending.filter(\.stage.needsHistory)
         let commit = Commit(parts, resolving: resolving, counts: counts)
@@ -176,9 +178,11 @@ final class Lane: @unchecked Sendable {
         isInFlight = false
         switch result {
         case .success(let outcome):
-            metrics.publish(commit.counts, outcome)
+            var counts = commit.counts
+            counts.rejected += outcome.refused
+            metrics.publish(counts, outcome)
             report(.committed(commit.nextOffsets.filter { outcome.kept.contains($0.key) }))
-            sayNotTaken(commit.counts)
+            sayNotTaken(counts)
             if let watched = outcome.watched { for each in owned.values { each.stage.watch(watched) } }
             log.debug(
                 "committed",

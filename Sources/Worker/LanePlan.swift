@@ -8,20 +8,25 @@ struct LanePlan {
 
     private let machines: Range<Int>
     private let dispatch: Range<Int>
+    /// What surveys read back must not hold up cars.
+    private let surveys: Range<Int>
     let count: Int
 
     init(topics: [String], lanes: Int) {
-        let others = topics.contains { $0 != Topic.machines && $0 != Topic.dispatch } ? lanes : 0
+        let apart = [Topic.machines, Topic.dispatch, Topic.sightings]
+        let others = topics.contains { !apart.contains($0) } ? lanes : 0
         let own = topics.contains(Topic.machines) ? (others == 0 ? lanes : (others + 1) / 2) : 0
         machines = others..<others + own
         dispatch = machines.upperBound..<machines.upperBound + (topics.contains(Topic.dispatch) ? 1 : 0)
-        count = dispatch.upperBound
+        surveys = dispatch.upperBound..<dispatch.upperBound + (topics.contains(Topic.sightings) ? 1 : 0)
+        count = surveys.upperBound
     }
 
     func lanes(for topic: String) -> Range<Int> {
         switch topic {
         case Topic.machines: machines
         case Topic.dispatch: dispatch
+        case Topic.sightings: surveys
         default: 0..<machines.lowerBound
         }
     }

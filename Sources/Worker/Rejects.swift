@@ -20,5 +20,23 @@ package final class Rejects {
         }
     }
 
+    /// What a record is recognised by; nil: a tombstone.
+    func firstBytes(_ batch: MessageBatch, _ index: Int) -> [UInt8]? {
+        unsafe batch.withBytes(index) { _, value in
+            unsafe value.map { unsafe Array($0.prefix(RejectedLog.firstBytesMax)) }
+        }
+    }
+
+    /// One that was found wanting later, of a stage that counts its own. Offsets come in ascending order.
+    func add(_ offset: Int64, _ pushedMs: Int64, _ firstBytes: [UInt8]?, _ error: DecodeError) {
+        guard offset >= storedOffset else { return }
+        guard let firstBytes else {
+            return unsafe log.take(offset: offset, pushedMs: pushedMs, value: nil, error: error)
+        }
+        unsafe firstBytes.withUnsafeBytes { value in
+            unsafe log.take(offset: offset, pushedMs: pushedMs, value: value, error: error)
+        }
+    }
+
     func takeChanges(nextOffset: Int64) -> RejectedLog.Changes { log.takeChanges(nextOffset: nextOffset) }
 }

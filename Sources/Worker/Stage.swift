@@ -20,6 +20,7 @@ package protocol Stage: AnyObject {
     var needsHistory: Bool { get }
 
     /// Within the transaction, after the rows handed over so far are written. `nextOffset` is where the partition stands.
+    /// What it rejects is written with it.
     func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows
 
     /// Where the next owner has to begin reading, and the clock there; nil: at the next offset.
@@ -49,6 +50,8 @@ package struct StageRows {
     /// What leaves the database: a replay tells nobody.
     package var outbox: [OutboxRecord] = []
     package var count = 0
+    /// Records that were refused for what is known already.
+    package var refused = 0
 }
 
 /// What was taken, refused and left out since the last hand-over.

@@ -23,13 +23,18 @@ package struct StageFactory: Sendable {
     ///
     /// - Parameter isReplay: decides nothing; what was decided stands on the log.
     static func product(_ tripRules: TripRules, isReplay: Bool, log: Log) -> StageFactory {
-        StageFactory(tables: CarStore.tables + MachineStore.tables) { partitionLog, progress, rejects, connection in
+        StageFactory(tables: CarStore.tables + MachineStore.tables + SurveyStore.tables) { partitionLog, progress, rejects, connection in
             let partition = partitionLog.partition
             let (stage, unreadable): (any Stage, Int) =
                 switch partition.topic {
                 case Topic.machines: try machines(partitionLog, progress, rejects, on: connection)
                 case Topic.dispatch:
                     (try campuses(partitionLog, progress, rejects, isReplay: isReplay, on: connection), 0)
+                case Topic.sightings:
+                    (
+                        SurveyStage(
+                            partition, place: partitionLog.place, clockMs: progress.replayClockMs, rejects: rejects), 0
+                    )
                 default: try cars(partitionLog, progress, rejects, tripRules, on: connection)
                 }
             if unreadable > 0 {

@@ -133,6 +133,12 @@ struct ImportJob {
 /// An id for what one file brings: the same readings give the same ids, so that a second import is recognised.
 enum SubmissionID {
     /// FNV-1a, 64 bits (Fowler, Noll, Vo): an id, not a protection.
+    static func of(_ text: String) -> String {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+        return String(hash, radix: 36)
+    }
+
     static func of(_ readings: [CarReading]) -> String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for reading in readings {

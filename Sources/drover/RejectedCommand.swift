@@ -185,6 +185,7 @@ struct RejectedRecords {
     /// Why today's decoder does not take the record; nil when it does. The worker's own check of the clock included.
     private func fault(_ record: PushedRecord, _ partition: TopicPartition) -> DecodeError? {
         guard let value = record.value else { return .tombstone }
+        if partition.topic == Topic.sightings { return surveyFault(value, record.key) }
         return unsafe value.withUnsafeBytes { value in
             unsafe record.key.withUnsafeBytes { key in
                 do throws(DecodeError) {
@@ -200,6 +201,21 @@ struct RejectedRecords {
                     case .action(let action): ts = action.ts
                     }
                     let ahead = ts - Clock.nowMs()
+                    return ahead > DecodeError.aheadMsMax ? .timeAhead(ms: ahead) : nil
+                } catch {
+                    return error
+                }
+            }
+        }
+    }
+
+    /// What was refused for what was known of the survey then is judged anew by the worker.
+    private func surveyFault(_ value: [UInt8], _ key: [UInt8]) -> DecodeError? {
+        unsafe value.withUnsafeBytes { value in
+            unsafe key.withUnsafeBytes { key in
+                do throws(DecodeError) {
+                    guard case .record(let record) = try unsafe SurveyRecords.decode(value, key: key) else { return nil }
+                    let ahead = record.ts - Clock.nowMs()
                     return ahead > DecodeError.aheadMsMax ? .timeAhead(ms: ahead) : nil
                 } catch {
                     return error

@@ -58,6 +58,7 @@ extension Command {
             ])
         _ = try migrate(settings.text("postgres.owner_url"))
         try embedded.grantRoles()
+        try loadShippedTaxonomy(settings)
         let log = Log(level: ProcessInfo.processInfo.environment["DROVER_LOG"].flatMap(Log.Level.init) ?? .warning)
         let page = try PageRole(settings, log: log)
         defer { page.stop() }

@@ -603,7 +603,7 @@ class Bench:
         server = BROKERS[broker](folder / "broker")
         try:
             # The workers' third topic; the mock makes none by itself.
-            server.prepare({topic: partitions for topic in (*TOPICS, "drover.dispatch")})
+            server.prepare({topic: partitions for topic in (*TOPICS, "drover.dispatch", "drover.sightings")})
             torture = Torture(
                 self.program, folder, self.cluster, server, items, seed=self.seed, partitions=partitions, say=self.say, **options)
             return torture.run(plan, seconds)

@@ -23,6 +23,10 @@ TABLES = {
     "car_owner": "vehicle, owned_at", "trip_summary": "vehicle, record_id",
     "campus": "campus", "rider": "campus, rider", "ride": "campus, request", "ride_vehicle": "campus, vehicle",
     "dispatch_decision": "campus, record_offset",
+    "survey": "site, survey", "survey_version": "site, survey, version", "survey_waiting": "site, survey, based_on",
+    "survey_weather": "site, survey, hour_at", "surveyor": "site, survey, surveyor", "sighting": "site, survey, sighting",
+    "sighting_week": "site, species, iso_year, iso_week, behaviour, temperature_band",
+    "species_season": "site, latitude_cell, longitude_cell, year, month, species",
 }
 
 

@@ -7,6 +7,7 @@ import Wire
 /// The example of docs/survey-records.md with everything in it.
 private let whole = """
     {"schema": 1, "survey": "b8d2", "site": "watamu-transect-1", "site_name": "Watamu, transect 1", "route": "edge",
+     "latitude": -3.378178, "longitude": 39.988888,
      "start": "2020-05-01T13:00:00+03:00", "stop": "2020-05-01T13:33:00+03:00",
      "waypoints": [{"latitude": -3.378209, "longitude": 39.988882, "time": "2020-05-01T10:00:10Z", "altitude_m": 3}],
      "sections": [{"section": "1", "distance_m": 120.5, "habitat": "forest edge"}],
@@ -38,6 +39,7 @@ struct SurveyTextTests {
             survey: "b8d2", site: "watamu-transect-1", startMs: 1_588_327_200_000, stopMs: 1_588_329_180_000,
             offsetMin: 180)
         (expected.siteName, expected.route) = ("Watamu, transect 1", "edge")
+        expected.place = Position(latitude: -33_781_780, longitude: 399_888_880)
         var waypoint = Survey.Waypoint(
             place: Position(latitude: -33_782_090, longitude: 399_888_820), atMs: 1_588_327_210_000)
         waypoint.others = [Survey.OtherField(key: "altitude_m", json: "3")]

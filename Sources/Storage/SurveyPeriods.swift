@@ -1,0 +1,79 @@
+internal import Fleet
+internal import Postgres
+internal import Surveys
+
+/// Weeks and months of sites whose sightings have changed: what they add up to is made again from the sightings.
+struct SurveyPeriods {
+    private struct Period: Hashable {
+        let site: String
+        let year, number: Int
+        /// Its first day, days since 1970-01-01.
+        let firstDay: Int64
+    }
+
+    private var weeks: Set<Period> = []
+    private var months: Set<Period> = []
+
+    static func year(_ ts: Int64) -> Int { Int(UTC.civil(days: UTC.day(of: ts) / UTC.msPerDay).year) }
+
+    mutating func add(_ site: String, localDay: Int64) {
+        let week = ISOWeek(day: localDay)
+        weeks.insert(Period(site: site, year: week.year, number: week.week, firstDay: week.monday))
+        let date = UTC.civil(days: localDay)
+        let first = UTC.days(year: date.year, month: date.month, day: 1)
+        months.insert(Period(site: site, year: Int(date.year), number: Int(date.month), firstDay: first))
+    }
+
+    /// Local days are at most 14 hours off those of UTC: the index on the site's times finds them.
+    func write(on connection: Connection) throws {
+        guard !weeks.isEmpty else { return }
+        let (weeks, months) = (SurveyPeriods.parameters(weeks), SurveyPeriods.parameters(months))
+        try connection.query(
+            """
+            DELETE FROM sighting_week w
+            USING unnest($1::text[], $2::int[], $3::int[]) AS period(site, year, week)
+            WHERE w.site = period.site AND w.iso_year = period.year AND w.iso_week = period.week
+            """, Array(weeks.prefix(3)))
+        try connection.query(
+            """
+            INSERT INTO sighting_week
+            SELECT s.site, s.species, period.year, period.week, coalesce(s.behaviour, ''),
+                coalesce((floor(s.temperature_c / 5) * 5)::int::text, '') AS band, count(*), sum(s.individuals)
+            FROM unnest($1::text[], $2::int[], $3::int[], $4::timestamptz[]) AS period(site, year, week, first_at)
+            JOIN sighting s ON s.site = period.site
+                AND s.seen_at >= period.first_at - interval '15 hours'
+                AND s.seen_at < period.first_at + interval '7 days 15 hours'
+                AND s.local_date >= (period.first_at AT TIME ZONE 'UTC')::date
+                AND s.local_date < (period.first_at AT TIME ZONE 'UTC')::date + 7
+            GROUP BY 1, 2, 3, 4, 5, 6
+            """, weeks)
+        try connection.query(
+            """
+            DELETE FROM species_season w
+            USING unnest($1::text[], $2::int[], $3::int[]) AS period(site, year, month)
+            WHERE w.site = period.site AND w.year = period.year AND w.month = period.month
+            """, Array(months.prefix(3)))
+        try connection.query(
+            """
+            INSERT INTO species_season
+            SELECT s.site, floor(s.latitude_deg)::int, floor(s.longitude_deg)::int, period.year, period.month, s.species,
+                count(DISTINCT s.survey)
+            FROM unnest($1::text[], $2::int[], $3::int[], $4::timestamptz[]) AS period(site, year, month, first_at)
+            JOIN sighting s ON s.site = period.site
+                AND s.seen_at >= period.first_at - interval '15 hours'
+                AND s.seen_at < period.first_at + interval '31 days 15 hours'
+                AND s.local_date >= (period.first_at AT TIME ZONE 'UTC')::date
+                AND s.local_date < ((period.first_at AT TIME ZONE 'UTC')::date + interval '1 month')::date
+            WHERE s.individuals > 0 AND s.latitude_deg IS NOT NULL
+            GROUP BY 1, 2, 3, 4, 5, 6
+            """, months)
+    }
+
+    private static func parameters(_ periods: Set<Period>) -> [Parameter] {
+        let sorted = periods.sorted { ($0.site, $0.firstDay) < ($1.site, $1.firstDay) }
+        return [
+            .textArray(sorted.map(\.site)), .int4Array(sorted.map { Int32($0.year) }),
+            .int4Array(sorted.map { Int32($0.number) }), .timestampArray(sorted.map { $0.firstDay * UTC.msPerDay }),
+        ]
+    }
+}

@@ -1,0 +1,115 @@
+package import Postgres
+package import Surveys
+
+/// The taxonomy in PostgreSQL. Rows of sightings follow from surveys and the taxonomy as it is: whoever changes it makes
+/// the rows of the surveys that it speaks of again, and keeps workers out meanwhile.
+package enum SurveyTaxonomy {
+    private static let lock = "hashtextextended('drover.taxonomy', 0)"
+
+    /// Until the end of the transaction the taxonomy stays as it is.
+    static func lockShared(on connection: Connection) throws {
+        try connection.query("SELECT pg_advisory_xact_lock_shared(\(lock))")
+    }
+
+    static func matches(_ given: Set<String>, on connection: Connection) throws -> [String: TaxonMatch] {
+        let folded = Set(given.map(TaxonName.folded))
+        var entries: [String: [TaxonName.Entry]] = [:]
+        for row in try connection.query(
+            """
+            SELECT n.name, n.kind, t.taxon, t.name AS accepted, t.is_sensitive
+            FROM drover.taxon_name n JOIN drover.taxon t USING (taxon) WHERE n.name = ANY ($1)
+            """, [.textArray(folded.sorted())])
+        {
+            guard let kind = TaxonName.Kind(rawValue: try row.text("kind")!) else { continue }
+            entries[try row.text("name")!, default: []].append(
+                TaxonName.Entry(
+                    kind: kind, taxon: try row.text("taxon")!, accepted: try row.text("accepted")!,
+                    isSensitive: try row.bool("is_sensitive")!))
+        }
+        return Dictionary(
+            uniqueKeysWithValues: given.map { ($0, TaxonName.match($0, entries[TaxonName.folded($0)] ?? [])) })
+    }
+}
+
+extension SurveyTaxonomy {
+    /// A session that may load one.
+    package static func connect(_ conninfo: String) throws -> Connection {
+        try Store.connectForWriting(conninfo, tables: SurveyStore.tables)
+    }
+
+    /// What a load changed.
+    package struct Loaded {
+        package let taxa: Int
+        package let surveys: Int
+    }
+
+    /// Puts a taxonomy in the place of the one before, and makes the rows of the surveys again that hold a name whose meaning
+    /// is another now. All of it or nothing.
+    package static func load(_ file: TaxonomyFile, source: String, on connection: Connection) throws -> Loaded {
+        try connection.transaction {
+            try connection.query("SELECT pg_advisory_xact_lock(\(lock))")
+            let given = try Set(
+                connection.query("SELECT DISTINCT given_name FROM drover.sighting").map { try $0.text(0)! })
+            let before = try matches(given, on: connection)
+            try connection.execute("DELETE FROM drover.taxon")
+            try write(file, source, on: connection)
+            let after = try matches(given, on: connection)
+            let changed = given.filter { before[$0] != after[$0] }.sorted()
+            return Loaded(taxa: file.taxa.count, surveys: try settleAgain(changed, on: connection))
+        }
+    }
+
+    private static func write(_ file: TaxonomyFile, _ source: String, on connection: Connection) throws {
+        let page = 5_000
+        for start in stride(from: 0, to: file.taxa.count, by: page) {
+            let taxa = file.taxa[start..<min(start + page, file.taxa.count)]
+            try connection.query(
+                """
+                INSERT INTO drover.taxon (taxon, name, rank, parent, authorship, is_sensitive, source)
+                SELECT taxon, name, rank, nullif(parent, ''), nullif(authorship, ''), is_sensitive, $7
+                FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bool[])
+                    AS said(taxon, name, rank, parent, authorship, is_sensitive)
+                """,
+                [
+                    .textArray(taxa.map(\.taxon)), .textArray(taxa.map(\.name)), .textArray(taxa.map(\.rank)),
+                    .textArray(taxa.map { $0.parent ?? "" }), .textArray(taxa.map { $0.authorship ?? "" }),
+                    .boolArray(taxa.map(\.isSensitive)), .text(source),
+                ])
+        }
+        let names = file.names
+        for start in stride(from: 0, to: names.count, by: page) {
+            let names = names[start..<min(start + page, names.count)]
+            try connection.query(
+                """
+                INSERT INTO drover.taxon_name (name, taxon, kind, given)
+                SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
+                """,
+                [
+                    .textArray(names.map(\.name)), .textArray(names.map(\.taxon)),
+                    .textArray(names.map(\.kind.rawValue)), .textArray(names.map(\.given)),
+                ])
+        }
+    }
+
+    private static func settleAgain(_ names: [String], on connection: Connection) throws -> Int {
+        guard !names.isEmpty else { return 0 }
+        var surveys: [Int32: [SurveyStore.Key]] = [:]
+        for row in try connection.query(
+            """
+            SELECT site, survey, s.topic_partition FROM drover.survey s
+            WHERE (site, survey) IN (SELECT site, survey FROM drover.sighting WHERE given_name = ANY ($1))
+            """, [.textArray(names)])
+        {
+            surveys[Int32(try row.int(2)!), default: []].append(
+                SurveyStore.Key(site: try row.text(0)!, survey: try row.text(1)!))
+        }
+        let page = 500
+        for (partition, keys) in surveys.sorted(by: { $0.key < $1.key }) {
+            for start in stride(from: 0, to: keys.count, by: page) {
+                try SurveyStore.settleAgain(
+                    Array(keys[start..<min(start + page, keys.count)]), partition: partition, on: connection)
+            }
+        }
+        return surveys.reduce(0) { $0 + $1.value.count }
+    }
+}

@@ -1,0 +1,107 @@
+internal import Fleet
+internal import Kafka
+internal import Postgres
+internal import Storage
+internal import Wire
+
+/// Surveys: remembers nothing but the records of the cycle. What is known of the surveys that they speak of is read back,
+/// folded with them and written, in the transaction that moves the partition on.
+final class SurveyStage: Stage {
+    /// A record, or why it is none, in the order of the log.
+    private struct Taken {
+        let offset: Int64
+        let pushedMs: Int64
+        let result: Result<SurveyRecord, DecodeError>
+        /// Of one that may be refused later.
+        let firstBytes: [UInt8]?
+    }
+
+    private let partition: TopicPartition
+    private let place: KeyPlace
+    private let rejects: Rejects
+    private var taken: [Taken] = []
+    private var sightings = 0
+    private(set) var clockMs: Int64
+
+    init(_ partition: TopicPartition, place: KeyPlace, clockMs: Int64, rejects: Rejects) {
+        (self.partition, self.place, self.clockMs, self.rejects) = (partition, place, clockMs, rejects)
+    }
+
+    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) {
+        for index in messages {
+            let (offset, pushedMs) = (batch.offset(index), batch.timestampMs(index))
+            do throws(DecodeError) {
+                guard let record = try record(batch, index, &counts) else { continue }
+                taken.append(
+                    Taken(
+                        offset: offset, pushedMs: pushedMs, result: .success(record),
+                        firstBytes: rejects.firstBytes(batch, index)))
+                if case .weather = record.kind { sightings += 1 } else { sightings += 10 }
+            } catch {
+                counts.rejected += 1
+                taken.append(
+                    Taken(
+                        offset: offset, pushedMs: pushedMs, result: .failure(error),
+                        firstBytes: rejects.firstBytes(batch, index)))
+            }
+        }
+    }
+
+    /// Nil: a tick.
+    private func record(
+        _ batch: MessageBatch, _ index: Int, _ counts: inout RecordCounts
+    ) throws(DecodeError) -> SurveyRecord? {
+        let decoded = unsafe batch.withBytes(index) { key, value in
+            Result { () throws(DecodeError) -> SurveyRecords.Decoded in
+                guard let value = unsafe value else { throw .tombstone }
+                let decoded = try unsafe SurveyRecords.decode(value, key: key)
+                if case .record = decoded { try unsafe place.check(key) }
+                return decoded
+            }
+        }
+        let pushedMs = batch.timestampMs(index)
+        switch try decoded.get() {
+        case .tick(let ts):
+            if Ahead.isTickTooFar(ts, pushedMs) {
+                counts.droppedTicks += 1
+            } else {
+                clockMs = max(clockMs, ts)
+            }
+            return nil
+        case .record(let record):
+            if Ahead.isReadingTooFar(record.ts, pushedMs) { throw .timeAhead(ms: record.ts - pushedMs) }
+            return record
+        }
+    }
+
+    /// Surveys are large: a cycle ends early for them.
+    var waitingRows: Int { sightings }
+    var needsHistory: Bool { !taken.isEmpty }
+    var replayFrom: (offset: Int64, clockMs: Int64)? { nil }
+
+    func rows() -> StageRows { StageRows() }
+
+    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows {
+        var records: [(record: SurveyRecord, offset: Int64)] = []
+        for each in taken { if case .success(let record) = each.result { records.append((record, each.offset)) } }
+        let outcome = try SurveyStore.take(records, partition: partition.partition, on: connection)
+        var rows = StageRows()
+        rows.count = outcome.rows
+        var number = 0
+        // In the order of the log: which of them have a row of their own follows from it.
+        for each in taken {
+            switch each.result {
+            case .failure(let error): rejects.add(each.offset, each.pushedMs, each.firstBytes, error)
+            case .success:
+                if let error = outcome.refused[number] {
+                    rejects.add(each.offset, each.pushedMs, each.firstBytes, error)
+                    rows.refused += 1
+                }
+                number += 1
+            }
+        }
+        taken.removeAll(keepingCapacity: true)
+        sightings = 0
+        return rows
+    }
+}
