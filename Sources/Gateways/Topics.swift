@@ -19,10 +19,10 @@ public enum Topics {
     public static func ensure(
         _ settings: KafkaSettings, partitions: Int32, timeoutMs: Int32 = 10_000
     ) throws -> [String: Int32] {
-        let all = Set(readings + results + [Topic.sightings])
+        let all = readings + results
         let admin = try Admin(settings)
         let known = try admin.topics(timeoutMs: timeoutMs)
-        let missing = all.filter { known[$0] == nil }.sorted()
+        let missing = all.filter { known[$0] == nil }
         try admin.createTopics(
             missing.map { NewTopic(name: $0, partitions: partitions, replication: 1, config: config) },
             timeoutMs: 15_000)

@@ -180,7 +180,7 @@ enum WebPFile {
     }
 }
 
-/// The check sum of PNG and ZIP: polynomial 0xEDB88320 (ISO 3309).
+/// The check sum of PNG: polynomial 0xEDB88320 (ISO 3309).
 public enum CRC32 {
     private static let table: [UInt32] = (0..<256).map { index in
         (0..<8).reduce(UInt32(index)) { sum, _ in sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }

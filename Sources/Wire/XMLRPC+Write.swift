@@ -38,7 +38,7 @@ extension XMLRPC {
     }
 
     /// What XML 1.0 has no sign for (2.2) becomes the replacement character.
-    static func escaped(_ text: String) -> String {
+    public static func escaped(_ text: String) -> String {
         var out = ""
         for scalar in text.unicodeScalars {
             switch scalar {

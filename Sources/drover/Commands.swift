@@ -1,6 +1,6 @@
 enum Commands {
     static let all: [Command] = [
-        .up, .trips, .alerts, .plan, .importCars, .importMachines, .importDispatch, .importPeople, .importSightings, .report, .work,
+        .up, .trips, .alerts, .plan, .importCars, .importMachines, .importDispatch, .importPeople, .export, .importSightings, .report, .work,
         .gateway,
         .gatewayPoll,
         .gatewayLog, .pullISO, .serve,

@@ -211,7 +211,8 @@ def test_photos_lose_where_they_were_taken(desk):
 
 def test_the_list_of_species_is_names_only(desk):
     with connect(desk.env) as connection:
-        connection.execute("INSERT INTO drover.species_season VALUES (-4, 39, 5, 'Papilio demodocus', 3), (60, 10, 5, 'Parnassius apollo', 1), (-4, 39, 11, 'Danaus', 1)")
+        connection.execute("INSERT INTO drover.species_season (site, latitude_cell, longitude_cell, year, month, species, surveys) VALUES (%s, -4, 39, 2020, 5, %s, 3), (%s, 60, 10, 2020, 5, %s, 1)",
+                           ["a", "Papilio demodocus", "b", "Parnassius apollo"])
     app = desk.app()
     near = app.get("/v1/species-list?lat=-3.37&lon=39.98&month=5").json
     assert set(near) == {"species"} and "Papilio demodocus" in near["species"] and "Parnassius apollo" not in near["species"]
