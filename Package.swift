@@ -66,6 +66,7 @@ let package = Package(
         pure("Kafka", ["CRdkafka"]),
         pure("Postgres", ["CLibpq"]),
         pure("HTTP", ["CMicrohttpd", "CZlib"]),
+        pure("Zip", ["CZlib"]),
         pure("Secrets", ["CSodium"]),
         pure("Outbound", ["CCurl"]),
         pure("Sockets", ["CEpoll", "COpenSSL", "CSodium"]),
@@ -82,11 +83,12 @@ let package = Package(
             "Worker",
             ["Fleet", "Wire", "Trips", "Alerts", "Surveys", "Pipeline", "Kafka", "Storage", "Postgres", "Observe"]),
         pure("Notices", ["Fleet", "Kafka", "Outbound", "Postgres", "Secrets", "Storage", "Observe"]),
-        pure("Reports", ["Fleet", "Wire", "Trips", "Alerts", "Storage", "Postgres"]),
+        pure("Reports", ["Fleet", "Wire", "Trips", "Alerts", "Surveys", "Storage", "Postgres", "Zip"]),
         pure(
             "Web",
             [
-                "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "HTTP", "Secrets", "Postgres", "Gateways", "Outside",
+                "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Surveys", "HTTP", "Secrets", "Postgres", "Gateways",
+                "Outside",
                 "Storage", "Reports", "Observe",
             ]),
         pure("Emulate", ["Fleet", "Wire", "Settings", "Observe", "Sockets"]),
@@ -124,6 +126,7 @@ let package = Package(
         tests("PostgresTests", ["Postgres"]),
         tests("KafkaTests", ["Kafka"]),
         tests("HTTPTests", ["HTTP"]),
+        tests("ZipTests", ["Zip"]),
         tests("SecretsTests", ["Secrets"]),
         tests(
             "LibrariesTests",

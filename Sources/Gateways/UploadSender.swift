@@ -31,7 +31,7 @@ public final class UploadSender: Sendable {
         public init(partition: Int32, offset: Int64) { (self.partition, self.offset) = (partition, offset) }
     }
 
-    /// Ride records under way at once, which hold no thread.
+    /// Ride records and surveys under way at once, which hold no thread.
     static let ridesMax = 1_000
 
     /// One upload under way.
@@ -123,6 +123,11 @@ public final class UploadSender: Sendable {
     /// Ride records of one campus. Does not wait: `then` is called once, here or on the sender's thread, which it must not
     /// keep. With `acknowledged` comes the place of the last of them.
     public func send(rides upload: Upload, then: @escaping @Sendable (Outcome, Place?) -> Void) {
+        hand(in: upload, isRide: true, then: then)
+    }
+
+    /// A survey, in the same manner.
+    public func send(survey upload: Upload, then: @escaping @Sendable (Outcome, Place?) -> Void) {
         hand(in: upload, isRide: true, then: then)
     }
 

@@ -1,4 +1,5 @@
 internal import CMicrohttpd
+internal import Glibc
 internal import Synchronization
 
 /// A body that goes on: what is sent goes out as soon as the client takes it. Any thread may send.
@@ -13,6 +14,7 @@ public final class BodyStream: Sendable {
         var connection: UInt?
         var isSuspended = false
         var isEnded = false
+        var isFailed = false
         var closed: (@Sendable () -> Void)?
     }
 
@@ -42,6 +44,25 @@ public final class BodyStream: Sendable {
         }
     }
 
+    /// Cuts the connection, so that the client does not take what it got for all.
+    public func fail() {
+        state.withLock { state in (state.pending, state.isFailed) = ([], true) }
+        end()
+    }
+
+    /// Waits until no more than `bytesMax` wait for the client; false: the stream has ended, or the client takes nothing.
+    public func waitForRoom(bytesMax: Int, timeoutMs: Int) -> Bool {
+        var waitedMs = 0
+        while true {
+            let (waiting, isEnded) = state.withLock { ($0.pending.count, $0.isEnded) }
+            if isEnded { return false }
+            if waiting <= bytesMax { return true }
+            guard waitedMs < timeoutMs else { return false }
+            usleep(2_000)
+            waitedMs += 2
+        }
+    }
+
     public var isEnded: Bool { state.withLock(\.isEnded) }
 
     // MARK: On the server's threads
@@ -51,7 +72,7 @@ public final class BodyStream: Sendable {
         state.withLock { state in (state.connection, state.closed) = (connection, closed) }
     }
 
-    /// What the library's reader returns: how many bytes, 0 for none now, -1 for the end.
+    /// What the library's reader returns: how many bytes, 0 for none now, -1 for the end, -2 for one that is none.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         state.withLock { state in
             guard state.pending.isEmpty else {
@@ -60,6 +81,7 @@ public final class BodyStream: Sendable {
                 state.pending.removeFirst(count)
                 return count
             }
+            if state.isFailed { return -2 }
             guard !state.isEnded, let connection = state.connection else { return -1 }
             // Under the lock: whoever sends next finds it suspended and wakes it.
             state.isSuspended = true

@@ -10,23 +10,27 @@ final class Exchange {
     /// Set: the body is read and dropped, then this is the answer.
     var refusal: Response?
     var dropped = 0
+    private var bodyBytesMax = 0
     /// Set: the handler has run, and this gives its answer.
     var later: LaterAnswer?
 
     init(target: [UInt8]) { self.target = target }
 
     /// A client that has begun to send too much rarely reads before it is done: hear it out, within reason.
-    static func dropMax(_ limits: Limits) -> Int { limits.bodyBytesMax * 4 + (1 << 20) }
+    static func dropMax(_ bodyBytesMax: Int) -> Int { bodyBytesMax * 4 + (8 << 20) }
 
     /// Returns an answer that must go out before the body is read, and end the connection.
     func headersArrived(
         method: String, version: String, headers: [(name: String, value: String)], remote: String, limits: Limits
     ) -> Response? {
         guard let target = Target(target) else { return Refusal.bad("The address is malformed.") }
-        if let refusal = Refusal.check(version: version, headers: headers, limits: limits) {
+        bodyBytesMax = limits.bodyBytesMax(of: target.path)
+        if let refusal = Refusal.check(
+            version: version, headers: headers, bodyBytesMax: bodyBytesMax, limits: limits)
+        {
             let length = headers.first { $0.name == "content-length" }.flatMap { Int($0.value) } ?? 0
             let waits = headers.contains { $0.name == "expect" }
-            guard refusal.status == 413, length <= Exchange.dropMax(limits), !waits else { return refusal }
+            guard refusal.status == 413, length <= Exchange.dropMax(bodyBytesMax), !waits else { return refusal }
             self.refusal = refusal
         }
         request = Request(
@@ -44,12 +48,12 @@ final class Exchange {
         }
         letGo(held)
         dropped += bytes.count
-        return dropped <= Exchange.dropMax(limits)
+        return dropped <= Exchange.dropMax(bodyBytesMax)
     }
 
     /// Nil: so many more bytes are taken, and counted.
     private func refusing(_ count: Int, _ limits: Limits, _ held: borrowing Atomic<Int>) -> Response? {
-        if request!.body.count + count > limits.bodyBytesMax { return Refusal.tooLarge(limits) }
+        if request!.body.count + count > bodyBytesMax { return Refusal.tooLarge(bodyBytesMax) }
         guard held.add(count, ordering: .relaxed).newValue > limits.allBodiesBytesMax else { return nil }
         held.subtract(count, ordering: .relaxed)
         return Refusal.busy

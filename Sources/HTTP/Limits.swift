@@ -2,6 +2,8 @@
 public struct Limits: Sendable {
     /// Longer bodies get 413.
     public var bodyBytesMax = 1 << 20
+    /// Other limits than that, of the paths that are named.
+    public var bodyBytesMaxByPath: [String: Int] = [:]
     /// Bodies of all requests that are being received or handled; beyond it the next ones get 503. Many clients that each
     /// keep within their limit must not fill the memory.
     public var allBodiesBytesMax = 64 << 20
@@ -21,12 +23,16 @@ public struct Limits: Sendable {
     public var hosts: Set<String> = []
 
     public init() {}
+
+    func bodyBytesMax(of path: String) -> Int { bodyBytesMaxByPath[path] ?? bodyBytesMax }
 }
 
 /// Why a request is refused before its body is read. These are the places where two servers in a row could disagree on
 /// where a request ends (RFC 9112, 6.3 and 11.2), which the C library lets through.
 enum Refusal {
-    static func check(version: String, headers: [(name: String, value: String)], limits: Limits) -> Response? {
+    static func check(
+        version: String, headers: [(name: String, value: String)], bodyBytesMax: Int, limits: Limits
+    ) -> Response? {
         func values(_ name: String) -> [String] { headers.filter { $0.name == name }.map(\.value) }
         let (lengths, encodings, hosts) = (values("content-length"), values("transfer-encoding"), values("host"))
         if !encodings.isEmpty {
@@ -40,7 +46,7 @@ enum Refusal {
             guard !length.isEmpty, length.count <= 18, length.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
                 let bytes = Int(length)
             else { return bad("Content-Length is no number.") }
-            if bytes > limits.bodyBytesMax { return tooLarge(limits) }
+            if bytes > bodyBytesMax { return tooLarge(bodyBytesMax) }
         }
         guard hosts.count <= 1, hosts.count == 1 || version == "HTTP/1.0" else {
             return bad("HTTP/1.1 wants exactly one Host.")
@@ -62,10 +68,10 @@ enum Refusal {
         503, type: "busy", detail: "Too much is being received at once. Send it again in a moment."
     ).with("Retry-After", "1")
     static func bad(_ detail: String) -> Response { .problem(400, type: "bad-request", detail: detail) }
-    static func tooLarge(_ limits: Limits) -> Response {
+    static func tooLarge(_ bytesMax: Int) -> Response {
         .problem(
             413, type: "body-too-large",
-            detail: "A body has at most \(limits.bodyBytesMax) bytes here. Send less at once.")
+            detail: "A body has at most \(bytesMax) bytes here. Send less at once.")
     }
 
     /// Lower case, without port; IPv6 addresses keep their brackets.

@@ -43,6 +43,13 @@ public struct SettingRow: Sendable {
             "postgres.gateway_url", .text, "",
             "connection string of `drover gateway` (role in drover_gateway); empty: postgres.url"),
         SettingRow(
+            "postgres.survey_url", .text, "",
+            "connection string for what surveyors' apps ask (role in drover_survey and in nothing else); empty: postgres.reader_url"
+        ),
+        SettingRow(
+            "surveys.node_map_file", .text, "",
+            "which fields of old clients' nodes are which of a survey (docs/survey-apps.md); empty: node.save is off"),
+        SettingRow(
             "postgres.debug_url", .text, "",
             "connection string of `drover log` and `drover gateway log --vehicle` (role in drover_debug); empty: postgres.url"
         ),

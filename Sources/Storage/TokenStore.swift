@@ -9,6 +9,14 @@ public enum Scope: String, CaseIterable, Sendable {
     case read
     /// To see and set what is the account's own: its settings, the alerts of its drives.
     case account
+    /// To hand in surveys, and to see the receipts of these and the names of species of a place; nothing else.
+    case survey
+    /// To take sightings away: positions of sensitive species blurred, and nobody named.
+    case export
+    /// With `export`: who saw them, with mail and phone.
+    case exportPeople = "export-people"
+    /// With `export`: sensitive species as they were found.
+    case exportPlaces = "export-places"
 }
 
 /// The tokens of programs: kept as digests, shown by their ids.

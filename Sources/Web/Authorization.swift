@@ -16,17 +16,10 @@ extension Site {
         } catch {
             return databaseAway(request.path, error)
         }
-        guard let use = found else {
-            return Bearer.unauthorized("token-unknown", "There is no such token. Ask for a new one.")
+        switch Bearer.judged(found, scope) {
+        case .success(let use): return then(use)
+        case .failure(let refusal): return refusal.response
         }
-        if use.isRevoked { return Bearer.unauthorized("token-revoked", "The token was revoked. Ask for a new one.") }
-        if use.isExpired { return Bearer.unauthorized("token-expired", "The token has expired. Ask for a new one.") }
-        guard use.scopes.contains(scope.rawValue) else {
-            return .problem(
-                403, type: "scope-missing", detail: "The token does not have the scope \(scope.rawValue)."
-            ).with("WWW-Authenticate", "Bearer error=\"insufficient_scope\", scope=\"\(scope.rawValue)\"")
-        }
-        return then(use)
     }
 }
 
@@ -49,6 +42,24 @@ enum Bearer {
                         "token-unknown", "The Authorization header holds no token of this server.")))
         }
         return .success(token)
+    }
+
+    /// What is known of a token, as far as it holds for `scope`.
+    static func judged(_ found: TokenStore.Use?, _ scope: Scope) -> Result<TokenStore.Use, Refusal> {
+        func refused(_ type: String, _ detail: String) -> Result<TokenStore.Use, Refusal> {
+            .failure(Refusal(response: unauthorized(type, detail)))
+        }
+        guard let use = found else { return refused("token-unknown", "There is no such token. Ask for a new one.") }
+        if use.isRevoked { return refused("token-revoked", "The token was revoked. Ask for a new one.") }
+        if use.isExpired { return refused("token-expired", "The token has expired. Ask for a new one.") }
+        guard use.scopes.contains(scope.rawValue) else {
+            return .failure(
+                Refusal(
+                    response: .problem(
+                        403, type: "scope-missing", detail: "The token does not have the scope \(scope.rawValue)."
+                    ).with("WWW-Authenticate", "Bearer error=\"insufficient_scope\", scope=\"\(scope.rawValue)\"")))
+        }
+        return .success(use)
     }
 
     /// RFC 6750, 3.

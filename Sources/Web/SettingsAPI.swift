@@ -25,7 +25,7 @@ extension Site {
                 guard request.contentType == "application/json" else {
                     return .problem(415, type: "content-type", detail: "Settings come as application/json.")
                 }
-                return unpacked(request) { body in put(body, use.account) }
+                return PackedBody.unpacked(request) { body in put(body, use.account) }
             }
         }
     }

@@ -15,6 +15,7 @@ public final class Site: Sendable {
     private let troubleCodes: TroubleCodeAPI
     let uploads: UploadSender
     let streams: AlertStreams
+    let exports: ExportDesk
     private let log: Log
 
     public init(
@@ -23,6 +24,7 @@ public final class Site: Sendable {
     ) {
         (self.rules, self.price) = (rules, price)
         lender = ConnectionLender(conninfo: conninfo)
+        exports = ExportDesk(conninfo: conninfo, log: log)
         (self.queries, self.models, self.log) = (queries, models, log)
         (self.uploads, self.streams) = (uploads, streams)
         self.troubleCodes = TroubleCodeAPI(folder: troubleCodes)
@@ -41,6 +43,7 @@ public final class Site: Sendable {
         addAlerts(to: &router)
         addCars(to: &router)
         addMachines(to: &router)
+        addExports(to: &router)
         models.add(to: &router)
         troubleCodes.add(to: &router)
         return router

@@ -6,9 +6,6 @@ internal import Storage
 internal import Wire
 
 extension Site {
-    /// A packed body may become so long.
-    static let unpackedBytesMax = 8 << 20
-
     /// What docs/uploads.md promises.
     func addUploads(to router: inout Router) {
         router.add("POST", "/v1/readings") { [self] in upload($0, .machines) }
@@ -45,7 +42,7 @@ extension Site {
                 return .problem(
                     415, type: "content-type", detail: "Readings come as application/json or application/x-ndjson.")
             }
-            return unpacked(request) { body in
+            return PackedBody.unpacked(request) { body in
                 do throws(Upload.Fault) {
                     let upload = try read(use, body, form)
                     return refusal(upload, use, request.path) ?? answer(upload)
@@ -53,22 +50,6 @@ extension Site {
                     return .problem(400, type: "not-a-batch", detail: "\(error).")
                 }
             }
-        }
-    }
-
-    /// The body as it was before it was packed.
-    func unpacked(_ request: Request, _ then: ([UInt8]) -> Response) -> Response {
-        switch (request.headers["content-encoding"] ?? "identity").lowercased() {
-        case "identity": return then(request.body)
-        case "gzip", "x-gzip": break
-        default: return .problem(415, type: "content-encoding", detail: "The body may come as it is or as gzip.")
-        }
-        do throws(Gunzip.Fault) {
-            return then(try Gunzip.unpack(request.body, bytesMax: Site.unpackedBytesMax))
-        } catch .tooLarge(let most) {
-            return .problem(413, type: "body-too-large", detail: "\(Gunzip.Fault.tooLarge(most: most)).")
-        } catch {
-            return .problem(400, type: "not-gzip", detail: "\(error).")
         }
     }
 

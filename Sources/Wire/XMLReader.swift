@@ -21,9 +21,12 @@ package struct XMLFault: Error, Equatable {
 /// Documents into elements by libxml2 (FoundationXML). Small, flat ones only: what is larger or deeper is refused, and so
 /// is a document type, which leaves no entities to expand and nothing outside to open.
 package enum XMLReader {
-    static let depthMax = 8
-
-    package static func root(of file: [UInt8], bytesMax: Int) throws(XMLFault) -> XMLElement {
+    /// - Parameters:
+    ///   - depthMax: elements within elements.
+    ///   - elementsMax: of the whole document.
+    package static func root(
+        of file: [UInt8], bytesMax: Int, depthMax: Int = 8, elementsMax: Int = .max
+    ) throws(XMLFault) -> XMLElement {
         guard file.count <= bytesMax else {
             throw XMLFault(line: 1, reason: "the file has \(file.count) bytes, at most \(bytesMax) are accepted")
         }
@@ -33,7 +36,7 @@ package enum XMLReader {
         }
         if file.contains(0) { throw XMLFault(line: 1, reason: "the file holds NUL bytes: save it as UTF-8 text") }
         try checkEncoding(file)
-        let (parser, builder) = (XMLParser(data: Data(file)), ElementBuilder())
+        let (parser, builder) = (XMLParser(data: Data(file)), ElementBuilder(depthMax, elementsMax))
         parser.shouldResolveExternalEntities = false
         parser.delegate = builder
         let ok = parser.parse()
@@ -68,6 +71,10 @@ package enum XMLReader {
         var root: XMLElement?
         var fault: XMLFault?
         private var open: [XMLElement] = []
+        private let depthMax, elementsMax: Int
+        private var elements = 0
+
+        init(_ depthMax: Int, _ elementsMax: Int) { (self.depthMax, self.elementsMax) = (depthMax, elementsMax) }
 
         func parser(
             _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
@@ -75,6 +82,11 @@ package enum XMLReader {
         ) {
             if open.count >= depthMax {
                 fault = XMLFault(line: parser.lineNumber, reason: "elements are nested deeper than \(depthMax)")
+                return parser.abortParsing()
+            }
+            elements += 1
+            if elements > elementsMax {
+                fault = XMLFault(line: parser.lineNumber, reason: "there are more than \(elementsMax) elements")
                 return parser.abortParsing()
             }
             open.append(XMLElement(name: name, line: parser.lineNumber, attributes: attributes))

@@ -1,7 +1,7 @@
 enum Commands {
     static let all: [Command] = [
         .up, .trips, .alerts, .plan, .importCars, .importMachines, .importDispatch, .importPeople, .importSightings,
-        .report, .query, .work,
+        .report, .query, .work, .export,
         .gateway,
         .gatewayPoll,
         .gatewayLog, .pullISO, .serve,

@@ -5,6 +5,7 @@ import Observe
 import Reports
 import Settings
 import Web
+import Wire
 
 extension Command {
     static let serve = Command(
@@ -46,6 +47,7 @@ struct PageRole {
     private let streams: AlertStreams
     private let server: Server
     private let apps: AppsRole?
+    private let surveys: SurveySite
 
     init(_ settings: Settings, log: Log) throws {
         (self.settings, self.log) = (settings, log)
@@ -59,6 +61,7 @@ struct PageRole {
         }
         let (rules, queries) = (try settings.tripRules(), try Home.reportQueries())
         let folder = try Home.path(settings.text("alerts.thresholds_dir"))
+        let nodes = try PageRole.nodes(settings)
         let uploads = UploadSender(
             Roles.kafka(settings, clientID: "drover-serve", log: log),
             partitions: Int32(settings.integer("kafka.partitions")), metrics: Metrics(), log: log)
@@ -70,10 +73,18 @@ struct PageRole {
             queries: queries, models: ModelFiles(folder: folder),
             troubleCodes: TroubleCodeFolder(try Home.path(settings.text("cars.trouble_codes_dir"))), uploads: uploads,
             streams: streams, log: log)
-        let router = site.router()
+        let surveys = SurveySite(
+            conninfo: PageRole.surveyConninfo(settings), uploads: uploads, nodes: nodes, log: log)
+        self.surveys = surveys
+        var router = site.router()
+        surveys.add(to: &router)
+        let routes = router
+        var limits = Limits()
+        limits.bodyBytesMaxByPath = SurveySite.bodyBytesMaxByPath
         do {
             apps = try AppsRole(settings, queries: queries, uploads: uploads, log: log)
         } catch {
+            surveys.stop()
             uploads.stop()
             streams.stop()
             throw error
@@ -81,10 +92,11 @@ struct PageRole {
         do {
             server = try Server(
                 host: host, port: UInt16(settings.integer("web.port")), threads: PageRole.threads,
-                certificate: certificate
-            ) { router.route($0) }
+                limits: limits, certificate: certificate
+            ) { routes.route($0) }
         } catch {
             apps?.stop()
+            surveys.stop()
             uploads.stop()
             streams.stop()
             throw error
@@ -114,7 +126,23 @@ struct PageRole {
         server.stop()
         apps?.stop()
         uploads.stop()
+        // What the broker acknowledged last is still marked.
+        surveys.stop()
         streams.stop()
+    }
+
+    private static func surveyConninfo(_ settings: Settings) -> String {
+        let own = settings.text("postgres.survey_url")
+        return own.isEmpty ? settings.text("postgres.reader_url", or: "postgres.url") : own
+    }
+
+    /// Nil: none is set.
+    static func nodes(_ settings: Settings) throws -> SurveyNodeMap? {
+        let file = settings.text("surveys.node_map_file")
+        guard !file.isEmpty else { return nil }
+        do { return try SurveyNodeMap(try Files.read(file)) } catch let fault as SurveyNodeMap.Fault {
+            throw Failure("\(file), \(fault)")
+        }
     }
 
     private static func certificate(_ settings: Settings) throws -> Certificate? {

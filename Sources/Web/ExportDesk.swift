@@ -1,0 +1,79 @@
+internal import Foundation
+internal import HTTP
+internal import Observe
+internal import Postgres
+internal import Reports
+internal import Synchronization
+
+/// Exports under way: each has a thread and a session of its own, because it lasts, and writes as fast as its client reads.
+final class ExportDesk: Sendable {
+    static let exportsMax = 2
+    private static let waitingBytesMax = 1 << 20
+    /// A client that takes nothing for so long is gone.
+    private static let patienceMs = 60_000
+
+    private struct Gone: Error {}
+
+    private let conninfo: String
+    private let log: Log
+    private let underWay = Mutex(0)
+
+    init(conninfo: String, log: Log) { (self.conninfo, self.log) = (conninfo, log) }
+
+    /// Nil: too many are under way.
+    func answer(_ exporter: SightingExporter, type: String, file: String) -> Response? {
+        let isTaken = underWay.withLock { count in
+            guard count < ExportDesk.exportsMax else { return false }
+            count += 1
+            return true
+        }
+        guard isTaken else { return nil }
+        let answer = LaterAnswer()
+        let thread = Thread { [self] in
+            run(exporter, answer, type, file)
+            underWay.withLock { $0 -= 1 }
+        }
+        thread.name = "export"
+        thread.start()
+        return .later(answer)
+    }
+
+    private func run(_ exporter: SightingExporter, _ answer: LaterAnswer, _ type: String, _ file: String) {
+        // One chunk more than waits at most.
+        let stream = BodyStream(bytesMax: 4 * ExportDesk.waitingBytesMax)
+        do {
+            let connection = try Connection(conninfo: conninfo, applicationName: "drover export")
+            // Nothing goes out before the first window is read: who has no right to a table is told so.
+            var held: [UInt8]? = []
+            func go(_ bytes: [UInt8]) throws {
+                guard stream.waitForRoom(bytesMax: ExportDesk.waitingBytesMax, timeoutMs: ExportDesk.patienceMs),
+                    stream.send(bytes)
+                else { throw Gone() }
+            }
+            func begin() throws {
+                guard let first = held else { return }
+                held = nil
+                answer.give(
+                    .streaming(stream, type: type).with("Cache-Control", "no-store")
+                        .with("Content-Disposition", "attachment; filename=\"\(file)\""))
+                try go(first)
+            }
+            _ = try exporter.run(on: connection, progress: { _ in try begin() }) { bytes in
+                if held == nil { return try go(bytes) }
+                held! += bytes
+                if held!.count > ExportDesk.waitingBytesMax { try begin() }
+            }
+            try begin()
+            stream.end()
+        } catch {
+            if !(error is Gone) { log.error("an export ended early", ["error": "\(error)"]) }
+            // The first answer counts: nothing is said twice.
+            answer.give(
+                .problem(
+                    503, type: "database",
+                    detail: "The sightings cannot be read; the server's log says why. Try again shortly."
+                ).with("Retry-After", "5"))
+            stream.fail()
+        }
+    }
+}

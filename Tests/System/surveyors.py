@@ -1,0 +1,126 @@
+"""A desk for surveyors' apps: serve over HTTPS with a login that may hand surveys in and nothing else."""
+import itertools
+import json
+import re
+import time
+import uuid
+import xmlrpc.client
+from datetime import datetime, timedelta, timezone
+
+import psycopg
+from certificates import self_signed
+from confluent_kafka import Consumer, TopicPartition
+from test_uploads import ADDRESS, JSON, Phone
+from world import World, connect
+
+SITES = itertools.count(1)
+
+
+class SurveyDesk:
+    """A migrated database and `drover serve` whose surveys go through a login in drover_survey alone."""
+
+    def __init__(self, drover, servers, folder, brokers=None, settings=()):
+        self.drover, self.settings = drover, list(settings)
+        self.world = World(drover, servers)
+        self.env = {**self.world.database(), **({"DROVER_KAFKA_BROKERS": brokers} if brokers else {})}
+        with connect(self.env) as connection:
+            connection.execute("GRANT drover_reader, drover_api TO drover_web")
+            if not connection.execute("SELECT FROM pg_roles WHERE rolname = 'drover_surveyors'").fetchone():
+                connection.execute("CREATE ROLE drover_surveyors LOGIN")
+            connection.execute("GRANT drover_survey TO drover_surveyors")
+        self.env["DROVER_POSTGRES_READER_URL"] = self.login("drover_web")
+        self.env["DROVER_POSTGRES_SURVEY_URL"] = self.login("drover_surveyors")
+        self.certificate, self.key = self_signed(folder, "first")
+        self.map = folder / "node-map.txt"
+        self.map.write_text(NODE_MAP)
+        self.serve()
+
+    def login(self, role):
+        return re.sub(r"user='?\w+'?", f"user={role}", self.env["DROVER_POSTGRES_URL"])
+
+    def serve(self, port=0):
+        more = itertools.chain.from_iterable(("--set", setting) for setting in self.settings)
+        self.server = self.drover.start(
+            "serve", "--port", port, "--set", f"web.certificate={self.certificate}", "--set", f"web.certificate_key={self.key}",
+            "--set", f"surveys.node_map_file={self.map}", *more, env=self.env)
+        self.port = int(self.server.wait_for(ADDRESS, 30).group(1))
+
+    def token(self, *scopes, account="wanjiru"):
+        scopes = itertools.chain.from_iterable(("--scope", scope) for scope in scopes or ["survey"])
+        run = self.drover.run("token", "add", "--account", account, *scopes, env=self.env)
+        assert run.code == 0, run.err
+        return run.out.strip()
+
+    def app(self, token=None, **more):
+        return App(self.port, self.certificate, token or self.token(**more))
+
+    def calls(self):
+        """Python's own XML-RPC client."""
+        context = self.app("none").tls
+        return xmlrpc.client.ServerProxy(f"https://127.0.0.1:{self.port}/v1/xmlrpc", context=context, allow_none=True)
+
+    def log(self):
+        """Every record of the topic: key and value."""
+        consumer = Consumer({"bootstrap.servers": self.env["DROVER_KAFKA_BROKERS"], "group.id": uuid.uuid4().hex, "enable.auto.commit": False})
+        partitions = consumer.list_topics("drover.sightings", timeout=10).topics["drover.sightings"].partitions
+        ends = {p: consumer.get_watermark_offsets(TopicPartition("drover.sightings", p), timeout=10)[1] for p in partitions}
+        consumer.assign([TopicPartition("drover.sightings", p, 0) for p in partitions])
+        records, deadline = [], time.monotonic() + 60
+        while any(end > 0 for end in ends.values()):
+            assert time.monotonic() < deadline, "the topic cannot be read to its end"
+            message = consumer.poll(1)
+            if message is None or message.error():
+                continue
+            record = json.loads(message.value())
+            if record["kind"] != "tick":
+                records.append((message.key().decode(), record))
+            if message.offset() + 1 >= ends[message.partition()]:
+                ends[message.partition()] = 0
+        consumer.close()
+        return records
+
+    def logged(self, site):
+        """What surveys of the site say on the log."""
+        return [record["survey"] for key, record in self.log() if key == site and record["kind"] == "survey"]
+
+
+class App(Phone):
+    def hand_in(self, survey, kind=JSON, **more):
+        return self.post(survey, kind, "/v1/surveys", **more)
+
+
+NODE_MAP = """
+title = site_name
+field_id = survey
+field_site = site
+field_start = start
+field_stop = stop
+field_sightings[].species = sightings[].species
+field_sightings[].count = sightings[].count
+@utc_offset = +03:00
+"""
+
+
+def a_site():
+    return f"transect-{next(SITES)}-{uuid.uuid4().hex[:8]}"
+
+
+def survey(site, id="s-1", **more):
+    return {"schema": 1, "survey": id, "site": site, "site_name": "Watamu", "start": "2020-05-01T13:00:00+03:00",
+            "stop": "2020-05-01T13:33:00+03:00",
+            "surveyors": [{"name": "A. Wanjiru", "role": "recorder", "mail": "a@example.org", "phone": "+254 1"}],
+            "sightings": [{"species": "Papilio demodocus", "count": 1, "latitude": -3.3781, "longitude": 39.9888, "wing": {"worn": True}},
+                          {"species": "Danaus chrysippus", "count": 0}], **more}
+
+
+def ahead(**delta):
+    return (datetime.now(timezone.utc) + timedelta(**delta)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def tables_readable(conninfo):
+    """Tables and views of the schema that the login may read or write in any way."""
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        return [name for name, in connection.execute("""
+            SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+            WHERE n.nspname = 'drover' AND c.relkind IN ('r', 'v', 'm', 'p')
+                AND has_table_privilege(c.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE')""")]
