@@ -129,6 +129,7 @@ CREATE TABLE drover.sighting (
     weather_at          timestamptz,
     weather_source      text,
     is_sensitive        boolean          NOT NULL DEFAULT false,
+    is_blurred          boolean          NOT NULL DEFAULT false,    -- its walk met a sensitive species
     needs_review        boolean          NOT NULL DEFAULT false,
     review_reason       text,
     others              jsonb            NOT NULL DEFAULT '{}',

@@ -27,6 +27,14 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
         || to_char(make_interval(mins => abs(an_offset_min)), 'HH24:MI')
 $$;
 
+-- Where others may know a sighting to be, kept beside where it was: what they look for by place must find it by an index.
+ALTER TABLE drover.sighting
+    ADD COLUMN shown_latitude_deg double precision
+        GENERATED ALWAYS AS (CASE WHEN is_blurred THEN drover.cell_latitude(latitude_deg) ELSE latitude_deg END) STORED,
+    ADD COLUMN shown_longitude_deg double precision
+        GENERATED ALWAYS AS (CASE WHEN is_blurred THEN drover.cell_longitude(longitude_deg) ELSE longitude_deg END) STORED;
+CREATE INDEX sighting_by_shown_place ON drover.sighting (shown_latitude_deg, shown_longitude_deg);
+
 -- Positions and people's texts as they are.
 CREATE VIEW drover.sighting_exact AS
 SELECT s.site || ':' || s.survey || ':' || s.sighting AS occurrence, s.site || ':' || s.survey AS event,
@@ -35,41 +43,34 @@ SELECT s.site || ':' || s.survey || ':' || s.sighting AS occurrence, s.site || '
     NULL::text AS generalization, s.section, s.habitat, s.conditions, s.behaviour, s.certainty, s.life_stage, s.sex, s.mark,
     s.light_lux, s.photos, s.animals, s.plants, s.comments, s.own_weather, s.temperature_c, s.wind_speed_mps,
     s.wind_direction_deg, s.cloud_cover_pct, s.weather_at, s.weather_source, v.protocol, v.gate, v.observers, v.distance_m,
-    s.needs_review, s.is_sensitive, s.others, v.latitude_deg AS event_latitude_deg, v.longitude_deg AS event_longitude_deg,
-    v.comments AS event_comments, v.others AS event_others
-FROM drover.sighting s JOIN drover.survey v ON v.site = s.site AND v.survey = s.survey;
+    s.needs_review, s.is_sensitive, s.is_blurred, s.others, v.latitude_deg AS event_latitude_deg, v.longitude_deg AS event_longitude_deg,
+    v.comments AS event_comments, v.others AS event_others, s.shown_latitude_deg, s.shown_longitude_deg
+-- Each has its survey; a join to the left is left out where nothing of the survey is asked for.
+FROM drover.sighting s LEFT JOIN drover.survey v ON v.site = s.site AND v.survey = s.survey;
 
 -- For everybody: of a walk that met a sensitive species all positions are the middle of a cell of 0.1°, and what tells where
 -- it went is left out. A walk's other sightings would give the place away.
 CREATE VIEW drover.sighting_shown AS
-SELECT e.occurrence, e.event, e.site, CASE WHEN NOT b.is_blurred THEN e.site_name END AS site_name,
-    CASE WHEN NOT b.is_blurred THEN e.route END AS route, e.survey, e.version, e.sighting, e.seen_at, e.local_date,
+SELECT e.occurrence, e.event, e.site, CASE WHEN NOT e.is_blurred THEN e.site_name END AS site_name,
+    CASE WHEN NOT e.is_blurred THEN e.route END AS route, e.survey, e.version, e.sighting, e.seen_at, e.local_date,
     e.started_at, e.stopped_at, e.utc_offset_min, e.species, e.given_name, e.taxon, e.individuals,
-    CASE WHEN b.is_blurred THEN drover.cell_latitude(e.latitude_deg) ELSE e.latitude_deg END AS latitude_deg,
-    CASE WHEN b.is_blurred THEN drover.cell_longitude(e.longitude_deg) ELSE e.longitude_deg END AS longitude_deg,
-    CASE WHEN b.is_blurred THEN greatest(drover.cell_radius_m(e.latitude_deg), e.uncertainty_m) ELSE e.uncertainty_m END
+    e.shown_latitude_deg AS latitude_deg, e.shown_longitude_deg AS longitude_deg,
+    CASE WHEN e.is_blurred THEN greatest(drover.cell_radius_m(e.latitude_deg), e.uncertainty_m) ELSE e.uncertainty_m END
         AS uncertainty_m,
-    CASE WHEN b.is_blurred THEN 'Coordinates are the middle of a cell of 0.1 degrees.' END AS generalization,
-    CASE WHEN NOT b.is_blurred THEN e.section END AS section, CASE WHEN NOT b.is_blurred THEN e.habitat END AS habitat,
-    CASE WHEN NOT b.is_blurred THEN e.conditions END AS conditions, e.behaviour, e.certainty, e.life_stage, e.sex, e.mark,
-    e.light_lux, CASE WHEN b.is_blurred THEN '{}' ELSE e.photos END AS photos,
-    CASE WHEN NOT b.is_blurred THEN e.animals END AS animals, CASE WHEN NOT b.is_blurred THEN e.plants END AS plants,
-    CASE WHEN NOT b.is_blurred THEN e.comments END AS comments, e.own_weather, e.temperature_c, e.wind_speed_mps,
+    CASE WHEN e.is_blurred THEN 'Coordinates are the middle of a cell of 0.1 degrees.' END AS generalization,
+    CASE WHEN NOT e.is_blurred THEN e.section END AS section, CASE WHEN NOT e.is_blurred THEN e.habitat END AS habitat,
+    CASE WHEN NOT e.is_blurred THEN e.conditions END AS conditions, e.behaviour, e.certainty, e.life_stage, e.sex, e.mark,
+    e.light_lux, CASE WHEN e.is_blurred THEN '{}' ELSE e.photos END AS photos,
+    CASE WHEN NOT e.is_blurred THEN e.animals END AS animals, CASE WHEN NOT e.is_blurred THEN e.plants END AS plants,
+    CASE WHEN NOT e.is_blurred THEN e.comments END AS comments, e.own_weather, e.temperature_c, e.wind_speed_mps,
     e.wind_direction_deg, e.cloud_cover_pct, e.weather_at, e.weather_source, e.protocol, e.gate, e.observers, e.distance_m,
-    e.needs_review, e.is_sensitive, CASE WHEN b.is_blurred THEN '{}' ELSE e.others END AS others,
-    CASE WHEN b.is_blurred THEN drover.cell_latitude(e.event_latitude_deg) ELSE e.event_latitude_deg END AS event_latitude_deg,
-    CASE WHEN b.is_blurred THEN drover.cell_longitude(e.event_longitude_deg) ELSE e.event_longitude_deg END
+    e.needs_review, e.is_sensitive, CASE WHEN e.is_blurred THEN '{}' ELSE e.others END AS others,
+    CASE WHEN e.is_blurred THEN drover.cell_latitude(e.event_latitude_deg) ELSE e.event_latitude_deg END AS event_latitude_deg,
+    CASE WHEN e.is_blurred THEN drover.cell_longitude(e.event_longitude_deg) ELSE e.event_longitude_deg END
         AS event_longitude_deg,
-    CASE WHEN NOT b.is_blurred THEN e.event_comments END AS event_comments,
-    CASE WHEN b.is_blurred THEN '{}' ELSE e.event_others END AS event_others
-FROM drover.sighting_exact e
--- Once a row (OFFSET 0), and in the years around it only: a walk takes a day at most, and its times a day more on each side.
-CROSS JOIN LATERAL (
-    SELECT e.is_sensitive OR EXISTS (SELECT FROM drover.sighting n
-        WHERE n.is_sensitive AND n.site = e.site AND n.survey = e.survey
-            AND n.seen_at BETWEEN e.seen_at - interval '3 days' AND e.seen_at + interval '3 days') AS is_blurred
-    OFFSET 0) b;
-CREATE INDEX sighting_sensitive ON drover.sighting (site, survey, seen_at) WHERE is_sensitive;
+    CASE WHEN NOT e.is_blurred THEN e.event_comments END AS event_comments,
+    CASE WHEN e.is_blurred THEN '{}' ELSE e.event_others END AS event_others
+FROM drover.sighting_exact e;
 
 -- Which years there are; what is looked for in them is found window by window.
 CREATE FUNCTION drover.sighting_years() RETURNS TABLE (year int)

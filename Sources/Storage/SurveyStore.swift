@@ -119,9 +119,9 @@ package enum SurveyStore {
         }
         try SurveyTables.surveyor.write(people, on: connection) { SurveyTables.fill($0.2, $0.1, of: $0.0, &$1) }
         let sightings = folded.flatMap { each in
-            each.sightings.enumerated().map { (each.survey, $0.offset, $0.element) }
+            each.sightings.enumerated().map { (each, $0.offset, $0.element) }
         }
-        for (survey, _, sighting) in sightings { periods.add(survey.site, localDay: sighting.localDay) }
+        for (whole, _, sighting) in sightings { periods.add(whole.survey.site, localDay: sighting.localDay) }
         try SurveyTables.sighting.write(sightings, on: connection) { SurveyTables.fill($0.2, $0.1, of: $0.0, &$1) }
         try periods.write(on: connection)
         return folded.count + people.count + sightings.count

@@ -40,7 +40,7 @@ enum SurveyTables {
             "certainty",
             "life_stage", "sex", "mark", "light_lux", "photos", "animals", "plants", "comments", "own_weather",
             "temperature_c", "wind_speed_mps", "wind_direction_deg", "cloud_cover_pct", "weather_at", "weather_source",
-            "is_sensitive", "needs_review", "review_reason", "others",
+            "is_sensitive", "is_blurred", "needs_review", "review_reason", "others",
         ], key: ["site", "survey", "sighting", "seen_at"])
 
     static let all = [survey, version, waiting, weather, surveyor, sighting]
@@ -95,11 +95,11 @@ enum SurveyTables {
     }
 
     static func fill(
-        _ folded: FoldedSurvey.FoldedSighting, _ number: Int, of survey: Survey, _ copy: inout BinaryCopy
+        _ folded: FoldedSurvey.FoldedSighting, _ number: Int, of whole: FoldedSurvey, _ copy: inout BinaryCopy
     ) {
         let sighting = folded.sighting
-        copy.text(survey.site)
-        copy.text(survey.survey)
+        copy.text(whole.survey.site)
+        copy.text(whole.survey.survey)
         copy.int4(Int32(number))
         copy.timestampMs(folded.seenMs)
         copy.date(days: Int(folded.localDay))
@@ -129,6 +129,7 @@ enum SurveyTables {
         copy.timestampMs(folded.weather?.hour.ts)
         copy.text(folded.weather.map { "\($0.source) \($0.model)" })
         copy.bool(folded.match.isSensitive)
+        copy.bool(whole.isSensitive)
         copy.bool(folded.match.reviewReason != nil)
         copy.text(folded.match.reviewReason)
         copy.jsonb(SurveyText.encode(sighting.others).rendered())

@@ -31,6 +31,8 @@ public struct FoldedSurvey: Equatable, Sendable {
     public let weatherMissing: Int
     public let sightings: [FoldedSighting]
 
+    /// It met a species whose places are nobody's business.
+    public var isSensitive: Bool { sightings.contains { $0.match.isSensitive } }
     public var needsReview: Bool { sightings.contains { $0.match.reviewReason != nil } }
     public var individuals: Int64 { sightings.reduce(0) { $0 + Int64($1.sighting.count) } }
 

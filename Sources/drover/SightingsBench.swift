@@ -27,8 +27,8 @@ struct SightingsBench {
         try embedded.grantRoles()
         let owner = try Connection(conninfo: embedded.conninfo(user: "drover_owner"))
         var figures = [try load(owner)]
-        let analyst = try Connection(conninfo: embedded.conninfo(user: "drover_owner"))
-        try analyst.execute("SET ROLE drover_reader")
+        // Of the role drover_reader.
+        let analyst = try Connection(conninfo: embedded.conninfo(user: "drover_web"))
         for query in try Home.readyQueries() where query.name.hasPrefix("sightings/") {
             figures.append(try measure(query, analyst))
         }
