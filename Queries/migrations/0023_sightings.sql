@@ -37,7 +37,7 @@ CREATE TABLE drover.survey (
 );
 CREATE INDEX survey_by_time ON drover.survey (started_at);
 CREATE INDEX survey_by_account ON drover.survey (account, submitted_at);
-CREATE INDEX survey_without_weather ON drover.survey (submitted_at) WHERE weather_missing > 0;
+CREATE INDEX survey_without_weather ON drover.survey (submitted_at, site, survey) WHERE weather_missing > 0;
 CREATE INDEX survey_to_review ON drover.survey (submitted_at) WHERE needs_review;
 
 -- Each version as it stands on the log. Personal data is in it: nobody but workers and those who may see it reads this.
@@ -202,5 +202,9 @@ CREATE TABLE drover.taxon_name (
 GRANT SELECT, INSERT, UPDATE, DELETE ON drover.survey, drover.survey_version, drover.survey_waiting,
     drover.survey_weather, drover.surveyor, drover.sighting, drover.sighting_week, drover.species_season, drover.taxon,
     drover.taxon_name TO drover_writer;
+-- Whose weather has to be asked for.
+GRANT SELECT (site, survey, account, submitted_at, started_at, stopped_at, latitude_deg, longitude_deg, weather_missing)
+    ON drover.survey TO drover_gateway;
+GRANT SELECT (site, survey, hour_at) ON drover.survey_weather TO drover_gateway;
 -- Analysts see no people; positions of sensitive species only blurred, through the view.
 GRANT SELECT ON drover.survey, drover.sighting_week, drover.species_season, drover.taxon, drover.taxon_name TO drover_reader;
