@@ -5,9 +5,10 @@ import Testing
 struct BackfillTriesTests {
     @Test func itWaitsTwiceAsLongEachTime() {
         var (tries, now) = (BackfillTries(), Int64(1_000))
-        for wait in [600_000, 1_200_000, 2_400_000, 4_800_000, 9_600_000, 19_200_000, 38_400_000, 76_800_000, 86_400_000,
-            86_400_000] as [Int64]
-        {
+        for wait in [
+            600_000, 1_200_000, 2_400_000, 4_800_000, 9_600_000, 19_200_000, 38_400_000, 76_800_000, 86_400_000,
+            86_400_000,
+        ] as [Int64] {
             #expect(tries.isDue("a", nowMs: now))
             tries.tried("a", isFilled: false, nowMs: now)
             #expect(!tries.isDue("a", nowMs: now + wait - 1))
