@@ -37,7 +37,7 @@ CREATE TABLE drover.survey (
 );
 CREATE INDEX survey_by_time ON drover.survey (started_at);
 CREATE INDEX survey_by_account ON drover.survey (account, submitted_at);
-CREATE INDEX survey_without_weather ON drover.survey (submitted_at) WHERE weather_missing > 0;
+CREATE INDEX survey_without_weather ON drover.survey (submitted_at, site, survey) WHERE weather_missing > 0;
 CREATE INDEX survey_to_review ON drover.survey (submitted_at) WHERE needs_review;
 
 -- Each version as it stands on the log. Personal data is in it: nobody but workers and those who may see it reads this.
@@ -179,7 +179,7 @@ CREATE TABLE drover.species_season (
     surveys        bigint NOT NULL CHECK (surveys > 0),
     PRIMARY KEY (site, latitude_cell, longitude_cell, year, month, species)
 );
-CREATE INDEX species_season_by_cell ON drover.species_season (latitude_cell, longitude_cell, month, species);
+CREATE INDEX species_season_by_name ON drover.species_season (species, latitude_cell, longitude_cell, month);
 
 -- Species, their synonyms and common names; written by `drover taxonomy load`.
 CREATE TABLE drover.taxon (
@@ -199,8 +199,47 @@ CREATE TABLE drover.taxon_name (
     PRIMARY KEY (name, taxon)
 );
 
+-- What may be met at a place in a month: names that were seen within a cell of one degree and its neighbours, in that month
+-- and the ones beside it; where nothing was, all of the taxonomy. Names that nobody knows may be anything, and where
+-- sensitive species live is nobody's business: neither is told.
+CREATE FUNCTION drover.species_list(a_latitude double precision, a_longitude double precision, a_month int)
+RETURNS TABLE (species text) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    cell_latitude int;
+    cell_longitude int;
+BEGIN
+    IF a_latitude IS NULL OR a_longitude IS NULL OR a_month IS NULL OR NOT a_latitude BETWEEN -90 AND 90
+        OR NOT a_longitude BETWEEN -180 AND 180 OR NOT a_month BETWEEN 1 AND 12 THEN
+        RAISE EXCEPTION 'no such place or month' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    cell_latitude := floor(a_latitude)::int;
+    cell_longitude := floor(a_longitude)::int;
+    RETURN QUERY
+        SELECT t.name FROM drover.taxon t
+        WHERE NOT t.is_sensitive AND EXISTS (
+            SELECT FROM drover.species_season s
+            WHERE s.species = t.name
+                AND s.latitude_cell IN (cell_latitude - 1, cell_latitude, cell_latitude + 1)
+                -- 180° east and west are one meridian.
+                AND s.longitude_cell IN ((cell_longitude + 179 + 360) % 360 - 180, (cell_longitude + 180) % 360 - 180,
+                    (cell_longitude + 181) % 360 - 180)
+                AND s.month IN ((a_month + 10) % 12 + 1, a_month, a_month % 12 + 1))
+        ORDER BY t.name COLLATE "C" LIMIT 5000;
+    IF NOT FOUND THEN
+        RETURN QUERY
+            SELECT t.name FROM drover.taxon t WHERE NOT t.is_sensitive AND t.rank IN ('species', 'subspecies')
+            ORDER BY t.name COLLATE "C" LIMIT 5000;
+    END IF;
+END $$;
+REVOKE EXECUTE ON FUNCTION drover.species_list(double precision, double precision, int) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION drover.species_list(double precision, double precision, int) TO drover_api;
+
 GRANT SELECT, INSERT, UPDATE, DELETE ON drover.survey, drover.survey_version, drover.survey_waiting,
     drover.survey_weather, drover.surveyor, drover.sighting, drover.sighting_week, drover.species_season, drover.taxon,
     drover.taxon_name TO drover_writer;
+-- Whose weather has to be asked for.
+GRANT SELECT (site, survey, account, submitted_at, started_at, stopped_at, latitude_deg, longitude_deg, weather_missing)
+    ON drover.survey TO drover_gateway;
+GRANT SELECT (site, survey, hour_at) ON drover.survey_weather TO drover_gateway;
 -- Analysts see no people; positions of sensitive species only blurred, through the view.
 GRANT SELECT ON drover.survey, drover.sighting_week, drover.species_season, drover.taxon, drover.taxon_name TO drover_reader;

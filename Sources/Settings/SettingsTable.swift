@@ -180,6 +180,9 @@ public struct SettingRow: Sendable {
         SettingRow(
             "dispatch.weather_interval_s", .integer(1...3_600), "30",
             "the gateway looks so often whether the hour or the weather changes a campus's surge or speed"),
+        SettingRow(
+            "sightings.weather_interval_s", .integer(1...3_600), "30",
+            "the gateway looks so often for surveys whose weather is not known"),
         SettingRow("geocoder.url", .text, "", "address of a Nominatim-compatible geocoder; empty: only coordinates"),
         SettingRow("geocoder.ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
         SettingRow("geocoder.timeout_ms", .integer(100...60_000), "5000", "a request is given up after that"),

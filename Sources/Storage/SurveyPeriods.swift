@@ -56,7 +56,8 @@ struct SurveyPeriods {
         try connection.query(
             """
             INSERT INTO species_season
-            SELECT s.site, floor(s.latitude_deg)::int, floor(s.longitude_deg)::int, period.year, period.month, s.species,
+            SELECT s.site, floor(s.latitude_deg)::int, (floor(s.longitude_deg)::int + 180) % 360 - 180,
+                period.year, period.month, s.species,
                 count(DISTINCT s.survey)
             FROM unnest($1::text[], $2::int[], $3::int[], $4::timestamptz[]) AS period(site, year, month, first_at)
             JOIN sighting s ON s.site = period.site

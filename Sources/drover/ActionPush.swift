@@ -52,6 +52,11 @@ struct ActionPush {
         say(try push([(key, value)]))
     }
 
+    /// One of a survey; whether a worker has taken it within 10 s.
+    func push(_ record: SurveyRecord) throws -> Bool {
+        try push([(Array(record.site.utf8), SurveyRecords.encode(record))])
+    }
+
     private func say(_ isTaken: Bool) {
         Out.note(
             isTaken

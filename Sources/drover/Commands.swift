@@ -5,7 +5,7 @@ enum Commands {
         .gatewayPoll,
         .gatewayLog, .pullISO, .serve,
         .notify, .migrate, .check, .offsets, .rejected, .replay, .verify, .rulesPublish, .rulesTest, .rulesTry,
-        .vehicle, .trip, .campus, .people, .dispatch, .dispatchTry, .alert, .log, .token, .account, .servers, .taxonomy,
+        .vehicle, .trip, .campus, .people, .dispatch, .dispatchTry, .alert, .log, .token, .account, .servers, .taxonomy, .sightings,
         .emulateMTG,
         .emulateOBD, .bench,
         .obdDecode, .obdPIDs, .obdCode, .outsideCheck, .outsideWeather, .outsideTravel, .outsideAddress,

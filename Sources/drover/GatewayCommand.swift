@@ -53,6 +53,19 @@ extension Roles {
             log: log)
         return RunningRole("hours") { shouldStop in hours.run(shouldStop: shouldStop) }
     }
+
+    /// The weather of surveys that lack it, on a thread of its own; nil: no service is set.
+    static func surveyWeather(_ settings: Settings, log: Log) throws -> RunningRole? {
+        guard let weather = try settings.weather() else { return nil }
+        let filling = SurveyWeather(
+            .init(
+                kafka: kafka(settings, clientID: "drover-survey-weather", log: log),
+                conninfo: settings.text("postgres.gateway_url", or: "postgres.url"),
+                weather: try WeatherClient(weather, database: settings.outsideDatabase()),
+                intervalMs: settings.integer("sightings.weather_interval_s") * 1_000),
+            log: log)
+        return RunningRole("survey-weather") { shouldStop in filling.run(shouldStop: shouldStop) }
+    }
 }
 
 extension Settings {
@@ -88,6 +101,8 @@ extension Command {
             let gateway = try Roles.gateway(settings, log: Roles.log)
             let hours = try Roles.campusHours(settings, log: Roles.log)
             defer { hours.stop() }
+            let filling = try Roles.surveyWeather(settings, log: Roles.log)
+            defer { filling?.stop() }
             try Roles.withTicks(settings, of: "gateway", log: Roles.log) { _ in gateway.run { StopFlag.isSet } }
             return .done
         })

@@ -1,0 +1,221 @@
+"""The weather of surveys: added later by the gateway, right whatever ails the service, and never a reason to wait."""
+import csv
+import json
+import math
+import re
+import socket
+import time
+from datetime import datetime, timedelta, timezone
+
+import pytest
+import services as away
+from services import Services, Truth
+from world import a_world, connect, producer
+
+COLUMNS = "temperature_c, wind_speed_mps, wind_direction_deg, cloud_cover_pct"
+
+
+class Measured(Truth):
+    """What ERA5 says of Watamu, where it does."""
+
+    def __init__(self, file):
+        super().__init__()
+        self.hours = {datetime.fromisoformat(row["time"]).replace(tzinfo=timezone.utc): row for row in csv.DictReader(file.open())}
+
+    def weather(self, latitude, longitude, hour):
+        truth = super().weather(latitude, longitude, hour)
+        if row := self.hours.get(hour):
+            u, v = float(row["u10"]), float(row["v10"])
+            truth |= {"temperature_c": round(float(row["t2m"]) - 273.15, 2), "wind_speed_mps": round(math.hypot(u, v), 2),
+                      "wind_direction_deg": round((270 - math.degrees(math.atan2(v, u))) % 360, 1), "cloud_cover_pct": round(100 * float(row["tcc"]), 1)}
+        return truth
+
+
+@pytest.fixture(scope="module")
+def world(program):
+    with a_world(program) as world:
+        yield world
+
+
+@pytest.fixture
+def site(request):
+    return "at-" + re.sub("[^a-z]", "", request.node.name)[-40:]
+
+
+@pytest.fixture
+def stand(tmp_path):
+    services = Services(tmp_path)
+    yield services
+    services.close()
+
+
+@pytest.fixture
+def env(world, site):
+    """The log is one for all stories: each has sites of its own."""
+    env = {**world.database(), "SITE": site}
+    worker = world.worker(env, "weather")
+    yield env
+    assert worker.stop() == 0
+
+
+def gateway(world, env, stand, tmp_path, **more):
+    values = {"weather.provider": "open-meteo", "weather.url": stand.address, "weather.history_url": stand.address, "weather.ca_file": stand.certificate,
+              "weather.timeout_ms": 500, "weather.calls_max": "6000/min", "outside.rest_s": 1, "sightings.weather_interval_s": 1,
+              "gateway.spool_path": tmp_path / "spool.sqlite", **{key.replace("__", "."): value for key, value in more.items()}}
+    return world.drover.start("gateway", *[part for key, value in values.items() for part in ("--set", f"{key}={value}")], env=env)
+
+
+def query(env, sql, *values):
+    with connect(env) as connection:
+        return connection.execute(sql, values or None).fetchall()
+
+
+def missing(env):
+    return query(env, "SELECT coalesce(sum(weather_missing), 0)::int, count(*)::int FROM drover.survey WHERE site LIKE %s", env["SITE"] + "%")[0]
+
+
+def wait_filled(world, env, seconds=60):
+    deadline = time.monotonic() + seconds
+    while (left := missing(env))[0] > 0 or left[1] == 0:
+        assert time.monotonic() < deadline, f"{left} (hours, surveys) without weather after {seconds} s"
+        time.sleep(0.1)
+
+
+def push(world, surveys):
+    sender = producer(world.brokers)
+    for survey in surveys:
+        record = {"schema": 1, "kind": "survey", "id": "r-" + survey["survey"], "site": survey["site"], "ts": int(time.time() * 1000), "account": "club", "by": "tests", "survey": survey}
+        sender.produce("drover.sightings", key=survey["site"].encode(), value=json.dumps(record).encode())
+    assert sender.flush(20) == 0
+
+
+def a_survey(env, number, start=datetime(2026, 6, 15, 9, 10, tzinfo=timezone.utc), minutes=70):
+    return {"schema": 1, "survey": f"s{number}", "site": f"{env['SITE']}-{number % 3}", "start": start.isoformat(), "stop": (start + timedelta(minutes=minutes)).isoformat(),
+            "latitude": 50 + number * 0.31, "longitude": 8.1, "sightings": [
+                {"species": "x", "count": 1, "time": (start + timedelta(minutes=minute)).isoformat()} for minute in (0, minutes)]}
+
+
+def middle(place):
+    """Of the cell of 0.1°, in whole steps: 140 // 0.1 is 1399."""
+    return tuple((round((degrees + end) * 1e7) // 1_000_000 * 1_000_000 + 500_000) / 1e7 - end for degrees, end in zip(place, (90, 180)))
+
+
+def check(env, truth):
+    rows = query(env, f"SELECT s.latitude_deg, s.longitude_deg, seen_at, {COLUMNS}, weather_at, weather_source FROM drover.sighting s WHERE site LIKE %s ORDER BY site, survey, sighting", env["SITE"] + "%")
+    assert rows
+    for latitude, longitude, seen, *values, at, source in rows:
+        hour = seen.astimezone(timezone.utc).replace(minute=0, second=0, microsecond=0)
+        expected = truth.weather(*middle((latitude, longitude)), hour)
+        assert values == pytest.approx([expected[name] for name in COLUMNS.split(", ")], abs=0.0006), (latitude, seen)
+        assert at == hour and source in ("open-meteo archive", "open-meteo forecast")
+    return rows
+
+
+FAULTS = {"slow": away.slow, "too many": lambda s: away.status(429, Retry_After="1"), "unavailable": lambda s: away.status(503),
+          "garbage": lambda s: away.body(b"\x00\xff garbage"), "cut off": lambda s: away.cut_off, "without end": lambda s: away.endless}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_service_that_is_not_well_delays_only_the_weather(world, env, stand, tmp_path, fault):
+    stand.trick = FAULTS[fault](stand)
+    role = gateway(world, env, stand, tmp_path)
+    push(world, [a_survey(env, number) for number in range(4)])
+    world.work_off(env)
+    assert missing(env) == (8, 4), "surveys are there at once"
+    deadline = time.monotonic() + 20
+    while not stand.asked:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    time.sleep(1)
+    assert missing(env) == (8, 4)
+    stand.trick = None
+    if fault in ("garbage",):
+        # Of an answer that cannot be read it is asked again after ten minutes; a gateway that starts asks at once.
+        assert role.stop() == 0
+        role = gateway(world, env, stand, tmp_path)
+    wait_filled(world, env)
+    assert len(check(env, stand.truth)) == 8
+    assert role.stop() == 0
+
+
+def test_a_server_that_is_down_or_shows_another_name_gets_nothing(world, env, stand, tmp_path):
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        down = f"https://127.0.0.1:{closed.getsockname()[1]}"
+        push(world, [a_survey(env, number) for number in range(2)])
+        world.work_off(env)
+        for number, address in enumerate([down, f"https://localhost:{stand.port}"]):
+            role = gateway(world, env, stand, tmp_path, weather__history_url=address, weather__url=address)
+            time.sleep(3)
+            assert missing(env) == (4, 2) and stand.asked == []
+            assert role.stop() == 0
+    role = gateway(world, env, stand, tmp_path)
+    wait_filled(world, env)
+    check(env, stand.truth)
+    assert role.stop() == 0
+
+
+def test_other_units_come_out_in_ours(world, env, stand, tmp_path):
+    stand.units = {"temperature_2m": ("°F", lambda value: round(value * 1.8 + 32, 4)), "wind_speed_10m": ("km/h", lambda value: round(value * 3.6, 4))}
+    push(world, [a_survey(env, number) for number in range(3)])
+    role = gateway(world, env, stand, tmp_path)
+    wait_filled(world, env)
+    check(env, stand.truth)
+    assert role.stop() == 0
+
+
+def test_an_hour_that_is_not_over_is_asked_for_later_and_one_without_place_never(world, env, stand, tmp_path):
+    now = datetime.now(timezone.utc)
+    start = (now - timedelta(hours=1)).replace(minute=5, second=0, microsecond=0)
+    nowhere = a_survey(env, 1)
+    del nowhere["latitude"], nowhere["longitude"]
+    push(world, [a_survey(env, 0, start=start, minutes=int((now - start).total_seconds() // 60) + 1), nowhere])
+    role = gateway(world, env, stand, tmp_path)
+    deadline = time.monotonic() + 30
+    while missing(env) != (1, 2):
+        assert time.monotonic() < deadline, missing(env)
+        time.sleep(0.1)
+    time.sleep(2)
+    assert missing(env) == (1, 2)
+    assert role.stop() == 0
+
+
+@pytest.mark.needs_shared
+def test_real_surveys_get_the_weather_that_was_and_a_replay_asks_nobody(world, env, tmp_path, shared):
+    folder = shared / "data" / "sightings-arocha-butterflies"
+    stand = Services(tmp_path, truth=Measured(folder / "era5_hourly.csv"))
+    run = world.drover.run("import", "sightings", folder, "--offset", "+03:00", "--site", env["SITE"], "--protocol", "pollard-walk", "--by", "tests", env=env)
+    assert run.code == 0, run.err
+    world.work_off(env)
+    role = gateway(world, env, stand, tmp_path, weather__timeout_ms=5000)
+    wait_filled(world, env, 200)
+    rows = check(env, stand.truth)
+    assert len(rows) == 12603
+    days = {seen.date() for _, _, seen, *_ in rows}
+    assert len(days) <= len(stand.asked) <= 2 * len(days), "an answer holds a day of its cell"
+    # The gate, again: south of 35° there is no season, and the service's values are the only ones.
+    for started, stopped, gate in query(env, "SELECT started_at, stopped_at, gate FROM drover.survey WHERE site = %s", env["SITE"]):
+        hours, hour = [], started.replace(minute=0, second=0)
+        while hour <= stopped:
+            hours.append(stand.truth.weather(-3.35, 39.95, hour.astimezone(timezone.utc)))
+            hour += timedelta(hours=1)
+        mean = lambda name: sum(values[name] for values in hours) / len(hours)
+        local = lambda moment: (moment + timedelta(hours=3)).strftime("%H:%M")
+        temperature = mean("temperature_c")
+        warm = temperature > 17 or temperature >= 13 and 100 - mean("cloud_cover_pct") >= 60
+        good = (warm and mean("wind_speed_mps") < 10.8 and all(values["precipitation_mm_per_h"] < 0.1 for values in hours)
+                and "10:45" <= local(started.astimezone(timezone.utc)) and local(stopped.astimezone(timezone.utc)) <= "15:45")
+        assert gate == ("within" if good else "outside"), (started, hours)
+    bands = dict(query(env, "SELECT temperature_band, sum(individuals)::int FROM drover.sighting_week WHERE site = %s GROUP BY 1", env["SITE"]))
+    expected = {}
+    for band, count in query(env, "SELECT (floor(temperature_c / 5) * 5)::int::text, individuals FROM drover.sighting WHERE site = %s", env["SITE"]):
+        expected[band] = expected.get(band, 0) + count
+    assert bands == expected and "" not in bands
+    assert role.stop() == 0
+    asked = len(stand.asked)
+    run = world.drover.run("replay", "--into", "again", env=env)
+    assert run.code == 0, run.err
+    run = world.drover.run("verify", "again", env=env)
+    assert run.code == 0, run.err
+    assert len(stand.asked) == asked
+    stand.close()
