@@ -233,6 +233,7 @@ def test_photos_lose_where_they_were_taken(desk):
 
 def test_the_list_of_species_is_names_only(desk):
     with connect(desk.env) as connection:
+        connection.execute("INSERT INTO drover.taxon (taxon, name, rank, source) VALUES ('1', 'Papilio demodocus', 'species', 'tests'), ('2', 'Parnassius apollo', 'species', 'tests')")
         connection.execute("INSERT INTO drover.species_season (site, latitude_cell, longitude_cell, year, month, species, surveys) VALUES (%s, -4, 39, 2020, 5, %s, 3), (%s, 60, 10, 2020, 5, %s, 1)",
                            ["a", "Papilio demodocus", "b", "Parnassius apollo"])
     app = desk.app()
