@@ -108,13 +108,5 @@ GRANT EXECUTE ON FUNCTION drover.take_survey(text, text, bytea, text, text), dro
     drover.survey_receipt_of(text, text, text), drover.keep_survey_photo(text, text, text, bytea, int),
     drover.open_survey_session(bytea, bytea), drover.survey_session_token(bytea) TO drover_survey;
 
--- What is seen within about a hundred kilometres in that month of any year. Names only: no counts, places or people.
-CREATE FUNCTION drover.species_list(a_latitude double precision, a_longitude double precision, a_month int)
-RETURNS TABLE (species text) LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-    SELECT DISTINCT s.species FROM drover.species_season s
-    WHERE s.latitude_cell BETWEEN floor(a_latitude)::int - 1 AND floor(a_latitude)::int + 1
-        AND s.longitude_cell BETWEEN floor(a_longitude)::int - 1 AND floor(a_longitude)::int + 1 AND s.month = a_month
-    ORDER BY s.species LIMIT 5000
-$$;
-REVOKE EXECUTE ON FUNCTION drover.species_list(double precision, double precision, int) FROM PUBLIC;
+-- Names only: no counts, places or people.
 GRANT EXECUTE ON FUNCTION drover.species_list(double precision, double precision, int) TO drover_survey;

@@ -14,12 +14,16 @@ from datetime import datetime, timezone
 import psycopg
 import pytest
 from certificates import self_signed
-from dwca.darwincore.utils import qualname
 from dwca.read import DwCAReader
 from test_uploads import ADDRESS, Phone
 from world import a_world, connect
 
+TERMS = "http://rs.tdwg.org/dwc/terms/"
 FORMULA = "=cmd|'/c calc'!A0"
+
+
+def qualname(term):
+    return TERMS + term
 
 
 @pytest.fixture(scope="module")

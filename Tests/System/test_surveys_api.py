@@ -22,7 +22,7 @@ import pytest
 from brokers import Noida
 from harness import ROOT, Drover
 from surveyors import App, SurveyDesk, a_site, ahead, survey, tables_readable
-from world import connect
+from world import connect, producer
 
 CSV, XML = "text/csv", "text/xml"
 
@@ -66,6 +66,28 @@ def test_what_was_accepted_is_not_overwritten(desk, site):
     assert other.hand_in(survey(site)).problem == (409, "survey-taken")
     assert other.get(receipt["status_url"]).problem == (404, "not-found")
     assert len(desk.logged(site)) == 1 and app.hand_in(survey(site)).json == receipt
+
+
+def test_a_receipt_follows_the_survey_into_the_tables(desk, site):
+    app = desk.app()
+    # Another program was faster: what it put on the log first counts.
+    other = {"schema": 1, "kind": "survey", "id": "x-1", "site": site, "ts": int(time.time() * 1000), "account": "import", "by": "tests",
+             "survey": survey(site, "s-2", comments="first")}
+    push = producer(desk.env["DROVER_KAFKA_BROKERS"])
+    push.produce("drover.sightings", key=site.encode(), value=json.dumps(other).encode())
+    assert push.flush(20) == 0
+    first, second = app.hand_in(survey(site)).json, app.hand_in(survey(site, "s-2"))
+    assert second.status == 201 and app.get(second.json["status_url"]).json["state"] == "pending"
+    worker = desk.world.worker(desk.env, "receipts")
+    desk.world.work_off(desk.env)
+    worker.stop()
+    state = app.get(first["status_url"]).json
+    assert (state["state"], state["version"], state["weather"]) == ("stored", 0, "pending")
+    assert app.get(second.json["status_url"]).json["state"] == "set-aside"
+    # An import's survey has no receipt, and its id is taken all the same.
+    with connect(desk.env) as connection:
+        connection.execute("DELETE FROM drover.survey_receipt WHERE site = %s AND survey = 's-2'", [site])
+    assert app.hand_in(survey(site, "s-2")).problem == (409, "survey-taken")
 
 
 def faults_of(answer):
@@ -211,6 +233,7 @@ def test_photos_lose_where_they_were_taken(desk):
 
 def test_the_list_of_species_is_names_only(desk):
     with connect(desk.env) as connection:
+        connection.execute("INSERT INTO drover.taxon (taxon, name, rank, source) VALUES ('1', 'Papilio demodocus', 'species', 'tests'), ('2', 'Parnassius apollo', 'species', 'tests')")
         connection.execute("INSERT INTO drover.species_season (site, latitude_cell, longitude_cell, year, month, species, surveys) VALUES (%s, -4, 39, 2020, 5, %s, 3), (%s, 60, 10, 2020, 5, %s, 1)",
                            ["a", "Papilio demodocus", "b", "Parnassius apollo"])
     app = desk.app()
@@ -335,6 +358,14 @@ def test_no_survey_is_lost_or_changed_when_the_gateway_is_killed(desk):
         said.setdefault(body["survey"], set()).add(json.dumps(body, sort_keys=True))
     # What was accepted is on the log, and under each id stands one survey only.
     assert set(accepted) <= set(said) and all(len(bodies) == 1 for bodies in said.values())
+    # The worker takes each once, however often it stands on the log.
+    worker = desk.world.worker(desk.env, "receipts")
+    desk.world.work_off(desk.env)
+    worker.stop()
+    with connect(desk.env) as connection:
+        stored = connection.execute("SELECT survey, version, comments FROM drover.survey WHERE site = %s", [site]).fetchall()
+    assert {row[0] for row in stored} == set(said) and {row[1] for row in stored} == {0}
+    assert all(comments == " ".join(id.split("-")[1:]) for id, _, comments in stored)
     app = App(desk.port, desk.certificate, token)
     for id, receipt in random.Random(1).sample(sorted(accepted.items()), 20):
         number, count = id.split("-")[1:]
