@@ -95,7 +95,8 @@ let package = Package(
         .executableTarget(
             name: "drover",
             dependencies: [
-                "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Surveys", "Pipeline", "Observe", "Kafka", "Postgres",
+                "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Surveys", "Pipeline", "Observe", "Kafka",
+                "Postgres",
                 "HTTP", "Secrets", "Outbound",
                 "Gateways", "Worker", "Storage", "Notices", "Reports", "Web", "Embedded", "Settings",
                 "Trials", "Sockets", "Emulate", "Outside", "DepotRoutes",

@@ -23,7 +23,8 @@ package struct StageFactory: Sendable {
     ///
     /// - Parameter isReplay: decides nothing; what was decided stands on the log.
     static func product(_ tripRules: TripRules, isReplay: Bool, log: Log) -> StageFactory {
-        StageFactory(tables: CarStore.tables + MachineStore.tables + SurveyStore.tables) { partitionLog, progress, rejects, connection in
+        StageFactory(tables: CarStore.tables + MachineStore.tables + SurveyStore.tables) {
+            partitionLog, progress, rejects, connection in
             let partition = partitionLog.partition
             let (stage, unreadable): (any Stage, Int) =
                 switch partition.topic {

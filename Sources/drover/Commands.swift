@@ -1,11 +1,13 @@
 enum Commands {
     static let all: [Command] = [
-        .up, .trips, .alerts, .plan, .importCars, .importMachines, .importDispatch, .importPeople, .importSightings, .report, .work,
+        .up, .trips, .alerts, .plan, .importCars, .importMachines, .importDispatch, .importPeople, .importSightings,
+        .report, .work,
         .gateway,
         .gatewayPoll,
         .gatewayLog, .pullISO, .serve,
         .notify, .migrate, .check, .offsets, .rejected, .replay, .verify, .rulesPublish, .rulesTest, .rulesTry,
-        .vehicle, .trip, .campus, .people, .dispatch, .dispatchTry, .alert, .log, .token, .account, .servers, .taxonomy, .sightings,
+        .vehicle, .trip, .campus, .people, .dispatch, .dispatchTry, .alert, .log, .token, .account, .servers, .taxonomy,
+        .sightings,
         .emulateMTG,
         .emulateOBD, .bench,
         .obdDecode, .obdPIDs, .obdCode, .outsideCheck, .outsideWeather, .outsideTravel, .outsideAddress,

@@ -214,7 +214,9 @@ struct RejectedRecords {
         unsafe value.withUnsafeBytes { value in
             unsafe key.withUnsafeBytes { key in
                 do throws(DecodeError) {
-                    guard case .record(let record) = try unsafe SurveyRecords.decode(value, key: key) else { return nil }
+                    guard case .record(let record) = try unsafe SurveyRecords.decode(value, key: key) else {
+                        return nil
+                    }
                     let ahead = record.ts - Clock.nowMs()
                     return ahead > DecodeError.aheadMsMax ? .timeAhead(ms: ahead) : nil
                 } catch {
