@@ -33,7 +33,9 @@ struct LanePlan {
 
     /// A decision takes milliseconds, and so a backlog of them is committed piece by piece: who waits for one does not wait for
     /// all, and a kill takes little with it.
-    func recordsAtOnce(_ lane: Int) -> Int { dispatch.contains(lane) ? 1 : .max }
+    ///
+    /// Surveys may have a megabyte each: it is looked often whether enough of them wait.
+    func recordsAtOnce(_ lane: Int) -> Int { dispatch.contains(lane) ? 1 : surveys.contains(lane) ? 100 : .max }
 
     func commitIntervalMs(_ lane: Int, standard: Int64) -> Int64 {
         dispatch.contains(lane) ? min(standard, LanePlan.dispatchIntervalMs) : standard

@@ -4,6 +4,16 @@ internal import Postgres
 internal import Storage
 internal import Wire
 
+extension SurveyRecord {
+    /// When the survey was that it holds.
+    fileprivate var startMs: Int64? {
+        switch kind {
+        case .submitted(let survey), .reviewed(let survey, _, _): survey.startMs
+        case .weather: nil
+        }
+    }
+}
+
 /// Surveys: remembers nothing but the records of the cycle. What is known of the surveys that they speak of is read back,
 /// folded with them and written, in the transaction that moves the partition on.
 final class SurveyStage: Stage {
@@ -20,7 +30,8 @@ final class SurveyStage: Stage {
     private let place: KeyPlace
     private let rejects: Rejects
     private var taken: [Taken] = []
-    private var sightings = 0
+    /// Of the records that wait, in kilobytes.
+    private var waiting = 0
     private(set) var clockMs: Int64
 
     init(_ partition: TopicPartition, place: KeyPlace, clockMs: Int64, rejects: Rejects) {
@@ -36,7 +47,8 @@ final class SurveyStage: Stage {
                     Taken(
                         offset: offset, pushedMs: pushedMs, result: .success(record),
                         firstBytes: rejects.firstBytes(batch, index)))
-                if case .weather = record.kind { sightings += 1 } else { sightings += 10 }
+                waiting += 1
+                unsafe batch.withBytes(index) { _, value in unsafe waiting += (value?.count ?? 0) / 1_000 }
             } catch {
                 counts.rejected += 1
                 taken.append(
@@ -69,13 +81,14 @@ final class SurveyStage: Stage {
             }
             return nil
         case .record(let record):
-            if Ahead.isReadingTooFar(record.ts, pushedMs) { throw .timeAhead(ms: record.ts - pushedMs) }
+            for ts in [record.ts, record.startMs ?? record.ts] where Ahead.isReadingTooFar(ts, pushedMs) {
+                throw .timeAhead(ms: ts - pushedMs)
+            }
             return record
         }
     }
 
-    /// Surveys are large: a cycle ends early for them.
-    var waitingRows: Int { sightings }
+    var waitingRows: Int { waiting }
     var needsHistory: Bool { !taken.isEmpty }
     var replayFrom: (offset: Int64, clockMs: Int64)? { nil }
 
@@ -101,7 +114,7 @@ final class SurveyStage: Stage {
             }
         }
         taken.removeAll(keepingCapacity: true)
-        sightings = 0
+        waiting = 0
         return rows
     }
 }

@@ -15,6 +15,7 @@ import psycopg
 import pytest
 from certificates import self_signed
 from dwca.read import DwCAReader
+from harness import ROOT
 from test_uploads import ADDRESS, Phone
 from world import a_world, connect
 
@@ -160,7 +161,7 @@ def radius_m(lat):
 def test_sensitive_species_are_blurred_and_people_left_out(world, watamu):
     with connect(watamu) as connection:
         survey, = connection.execute("SELECT survey FROM drover.sighting WHERE sighting = 2 LIMIT 1").fetchone()
-        connection.execute("UPDATE drover.sighting SET is_sensitive = true, comments = 'at the well' WHERE survey = %s AND sighting = 0", [survey])
+        connection.execute("UPDATE drover.sighting SET is_sensitive = sighting = 0, is_blurred = true, comments = 'at the well' WHERE survey = %s", [survey])
         connection.execute("UPDATE drover.survey SET route = 'behind the school' WHERE survey = %s", [survey])
         connection.execute("INSERT INTO drover.surveyor (site, survey, surveyor, role, name, mail, phone) VALUES ('watamu', %s, 0, 'recorder', %s, 'a@example.org', '+254 1')", [survey, FORMULA])
     try:
@@ -192,9 +193,35 @@ def test_sensitive_species_are_blurred_and_people_left_out(world, watamu):
         assert feature["properties"]["recorded_by"] == FORMULA and feature["properties"]["generalization"]
     finally:
         with connect(watamu) as connection:
-            connection.execute("UPDATE drover.sighting SET is_sensitive = false, comments = NULL WHERE survey = %s AND sighting = 0", [survey])
+            connection.execute("UPDATE drover.sighting SET is_sensitive = false, is_blurred = false, comments = NULL WHERE survey = %s", [survey])
             connection.execute("UPDATE drover.survey SET route = NULL WHERE survey = %s", [survey])
             connection.execute("DELETE FROM drover.surveyor")
+
+
+@pytest.mark.needs_shared
+def test_a_species_that_becomes_sensitive_blurs_all_walks_that_met_it(world, watamu, tmp_path):
+    taxonomy = ROOT / "Deploy" / "taxonomy" / "butterflies-watamu.csv"
+    taxa = list(csv.DictReader(taxonomy.open()))
+    for taxon in taxa:
+        taxon["sensitive"] = "yes" if taxon["name"] == "Acraea anemosa" else "no"
+    with (tmp_path / "taxa.csv").open("w") as file:
+        writer = csv.DictWriter(file, taxa[0].keys())
+        writer.writeheader()
+        writer.writerows(taxa)
+
+    def load(path):
+        run = world.drover.run("taxonomy", "load", path, env=watamu)
+        assert run.code == 0, run.err
+
+    def blurred():
+        return {row["survey"] for row in rows(export(world, watamu)) if row["generalization"]}
+    with connect(watamu) as connection:
+        met = {survey for survey, in connection.execute("SELECT survey FROM drover.sighting WHERE species = 'Acraea anemosa'").fetchall()}
+    assert met and not blurred()
+    load(tmp_path / "taxa.csv")
+    assert blurred() == met
+    load(taxonomy)
+    assert not blurred()
 
 
 @pytest.mark.needs_shared

@@ -222,6 +222,8 @@ def test_the_first_submission_counts_and_reviews_follow_their_version(world, sto
     records.push("wood", '{"schema":1,"kind":"survey"')
     records.push("wood", json.dumps({"schema": 1, "kind": "survey", "id": "x", "site": "wood", "ts": int(time.time() * 1000), "account": "club", "by": "t",
                                      "survey": a_survey("wood", "s2", latitude=91)}))
+    ahead = {"start": "2099-06-15T10:00:00Z", "stop": "2099-06-15T11:00:00Z", "sightings": []}
+    records.say("wood", "survey", survey=a_survey("wood", "s3", **ahead))
     records.flush()
     world.work_off(story)
     assert query(story, "SELECT version, comments, individuals, submitted_by, revised_at IS NOT NULL FROM drover.survey WHERE site = 'wood'") == [(1, None, 9, "tests", True)]
@@ -231,7 +233,9 @@ def test_the_first_submission_counts_and_reviews_follow_their_version(world, sto
     assert query(story, "SELECT count(*) FROM drover.surveyor WHERE site = 'wood'") == [(0,)]
     reasons = [reason for reason, in query(story, "SELECT reason FROM drover.rejected WHERE topic = 'drover.sightings' ORDER BY record_offset")]
     assert [reason[:40] for reason in reasons] == [
-        "a survey of this site and id was handed ", "another review was made from version 0 b", "not a JSON object: not JSON: see byte 27", "`survey` is no survey: latitude: must be"]
+        "a survey of this site and id was handed ", "another review was made from version 0 b", "not a JSON object: not JSON: see byte 27", "`survey` is no survey: latitude: must be",
+        reasons[4][:40]]
+    assert reasons[4].endswith("hours ahead of the time it was pushed, at most 24 are believed")
 
 
 def test_a_reviewer_reads_a_survey_and_says_it_better(world, story, tmp_path):
