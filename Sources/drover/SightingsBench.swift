@@ -2,9 +2,13 @@ import Embedded
 import Foundation
 import Postgres
 import Reports
+import Storage
+import Wire
+import Fleet
 
-/// So many made-up sightings in the tables as they are: how long loading takes, and each ready query of Queries/sightings, median
-/// of five, by an analyst's login. The baseline of a query is its first run, with whatever is cached after loading.
+/// So many made-up sightings in the tables as they are: how long loading takes; each ready query of Queries/sightings, median of
+/// five, by an analyst's login (its baseline is its first run, with whatever is cached after loading); and exports, beside `psql`
+/// that copies the same rows to a file.
 struct SightingsBench {
     private static let years = 2006...2025
     private static let sightingsOfSurvey = 20
@@ -32,7 +36,71 @@ struct SightingsBench {
         for query in try Home.readyQueries() where query.name.hasPrefix("sightings/") {
             figures.append(try measure(query, analyst))
         }
-        return figures
+        var oneYear = SightingExport(sight: [])
+        oneYear.species = ["Species 30"]
+        (oneYear.fromMs, oneYear.toMs) = (UTC.parse("2015-01-01"), UTC.parse("2016-01-01"))
+        let conninfo = embedded.conninfo(user: "drover_web")
+        figures += try export(
+            "species_year", oneYear, ["--species", "Species 30", "--from", "2015-01-01", "--to", "2016-01-01"], folder,
+            conninfo, analyst)
+        return figures + (try export("all", SightingExport(sight: []), [], folder, conninfo, analyst))
+    }
+
+    private func export(
+        _ name: String, _ export: SightingExport, _ options: [String], _ folder: String, _ conninfo: String,
+        _ analyst: Connection
+    ) throws -> [Figure] {
+        let statements = try export.windows(on: analyst).map {
+            try export.statement(export.wholeRows, window: $0, isCSV: true, on: analyst) + ";\n"
+        }
+        let (script, theirs, ours) = (folder + "/copy.sql", folder + "/psql.csv", folder + "/ours.csv")
+        try Data(statements.joined().utf8).write(to: URL(fileURLWithPath: script))
+        var (copied, exported) = ((seconds: 0.0, peakMiB: 0.0), (seconds: 0.0, peakMiB: 0.0))
+        // Whoever is second finds warm caches, so the first round is not counted.
+        for _ in 0..<2 {
+            copied = try timed("psql", ["-X", "-q", "-d", conninfo, "-f", script, "-o", theirs])
+            exported = try timed(
+                CommandLine.arguments[0],
+                ["export", "sightings", "--out", ours, "--set", "postgres.reader_url=\(conninfo)"] + options)
+        }
+        let rows = try lines(ours) - 1
+        guard try lines(theirs) == rows else {
+            throw Failure("the export \(name) and psql do not have the same number of lines")
+        }
+        return [
+            Figure(
+                name: "export_\(name)", value: Double(rows) / exported.seconds, unit: "rows/s",
+                baseline: Double(rows) / copied.seconds),
+            Figure(
+                name: "export_\(name)_peak_memory", value: exported.peakMiB, unit: "MiB", baseline: copied.peakMiB),
+        ]
+    }
+
+    private func lines(_ path: String) throws -> Int {
+        guard let file = FileHandle(forReadingAtPath: path) else { throw Failure("\(path) is not there") }
+        var count = 0
+        while let bytes = try file.read(upToCount: 1 << 20), !bytes.isEmpty { count += bytes.count { $0 == 0x0A } }
+        return count
+    }
+
+    private func timed(_ program: String, _ arguments: [String]) throws -> (seconds: Double, peakMiB: Double) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [program] + arguments
+        process.standardOutput = FileHandle.nullDevice
+        let began = ContinuousClock.now
+        try process.run()
+        var peakKiB = 0
+        while process.isRunning {
+            let status = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
+            let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+            peakKiB = max(peakKiB, line.flatMap { Int($0.filter(\.isNumber)) } ?? 0)
+            Thread.sleep(forTimeInterval: 0.005)
+        }
+        guard process.terminationStatus == 0 else {
+            throw Failure("\(program) ended with \(process.terminationStatus)")
+        }
+        return (SightingsBench.ms(ContinuousClock.now - began) / 1_000, Double(peakKiB) / 1_024)
     }
 
     private func load(_ owner: Connection) throws -> Figure {
@@ -40,6 +108,14 @@ struct SightingsBench {
         let surveys = max(1, records / years.count / SightingsBench.sightingsOfSurvey)
         let statements = try ["surveys", "sightings", "weeks"].map { try Home.benchQuery($0) }
         let began = ContinuousClock.now
+        // As for any load of this size: what is looked things up by is made behind it.
+        let indexes = try owner.query(
+            """
+            SELECT indexname, indexdef FROM pg_indexes
+            WHERE schemaname = 'drover' AND tablename IN ('sighting', 'sighting_week') AND indexname NOT LIKE '%_pkey'
+            """
+        ).map { (name: try $0.text(0)!, statement: try $0.text(1)!) }
+        for index in indexes { try owner.execute("DROP INDEX drover.\(index.name)") }
         var count = 0
         for year in years {
             try owner.query("SELECT drover.make_sighting_year($1)", [.int4(Int32(year))])
@@ -48,6 +124,10 @@ struct SightingsBench {
             count += try owner.query(statements[1], [values[0]]).rowsChanged
             try owner.query(statements[2], [values[0]])
             Out.note("\(count) sightings loaded, \(Int(SightingsBench.ms(ContinuousClock.now - began) / 1_000)) s")
+        }
+        for index in indexes {
+            try owner.execute(index.statement.replacing(" ON ONLY ", with: " ON "))
+            Out.note("\(index.name), \(Int(SightingsBench.ms(ContinuousClock.now - began) / 1_000)) s")
         }
         try owner.execute("VACUUM ANALYZE drover.survey, drover.sighting, drover.sighting_week")
         let seconds = SightingsBench.ms(ContinuousClock.now - began) / 1_000
