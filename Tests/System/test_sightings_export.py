@@ -15,6 +15,7 @@ import psycopg
 import pytest
 from certificates import self_signed
 from dwca.read import DwCAReader
+from harness import ROOT
 from test_uploads import ADDRESS, Phone
 from world import a_world, connect
 
@@ -50,7 +51,7 @@ def watamu(world, shared):
     assert worker.stop() == 0
     with connect(env) as connection:
         for role, of in [("drover_analyst", "drover_reader"), ("drover_biologist", "drover_researcher")]:
-            if not connection.execute("SELECT FROM pg_roles WHERE rolname = %s", [role]).fetchone():
+            if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone():
                 connection.execute(f"CREATE ROLE {role} LOGIN")
             connection.execute(f"GRANT {of} TO {role}")
         connection.execute("GRANT drover_reader TO drover_biologist")
@@ -239,3 +240,36 @@ def test_programs_take_sightings_away_as_far_as_their_token_allows(world, watamu
         assert token(scope).get("/v1/sightings/export").problem == (403, "scope-missing")
     # The page's login is no researcher: the database says no whatever the token says, and before the first byte.
     assert token("export", "export-places").get("/v1/sightings/export").problem == (503, "database")
+
+
+@pytest.mark.needs_shared
+def test_ready_queries_answer_analysts_with_the_numbers_of_the_source(world, watamu, files):
+    events, occurrences = files
+    day = {row["eventID"]: datetime.fromisoformat(row["eventDate"]) for row in events}
+    species = Counter(row["scientificName"] for row in occurrences).most_common(1)[0][0]
+    mine = [(day[row["eventID"]], int(row["individualCount"])) for row in occurrences if row["scientificName"] == species]
+    with psycopg.connect(as_login(watamu, "drover_analyst")["DROVER_POSTGRES_READER_URL"], autocommit=True, cursor_factory=psycopg.RawCursor) as analyst:
+        def ask(name, *values):
+            return analyst.execute((ROOT / "Queries" / "sightings" / f"{name}.sql").read_text(), values).fetchall()
+
+        def sums(key):
+            found = defaultdict(lambda: [0, 0])
+            for on, count in mine:
+                found[key(on)][0] += 1
+                found[key(on)][1] += count
+            return sorted((at, *both) for at, both in found.items())
+
+        assert [row[:3] for row in ask("species_by_year", species)] == sums(lambda on: on.isocalendar()[0])
+        assert ask("flight_period", species) == sums(lambda on: on.isocalendar()[1])
+        totals = Counter()
+        for row in occurrences:
+            totals[row["scientificName"]] += int(row["individualCount"])
+        assert {row[0]: row[4] for row in ask("species_of_site", "watamu")} == totals
+        assert ask("latest_of_species", species, "2000-01-01")[0][0].date() == max(on for on, count in mine if count).date()
+        near = {row[0]: row[1:] for row in ask("species_near", -3.378, 39.99, 10, "2000-01-01", "2030-01-01")}
+        assert near[species] == (len(mine), sum(count for _, count in mine)) and ask("species_near", 3.378, 39.99, 10, "2000-01-01", "2030-01-01") == []
+        assert sum(row[1] for row in ask("behaviour_of_species", species)) == len(mine)
+        assert sum(row[1] for row in ask("effort_by_month", "watamu")) == len(events)
+        for name, *values in [("warmth_of_species", species), ("outside_protocol", "2000-01-01", "2030-01-01"), ("to_review",)]:
+            ask(name, *values)
+    assert len(list((ROOT / "Queries" / "sightings").glob("*.sql"))) == 10
