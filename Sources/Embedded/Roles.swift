@@ -16,10 +16,12 @@ enum Roles {
             WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_notify') \\gexec
         SELECT 'CREATE ROLE drover_poller LOGIN'
             WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_poller') \\gexec
+        SELECT 'CREATE ROLE drover_surveyors LOGIN'
+            WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_surveyors') \\gexec
         SELECT 'CREATE DATABASE drover OWNER drover_owner'
             WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = 'drover') \\gexec
         REVOKE ALL ON DATABASE drover FROM PUBLIC;
-        GRANT CONNECT ON DATABASE drover TO drover_worker, drover_web, drover_notify, drover_poller;
+        GRANT CONNECT ON DATABASE drover TO drover_worker, drover_web, drover_notify, drover_poller, drover_surveyors;
         """
 
     static let grant = """
@@ -27,5 +29,6 @@ enum Roles {
         GRANT drover_reader, drover_api TO drover_web;
         GRANT drover_relay TO drover_notify;
         GRANT drover_gateway TO drover_poller;
+        GRANT drover_survey TO drover_surveyors;
         """
 }

@@ -52,6 +52,7 @@ extension Command {
                 "kafka.brokers": embedded.brokers, "postgres.url": embedded.conninfo(user: "drover_worker"),
                 "postgres.reader_url": embedded.conninfo(user: "drover_web"),
                 "postgres.relay_url": embedded.conninfo(user: "drover_notify"),
+                "postgres.survey_url": embedded.conninfo(user: "drover_surveyors"),
                 "postgres.gateway_url": embedded.conninfo(user: "drover_poller"),
                 "postgres.owner_url": embedded.conninfo(user: "drover_owner"), "web.port": String(port),
                 "gateway.spool_path": data + "/spool.sqlite",

@@ -25,7 +25,7 @@ class SurveyDesk:
         self.env = {**self.world.database(), **({"DROVER_KAFKA_BROKERS": brokers} if brokers else {})}
         with connect(self.env) as connection:
             connection.execute("GRANT drover_reader, drover_api TO drover_web")
-            if not connection.execute("SELECT FROM pg_roles WHERE rolname = 'drover_surveyors'").fetchone():
+            if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = 'drover_surveyors'").fetchone():
                 connection.execute("CREATE ROLE drover_surveyors LOGIN")
             connection.execute("GRANT drover_survey TO drover_surveyors")
         self.env["DROVER_POSTGRES_READER_URL"] = self.login("drover_web")

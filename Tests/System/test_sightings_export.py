@@ -51,7 +51,7 @@ def watamu(world, shared):
     assert worker.stop() == 0
     with connect(env) as connection:
         for role, of in [("drover_analyst", "drover_reader"), ("drover_biologist", "drover_researcher")]:
-            if not connection.execute("SELECT FROM pg_roles WHERE rolname = %s", [role]).fetchone():
+            if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone():
                 connection.execute(f"CREATE ROLE {role} LOGIN")
             connection.execute(f"GRANT {of} TO {role}")
         connection.execute("GRANT drover_reader TO drover_biologist")
@@ -266,3 +266,60 @@ def test_programs_take_sightings_away_as_far_as_their_token_allows(world, watamu
         assert token(scope).get("/v1/sightings/export").problem == (403, "scope-missing")
     # The page's login is no researcher: the database says no whatever the token says, and before the first byte.
     assert token("export", "export-places").get("/v1/sightings/export").problem == (503, "database")
+
+
+@pytest.mark.needs_shared
+def test_ready_queries_answer_analysts_with_the_numbers_of_the_source(world, watamu, files):
+    events, occurrences = files
+    day = {row["eventID"]: datetime.fromisoformat(row["eventDate"]) for row in events}
+    species = Counter(row["scientificName"] for row in occurrences).most_common(1)[0][0]
+    mine = [(day[row["eventID"]], int(row["individualCount"])) for row in occurrences if row["scientificName"] == species]
+    of_2020 = [(on, count) for on, count in mine if on.year == 2020]
+    env = as_login(watamu, "drover_analyst")
+    asked = set()
+
+    def ask(name, **values):
+        given = [f"{key.rstrip('_')}={value}" for key, value in values.items()]
+        run = world.drover.run("query", f"sightings/{name}", *given, "--format", "json", env=env)
+        assert run.code == 0, run.err
+        plan = world.drover.run("query", f"sightings/{name}", *given, "--explain", env=env)
+        assert plan.code == 0 and "Execution Time" in plan.out, plan.err
+        asked.add(name)
+        return json.loads(run.out)
+
+    def sums(found, key):
+        sums = defaultdict(lambda: [0, 0])
+        for on, count in found:
+            sums[key(on)][0] += 1
+            sums[key(on)][1] += count
+        return sorted((at, *both) for at, both in sums.items())
+    weeks = ask("counts_by_week", species=species, year=2021)
+    assert [(row["iso_week"], row["sightings"], row["individuals"]) for row in weeks] == sums(
+        [each for each in mine if each[0].isocalendar()[0] == 2021], lambda on: on.isocalendar()[1])
+    years = ask("first_and_last", species=species)
+    assert [(row["year"], row["individuals"]) for row in years] == [(year, count) for year, _, count in sums(mine, lambda on: on.year)]
+    assert years[-1]["last_seen"] == f"{max(on for on, count in mine if count):%Y-%m-%d}"
+    totals = Counter()
+    for row in occurrences:
+        totals[row["scientificName"]] += int(row["individualCount"])
+    assert {row["species"]: row["individuals"] for row in ask("species_of_site", site="watamu")} == totals
+    assert ask("latest_of_species", species=species)[0]["seen_at"][:10] == years[-1]["last_seen"]
+    near = {row["species"]: row["individuals"] for row in ask("near", latitude=-3.378, longitude=39.99, km=1, month=7)}
+    assert near[species] == sum(count for on, count in mine if on.month == 7)
+    assert ask("near", latitude=3.378, longitude=39.99, km=10, month=7) == []
+    assert sum(row["sightings"] for row in ask("behaviour", species=species)) == len(mine)
+    [effort] = ask("effort", from_="2000-01-01", to="2030-01-01")
+    assert effort["surveys"] == len(events)
+    assert sum(row["sightings"] for row in ask("weather", species=species, year=2020)) == len(of_2020)
+    assert sum(row["individuals"] for row in ask("map", species=species, year=2020)) == sum(count for _, count in of_2020)
+    curve = ask("flight_curve", species=species, site="watamu", year=2021)
+    visits = Counter(on.isocalendar()[1] for on in day.values() if on.isocalendar()[0] == 2021)
+    counted = {row["iso_week"]: row["individuals"] for row in weeks}
+    assert {row["iso_week"]: row["surveys"] for row in curve} == visits
+    assert {row["iso_week"]: row["mean"] for row in curve} == pytest.approx(
+        {week: counted.get(week, 0) / count for week, count in visits.items()}, abs=1e-6)
+    for name, values in [("outside_protocol", {"from_": "2000-01-01", "to": "2030-01-01"}), ("to_review", {})]:
+        ask(name, **values)
+    assert asked == {path.stem for path in (ROOT / "Queries" / "sightings").glob("*.sql")}
+    run = world.drover.run("query", "sightings/near", "latitude=x", "what=1", env=env)
+    assert run.code == 2 and "latitude=x: must be a number" in run.err and "what is none" in run.err and "month is missing" in run.err

@@ -1,0 +1,9 @@
+-- Question: Where was a species seen last?
+-- Parameter: species text: its accepted name
+-- Parameter: limit integer = 100: so many sightings
+-- Plan: sighting
+SELECT seen_at, site, individuals, latitude_deg, longitude_deg, generalization
+FROM drover.sighting_shown
+WHERE species = $1 AND individuals > 0
+ORDER BY seen_at DESC
+LIMIT $2::int

@@ -1,0 +1,8 @@
+-- Question: Which surveys of a span of days did not keep to their protocol, and why?
+-- Parameter: from date: the first day, UTC
+-- Parameter: to date: the last day
+-- Plan: survey_by_time
+SELECT started_at, site, survey, protocol, array_to_string(gate_reasons, '; ') AS reasons
+FROM drover.survey
+WHERE started_at >= $1::date::timestamptz AND started_at < $2::date::timestamptz + interval '1 day' AND gate = 'outside'
+ORDER BY started_at, site, survey
