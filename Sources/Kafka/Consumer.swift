@@ -47,6 +47,8 @@ public final class Consumer {
             ("enable.partition.eof", "false"), ("fetch.wait.max.ms", "100"), ("queued.max.messages.kbytes", "65536"),
             // More than the queue ever holds: a queue that is emptied fast must not wait for the next fetch.
             ("queued.min.messages", "1000000"),
+            // A client that is given up waits for what it asked last: a stop must end before its operator loses patience.
+            ("socket.timeout.ms", "30000"),
             // The embedded broker answers with whole partitions, whatever is asked for.
             ("receive.message.max.bytes", "1000000000"),
         ]
@@ -78,9 +80,22 @@ public final class Consumer {
         unsafe rd_kafka_poll_set_consumer(handle.client)
     }
 
+    /// Longer than a member that says nothing stays in the group there is no use in leaving it.
+    private static let leaveMsMax: Int32 = 10_000
+    private static let leaveStepMs: Int32 = 100
+
     deinit {
-        // Leaves the group; the callbacks it makes find their context still there.
-        unsafe rd_kafka_consumer_close(handle.client)
+        // Leaves the group, unless no broker hears of it; the callbacks it makes find their context still there.
+        let queue = unsafe rd_kafka_queue_new(handle.client)
+        defer { unsafe rd_kafka_queue_destroy(queue) }
+        if let error = unsafe rd_kafka_consumer_close_queue(handle.client, queue) {
+            unsafe rd_kafka_error_destroy(error)
+        }
+        var steps = Consumer.leaveMsMax / Consumer.leaveStepMs
+        while steps > 0, unsafe rd_kafka_consumer_closed(handle.client) == 0 {
+            unsafe rd_kafka_queue_poll_callback(queue, Consumer.leaveStepMs)
+            steps -= 1
+        }
     }
 
     public func subscribe(_ topics: [String]) throws {

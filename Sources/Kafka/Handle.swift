@@ -75,7 +75,8 @@ final class Handle {
     }
 
     deinit {
-        unsafe rd_kafka_destroy(client)
+        // A consumer has left its group by now, or gave it up.
+        unsafe rd_kafka_destroy_flags(client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE)
         // After the destroy call no callback can come any more.
         unsafe retained.release()
     }

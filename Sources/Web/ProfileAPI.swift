@@ -76,21 +76,24 @@ extension CampusSite {
 
     // MARK: Photos
 
+    private static let photoBytesMax = 512 << 10
+
     private func putPhoto(_ request: Request, _ caller: Caller) -> Response {
-        guard request.body.count <= PhotoContent.bytesMax else {
+        guard request.body.count <= CampusSite.photoBytesMax else {
             return .problem(
-                413, type: "body-too-large", detail: "A photo has at most \(PhotoContent.bytesMax) bytes here.")
+                413, type: "body-too-large", detail: "A photo has at most \(CampusSite.photoBytesMax) bytes here.")
         }
-        guard let type = PhotoContent.mediaType(request.body) else {
-            return .problem(
-                415, type: "photo", detail: "A photo is a whole JPEG, PNG or WebP file; by its content this is none.")
+        let cleaned: PhotoFile
+        do throws(PhotoFile.Fault) { cleaned = try PhotoFile(request.body) } catch {
+            return .problem(415, type: "photo", detail: "This is no photo that can be taken: \(error).")
         }
         if let refusal = overBudget(caller) { return refusal }
-        let photo = Hex.text(Secrets.digest(request.body))
+        let photo = Hex.text(Secrets.digest(cleaned.content))
         do {
             try lender.withConnection {
                 try PhotoStore.keep(
-                    request.body, type: type, photo: photo, of: RideReads.Key(caller.campus, caller.id), on: $0)
+                    cleaned.content, type: cleaned.mediaType, photo: photo,
+                    of: RideReads.Key(caller.campus, caller.id), on: $0)
             }
         } catch {
             return databaseAway(error)
@@ -116,26 +119,5 @@ extension CampusSite {
                 ("Content-Type", found.mediaType), ("X-Content-Type-Options", "nosniff"),
                 ("Content-Security-Policy", "default-src 'none'; sandbox"), ("Cache-Control", "private, no-store"),
             ], body: found.content)
-    }
-}
-
-/// What a photo is, by its content: what is called an image and is something else must not be served as one.
-enum PhotoContent {
-    static let bytesMax = 512 << 10
-
-    /// Nil: none of these, or cut off.
-    static func mediaType(_ bytes: [UInt8]) -> String? {
-        if bytes.starts(with: [0xFF, 0xD8, 0xFF]), bytes.suffix(2).elementsEqual([0xFF, 0xD9]) { return "image/jpeg" }
-        // PNG specification, 5.2 and 11.2.5: the signature first, an empty IEND chunk with its check sum last.
-        let end: [UInt8] = [0, 0, 0, 0, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82]
-        if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]), bytes.suffix(12).elementsEqual(end) {
-            return "image/png"
-        }
-        // RFC 9649, 2.4: the length in the head counts what follows it.
-        guard bytes.count >= 20, bytes.starts(with: "RIFF".utf8), bytes[8..<12].elementsEqual("WEBP".utf8) else {
-            return nil
-        }
-        let length = (4..<8).reversed().reduce(0) { $0 << 8 | Int(bytes[$1]) }
-        return length == bytes.count - 8 ? "image/webp" : nil
     }
 }

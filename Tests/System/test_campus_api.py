@@ -7,9 +7,11 @@ import re
 import shutil
 import signal
 import ssl
+import struct
 import tempfile
 import threading
 import time
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -505,7 +507,10 @@ def test_photos_go_to_those_who_meet(desk, campus):
     for content in (b"GIF89a", b"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", PNG[:-4], b"\xff\xd8\xff", b""):
         assert ada.ask("PUT", "me/photo", content, Content_Type="image/png").problem == (415, "photo")
     assert ada.ask("PUT", "me/photo", PNG + b"\0" * 524_288, Content_Type="image/png").problem == (413, "body-too-large")
-    path = ada.ask("PUT", "me/photo", PNG, Content_Type="text/html").json["photo"]
+    # Where it was taken stays with who took it: a chunk `eXIf`, with its check sum.
+    chunk = b"eXIfMM\0\x2agps 38.9N"
+    telling = PNG[:33] + struct.pack(">I", len(chunk) - 4) + chunk + struct.pack(">I", zlib.crc32(chunk)) + PNG[33:]
+    path = ada.ask("PUT", "me/photo", telling, Content_Type="text/html").json["photo"]
     assert re.fullmatch(rf"/v1/campuses/{campus.name}/photos/[0-9a-f]{{64}}", path)
     mine = ada.get(path)
     assert mine.body == PNG and mine.headers["Content-Type"] == "image/png" and mine.headers["X-Content-Type-Options"] == "nosniff"

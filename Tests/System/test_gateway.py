@@ -232,6 +232,22 @@ def test_a_broker_that_is_away_and_a_gateway_killed_twice_meanwhile_lose_and_dou
     print(f"{len(ids)} records, {len(ids) - len(set(ids))} of them repeats")
 
 
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_worker_stops_also_when_its_broker_is_gone_or_stands_still(world, broker, how):
+    """It has no group to leave then; an operator's stop must not wait for the broker to come back."""
+    broker.start()
+    worker = world.worker(world.database(), "one", **{"ticks.interval_s": 1})
+    worker.wait_for("partitions assigned", 60)
+    time.sleep(2)  # Ticks come, and their offsets are told to the broker.
+    os.kill(broker.process.pid, how)
+    time.sleep(0.5)  # The client knows of it, or has asked what nobody answers.
+    try:
+        assert worker.stop(90) == 0
+    finally:
+        if how == signal.SIGSTOP:
+            os.kill(broker.process.pid, signal.SIGCONT)
+
+
 def test_a_full_spool_leaves_readings_in_the_boxes_until_the_broker_is_back(world, broker, tmp_path):
     env = world.database()
     boxes = emulate(world, "backlog", 3)
