@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Dispatch
 
 /// What the consumer group or the broker decided since the last poll.
 public enum AssignmentChange: Sendable {
@@ -81,21 +82,21 @@ public final class Consumer {
     }
 
     /// Longer than a member that says nothing stays in the group there is no use in leaving it.
-    private static let leaveMsMax: Int32 = 10_000
-    private static let leaveStepMs: Int32 = 100
+    private static let leaveS = 10
+
+    /// Of the thread that leaves the group.
+    @safe private struct Leaving: @unchecked Sendable { let client: OpaquePointer }
 
     deinit {
-        // Leaves the group, unless no broker hears of it; the callbacks it makes find their context still there.
-        let queue = unsafe rd_kafka_queue_new(handle.client)
-        defer { unsafe rd_kafka_queue_destroy(queue) }
-        if let error = unsafe rd_kafka_consumer_close_queue(handle.client, queue) {
-            unsafe rd_kafka_error_destroy(error)
+        // Leaves the group; the callbacks it makes find their context still there. Where no broker hears of it, librdkafka
+        // waits for minutes: the client is given up then, and lives on beside whoever wanted to end.
+        let (leaving, left) = (unsafe Leaving(client: handle.client), DispatchSemaphore(value: 0))
+        let kept = unsafe Unmanaged.passRetained(handle)
+        DispatchQueue.global().async {
+            unsafe rd_kafka_consumer_close(leaving.client)
+            left.signal()
         }
-        var steps = Consumer.leaveMsMax / Consumer.leaveStepMs
-        while steps > 0, unsafe rd_kafka_consumer_closed(handle.client) == 0 {
-            unsafe rd_kafka_queue_poll_callback(queue, Consumer.leaveStepMs)
-            steps -= 1
-        }
+        if left.wait(timeout: .now() + .seconds(Consumer.leaveS)) == .success { unsafe kept.release() }
     }
 
     public func subscribe(_ topics: [String]) throws {

@@ -75,8 +75,7 @@ final class Handle {
     }
 
     deinit {
-        // A consumer has left its group by now, or gave it up.
-        unsafe rd_kafka_destroy_flags(client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE)
+        unsafe rd_kafka_destroy(client)
         // After the destroy call no callback can come any more.
         unsafe retained.release()
     }
