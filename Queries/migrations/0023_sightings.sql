@@ -129,7 +129,7 @@ CREATE TABLE drover.sighting (
     weather_at          timestamptz,
     weather_source      text,
     is_sensitive        boolean          NOT NULL DEFAULT false,
-    is_blurred          boolean          NOT NULL DEFAULT false,    -- its walk met a sensitive species
+    is_blurred          boolean          NOT NULL DEFAULT false,    -- a sensitive species was seen at its site
     needs_review        boolean          NOT NULL DEFAULT false,
     review_reason       text,
     others              jsonb            NOT NULL DEFAULT '{}',

@@ -33,6 +33,8 @@ ALTER TABLE drover.sighting
         GENERATED ALWAYS AS (CASE WHEN is_blurred THEN drover.cell_latitude(latitude_deg) ELSE latitude_deg END) STORED,
     ADD COLUMN shown_longitude_deg double precision
         GENERATED ALWAYS AS (CASE WHEN is_blurred THEN drover.cell_longitude(longitude_deg) ELSE longitude_deg END) STORED;
+CREATE INDEX sighting_sensitive ON drover.sighting (site) WHERE is_sensitive;
+CREATE INDEX sighting_blurred ON drover.sighting (site) WHERE is_blurred;
 CREATE INDEX sighting_by_shown_place ON drover.sighting (shown_latitude_deg, shown_longitude_deg);
 
 -- Positions and people's texts as they are.
@@ -48,8 +50,8 @@ SELECT s.site || ':' || s.survey || ':' || s.sighting AS occurrence, s.site || '
 -- Each has its survey; a join to the left is left out where nothing of the survey is asked for.
 FROM drover.sighting s LEFT JOIN drover.survey v ON v.site = s.site AND v.survey = s.survey;
 
--- For everybody: of a walk that met a sensitive species all positions are the middle of a cell of 0.1°, and what tells where
--- it went is left out. A walk's other sightings would give the place away.
+-- For everybody: of a site that a sensitive species was seen at all positions are the middle of a cell of 0.1°, and what tells
+-- where it lies is left out. The site's other walks would give the place away.
 CREATE VIEW drover.sighting_shown AS
 SELECT e.occurrence, e.event, e.site, CASE WHEN NOT e.is_blurred THEN e.site_name END AS site_name,
     CASE WHEN NOT e.is_blurred THEN e.route END AS route, e.survey, e.version, e.sighting, e.seen_at, e.local_date,

@@ -123,8 +123,23 @@ package enum SurveyStore {
         }
         for (whole, _, sighting) in sightings { periods.add(whole.survey.site, localDay: sighting.localDay) }
         try SurveyTables.sighting.write(sightings, on: connection) { SurveyTables.fill($0.2, $0.1, of: $0.0, &$1) }
+        try blur(Array(Set(surveys.map(\.key.site))).sorted(), on: connection)
         try periods.write(on: connection)
         return folded.count + people.count + sightings.count
+    }
+
+    /// All that was seen at a site that a sensitive species was ever seen at: its other walks would give the place away.
+    private static func blur(_ sites: [String], on connection: Connection) throws {
+        for isBlurred in [true, false] {
+            try connection.query(
+                """
+                UPDATE sighting s SET is_blurred = \(isBlurred)
+                FROM (SELECT site FROM unnest($1::text[]) AS asked(site)
+                    WHERE \(isBlurred ? "" : "NOT") EXISTS (
+                        SELECT FROM sighting n WHERE n.site = asked.site AND n.is_sensitive)) AS changed
+                WHERE s.site = changed.site AND \(isBlurred ? "NOT" : "") s.is_blurred
+                """, [.textArray(sites)])
+        }
     }
 
     /// What the surveys' earlier versions made.

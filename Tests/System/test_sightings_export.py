@@ -199,7 +199,7 @@ def test_sensitive_species_are_blurred_and_people_left_out(world, watamu):
 
 
 @pytest.mark.needs_shared
-def test_a_species_that_becomes_sensitive_blurs_all_walks_that_met_it(world, watamu, tmp_path):
+def test_a_species_that_becomes_sensitive_blurs_all_walks_of_its_sites(world, watamu, tmp_path):
     taxonomy = ROOT / "Deploy" / "taxonomy" / "butterflies-watamu.csv"
     taxa = list(csv.DictReader(taxonomy.open()))
     for taxon in taxa:
@@ -215,13 +215,22 @@ def test_a_species_that_becomes_sensitive_blurs_all_walks_that_met_it(world, wat
 
     def blurred():
         return {row["survey"] for row in rows(export(world, watamu)) if row["generalization"]}
+    def surveys(condition):
+        with connect(watamu) as connection:
+            return {survey for survey, in connection.execute(f"SELECT survey FROM drover.sighting WHERE {condition}").fetchall()}
+    met, walks = surveys("species = 'Acraea anemosa'"), surveys("site = 'watamu'")
     with connect(watamu) as connection:
-        met = {survey for survey, in connection.execute("SELECT survey FROM drover.sighting WHERE species = 'Acraea anemosa'").fetchall()}
-    assert met and not blurred()
+        connection.execute("""INSERT INTO drover.sighting (site, survey, sighting, seen_at, local_date, species, given_name, individuals)
+            SELECT 'elsewhere', 'x', 0, seen_at, local_date, 'Acraea', 'Acraea', 1 FROM drover.sighting LIMIT 1""")
+    assert met and met < walks and not blurred() and surveys("is_blurred") == set()
     load(tmp_path / "taxa.csv")
-    assert blurred() == met
+    # Not only the walks that met it: where a site's other walks went tells where it lives.
+    assert blurred() == walks == surveys("is_blurred")
+    assert surveys("NOT is_blurred") == {"x"} and surveys("is_sensitive") == met
     load(taxonomy)
-    assert not blurred()
+    assert not blurred() and surveys("is_blurred") == set()
+    with connect(watamu) as connection:
+        connection.execute("DELETE FROM drover.sighting WHERE site = 'elsewhere'")
 
 
 @pytest.mark.needs_shared
