@@ -101,6 +101,20 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     WHERE s.session = a_session AND s.opened_at > clock_timestamp() - interval '1 day'
 $$;
 
+-- Weather of a cell that somebody asked for before and that is still believed, hour by hour.
+CREATE FUNCTION drover.weather_known(a_source text, a_cell int, a_latitude int, a_longitude int, the_first timestamptz,
+    the_last timestamptz, a_time timestamptz)
+RETURNS TABLE (answer text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT w.answer::text FROM drover.weather_hour w
+    WHERE w.source = a_source AND w.cell_millideg = a_cell AND w.latitude_index = a_latitude
+        AND w.longitude_index = a_longitude AND w.hour_at BETWEEN the_first AND the_last AND w.kept_until > a_time
+    ORDER BY w.hour_at
+$$;
+REVOKE EXECUTE ON FUNCTION drover.weather_known(text, int, int, int, timestamptz, timestamptz, timestamptz) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION drover.weather_known(text, int, int, int, timestamptz, timestamptz, timestamptz)
+    TO drover_survey, drover_gateway, drover_writer;
+
 REVOKE EXECUTE ON FUNCTION drover.take_survey(text, text, bytea, text, text), drover.survey_logged(bigint, int, bigint),
     drover.survey_receipt_of(text, text, text), drover.keep_survey_photo(text, text, text, bytea, int),
     drover.open_survey_session(bytea, bytea), drover.survey_session_token(bytea) FROM PUBLIC;

@@ -1,10 +1,10 @@
-internal import Fleet
+public import Fleet
 internal import Foundation
 public import Kafka
 public import Observe
 public import Outside
 internal import Postgres
-internal import Wire
+public import Wire
 
 /// Asks for the weather of surveys that lack it and puts the answers on the log, for the worker to join. Several of them do
 /// no harm: of one hour the answer counts that was asked for last. For one thread.
@@ -118,10 +118,8 @@ public final class SurveyWeather {
     private func push(_ answers: [WeatherAnswer], of wanted: Wanted) throws {
         let sender = try producer ?? Producer(settings.kafka, Producer.Tuning(timeoutMs: Int(SurveyWeather.patienceMs)))
         producer = sender
-        let texts = answers.map { JSONValue.object($0.fields).rendered() }
         let record = SurveyRecord(
-            id: "weather-\(answers[0].fetchedMs)-\(answers[0].hour.ts)", site: wanted.site, ts: Clock.nowMs(),
-            account: wanted.account, by: "weather", kind: .weather(survey: wanted.survey, answers: texts))
+            weather: answers, of: wanted.survey, site: wanted.site, account: wanted.account, ts: Clock.nowMs())
         try sender.produce(
             topic: Topic.sightings, partition: nil, key: Array(wanted.site.utf8), value: SurveyRecords.encode(record),
             timestampMs: nil)
@@ -161,6 +159,16 @@ public final class SurveyWeather {
             cursor = (try last.timestampMs("submitted_at")!, wanted.site, wanted.survey)
         }
         return page
+    }
+}
+
+extension SurveyRecord {
+    /// - Parameter answers: at least one.
+    public init(weather answers: [WeatherAnswer], of survey: String, site: String, account: String, ts: Int64) {
+        self.init(
+            id: "weather-\(answers[0].fetchedMs)-\(answers[0].hour.ts)", site: site, ts: ts, account: account,
+            by: "weather",
+            kind: .weather(survey: survey, answers: answers.map { JSONValue.object($0.fields).rendered() }))
     }
 }
 

@@ -4,18 +4,16 @@ internal import Postgres
 public import Wire
 
 public struct WeatherSettings: Sendable {
-    public var provider: WeatherProvider
+    public var shelf: WeatherShelf
     public var now: ServiceSettings
     public var past: ServiceSettings
     public var key: String
-    public var cellMilliDeg: Int32
 
-    public init(
-        provider: WeatherProvider, now: ServiceSettings, past: ServiceSettings, key: String, cellMilliDeg: Int32
-    ) {
-        (self.provider, self.now, self.past, self.key) = (provider, now, past, key)
-        self.cellMilliDeg = cellMilliDeg
+    public init(_ shelf: WeatherShelf, now: ServiceSettings, past: ServiceSettings, key: String) {
+        (self.shelf, self.now, self.past, self.key) = (shelf, now, past, key)
     }
+
+    public var provider: WeatherProvider { shelf.provider }
 }
 
 /// The weather of a place and hour: from the table, else from the service, which is told the middle of a cell and never
@@ -34,8 +32,10 @@ public final class WeatherClient {
 
     /// Without asking anybody outside; nil: not known yet.
     public func known(at position: Position, ts: Int64, nowMs: Int64) throws(ServiceError) -> WeatherAnswer? {
-        let cell = WeatherCell(position, sizeMilliDeg: settings.cellMilliDeg)
-        return try database.run("weather") { try self.stored(cell, WeatherPlan.hour(of: ts), nowMs, $0) }
+        let hourMs = WeatherPlan.hour(of: ts)
+        return try database.run("weather") {
+            try self.settings.shelf.known(at: position, from: hourMs, through: hourMs, nowMs: nowMs, on: $0).first
+        }
     }
 
     /// - Parameter timeoutMs: less than the setting, when somebody waits.
@@ -43,7 +43,7 @@ public final class WeatherClient {
         at position: Position, ts: Int64, nowMs: Int64, timeoutMs: Int? = nil
     ) throws(ServiceError) -> WeatherAnswer {
         if let known = try known(at: position, ts: ts, nowMs: nowMs) { return known }
-        let cell = WeatherCell(position, sizeMilliDeg: settings.cellMilliDeg)
+        let cell = settings.shelf.cell(position)
         let hourMs = WeatherPlan.hour(of: ts)
         guard let plan = WeatherPlan(settings.provider, cell, hourMs: hourMs, nowMs: nowMs) else {
             throw ServiceError("weather", .noAnswer, "\(settings.provider.rawValue) knows nothing of that time")
@@ -53,7 +53,7 @@ public final class WeatherClient {
 
     /// Asks whatever is kept, for `outside check`.
     public func ask(at position: Position, nowMs: Int64) throws(ServiceError) -> WeatherAnswer {
-        let cell = WeatherCell(position, sizeMilliDeg: settings.cellMilliDeg)
+        let cell = settings.shelf.cell(position)
         let hourMs = WeatherPlan.hour(of: nowMs)
         guard let plan = WeatherPlan(settings.provider, cell, hourMs: hourMs, nowMs: nowMs) else {
             preconditionFailure("the present is always known")
@@ -102,22 +102,6 @@ public final class WeatherClient {
         case .openWeatherMap: "&appid="
         case .openMeteo: "&apikey="
         }
-    }
-
-    private func stored(
-        _ cell: WeatherCell, _ hourMs: Int64, _ nowMs: Int64, _ connection: Connection
-    ) throws -> WeatherAnswer? {
-        try connection.query(
-            """
-            SELECT answer::text AS answer FROM drover.weather_hour
-            WHERE source = $1 AND cell_millideg = $2 AND latitude_index = $3 AND longitude_index = $4 AND hour_at = $5
-                AND kept_until > $6
-            """,
-            [
-                .text(settings.provider.rawValue), .int4(cell.sizeMilliDeg), .int4(cell.latitudeIndex),
-                .int4(cell.longitudeIndex), .timestampMs(hourMs), .timestampMs(nowMs),
-            ]
-        ).first.flatMap { WeatherAnswer(json: Array(try $0.text("answer")!.utf8)) }
     }
 
     private func store(

@@ -1,9 +1,11 @@
 internal import Fleet
 internal import Gateways
 internal import Observe
+internal import Outside
 internal import Postgres
 internal import Secrets
 internal import Storage
+internal import Surveys
 internal import Wire
 
 /// Takes surveys: promised in PostgreSQL, then on the log, then marked. Whoever is killed in between leaves a promise, and
@@ -26,10 +28,11 @@ final class SurveyDesk: Sendable {
 
     private let lender: ConnectionLender
     private let uploads: UploadSender
+    private let shelf: WeatherShelf?
     private let marks: SideThread<ReceiptMarks>
 
-    init(_ lender: ConnectionLender, conninfo: String, uploads: UploadSender) {
-        (self.lender, self.uploads) = (lender, uploads)
+    init(_ lender: ConnectionLender, conninfo: String, uploads: UploadSender, shelf: WeatherShelf?) {
+        (self.lender, self.uploads, self.shelf) = (lender, uploads, shelf)
         marks = SideThread("survey-marks", waitingMax: SurveyDesk.marksMax) { ReceiptMarks(conninfo: conninfo) }
     }
 
@@ -41,14 +44,18 @@ final class SurveyDesk: Sendable {
         let receipt: SurveyReceipts.Receipt
         let upload: Upload
         do {
-            upload = try SurveyDesk.upload(survey, digest, from: use)
-            let found = try lender.withConnection {
-                try SurveyReceipts.take(
+            let submitted = SurveyDesk.record(survey, digest, from: use)
+            // Before it is promised: what cannot stand on the log is no promise.
+            _ = try Upload(surveys: [submitted])
+            let found = try lender.withConnection { connection in
+                let receipt = try SurveyReceipts.take(
                     site: survey.site, survey: survey.survey, digest: digest, account: use.account, token: use.id,
-                    on: $0)
+                    on: connection)
+                return try receipt.map { ($0, weather: $0.isLogged ? nil : try weather(of: survey, use, connection)) }
             }
             guard let found else { return then(.taken) }
-            receipt = found
+            receipt = found.0
+            upload = try Upload(surveys: [submitted] + (found.weather.map { [$0] } ?? []))
         } catch let fault as Upload.Fault {
             return then(.unfit("\(fault)"))
         } catch {
@@ -76,12 +83,22 @@ final class SurveyDesk: Sendable {
         Secrets.digest(Array(SurveyText.encode(survey).rendered().utf8))
     }
 
-    private static func upload(_ survey: Survey, _ digest: [UInt8], from use: TokenStore.Use) throws -> Upload {
-        try Upload(surveys: [
-            SurveyRecord(
-                id: "s-" + Hex.text(digest.prefix(16)), site: survey.site, ts: Clock.nowMs(), account: use.account,
-                by: use.id, kind: .submitted(survey))
-        ])
+    private static func record(_ survey: Survey, _ digest: [UInt8], from use: TokenStore.Use) -> SurveyRecord {
+        SurveyRecord(
+            id: "s-" + Hex.text(digest.prefix(16)), site: survey.site, ts: Clock.nowMs(), account: use.account,
+            by: use.id, kind: .submitted(survey))
+    }
+
+    /// What is at hand of its hours that are over; the rest is asked for later, by whom nobody waits for.
+    private func weather(of survey: Survey, _ use: TokenStore.Use, _ connection: Connection) throws -> SurveyRecord? {
+        let nowMs = Clock.nowMs()
+        let hours = SurveyHours.of(survey).filter { $0 + SurveyHours.hourMs <= nowMs }
+        guard let shelf, let place = Walk(survey).place, let first = hours.first, let last = hours.last else {
+            return nil
+        }
+        let known = try shelf.known(at: place, from: first, through: last, nowMs: nowMs, on: connection)
+        guard !known.isEmpty else { return nil }
+        return SurveyRecord(weather: known, of: survey.survey, site: survey.site, account: use.account, ts: nowMs)
     }
 }
 

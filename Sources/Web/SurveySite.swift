@@ -2,6 +2,7 @@ internal import Fleet
 public import Gateways
 public import HTTP
 public import Observe
+public import Outside
 internal import Secrets
 internal import Storage
 public import Wire
@@ -19,10 +20,11 @@ public final class SurveySite: Sendable {
     /// - Parameters:
     ///   - conninfo: a login in drover_survey.
     ///   - nodes: nil: old clients' nodes are not taken.
-    public init(conninfo: String, uploads: UploadSender, nodes: SurveyNodeMap?, log: Log) {
+    ///   - shelf: nil: all weather is added later.
+    public init(conninfo: String, uploads: UploadSender, nodes: SurveyNodeMap?, shelf: WeatherShelf?, log: Log) {
         (self.nodes, self.log) = (nodes, log)
         lender = ConnectionLender(conninfo: conninfo, idleMax: 8)
-        desk = SurveyDesk(lender, conninfo: conninfo, uploads: uploads)
+        desk = SurveyDesk(lender, conninfo: conninfo, uploads: uploads, shelf: shelf)
     }
 
     /// To be called once, when no request comes any more.

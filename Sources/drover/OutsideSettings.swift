@@ -9,13 +9,20 @@ extension Settings {
         SharedDatabase(conninfo: text("postgres.gateway_url", or: "postgres.url"))
     }
 
-    func weather() throws -> WeatherSettings? {
+    /// Nil: no service is set.
+    func weatherShelf() throws -> WeatherShelf? {
         let name = text("weather.provider")
         guard !name.isEmpty else { return nil }
         guard let provider = WeatherProvider(rawValue: name) else {
             let names = WeatherProvider.allCases.map(\.rawValue).joined(separator: " or ")
             throw Failure("weather.provider: is `\(name)`, must be \(names), or empty")
         }
+        return WeatherShelf(provider, cellMilliDeg: Int32(thousandths("weather.cell_deg")))
+    }
+
+    func weather() throws -> WeatherSettings? {
+        guard let shelf = try weatherShelf() else { return nil }
+        let provider = shelf.provider
         let key = try secret("weather.api_key")
         if provider == .openWeatherMap, key.isEmpty {
             throw Failure("weather.api_key_file: OpenWeatherMap wants a key: make a file with it and name it here")
@@ -27,9 +34,8 @@ extension Settings {
                 caFile: "weather.ca_file", timeout: "weather.timeout_ms")
         }
         return WeatherSettings(
-            provider: provider, now: try service("weather.url", provider.addresses.now),
-            past: try service("weather.history_url", provider.addresses.past), key: key,
-            cellMilliDeg: Int32(thousandths("weather.cell_deg")))
+            shelf, now: try service("weather.url", provider.addresses.now),
+            past: try service("weather.history_url", provider.addresses.past), key: key)
     }
 
     func travel() throws -> TravelSettings {

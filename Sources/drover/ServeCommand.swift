@@ -74,7 +74,8 @@ struct PageRole {
             troubleCodes: TroubleCodeFolder(try Home.path(settings.text("cars.trouble_codes_dir"))), uploads: uploads,
             streams: streams, log: log)
         let surveys = SurveySite(
-            conninfo: PageRole.surveyConninfo(settings), uploads: uploads, nodes: nodes, log: log)
+            conninfo: PageRole.surveyConninfo(settings), uploads: uploads, nodes: nodes,
+            shelf: try settings.weatherShelf(), log: log)
         self.surveys = surveys
         var router = site.router()
         surveys.add(to: &router)

@@ -11,7 +11,7 @@ import psycopg
 from certificates import self_signed
 from confluent_kafka import Consumer, TopicPartition
 from test_uploads import ADDRESS, JSON, Phone
-from world import World, connect
+from world import connect
 
 SITES = itertools.count(1)
 
@@ -19,9 +19,8 @@ SITES = itertools.count(1)
 class SurveyDesk:
     """A migrated database and `drover serve` whose surveys go through a login in drover_survey alone."""
 
-    def __init__(self, drover, servers, folder, brokers=None, settings=()):
-        self.drover, self.settings = drover, list(settings)
-        self.world = World(drover, servers)
+    def __init__(self, world, folder, brokers=None, settings=()):
+        self.world, self.drover, self.settings = world, world.drover, list(settings)
         self.env = {**self.world.database(), **({"DROVER_KAFKA_BROKERS": brokers} if brokers else {})}
         with connect(self.env) as connection:
             connection.execute("GRANT drover_reader, drover_api TO drover_web")

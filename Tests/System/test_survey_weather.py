@@ -3,6 +3,7 @@ import csv
 import json
 import math
 import re
+import signal
 import socket
 import time
 from datetime import datetime, timedelta, timezone
@@ -10,6 +11,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 import services as away
 from services import Services, Truth
+from surveyors import SurveyDesk
 from world import a_world, connect, producer
 
 COLUMNS = "temperature_c, wind_speed_mps, wind_direction_deg, cloud_cover_pct"
@@ -178,6 +180,55 @@ def test_an_hour_that_is_not_over_is_asked_for_later_and_one_without_place_never
     time.sleep(2)
     assert missing(env) == (1, 2)
     assert role.stop() == 0
+
+
+def test_apps_never_wait_for_the_weather_and_what_is_at_hand_comes_with_the_survey(world, stand, tmp_path):
+    folder = tmp_path / "desk"
+    folder.mkdir()
+    desk = SurveyDesk(world, folder, settings=["weather.provider=open-meteo"])
+    env = {**desk.env, "SITE": "desk-" + tmp_path.name.replace("_", "-")[-20:]}
+    worker, app, taken_ms = world.worker(env, "weather-desk"), desk.app(), {}
+    try:
+        with socket.socket() as closed:
+            closed.bind(("127.0.0.1", 0))
+            elsewhere = {"down": f"https://127.0.0.1:{closed.getsockname()[1]}", "wrong certificate": f"https://localhost:{stand.port}"}
+            for number, fault in enumerate([*FAULTS, *elsewhere]):
+                stand.trick = FAULTS[fault](stand) if fault in FAULTS else None
+                address = elsewhere.get(fault, stand.address)
+                role = gateway(world, env, stand, tmp_path, weather__url=address, weather__history_url=address, weather__timeout_ms=30_000)
+                taken_ms[fault] = []
+                for again in range(5):
+                    survey = a_survey(env, number)
+                    began = time.monotonic()
+                    assert app.hand_in({**survey, "survey": f"{survey['survey']}-{again}"}).status == 201
+                    taken_ms[fault].append((time.monotonic() - began) * 1000)
+                    time.sleep(0.2)
+                role.signal(signal.SIGKILL)
+        print({fault: f"{max(times):.0f} ms" for fault, times in taken_ms.items()})
+        world.work_off(env)
+        count = 5 * len(taken_ms)
+        assert missing(env) == (2 * count, count)
+        stand.trick = None
+        role = gateway(world, env, stand, tmp_path)
+        wait_filled(world, env)
+        assert role.stop() == 0
+        asked = len(stand.asked)
+        # Nobody is there to ask, and nobody is needed: this place and hour were asked for.
+        later = {**a_survey(env, 0), "survey": "known"}
+        receipt = app.hand_in(later)
+        assert receipt.status == 201
+        # One hour of three is known; the others come later.
+        longer = {**a_survey(env, 1, start=datetime(2026, 6, 14, 22, 30, tzinfo=timezone.utc), minutes=100), "survey": "partly"}
+        assert app.hand_in(longer).status == 201
+        world.work_off(env)
+        assert app.get(receipt.json["status_url"]).json["weather"] == "known"
+        assert query(env, "SELECT weather_missing FROM drover.survey WHERE survey = 'partly'") == [(2,)]
+        assert len(stand.asked) == asked
+        assert app.hand_in(later).status == 200
+        check({**env, "SITE": env["SITE"] + "-0"}, stand.truth)
+    finally:
+        desk.server.stop()
+        assert worker.stop() == 0
 
 
 @pytest.mark.needs_shared

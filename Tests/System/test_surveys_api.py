@@ -22,7 +22,7 @@ import pytest
 from brokers import Noida
 from harness import ROOT, Drover
 from surveyors import App, SurveyDesk, a_site, ahead, survey, tables_readable
-from world import connect, producer
+from world import World, connect, producer
 
 CSV, XML = "text/csv", "text/xml"
 
@@ -32,7 +32,7 @@ def desk(program):
     folder = Path(tempfile.mkdtemp(prefix="drover-surveys-", dir="/tmp"))
     folder.chmod(0o711)
     drover = Drover(program)
-    yield SurveyDesk(drover, drover.servers(folder / "data"), folder)
+    yield SurveyDesk(World(drover, drover.servers(folder / "data")), folder)
     drover.close()
     shutil.rmtree(folder, ignore_errors=True)
 
@@ -291,7 +291,7 @@ def test_an_apps_way_to_the_database_reads_no_table(desk):
 
 def test_the_broker_is_away_and_the_retry_is_accepted_once(drover, data, tmp_path):
     broker = Noida(data.parent / "broker")
-    desk = SurveyDesk(drover, drover.servers(data), tmp_path, brokers=broker.brokers)
+    desk = SurveyDesk(World(drover, drover.servers(data)), tmp_path, brokers=broker.brokers)
     try:
         app, site, calls = desk.app(), a_site(), desk.calls()
         assert app.hand_in(survey(site, "s-0")).status == 201
