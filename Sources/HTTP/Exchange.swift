@@ -11,8 +11,8 @@ final class Exchange {
     var refusal: Response?
     var dropped = 0
     private var bodyBytesMax = 0
-    /// Set: the handler has run, and this gives its answer.
-    var later: LaterAnswer?
+    /// Set: the handler was called, and this gives its answer.
+    var resting: RestingRequest?
 
     init(target: [UInt8]) { self.target = target }
 
@@ -86,7 +86,7 @@ let requestEnded:
         if let pointer = unsafe exchange?.pointee {
             let ended = unsafe Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue()
             ended.letGo(context.heldBytes)
-            if let later = ended.later { context.ended(later) }
+            ended.resting.map(context.ended)
             unsafe exchange?.pointee = nil
         }
     }
@@ -141,17 +141,14 @@ let requestArrived:
             return .YES
         }
         var response: Response
-        if let later = exchange.later {
-            guard let given = unsafe later.taken(on: id(connection)) else { return .YES }
-            response = given
+        if let refusal = exchange.refusal {
+            response = refusal.with("Connection", "close")
         } else {
-            unsafe context.connections.entered(.handling, id(connection))
-            response = exchange.refusal?.with("Connection", "close") ?? context.handler(request)
-        }
-        if let later = response.later {
-            exchange.later = later
-            context.begin(later)
-            guard let given = unsafe later.taken(on: id(connection)) else { return .YES }
+            if exchange.resting == nil {
+                unsafe context.connections.entered(.handling, id(connection))
+                exchange.resting = context.handle(request)
+            }
+            guard let given = unsafe exchange.resting!.taken(on: id(connection)) else { return .YES }
             response = given
         }
         if context.isStopping.load(ordering: .acquiring), exchange.refusal == nil {

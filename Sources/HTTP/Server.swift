@@ -2,7 +2,7 @@ internal import CMicrohttpd
 internal import Glibc
 internal import Synchronization
 
-/// An HTTP/1.1 server. Handlers run on its threads and may block; while one does, other connections of that thread wait.
+/// An HTTP/1.1 server. Handlers run on threads of their own and may block.
 @safe
 public final class Server: @unchecked Sendable {
     // Written once; `stopped` guards what ends.
@@ -16,11 +16,15 @@ public final class Server: @unchecked Sendable {
     /// The port that is listened on.
     public let port: UInt16
 
+    /// Of the library: they do nothing that waits.
+    private static let ioThreads = 2
+    private static let lastAnswersMs: Int64 = 500
+
     /// Starts.
     /// - Parameters:
     ///   - host: address to listen on; without a certificate keep to loopback or a private one.
     ///   - port: 0 lets the system choose.
-    ///   - threads: at least 1.
+    ///   - threads: so many handlers run at a time; at least 1.
     ///   - certificate: answers HTTPS (TLS 1.2 and 1.3) and nothing else; nil: plain HTTP.
     ///   - clients: who is let in; needs a certificate. Nil: everybody.
     ///   - refused: told why a client's certificate was not taken, and its address.
@@ -32,13 +36,14 @@ public final class Server: @unchecked Sendable {
         handler: @escaping @Sendable (Request) -> Response
     ) throws {
         precondition(clients == nil || certificate != nil, "clients show certificates over TLS only")
-        let context = ServerContext(limits: limits, refused: refused, handler: handler)
+        let context = ServerContext(limits: limits, threads: max(1, threads), refused: refused, handler: handler)
         if let certificate { try context.renew(certificate, clients) }
         let (listener, bound) = try Listener.open(host: host, port: port)
         let retained = unsafe Unmanaged.passRetained(context)
         guard
-            let daemon = unsafe Server.start(listener, max(1, threads), limits, certificate, retained.toOpaque())
+            let daemon = unsafe Server.start(listener, Server.ioThreads, limits, certificate, retained.toOpaque())
         else {
+            context.handlers.stop()
             close(listener)
             unsafe retained.release()
             throw ServerError(
@@ -67,7 +72,6 @@ public final class Server: @unchecked Sendable {
         }
         guard isFirst else { return }
         context.isStopping.store(true, ordering: .releasing)
-        // The library must not be stopped while a connection is suspended.
         context.endStreams()
         context.endLaters()
         _ = unsafe MHD_quiesce_daemon(daemon)
@@ -77,7 +81,12 @@ public final class Server: @unchecked Sendable {
         let deadlineMs = Connections.nowMs() + Int64(graceMs)
         // Connections that rest never end by themselves: only requests count.
         while context.connections.inFlight > 0, Connections.nowMs() < deadlineMs { usleep(10_000) }
+        // Those that still rest are told so.
+        context.endResting()
+        let lastMs = Connections.nowMs() + Server.lastAnswersMs
+        while context.connections.inFlight > 0, Connections.nowMs() < lastMs { usleep(10_000) }
         unsafe MHD_stop_daemon(daemon)
+        context.handlers.stop()
         close(listener)
         context.isStopped.store(true, ordering: .releasing)
         pthread_join(watch, nil)
@@ -173,18 +182,22 @@ final class ServerContext: Sendable {
     let heldBytes = Atomic(0)
     /// Bodies that go on, by what they are.
     private let streams = Mutex<(open: [ObjectIdentifier: BodyStream], isOver: Bool)>(([:], false))
-    /// Requests whose answer is not there yet.
+    /// Answers that handlers promised.
     private let laters = Mutex<(open: [ObjectIdentifier: LaterAnswer], isOver: Bool)>(([:], false))
+    /// Requests whose answer is not there yet.
+    private let resting = Mutex<(open: [ObjectIdentifier: RestingRequest], isOver: Bool)>(([:], false))
+    let handlers: HandlerThreads
     let refused: @Sendable (_ why: String, _ address: String) -> Void
     let isStopping = Atomic(false)
     let isStopped = Atomic(false)
 
     init(
-        limits: Limits, refused: @escaping @Sendable (_ why: String, _ address: String) -> Void,
+        limits: Limits, threads: Int, refused: @escaping @Sendable (_ why: String, _ address: String) -> Void,
         handler: @escaping @Sendable (Request) -> Response
     ) {
         (self.limits, self.refused) = (limits, refused)
         self.handler = handler
+        handlers = HandlerThreads(threads)
         connections = Connections(limits)
     }
 
@@ -198,18 +211,49 @@ final class ServerContext: Sendable {
         }
     }
 
-    /// To be called before the library is told to wait for it.
-    func begin(_ later: LaterAnswer) {
+    /// Calls the handler on a thread of its own.
+    func handle(_ request: Request) -> RestingRequest {
+        let rest = RestingRequest()
+        let isOver = resting.withLock { resting in
+            if !resting.isOver { resting.open[ObjectIdentifier(rest)] = rest }
+            return resting.isOver
+        }
+        if isOver {
+            rest.give(ServerContext.stopping)
+            return rest
+        }
+        handlers.run { [self] in
+            let response = handler(request)
+            guard let later = response.later else { return rest.give(response) }
+            begin(later)
+            later.whenGiven { [weak self] given in
+                _ = self?.laters.withLock { $0.open.removeValue(forKey: ObjectIdentifier(later)) }
+                rest.give(given)
+            }
+        }
+        return rest
+    }
+
+    func ended(_ rest: RestingRequest) {
+        rest.close()
+        _ = resting.withLock { $0.open.removeValue(forKey: ObjectIdentifier(rest)) }
+    }
+
+    /// All that rest, and those that begin to: the library must not be stopped while a connection is suspended.
+    func endResting() {
+        let open = resting.withLock { resting in
+            resting.isOver = true
+            return Array(resting.open.values)
+        }
+        for rest in open { rest.give(ServerContext.stopping) }
+    }
+
+    private func begin(_ later: LaterAnswer) {
         let isOver = laters.withLock { laters in
             if !laters.isOver { laters.open[ObjectIdentifier(later)] = later }
             return laters.isOver
         }
         if isOver { later.give(ServerContext.stopping) }
-    }
-
-    func ended(_ later: LaterAnswer) {
-        later.close()
-        _ = laters.withLock { $0.open.removeValue(forKey: ObjectIdentifier(later)) }
     }
 
     /// All that wait, and those that begin to.

@@ -23,7 +23,7 @@ public final class SurveySite: Sendable {
     ///   - shelf: nil: all weather is added later.
     public init(conninfo: String, uploads: UploadSender, nodes: SurveyNodeMap?, shelf: WeatherShelf?, log: Log) {
         (self.nodes, self.log) = (nodes, log)
-        lender = ConnectionLender(conninfo: conninfo, idleMax: 8)
+        lender = ConnectionLender(conninfo: conninfo, idleMax: 12)
         desk = SurveyDesk(lender, conninfo: conninfo, uploads: uploads, shelf: shelf)
     }
 

@@ -54,6 +54,31 @@ struct LaterAnswerTests {
         #expect(sockets[0].read(until: "<second>").contains("200 OK"))
     }
 
+    @Test("A handler that waits keeps nobody waiting but its own client, on however few connections' threads")
+    func blocking() throws {
+        let open = Mutex<Set<Int>>([])
+        let server = try Server(port: 0, threads: 4) { request in
+            if let gate = Int(request.path.dropFirst()) {
+                while !open.withLock({ $0.contains(gate) }) { usleep(1_000) }
+            }
+            return .text("[\(request.path)]")
+        }
+        defer { server.stop() }
+        func ask(_ path: String) -> Socket {
+            let socket = Socket(port: server.port)
+            socket.send("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
+            return socket
+        }
+        let blocked = (0..<3).map { ask("/\($0)") }
+        for number in 0..<50 {
+            #expect(ask("/free-\(number)").read(until: "[/free-\(number)]").contains("200 OK"))
+        }
+        for number in (0..<3).reversed() {
+            open.withLock { _ = $0.insert(number) }
+            #expect(blocked[number].read(until: "[/\(number)]").contains("200 OK"))
+        }
+    }
+
     @Test("One that is given before the handler returns goes out at once")
     func early() throws {
         let server = try Server(port: 0) { _ in
