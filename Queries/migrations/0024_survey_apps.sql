@@ -37,12 +37,15 @@ BEGIN
         FROM drover.survey_receipt r WHERE r.site = a_site AND r.survey = a_survey;
 END $$;
 
--- The first place on the log is kept: it is the one that counts.
-CREATE FUNCTION drover.survey_logged(a_number bigint, a_partition int, an_offset bigint) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-    UPDATE drover.survey_receipt r SET partition = a_partition, record_offset = an_offset
-    WHERE r.number = a_number AND r.partition IS NULL
-$$;
+-- Of each the first place on the log is kept: it is the one that counts.
+CREATE FUNCTION drover.surveys_logged(the_numbers bigint[], the_partitions int[], the_offsets bigint[]) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    UPDATE drover.survey_receipt r SET partition = place.partition, record_offset = place.record_offset
+        FROM (SELECT DISTINCT ON (number) * FROM unnest(the_numbers, the_partitions, the_offsets)
+            AS place (number, partition, record_offset) ORDER BY number, record_offset) AS place
+        WHERE r.number = place.number AND r.partition IS NULL;
+END $$;
 
 CREATE FUNCTION drover.survey_receipt_of(an_account text, a_site text, a_survey text)
 RETURNS TABLE (number bigint, digest bytea, received_at timestamptz, is_logged boolean, is_set_aside boolean, version int,
@@ -115,10 +118,10 @@ REVOKE EXECUTE ON FUNCTION drover.weather_known(text, int, int, int, timestamptz
 GRANT EXECUTE ON FUNCTION drover.weather_known(text, int, int, int, timestamptz, timestamptz, timestamptz)
     TO drover_survey, drover_gateway, drover_writer;
 
-REVOKE EXECUTE ON FUNCTION drover.take_survey(text, text, bytea, text, text), drover.survey_logged(bigint, int, bigint),
+REVOKE EXECUTE ON FUNCTION drover.take_survey(text, text, bytea, text, text), drover.surveys_logged(bigint[], int[], bigint[]),
     drover.survey_receipt_of(text, text, text), drover.keep_survey_photo(text, text, text, bytea, int),
     drover.open_survey_session(bytea, bytea), drover.survey_session_token(bytea) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION drover.take_survey(text, text, bytea, text, text), drover.survey_logged(bigint, int, bigint),
+GRANT EXECUTE ON FUNCTION drover.take_survey(text, text, bytea, text, text), drover.surveys_logged(bigint[], int[], bigint[]),
     drover.survey_receipt_of(text, text, text), drover.keep_survey_photo(text, text, text, bytea, int),
     drover.open_survey_session(bytea, bytea), drover.survey_session_token(bytea) TO drover_survey;
 

@@ -32,9 +32,23 @@ public enum SurveyReceipts {
         return try receipt(row)
     }
 
-    public static func logged(_ number: Int64, partition: Int32, offset: Int64, on connection: Connection) throws {
+    /// Where a promised survey stands on the log.
+    public struct Place: Sendable {
+        public let number: Int64
+        public let partition: Int32
+        public let offset: Int64
+        public init(_ number: Int64, partition: Int32, offset: Int64) {
+            (self.number, self.partition, self.offset) = (number, partition, offset)
+        }
+    }
+
+    public static func logged(_ places: [Place], on connection: Connection) throws {
         try connection.query(
-            "SELECT drover.survey_logged($1, $2, $3)", [.int8(number), .int4(partition), .int8(offset)])
+            "SELECT drover.surveys_logged($1, $2, $3)",
+            [
+                .int8Array(places.map(\.number)), .int4Array(places.map(\.partition)),
+                .int8Array(places.map(\.offset)),
+            ])
     }
 
     /// Nil: the account has none.

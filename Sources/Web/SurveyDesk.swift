@@ -23,17 +23,14 @@ final class SurveyDesk: Sendable {
         case unfit(String)
     }
 
-    /// Marks that wait; beyond it a survey stays unmarked, and a repeat of it goes to the log once more.
-    private static let marksMax = 10_000
-
     private let lender: ConnectionLender
     private let uploads: UploadSender
     private let shelf: WeatherShelf?
-    private let marks: SideThread<ReceiptMarks>
+    private let marks: ReceiptMarks
 
     init(_ lender: ConnectionLender, conninfo: String, uploads: UploadSender, shelf: WeatherShelf?) {
         (self.lender, self.uploads, self.shelf) = (lender, uploads, shelf)
-        marks = SideThread("survey-marks", waitingMax: SurveyDesk.marksMax) { ReceiptMarks(conninfo: conninfo) }
+        marks = ReceiptMarks(conninfo: conninfo)
     }
 
     func stop() { marks.stop() }
@@ -44,9 +41,8 @@ final class SurveyDesk: Sendable {
         let receipt: SurveyReceipts.Receipt
         let upload: Upload
         do {
-            let submitted = SurveyDesk.record(survey, digest, from: use)
             // Before it is promised: what cannot stand on the log is no promise.
-            _ = try Upload(surveys: [submitted])
+            var made = try Upload(surveys: [SurveyDesk.record(survey, digest, from: use)])
             let found = try lender.withConnection { connection in
                 let receipt = try SurveyReceipts.take(
                     site: survey.site, survey: survey.survey, digest: digest, account: use.account, token: use.id,
@@ -55,7 +51,9 @@ final class SurveyDesk: Sendable {
             }
             guard let found else { return then(.taken) }
             receipt = found.0
-            upload = try Upload(surveys: [submitted] + (found.weather.map { [$0] } ?? []))
+            // The place of the last record is the survey's.
+            if let weather = found.weather { try made.insert(survey: weather) }
+            upload = made
         } catch let fault as Upload.Fault {
             return then(.unfit("\(fault)"))
         } catch {
@@ -68,13 +66,9 @@ final class SurveyDesk: Sendable {
             case .busy: return then(.busy)
             case .acknowledged: break
             }
-            let stored = Outcome.stored(receipt, digest: digest, isNew: true)
-            let isMarked = marks.take { marks in
-                // It is on the log, marked or not.
-                if let place { marks.mark(receipt.number, place) }
-                then(stored)
-            }
-            if !isMarked { then(stored) }
+            let place = SurveyReceipts.Place(receipt.number, partition: place!.partition, offset: place!.offset)
+            // It is on the log, marked or not.
+            marks.add(place) { then(.stored(receipt, digest: digest, isNew: true)) }
         }
     }
 
@@ -99,36 +93,5 @@ final class SurveyDesk: Sendable {
         let known = try shelf.known(at: place, from: first, through: last, nowMs: nowMs, on: connection)
         guard !known.isEmpty else { return nil }
         return SurveyRecord(weather: known, of: survey.survey, site: survey.site, account: use.account, ts: nowMs)
-    }
-}
-
-/// Marks receipts. What is lost with a crash of the database costs a repeat, so nobody waits for its disk.
-private final class ReceiptMarks {
-    private static let againMs: Int64 = 1_000
-
-    private let conninfo: String
-    private var connection: Connection?
-    private var tryAgainMs: Int64 = 0
-
-    init(conninfo: String) { self.conninfo = conninfo }
-
-    func mark(_ number: Int64, _ place: UploadSender.Place) {
-        do {
-            guard let open = try connect() else { return }
-            try SurveyReceipts.logged(number, partition: place.partition, offset: place.offset, on: open)
-        } catch {
-            connection = nil
-        }
-    }
-
-    /// Nil: the database was away a moment ago.
-    private func connect() throws -> Connection? {
-        if let connection { return connection }
-        guard Clock.steadyMs() >= tryAgainMs else { return nil }
-        tryAgainMs = Clock.steadyMs() + ReceiptMarks.againMs
-        let made = try Connection(conninfo: conninfo, connectTimeoutS: 2, applicationName: "drover survey-marks")
-        try made.execute("SET statement_timeout = '2s'; SET synchronous_commit = off")
-        connection = made
-        return made
     }
 }
