@@ -66,7 +66,8 @@ public struct ReportQueries: Sendable {
     public static let names = [
         "day_trips", "fleet_day_alerts", "trip_at", "compare_trips", "trip_samples", "page_vehicles", "page_trips",
         "open_alerts",
-        "live_trip", "last_samples", "campuses", "people", "campus_day", "dispatch_why", "dispatch_day", "vehicles",
+        "live_trip", "last_samples", "campuses", "people", "accounts", "campus_day", "dispatch_why", "dispatch_day",
+        "vehicles",
         "alerts", "alert_story",
         "alert_readings",
         "machine", "readings",

@@ -220,6 +220,10 @@ public struct SettingRow: Sendable {
             "PEM file with the server's certificate and what leads to a root: HTTPS; empty: plain HTTP"),
         SettingRow("web.certificate_key", .text, "", "PEM file with its private key, without a passphrase"),
         SettingRow(
+            "web.public_url", .text, "",
+            "how people reach the pages, like https://drover.example.org: links in mails begin with it; empty: no mails of "
+                + "accounts"),
+        SettingRow(
             "web.plain_http_outside", .integer(0...1), "0",
             "1: plain HTTP on other addresses than the loopback, for a proxy in front that speaks HTTPS"),
         SettingRow("apps.host", .text, "127.0.0.1", "address that riders' and ride drivers' apps reach"),

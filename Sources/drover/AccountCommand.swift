@@ -9,24 +9,36 @@ import Wire
 
 extension Command {
     static let account = Command(
-        name: "account", operands: "settings show ACCOUNT | settings set ACCOUNT KEY=VALUE…",
-        summary: "An account's own switches, limits, units and fuel price. KEY= takes the standard again.",
+        name: "account",
+        operands: "list | add ID | link ID | roles ID | disable ID | enable ID | erase ID | settings show|set ID …",
+        summary:
+            "Who logs in, and an account's own switches, limits, units and fuel price. KEY= takes the standard again.",
         options: [
-            .init("--format", "F", "show: table or json (default table)"),
-            .init("--by", "NAME", "set: who says it (default: the login's name)"),
+            .init("--mail", "M", "add: the mail address to log in with (default: whoever opens the link says it)"),
+            .init("--role", "R", "add, roles: what it may do; may be given several times"),
+            .init("--format", "F", "list, show: table, csv or json (default table)"),
+            .init("--by", "NAME", "settings set: who says it (default: the login's name)"),
         ] + SettingsSource.options,
-        example: "drover account settings set miller speed_limit_mph=75 mail=on units=metric",
+        example: "drover account add miller --mail miller@example.org --role farmer",
         run: { arguments in
             let words = arguments.operands
-            guard words.count >= 3, words[0] == "settings", VehicleID.isValid(words[2].utf8) else {
-                throw UsageError(
-                    "say `settings show ACCOUNT` or `settings set ACCOUNT KEY=VALUE…`; an account is 1 to 64 letters, "
-                        + "digits, -, _ or .")
+            if words == ["list"] { return try listAccounts(arguments) }
+            guard words.count >= 2, VehicleID.isValid(words.last(where: { !$0.contains("=") })!.utf8) else {
+                throw UsageError("say what, and for which account: 1 to 64 letters, digits, -, _ or .")
             }
-            switch (words[1], words.count) {
-            case ("show", 3): return try showSettings(of: words[2], arguments)
-            case ("set", 4...): return try set(words[3...], of: words[2], arguments)
-            default: throw UsageError("say `settings show ACCOUNT` or `settings set ACCOUNT KEY=VALUE…`")
+            switch (words[0], words.count) {
+            case ("add", 2): return try addAccount(words[1], arguments)
+            case ("link", 2): return try newLink(words[1], arguments)
+            case ("roles", 2): return try setRoles(words[1], arguments)
+            case ("disable", 2): return try disableAccount(true, words[1], arguments)
+            case ("enable", 2): return try disableAccount(false, words[1], arguments)
+            case ("erase", 2): return try eraseAccount(words[1], arguments)
+            case ("settings", 3) where words[1] == "show": return try showSettings(of: words[2], arguments)
+            case ("settings", 4...) where words[1] == "set": return try set(words[3...], of: words[2], arguments)
+            default:
+                throw UsageError(
+                    "say `list`, `add ID`, `link ID`, `roles ID`, `disable ID`, `enable ID`, `erase ID`, "
+                        + "`settings show ID` or `settings set ID KEY=VALUE…`")
             }
         })
 

@@ -77,7 +77,12 @@ struct PageRole {
             conninfo: PageRole.surveyConninfo(settings), uploads: uploads, nodes: nodes,
             shelf: try settings.weatherShelf(), log: log)
         self.surveys = surveys
+        let accounts = AccountSite(
+            conninfo: settings.text("postgres.reader_url", or: "postgres.url"),
+            isSecure: certificate != nil || settings.text("web.public_url").hasPrefix("https://"),
+            post: try PageRole.accountPost(settings), log: log)
         var router = site.router()
+        accounts.add(to: &router)
         surveys.add(to: &router)
         let routes = router
         var limits = Limits()
@@ -135,6 +140,22 @@ struct PageRole {
     private static func surveyConninfo(_ settings: Settings) -> String {
         let own = settings.text("postgres.survey_url")
         return own.isEmpty ? settings.text("postgres.reader_url", or: "postgres.url") : own
+    }
+
+    /// Nil: no mail of accounts is sent.
+    static func accountPost(_ settings: Settings) throws -> AccountSite.Post? {
+        let address = settings.text("web.public_url")
+        guard !address.isEmpty else { return nil }
+        guard
+            address.hasPrefix("https://") || address.hasPrefix("http://127.0.0.1")
+                || address.hasPrefix("http://localhost")
+        else { throw Failure("web.public_url: is `\(address)`, must begin with https:// (or be http on the loopback)") }
+        guard let key = try MailRole.codeKey(settings) else {
+            throw Failure(
+                "people.code_key_file: links in mails need it (web.public_url is set): make it with `openssl rand -out FILE 32`"
+            )
+        }
+        return AccountSite.Post(address: address, key: key)
     }
 
     /// Nil: none is set.

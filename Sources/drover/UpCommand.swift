@@ -7,6 +7,7 @@ import Notices
 import Observe
 import Postgres
 import Reports
+import Secrets
 import Settings
 import Storage
 import Worker
@@ -90,6 +91,9 @@ extension Command {
             try Sample(settings, data: data, again: lost > 0).run(failure: embedded.failure)
         }
         Out.note("the page is at \(page.address)")
+        if let link = try firstLogIn(settings, page) {
+            Out.note("nobody can log in yet. The administrator's password is chosen here, once, within a day: \(link)")
+        }
         if arguments.has("--once") { return .done }
         let boxes = arguments.has("--sample") ? try SampleBoxes() : nil
         let emulating = boxes.map { boxes in
@@ -128,6 +132,19 @@ extension Command {
         }
         Out.note("stopping")
         return .done
+    }
+}
+
+extension Command {
+    /// A new link with each start until it was used; nil: it was.
+    private static func firstLogIn(_ settings: Settings, _ page: PageRole) throws -> String? {
+        let (account, link) = ("administrator", Token.random())
+        let owner = try Connection(conninfo: settings.text("postgres.owner_url"))
+        guard try !AccountBook.hasAdministrator(on: owner) else { return nil }
+        if try !AccountBook.add(account, mail: nil, roles: [account], link: link.digest, on: owner) {
+            guard try AccountBook.link(account, link.digest, on: owner) else { return nil }
+        }
+        return address(of: link, settings, page: page.address)
     }
 }
 

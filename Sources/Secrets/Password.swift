@@ -1,0 +1,41 @@
+internal import CSodium
+internal import Foundation
+
+/// Argon2id (RFC 9106) of passwords. What is compared and kept is a digest of its output, made here and compared in the
+/// database, so that whoever asks the database reads nothing that passwords can be tried against.
+public enum Password {
+    /// How dear one try is.
+    public struct Cost: Equatable, Sendable {
+        public let memoryKiB: Int32
+        public let passes: Int32
+        public init(memoryKiB: Int32, passes: Int32) { (self.memoryKiB, self.passes) = (memoryKiB, passes) }
+        /// libsodium's for log-ins; OWASP's Password Storage Cheat Sheet asks for 19 MiB and two passes at least.
+        public static let standard = Cost(memoryKiB: 65_536, passes: 2)
+        fileprivate static let memoryKiBMax: Int32 = 1 << 20
+        fileprivate static let passesMax: Int32 = 16
+    }
+
+    public static let saltBytes = 16
+    /// In bytes of UTF-8. NIST SP 800-63B: 8 characters at least, 64 and more must be taken, no rules of composition.
+    public static let length = 10...200
+
+    /// Two at a time: each holds its memory, and a flood of log-ins must not hold all of it.
+    private static let turns = DispatchSemaphore(value: 2)
+
+    public static func randomSalt() -> [UInt8] { Secrets.random(saltBytes) }
+
+    /// Takes some 60 ms of a core. Nil: the cost is none that this takes.
+    public static func digest(_ password: String, salt: [UInt8], cost: Cost = .standard) -> [UInt8]? {
+        guard salt.count == saltBytes, (8...Cost.memoryKiBMax).contains(cost.memoryKiB),
+            (1...Cost.passesMax).contains(cost.passes)
+        else { return nil }
+        turns.wait()
+        defer { turns.signal() }
+        var key = [UInt8](repeating: 0, count: 32)
+        let text = password.utf8.map { CChar(bitPattern: $0) }
+        let code = unsafe crypto_pwhash(
+            &key, UInt64(key.count), text, UInt64(text.count), salt, UInt64(cost.passes), Int(cost.memoryKiB) * 1_024,
+            crypto_pwhash_ALG_ARGON2ID13)
+        return code == 0 ? Secrets.digest(key) : nil
+    }
+}

@@ -1,0 +1,96 @@
+import Fleet
+import Postgres
+import Reports
+import Secrets
+import Settings
+import Storage
+import Wire
+
+extension Command {
+    private static let roles = [
+        "farmer", "dealer", "developer", "driver", "fleet_manager", "rider", "ride_driver", "dispatcher", "surveyor",
+        "researcher", "ranger", "analyst", "operator", "administrator",
+    ]
+
+    /// The owner's: nobody else may read or write the tables.
+    private static func book(_ arguments: Arguments) throws -> (settings: Settings, connection: Connection) {
+        let settings = try SettingsSource.load(arguments)
+        return (settings, try Connection(conninfo: settings.text("postgres.owner_url", or: "postgres.url")))
+    }
+
+    static func listAccounts(_ arguments: Arguments) throws -> ExitCode {
+        let render = try arguments.one("--format", of: queryFormats, standard: "table")
+        let rows = try book(arguments).connection.query(Home.reportQueries()["accounts"])
+        Out.result(render(try QueryOutput(rows)))
+        return .done
+    }
+
+    static func addAccount(_ account: String, _ arguments: Arguments) throws -> ExitCode {
+        let mail = arguments.text("--mail")
+        if let mail, !MailAddress.isValid(mail) { throw UsageError("--mail: `\(mail)` is no mail address") }
+        let (roles, link) = (try roles(arguments), Token.random())
+        let (settings, connection) = try book(arguments)
+        guard try AccountBook.add(account, mail: mail, roles: roles, link: link.digest, on: connection) else {
+            throw Failure(
+                "\(account): there is an account of this id or mail address already: see `drover account list`")
+        }
+        Out.note("\(account) is added. Its password is chosen here, once, within \(AccountBook.linkHours) hours:")
+        Out.result(address(of: link, settings))
+        return .done
+    }
+
+    static func newLink(_ account: String, _ arguments: Arguments) throws -> ExitCode {
+        let link = Token.random()
+        let (settings, connection) = try book(arguments)
+        guard try AccountBook.link(account, link.digest, on: connection) else {
+            throw Failure("\(account): there is no such account, or it is disabled")
+        }
+        Out.note("A new password for \(account) is chosen here, once, within \(AccountBook.linkHours) hours:")
+        Out.result(address(of: link, settings))
+        return .done
+    }
+
+    static func setRoles(_ account: String, _ arguments: Arguments) throws -> ExitCode {
+        let roles = try roles(arguments)
+        guard try AccountBook.set(roles: roles, of: account, on: book(arguments).connection) else {
+            throw Failure("\(account): there is no such account")
+        }
+        Out.note("\(account): \(roles.isEmpty ? "no roles" : roles.joined(separator: ", ")), from the next request on")
+        return .done
+    }
+
+    static func disableAccount(_ disabled: Bool, _ account: String, _ arguments: Arguments) throws -> ExitCode {
+        guard try AccountBook.set(disabled: disabled, account, on: book(arguments).connection) else {
+            throw Failure("\(account): there is no such account")
+        }
+        Out.note(
+            disabled
+                ? "\(account) is disabled: logged out everywhere, from the next request on"
+                : "\(account) may log in again")
+        return .done
+    }
+
+    static func eraseAccount(_ account: String, _ arguments: Arguments) throws -> ExitCode {
+        guard try AccountBook.erase(account, on: book(arguments).connection) else {
+            throw Failure("\(account): there is no such account")
+        }
+        Out.note("\(account): mail address, names, password and sessions are forgotten; results keep the id")
+        return .done
+    }
+
+    private static func roles(_ arguments: Arguments) throws -> [String] {
+        let said = arguments.texts("--role")
+        for role in said where !roles.contains(role) {
+            throw UsageError("--role: `\(role)` is none of \(roles.joined(separator: ", "))")
+        }
+        return roles.filter(said.contains)
+    }
+
+    /// Where a link of that token leads.
+    static func address(of link: Token, _ settings: Settings, page: String? = nil) -> String {
+        var base = page ?? settings.text("web.public_url")
+        if base.isEmpty { base = "http://\(settings.text("web.host")):\(settings.text("web.port"))" }
+        if base.hasSuffix("/") { base.removeLast() }
+        return "\(base)/password?link=\(link.text)"
+    }
+}

@@ -1,0 +1,367 @@
+"""Accounts: log-in, registration and forgotten passwords by mail, sessions, and what somebody without rights may try."""
+import http.client
+import re
+import statistics
+import time
+import urllib.parse
+from types import SimpleNamespace
+
+import argon2.low_level as argon2
+import hashlib
+import psycopg
+import pytest
+from harness import axe_violations
+from test_gateway import wait_until
+from test_mail import Office
+from certificates import self_signed
+from world import connect
+
+ADDRESS = re.compile(r"at (http://127\.0\.0\.1:(\d+)/)")
+PASSWORD, OTHER = "correct horse battery", "stapled ünïcode 李"
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    return self_signed(tmp_path_factory.mktemp("mail"), "mail")
+
+
+@pytest.fixture
+def site(world, env, certificate, tmp_path):
+    site = Site(world, env, certificate, tmp_path)
+    yield site
+    site.close()
+
+
+class Site:
+    """`drover serve` and `drover notify` as the logins that production gives them, and a real mail server."""
+
+    def __init__(self, world, env, certificate, folder):
+        self.world, self.env = world, env
+        with connect(env) as connection:
+            connection.execute("GRANT drover_reader, drover_api TO drover_web")
+        self.web = re.sub(r"user='?\w+'?", "user=drover_web", env["DROVER_POSTGRES_URL"])
+        self.key = folder / "key"
+        self.key.write_bytes(b"k" * 32)
+        self.office = Office(world, env, certificate, folder)
+        relay = world.drover.start(
+            "notify", "--set", f"people.code_key_file={self.key}",
+            *[word for key, value in {"server": f"smtp://127.0.0.1:{self.office.server.port}", "from": "drover@example.org", "user": "drover",
+                                      "password_file": self.office.password, "certificate_authority": certificate[0]}.items()
+              for word in ("--set", f"mail.{key}={value}")], env={**env, "DROVER_POSTGRES_RELAY_URL": self.office.relay_url})
+        self.office.relays.append(relay)
+        self.serve()
+
+    def serve(self, port=0, *more):
+        self.server = self.world.drover.start(
+            "serve", "--port", str(port), "--set", f"people.code_key_file={self.key}", "--set", "web.public_url=http://127.0.0.1:1", *more,
+            env={**self.env, "DROVER_POSTGRES_READER_URL": self.web})
+        self.address, self.port = self.server.wait_for(ADDRESS, 30).groups()
+
+    def close(self):
+        self.server.stop()
+        self.office.close()
+
+    def run(self, *words):
+        return self.world.drover.run("account", *words, env=self.env)
+
+    def query(self, sql, *values):
+        with connect(self.env) as connection:
+            return connection.execute(sql, values or None).fetchall()
+
+    def link(self, count=1):
+        """Of the last mail, as text from its body."""
+        wait_until(lambda: len(self.office.box.mails) >= count, 20)
+        body = self.office.box.mails[count - 1][2].get_content()
+        return re.search(r"http://127\.0\.0\.1:1(/\S+)", body).group(1)
+
+    def mail(self, number):
+        wait_until(lambda: len(self.office.box.mails) > number, 20)
+        return self.office.box.mails[number][2]
+
+    def with_account(self, account="miller", mail="miller@example.org", password=PASSWORD, *roles):
+        run = self.run("add", account, "--mail", mail, *[word for role in roles for word in ("--role", role)])
+        assert run.code == 0, run.err
+        visitor = Visitor(self)
+        path = urllib.parse.urlsplit(run.out.strip())
+        path = f"{path.path}?{path.query}"
+        assert visitor.get(path).status == 200
+        answer = visitor.post("/password", link=token(path), password=password, again=password)
+        assert answer.status == 200 and "password is taken" in answer.body, answer.body
+        return Visitor(self)
+
+
+def token(path):
+    return urllib.parse.parse_qs(path.partition("?")[2])["link"][0]
+
+
+class Visitor:
+    """A browser's cookies, without a browser."""
+
+    def __init__(self, site):
+        self.port, self.cookie = site.port, None
+
+    def ask(self, method, path, body=None, **headers):
+        headers = {"Sec-Fetch-Site": "same-origin", "User-Agent": "Tests/1", **headers}
+        headers = {name.replace("_", "-"): value for name, value in headers.items() if value is not None}
+        if self.cookie:
+            headers["Cookie"] = "theme=dark; " + self.cookie
+        connection = http.client.HTTPConnection("127.0.0.1", int(self.port), timeout=30)
+        connection.request(method, path, body, headers)
+        response = connection.getresponse()
+        answer = SimpleNamespace(status=response.status, headers=response.headers, body=response.read().decode())
+        connection.close()
+        if said := answer.headers["Set-Cookie"]:
+            self.cookie = said.partition(";")[0]
+            if self.cookie.endswith("="):
+                self.cookie = None
+        return answer
+
+    def get(self, path, **headers):
+        return self.ask("GET", path, **headers)
+
+    def post(self, path, headers=None, **fields):
+        return self.ask("POST", path, urllib.parse.urlencode(fields), **{"Content-Type": "application/x-www-form-urlencoded", **(headers or {})})
+
+    def log_in(self, mail="miller@example.org", password=PASSWORD, **more):
+        return self.post("/login", mail=mail, password=password, **more)
+
+    def mark(self):
+        return re.search(r'name="form" value="([0-9a-f]{64})"', self.get("/account").body).group(1)
+
+
+def test_somebody_registers_confirms_logs_in_and_out(site):
+    ada = Visitor(site)
+    said = ada.post("/register", mail="Ada@Example.org", first_name="Ada", last_name="Love<lace>", password=PASSWORD, again=PASSWORD)
+    assert said.status == 200 and "Look into your mail" in said.body
+    path = site.link()
+    assert ada.log_in("ada@example.org").status == 401, "not confirmed yet"
+    # A program that looks into mail opens links; so nothing happens with it.
+    assert ada.get(path).status == ada.get(path).status == 200
+    assert ada.post("/confirm", link=token(path), password="something else").status == 401
+    answer = ada.post("/confirm", link=token(path), password=PASSWORD)
+    assert answer.status == 303 and answer.headers["Location"] == "/account"
+    for attribute in ("HttpOnly", "SameSite=Lax", "Path=/"):
+        assert attribute in answer.headers["Set-Cookie"]
+    page = ada.get("/account")
+    assert page.status == 200 and "Love&lt;lace&gt;" in page.body and "Love<lace>" not in page.body and page.headers["Cache-Control"] == "no-store"
+    assert ada.post("/confirm", link=token(path), password=PASSWORD).status == 410, "once"
+    assert ada.get(path).status == 410
+    assert ada.post("/logout", form=ada.mark()).headers["Location"] == "/login" and ada.cookie is None
+    assert ada.get("/account").headers["Location"] == "/login?next=/account"
+    # By whatever way the address is written.
+    assert ada.log_in("ADA@example.ORG", next="/account").headers["Location"] == "/account"
+    assert site.query("SELECT roles, confirmed_at IS NOT NULL FROM drover.account WHERE lower(mail) = 'ada@example.org'") == [([], True)]
+    for elsewhere in ("//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)"):
+        assert Visitor(site).log_in("ada@example.org", next=elsewhere).headers["Location"] == "/account"
+
+
+def test_what_is_kept_is_argon2id_and_no_answer_tells_who_has_an_account(site):
+    site.with_account()
+    (password, salt, memory, passes), = site.query("SELECT password, salt, memory_kib, passes FROM drover.account WHERE account = 'miller'")
+    raw = argon2.hash_secret_raw(PASSWORD.encode(), bytes(salt), passes, memory, 1, 32, argon2.Type.ID)
+    assert hashlib.blake2b(raw, digest_size=32).digest() == bytes(password) and memory >= 19 * 1024
+    seen = {}
+    for mail in ("miller@example.org", "nobody@example.org"):
+        wrong = Visitor(site).log_in(mail, "not the password")
+        again = Visitor(site).post("/forgot", mail=mail)
+        new = Visitor(site).post("/register", mail=mail, password=OTHER, again=OTHER)
+        seen[mail] = [(answer.status, answer.body.replace(mail, "M"), sorted(answer.headers.keys())) for answer in (wrong, again, new)]
+    assert seen["miller@example.org"] == seen["nobody@example.org"]
+    wait_until(lambda: len(site.office.box.mails) == 3, 20)
+    subjects = sorted((mail[1][0], mail[2]["Subject"]) for mail in site.office.box.mails)
+    assert subjects == [("miller@example.org", "A new password"), ("miller@example.org", "You already have an account"), ("nobody@example.org", "Confirm your mail address")]
+    # Who registered for somebody else changed nothing of theirs.
+    assert Visitor(site).log_in().status == 303
+    # As long, too: both are hashed. (Shown, not asserted: a clock on a shared machine proves nothing.)
+    times = {mail: [] for mail in seen}
+    for _ in range(6):
+        for mail in times:
+            began = time.monotonic()
+            Visitor(site).log_in(mail, "not the password")
+            times[mail].append(time.monotonic() - began)
+    print({mail: f"{statistics.median(took) * 1000:.0f} ms" for mail, took in times.items()})
+    with psycopg.connect(site.web, autocommit=True) as web:
+        for table in ("account", "account_session", "account_link", "account_try", "account_secret"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                web.execute(f"SELECT * FROM drover.{table}")
+        for inner in ("drover.admit_account_try('a', 'b', true)",):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                web.execute(f"SELECT {inner}")
+    said = site.server.output() + "".join(relay.output() for relay in site.office.relays)
+    assert PASSWORD not in said and "miller@" not in said and "drover_" not in said.replace("drover_web", "")
+
+
+def test_a_forgotten_password_is_replaced_once_and_everybody_is_logged_out(site):
+    old = site.with_account()
+    assert old.log_in(keep="1").status == 303
+    Visitor(site).post("/forgot", mail="miller@example.org")
+    first = site.link(1)
+    Visitor(site).post("/forgot", mail="miller@example.org")
+    second = site.link(2)
+    new = Visitor(site)
+    assert new.get(first).status == 410, "the newest counts"
+    for password, again in (("short", "short"), (OTHER, PASSWORD), ("aaaaaaaaaaaa", "aaaaaaaaaaaa"), ("x" * 300, "x" * 300)):
+        answer = new.post("/password", link=token(second), password=password, again=again)
+        assert answer.status == 422 and 'role="alert"' in answer.body
+    assert new.post("/password", link=token(second), password=OTHER, again=OTHER).status == 200
+    assert new.post("/password", link=token(second), password=PASSWORD, again=PASSWORD).status == 410
+    assert old.get("/account").status == 303, "logged out"
+    assert new.log_in().status == 401 and new.log_in(password=OTHER).status == 303
+    # One that is too old.
+    Visitor(site).post("/forgot", mail="miller@example.org")
+    third = site.link(3)
+    site.query("UPDATE drover.account_link SET expires_at = now() - interval '1 second' RETURNING 1")
+    assert new.get(third).status == 410 and new.post("/password", link=token(third), password=PASSWORD, again=PASSWORD).status == 410
+
+
+def test_one_account_in_many_places(site):
+    here = site.with_account()
+    there = Visitor(site)
+    assert here.log_in().status == there.log_in(keep="1").status == 303
+    assert here.get("/account").body.count("End it") == 1
+    number = re.search(r'name="number" value="(\d+)"', here.get("/account").body).group(1)
+    # Somebody else's session is none of ours.
+    stranger = site.with_account("fink", "fink@example.org")
+    stranger.log_in("fink@example.org")
+    stranger.post("/account/sessions/end", form=stranger.mark(), number=number)
+    assert there.get("/account").status == 200
+    here.post("/account/sessions/end", form=here.mark(), number=number)
+    assert there.get("/account").status == 303 and here.get("/account").status == 200
+    there.log_in()
+    wrong = here.post("/account/password", form=here.mark(), old="not the password", password=OTHER, again=OTHER)
+    assert wrong.status == 401 and there.get("/account").status == 200
+    assert "changed" in here.post("/account/password", form=here.mark(), old=PASSWORD, password=OTHER, again=OTHER).body
+    assert there.get("/account").status == 303 and here.get("/account").status == 200
+    saved = here.post("/account", form=here.mark(), first_name="Ada", last_name="", units="us", zone="America/Chicago")
+    assert saved.status == 200 and site.query("SELECT first_name, units, zone FROM drover.account WHERE account = 'miller'") == [("Ada", "us", "America/Chicago")]
+    for fields in ({"zone": "Mars/Olympus"}, {"units": "furlongs"}, {"first_name": "a\r\nb"}):
+        assert here.post("/account", **{"form": here.mark(), "first_name": "", "last_name": "", "units": "us", "zone": "UTC", **fields}).status == 422
+    # Sessions end by themselves.
+    site.query("UPDATE drover.account_session SET last_used_at = now() - interval '13 hours' RETURNING 1")
+    assert here.get("/account").status == 303
+    kept = Visitor(site)
+    kept.log_in(password=OTHER, keep="1")
+    site.query("UPDATE drover.account_session SET last_used_at = now() - interval '13 hours' RETURNING 1")
+    assert kept.get("/account").status == 200
+    site.query("UPDATE drover.account_session SET made_at = now() - interval '91 days' RETURNING 1")
+    assert kept.get("/account").status == 303
+
+
+def test_an_operator_disables_erases_and_gives_roles(site):
+    miller = site.with_account("miller", "miller@example.org", PASSWORD, "farmer")
+    miller.log_in()
+    assert "Roles: farmer." in miller.get("/account").body
+    assert site.run("roles", "miller", "--role", "farmer", "--role", "ranger").code == 0 and "farmer, ranger" in miller.get("/account").body
+    assert site.run("roles", "miller", "--role", "king").code == 2
+    assert site.run("disable", "miller").code == 0 and miller.get("/account").status == 303 and miller.log_in().status == 401
+    assert site.run("link", "miller").code == 1
+    Visitor(site).post("/forgot", mail="miller@example.org")
+    assert site.run("enable", "miller").code == 0 and miller.log_in().status == 303
+    for words in (("add", "miller", "--mail", "other@example.org"), ("add", "other", "--mail", "MILLER@example.org")):
+        run = site.run(*words)
+        assert run.code == 1 and "already" in run.err
+    assert site.run("add", "x", "--mail", "no mail").code == 2 and site.run("add", "a b").code == 2
+    run = site.run("list", "--format", "csv")
+    assert "miller,miller@example.org,,farmer ranger,confirmed" in run.out, run.out
+    assert site.run("erase", "miller").code == 0 and miller.get("/account").status == 303
+    assert site.query("SELECT mail, first_name, password, disabled_at IS NOT NULL FROM drover.account") == [(None, "", None, True)]
+    assert site.query("SELECT count(*) FROM drover.account_try WHERE mail LIKE 'miller%%'") == [(0,)]
+    for verb in ("disable", "enable", "erase", "roles", "link"):
+        assert site.run(verb, "nobody").code == 1
+
+
+def test_guessing_is_slow_and_locks_nobody_out_for_good(site):
+    miller = site.with_account()
+    guesses = [Visitor(site).log_in(password=f"guess number {number}").status for number in range(12)]
+    assert guesses == [401] * 10 + [429] * 2
+    answer = miller.log_in()
+    assert answer.status == 429 and answer.headers["Retry-After"]
+    site.query("UPDATE drover.account_try SET tried_at = now() - interval '16 minutes' RETURNING 1")
+    assert miller.log_in().status == 303
+    assert [Visitor(site).post("/forgot", mail="a@example.org").status for _ in range(6)] == [200] * 5 + [429]
+    # From one address, whoever is asked for.
+    site.query("INSERT INTO drover.account_try (mail, remote, is_mail) SELECT 'm' || n, '127.0.0.1', false FROM generate_series(1, 100) n RETURNING 1")
+    assert Visitor(site).log_in("new@example.org").status == 429
+
+
+def test_forms_of_other_sites_are_refused(site):
+    miller = site.with_account()
+    miller.log_in()
+    mark = miller.mark()
+    fields = dict(first_name="Eve", last_name="", units="us", zone="UTC")
+    for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Sec-Fetch-Site": None},
+                    {"Sec-Fetch-Site": None, "Origin": "https://evil.example"}, {"Sec-Fetch-Site": None, "Origin": "null"}):
+        assert miller.post("/account", headers=headers, form=mark, **fields).status == 403
+        assert Visitor(site).post("/login", headers=headers, mail="miller@example.org", password=PASSWORD).status == 403
+    other = Visitor(site)
+    other.log_in()
+    for wrong in ("", "0" * 64, other.mark()):
+        assert miller.post("/account", form=wrong, **fields).status == 403
+    assert site.query("SELECT first_name FROM drover.account WHERE account = 'miller'") == [("",)]
+    assert miller.post("/account", headers={"Sec-Fetch-Site": None, "Origin": f"http://127.0.0.1:{site.port}"}, form=mark, **fields).status == 200
+    assert miller.ask("POST", "/login", b'{"mail": "x"}', Content_Type="application/json").status == 415
+    for cookie in ("drover=", "drover=drover_" + "A" * 43, "drover=" + "x" * 5000, "drover=\u00e9", "drover=a; drover=b"):
+        stranger = Visitor(site)
+        stranger.cookie = cookie.encode("latin-1").decode("latin-1")
+        assert stranger.get("/account").status in (303, 400)
+    for body in (b"", b"mail=" + b"a" * 100_000, b"mail=%ff%fe&password=x", b"mail=a%00b@example.org&password=xxxxxxxxxx", b"&".join([b"a=1"] * 5000)):
+        assert Visitor(site).ask("POST", "/login", body, Content_Type="application/x-www-form-urlencoded").status in (400, 413, 415, 422)
+
+
+def test_without_mail_nobody_registers_and_a_name_is_known_by_its_host_only_over_https(site, certificate):
+    site.server.stop()
+    site.server = site.world.drover.start(
+        "serve", "--port", "0", "--set", "web.public_url=", "--set", f"web.certificate={certificate[0]}", "--set", f"web.certificate_key={certificate[1]}",
+        env={**site.env, "DROVER_POSTGRES_READER_URL": site.web})
+    port = site.server.wait_for(re.compile(r"at https://127\.0\.0\.1:(\d+)/"), 30).group(1)
+    import ssl
+    context = ssl.create_default_context(cafile=certificate[0])
+    connection = http.client.HTTPSConnection("127.0.0.1", int(port), context=context, timeout=30)
+    connection.request("GET", "/register")
+    answer = connection.getresponse()
+    assert answer.status == 503 and b"sends no mail" in answer.read()
+    link = site.run("add", "miller", "--mail", "miller@example.org").out.strip().partition("link=")[2]
+    for fields in ({"link": link, "password": PASSWORD, "again": PASSWORD}, {"mail": "miller@example.org", "password": PASSWORD}):
+        connection.request("POST", "/password" if "link" in fields else "/login", urllib.parse.urlencode(fields),
+                           {"Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "same-origin"})
+        answer = connection.getresponse()
+        answer.read()
+    assert answer.status == 303 and answer.headers["Set-Cookie"].startswith("__Host-drover=drover_") and "; Secure" in answer.headers["Set-Cookie"]
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_pages_in_a_browser_by_keyboard(site, page, watch, screenshots, width):
+    site.with_account()
+    page.set_viewport_size({"width": width, "height": 900})
+
+    def looked_at(name):
+        assert axe_violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        page.screenshot(path=screenshots / f"{name}-{width}.png", full_page=True)
+
+    page.goto(site.address + "login")
+    looked_at("login")
+    page.keyboard.press("Tab")
+    page.keyboard.type("miller@example.org")
+    page.keyboard.press("Tab")
+    page.keyboard.type("not the password")
+    page.keyboard.press("Enter")
+    page.get_by_role("alert").wait_for()
+    # Browsers tell of an answer 401 themselves.
+    assert len(watch.console) == 1 and "401" in watch.console.pop()
+    looked_at("login-wrong")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_label("Stay logged in").check()
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("heading", name="Your account").wait_for()
+    looked_at("account")
+    page.get_by_label("Units").select_option("us")
+    page.get_by_label("Time zone").fill("America/New_York")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("status").wait_for()
+    page.get_by_role("button", name="Log out", exact=True).click()
+    page.get_by_role("heading", name="Log in").wait_for()
+    page.get_by_role("link", name="Make an account").click()
+    looked_at("register")
+    page.goto(site.address + "forgot")
+    looked_at("forgot")
