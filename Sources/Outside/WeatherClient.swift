@@ -35,7 +35,7 @@ public final class WeatherClient {
     /// Without asking anybody outside; nil: not known yet.
     public func known(at position: Position, ts: Int64, nowMs: Int64) throws(ServiceError) -> WeatherAnswer? {
         let cell = WeatherCell(position, sizeMilliDeg: settings.cellMilliDeg)
-        return try database.run("weather") { try self.stored(cell, WeatherPlan.hour(of: ts), nowMs, $0) }
+        return try database.run("weather") { try self.stored(cell, WeatherAnswer.hour(of: ts), nowMs, $0) }
     }
 
     /// - Parameter timeoutMs: less than the setting, when somebody waits.
@@ -44,7 +44,7 @@ public final class WeatherClient {
     ) throws(ServiceError) -> WeatherAnswer {
         if let known = try known(at: position, ts: ts, nowMs: nowMs) { return known }
         let cell = WeatherCell(position, sizeMilliDeg: settings.cellMilliDeg)
-        let hourMs = WeatherPlan.hour(of: ts)
+        let hourMs = WeatherAnswer.hour(of: ts)
         guard let plan = WeatherPlan(settings.provider, cell, hourMs: hourMs, nowMs: nowMs) else {
             throw ServiceError("weather", .noAnswer, "\(settings.provider.rawValue) knows nothing of that time")
         }
@@ -54,7 +54,7 @@ public final class WeatherClient {
     /// Asks whatever is kept, for `outside check`.
     public func ask(at position: Position, nowMs: Int64) throws(ServiceError) -> WeatherAnswer {
         let cell = WeatherCell(position, sizeMilliDeg: settings.cellMilliDeg)
-        let hourMs = WeatherPlan.hour(of: nowMs)
+        let hourMs = WeatherAnswer.hour(of: nowMs)
         guard let plan = WeatherPlan(settings.provider, cell, hourMs: hourMs, nowMs: nowMs) else {
             preconditionFailure("the present is always known")
         }

@@ -155,6 +155,9 @@ public struct SettingRow: Sendable {
             "weather.cell_deg", .thousandths(10...5_000), "0.1",
             "side of a cell of the grid: its middle is what the service is told, and 0.1 is about 11 km"),
         SettingRow(
+            "weather.backfill_interval_s", .integer(1...3_600), "30",
+            "the gateway looks so often for surveys and trips whose weather is not known"),
+        SettingRow(
             "travel.url", .text, "", "address of an OSRM-compatible routing service; empty: distance and speed instead"),
         SettingRow("travel.profile", .text, "driving", "its profile"),
         SettingRow("travel.ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
@@ -180,9 +183,6 @@ public struct SettingRow: Sendable {
         SettingRow(
             "dispatch.weather_interval_s", .integer(1...3_600), "30",
             "the gateway looks so often whether the hour or the weather changes a campus's surge or speed"),
-        SettingRow(
-            "sightings.weather_interval_s", .integer(1...3_600), "30",
-            "the gateway looks so often for surveys whose weather is not known"),
         SettingRow("geocoder.url", .text, "", "address of a Nominatim-compatible geocoder; empty: only coordinates"),
         SettingRow("geocoder.ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
         SettingRow("geocoder.timeout_ms", .integer(100...60_000), "5000", "a request is given up after that"),

@@ -116,7 +116,7 @@ extension Command {
         defer { polling.stop() }
         let hours = try Roles.campusHours(settings, log: log)
         defer { hours.stop() }
-        let filling = try Roles.surveyWeather(settings, log: log)
+        let filling = try Roles.weatherBackfill(settings, log: log)
         defer { filling?.stop() }
         Out.note(
             "Ctrl-C stops everything. What the embedded broker holds survives a stop; a kill -9 of it may lose its last second."
