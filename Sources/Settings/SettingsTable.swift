@@ -50,6 +50,16 @@ public struct SettingRow: Sendable {
             "surveys.node_map_file", .text, "",
             "which fields of old clients' nodes are which of a survey (docs/survey-apps.md); empty: node.save is off"),
         SettingRow(
+            "forward.url", .text, "",
+            "address that versions of surveys are passed on to (docs/forwarding.md); empty: none are"),
+        SettingRow("forward.name", .text, "bamona", "what surveys call that collector (`forward_to`)"),
+        SettingRow(
+            "forward.token_file", .text, "", "file whose first line is the operator's own key there; empty: none"),
+        SettingRow("forward.ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
+        SettingRow(
+            "forward.fields", .text, "Deploy/surveys/bamona-fields.txt",
+            "which of our fields stand in which of the collector's columns"),
+        SettingRow(
             "postgres.debug_url", .text, "",
             "connection string of `drover log` and `drover gateway log --vehicle` (role in drover_debug); empty: postgres.url"
         ),

@@ -76,6 +76,10 @@ extension Command {
             RunningRole("mail") { shouldStop in mail.run(shouldStop: shouldStop) }
         }
         defer { mailing?.stop() }
+        let forwarding = try ForwardRole.relay(settings, log: log).map { forward in
+            RunningRole("forward") { shouldStop in forward.run(shouldStop: shouldStop) }
+        }
+        defer { forwarding?.stop() }
 
         return try Roles.withTicks(settings, of: "work", log: log) { _ in
             try stay(arguments, settings, embedded, page, data: data, lost: lost, log: log)
