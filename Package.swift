@@ -82,7 +82,7 @@ let package = Package(
         pure(
             "Worker",
             ["Fleet", "Wire", "Trips", "Alerts", "Surveys", "Pipeline", "Kafka", "Storage", "Postgres", "Observe"]),
-        pure("Notices", ["Fleet", "Kafka", "Outbound", "Postgres", "Secrets", "Storage", "Observe"]),
+        pure("Notices", ["Fleet", "Kafka", "Outbound", "Postgres", "Secrets", "Storage", "Surveys", "Observe"]),
         pure("Reports", ["Fleet", "Wire", "Trips", "Alerts", "Surveys", "Storage", "Postgres", "Zip"]),
         pure(
             "Web",

@@ -24,6 +24,7 @@ public enum DriverSetting: String, CaseIterable, Sendable {
     case codesAlert = "codes_alert"
     case fuelPrice = "fuel_price_per_us_gal"
     case fuelCurrency = "fuel_currency"
+    case forwardSurveys = "forward_surveys"
 
     public var row: DriverSettingRow { DriverSettingRow.table[self]! }
 }
@@ -71,6 +72,8 @@ public struct DriverSettingRow: Sendable {
         .codesAlert: row(.flag, .flag(true), "tell when a scan shows a trouble code that was not there"),
         .fuelPrice: number(0, 1_000, 2_390, in: 1_000, "what a US gallon costs"),
         .fuelCurrency: row(.currency, .text("USD"), "of the price, three letters"),
+        .forwardSurveys: row(
+            .flag, .flag(false), "pass the surveys that are handed in on to the operator's collector, without people"),
     ]
 
     private static func row(_ kind: Kind, _ standard: DriverSettings.Value?, _ help: String) -> DriverSettingRow {

@@ -35,6 +35,8 @@ public struct Action: Equatable, Sendable {
         case support(pids: [String])
         /// A trip that ended at `ts`, as a phone has summed it up itself: its readings will never come.
         case tripSummary(TripSummary)
+        /// What a service says of the hour that begins at `hourMs`, as `WeatherAnswer` reads it: a gateway asked for a trip.
+        case weather(hourMs: Int64, answer: String)
 
         /// The kinds of records that a topic of cars has; all others belong to machines, and a registration to both.
         public var isOfCars: Bool {

@@ -23,7 +23,7 @@ public struct Survey: Equatable, Sendable {
     /// Northern upland: the Pollard walk's lowest temperature is lower there.
     public var isUpland = false
     public var comments: String?
-    /// The collector that it may be passed on to; nil: to none.
+    /// The collector that it is meant for, where its account passes surveys on; nil: whichever the operator has set.
     public var forwardTo: String?
     /// As the surveyors measured it.
     public var weather = OwnWeather()

@@ -5,10 +5,10 @@ public struct ServiceAddress: Sendable {
     public struct Fault: Error, CustomStringConvertible { public let description: String }
 
     /// Without a slash at the end.
-    let base: String
+    public let base: String
     /// Names what the service is in the cache: another server has other answers.
     let name: String
-    let isPlain: Bool
+    public let isPlain: Bool
 
     public init(_ text: String, setting: String) throws(Fault) {
         let url = URLComponents(string: text)

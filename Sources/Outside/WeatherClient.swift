@@ -32,7 +32,7 @@ public final class WeatherClient {
 
     /// Without asking anybody outside; nil: not known yet.
     public func known(at position: Position, ts: Int64, nowMs: Int64) throws(ServiceError) -> WeatherAnswer? {
-        let hourMs = WeatherPlan.hour(of: ts)
+        let hourMs = WeatherAnswer.hour(of: ts)
         return try database.run("weather") {
             try self.settings.shelf.known(at: position, from: hourMs, through: hourMs, nowMs: nowMs, on: $0).first
         }
@@ -44,7 +44,7 @@ public final class WeatherClient {
     ) throws(ServiceError) -> WeatherAnswer {
         if let known = try known(at: position, ts: ts, nowMs: nowMs) { return known }
         let cell = settings.shelf.cell(position)
-        let hourMs = WeatherPlan.hour(of: ts)
+        let hourMs = WeatherAnswer.hour(of: ts)
         guard let plan = WeatherPlan(settings.provider, cell, hourMs: hourMs, nowMs: nowMs) else {
             throw ServiceError("weather", .noAnswer, "\(settings.provider.rawValue) knows nothing of that time")
         }
@@ -54,7 +54,7 @@ public final class WeatherClient {
     /// Asks whatever is kept, for `outside check`.
     public func ask(at position: Position, nowMs: Int64) throws(ServiceError) -> WeatherAnswer {
         let cell = settings.shelf.cell(position)
-        let hourMs = WeatherPlan.hour(of: nowMs)
+        let hourMs = WeatherAnswer.hour(of: nowMs)
         guard let plan = WeatherPlan(settings.provider, cell, hourMs: hourMs, nowMs: nowMs) else {
             preconditionFailure("the present is always known")
         }

@@ -83,8 +83,7 @@ struct WeatherPlan: Equatable {
             return hours.filter { $0.ts % WeatherPlan.hourMs == 0 && !$0.thousandths.isEmpty }.map { ($0.ts, $0) }
         case .current, .timeMachine:
             func distance(_ hour: WeatherHour) -> UInt64 { (hour.ts - hourMs).magnitude }
-            // Stations report every so often: an hour and a half is the most that still tells of the hour.
-            let near = hours.filter { !$0.thousandths.isEmpty && distance($0) <= 5_400_000 }
+            let near = hours.filter { !$0.thousandths.isEmpty && distance($0) <= WeatherAnswer.distanceMsMax }
             guard let best = near.min(by: { distance($0) < distance($1) }) else { return [] }
             return [(hourMs, best)]
         }
@@ -94,6 +93,4 @@ struct WeatherPlan: Equatable {
     static func keptUntilMs(hourMs: Int64, fetchedMs: Int64) -> Int64 {
         fetchedMs >= hourMs + WeatherPlan.hourMs ? fetchedMs + 366 * UTC.msPerDay : fetchedMs + WeatherPlan.hourMs
     }
-
-    static func hour(of ts: Int64) -> Int64 { ts - ((ts % hourMs) + hourMs) % hourMs }
 }

@@ -1,4 +1,4 @@
-internal import Fleet
+public import Fleet
 public import Trips
 internal import Wire
 
@@ -15,9 +15,13 @@ public struct CarRows: Sendable {
         public var startMs: Int64
         public var tripStartMs: Int64
         public var totals: DriveTotals
+        /// The first place that it holds, where its trip begins in it.
+        public var startPlace: Position?
         /// Place of the packed samples in `bytes`.
         public var samples: Range<Int>
         public var correction: Correction
+
+        public var beginsTrip: Bool { tripStartMs >= startMs }
     }
     public struct TripRow: Sendable {
         public let car: Int32
@@ -65,6 +69,7 @@ public struct CarRows: Sendable {
         PackedSamples.encode(minute.readings, minuteMs: minute.startMs, into: &bytes)
         let row = Minute(
             car: Int32(number), startMs: minute.startMs, tripStartMs: minute.tripStartMs, totals: minute.totals,
+            startPlace: minute.tripStartMs >= minute.startMs ? CarRows.place(minute.readings) : nil,
             samples: start..<bytes.count, correction: correction)
         let replaced = replacing.flatMap { $0 == minute.startMs ? nil : $0 }
         if let replaced { droppedMinutes.append((Int32(number), replaced)) }
@@ -75,6 +80,11 @@ public struct CarRows: Sendable {
             cars[number].minuteRow = Int32(minutes.count)
             minutes.append(row)
         }
+    }
+
+    private static func place(_ readings: [CarReading]) -> Position? {
+        for index in readings.indices { if let place = Position(readings[index]) { return place } }
+        return nil
     }
 
     mutating func put(

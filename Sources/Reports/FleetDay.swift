@@ -129,6 +129,13 @@ public struct FleetDay: Sendable {
             """
         for tile in totals.tiles { body += "<li>\(tile.name)<b>\(tile.text)</b></li>" }
         body += "</ul>\n" + tripTable + "\n"
+        let weathers = trips.compactMap(\.weather)
+        if let fetched = weathers.map(\.fetched).max() {
+            let sources = Set(weathers.map(\.source)).sorted().joined(separator: ", ")
+            body +=
+                "<p class=\"soft\">Weather of the hour a trip began in: \(HTMLText.escaped(sources)), last fetched "
+                + "\(fetched).</p>\n"
+        }
         if discarded > 0 { body += "<p class=\"soft\">\(discarded) discarded by the driver, not counted.</p>\n" }
         for filling in fillings {
             body +=
@@ -152,7 +159,7 @@ public struct FleetDay: Sendable {
                 .number("Average km/h"),
                 .number("Max km/h"), .number("Idle min"), .number("Sharp acc."), .number("Sharp brk."),
                 .number("Fuel US gal"),
-                .number("MPG"), .number("Cost"), .number("Holes"), .text("Revised"),
+                .number("MPG"), .number("Cost"), .number("Holes"), .text("Weather at start"), .text("Revised"),
             ],
             rows: trips.map { read in
                 let figures = read.figures
@@ -164,7 +171,7 @@ public struct FleetDay: Sendable {
                     short(Decimal.text(read.trip.totals.idleMs / 60, decimals: 3), 1),
                     String(read.trip.totals.sharpAccelerations), String(read.trip.totals.sharpBrakings),
                     short(figures.fuelUSGal, 2), short(figures.averageMpg, 1), cost, String(read.trip.totals.holes),
-                    read.revisedMs.map(day.minute),
+                    read.weatherText, read.revisedMs.map(day.minute),
                 ]
             }, empty: "No trip began on this day.")
     }

@@ -17,6 +17,9 @@ package struct TripRead: Sendable {
     package let driver: String?
     package let tankMl: Int32?
     package let figures: TripFigures
+    let weather: TripWeatherRead?
+    /// For readers: the weather at its start; nil: no service has told of it.
+    package var weatherText: String? { weather?.text }
 
     /// - Parameter price: where the account has none of its own.
     package init(_ row: Row, price: FuelPrice?) throws {
@@ -31,6 +34,7 @@ package struct TripRead: Sendable {
         let own = try row.text("settings").flatMap { try? DriverSettings(text: $0) }
         let car = try TripRead.car(row)
         tankMl = car.tankMl
+        weather = try TripWeatherRead(row)
         figures = TripFigures(trip, car: car, price: own.map(TripRead.price) ?? price)
     }
 

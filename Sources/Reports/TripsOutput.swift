@@ -55,6 +55,17 @@ public struct TripsOutput: Sendable {
         Column(key: "driver", isText: true) { $0.read?.driver },
         Column(key: "tag", isText: true) { $0.read?.tag },
         Column(key: "revised", isText: true) { $0.read?.revisedMs.map(UTC.text) },
+        Column(key: "weather_temperature_c") { $0.read?.weather?.value(.temperature) },
+        Column(key: "weather_wind_speed_mps") { $0.read?.weather?.value(.windSpeed) },
+        Column(key: "weather_wind_gust_mps") { $0.read?.weather?.value(.windGust) },
+        Column(key: "weather_wind_direction_deg") { $0.read?.weather?.value(.windDirection) },
+        Column(key: "weather_cloud_cover_pct") { $0.read?.weather?.value(.cloudCover) },
+        Column(key: "weather_precipitation_mm_per_h") { $0.read?.weather?.value(.precipitation) },
+        Column(key: "weather_humidity_pct") { $0.read?.weather?.value(.humidity) },
+        Column(key: "weather_pressure_hpa") { $0.read?.weather?.value(.pressure) },
+        Column(key: "weather_condition_code") { $0.read?.weather?.value(.condition) },
+        Column(key: "weather_source", isText: true) { $0.read?.weather?.source },
+        Column(key: "weather_fetched", isText: true) { $0.read?.weather?.fetched },
     ]
 
     private static let figureColumns: [Column] = [

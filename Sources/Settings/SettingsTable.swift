@@ -50,6 +50,16 @@ public struct SettingRow: Sendable {
             "surveys.node_map_file", .text, "",
             "which fields of old clients' nodes are which of a survey (docs/survey-apps.md); empty: node.save is off"),
         SettingRow(
+            "forward.url", .text, "",
+            "address that versions of surveys are passed on to (docs/forwarding.md); empty: none are"),
+        SettingRow("forward.name", .text, "bamona", "what surveys call that collector (`forward_to`)"),
+        SettingRow(
+            "forward.token_file", .text, "", "file whose first line is the operator's own key there; empty: none"),
+        SettingRow("forward.ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
+        SettingRow(
+            "forward.fields", .text, "Deploy/surveys/bamona-fields.txt",
+            "which of our fields stand in which of the collector's columns"),
+        SettingRow(
             "postgres.debug_url", .text, "",
             "connection string of `drover log` and `drover gateway log --vehicle` (role in drover_debug); empty: postgres.url"
         ),
@@ -155,6 +165,9 @@ public struct SettingRow: Sendable {
             "weather.cell_deg", .thousandths(10...5_000), "0.1",
             "side of a cell of the grid: its middle is what the service is told, and 0.1 is about 11 km"),
         SettingRow(
+            "weather.backfill_interval_s", .integer(1...3_600), "30",
+            "the gateway looks so often for surveys and trips whose weather is not known"),
+        SettingRow(
             "travel.url", .text, "", "address of an OSRM-compatible routing service; empty: distance and speed instead"),
         SettingRow("travel.profile", .text, "driving", "its profile"),
         SettingRow("travel.ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
@@ -180,9 +193,6 @@ public struct SettingRow: Sendable {
         SettingRow(
             "dispatch.weather_interval_s", .integer(1...3_600), "30",
             "the gateway looks so often whether the hour or the weather changes a campus's surge or speed"),
-        SettingRow(
-            "sightings.weather_interval_s", .integer(1...3_600), "30",
-            "the gateway looks so often for surveys whose weather is not known"),
         SettingRow("geocoder.url", .text, "", "address of a Nominatim-compatible geocoder; empty: only coordinates"),
         SettingRow("geocoder.ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
         SettingRow("geocoder.timeout_ms", .integer(100...60_000), "5000", "a request is given up after that"),

@@ -63,6 +63,8 @@ enum CarActionStore {
                 WHERE (EXCLUDED.seen_at, EXCLUDED.record_id COLLATE "C") > (known.seen_at, known.record_id COLLATE "C")
                 """, [vehicle, at, id, .textArray(pids)])
         case .tripSummary(let summary): try write(summary, of: action, on: connection)
+        case .weather(let hourMs, let answer):
+            try TripWeatherStore.write(answer, hourMs: hourMs, of: action.vehicle!, on: connection)
         case .registration, .service, .acknowledgement, .silence, .pollRequest, .pollAnswer:
             preconditionFailure("not of cars")
         }

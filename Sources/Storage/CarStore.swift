@@ -15,7 +15,10 @@ package enum CarStore {
     private static let day = StagedTable(
         name: "vehicle_day", columns: ["vehicle", "day_at"] + TotalsColumns.names, key: ["vehicle", "day_at"],
         isRevised: true)
-    package static let tables = [minute, trip, day]
+    private static let tripStart = StagedTable(
+        name: "trip_start", columns: ["vehicle", "start_at", "latitude_deg", "longitude_deg", "lacks_weather"],
+        key: ["vehicle", "start_at"])
+    package static let tables = [minute, trip, day, tripStart]
 
     // MARK: Taking over
 
@@ -230,7 +233,27 @@ package enum CarStore {
             days.timestampMs(row.dayMs)
             fill(row.totals, row.correction, &days)
         }
-        return [TableRows(minute, minutes), TableRows(trip, trips), TableRows(day, days)].filter { $0.count > 0 }
+        let all = [
+            TableRows(minute, minutes), TableRows(trip, trips), TableRows(day, days),
+            TableRows(tripStart, starts(book)),
+        ]
+        return all.filter { $0.count > 0 }
+    }
+
+    private static func starts(_ book: borrowing CarBook) -> BinaryCopy {
+        var starts = BinaryCopy.fragment
+        for index in book.rows.minutes.indices {
+            let row = book.rows.minutes[index]
+            guard row.beginsTrip else { continue }
+            starts.row(columns: tripStart.columns.count)
+            starts.text(utf8: book.vehicle(row.car))
+            starts.timestampMs(row.tripStartMs)
+            starts.float8(row.startPlace.map { Double($0.latitude) / 1e7 })
+            starts.float8(row.startPlace.map { Double($0.longitude) / 1e7 })
+            // `TripWeatherStore.settle` says more of it.
+            starts.bool(row.startPlace != nil)
+        }
+        return starts
     }
 
     private static func fill(_ totals: DriveTotals, _ correction: CarRows.Correction, _ copy: inout BinaryCopy) {
@@ -249,7 +272,9 @@ package enum CarStore {
         trips: [(vehicle: String, startMs: Int64)], minutes: [(vehicle: String, startMs: Int64)],
         on connection: Connection
     ) throws {
-        for (table, key, gone) in [("trip", "start_at", trips), ("vehicle_minute", "minute_at", minutes)]
+        for (table, key, gone) in [
+            ("trip", "start_at", trips), ("trip_start", "start_at", trips), ("vehicle_minute", "minute_at", minutes),
+        ]
         where !gone.isEmpty {
             try connection.query(
                 """

@@ -33,6 +33,8 @@ public enum ReplaySchema {
         Table("vehicle", "vehicle", []),
         Table("vehicle_minute", "vehicle", ["revision", "revised_at"]),
         Table("trip", "vehicle", ["revision", "revised_at", "state"]),
+        Table("trip_start", "vehicle", []),
+        Table("trip_weather", "vehicle", []),
         Table("vehicle_day", "vehicle", ["revision", "revised_at"]),
         Table("machine_reading", "vehicle", ["record_offset"]),
         Table("alert", "vehicle", [], where: "kind = 'machine'"),

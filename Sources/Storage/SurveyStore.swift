@@ -19,10 +19,11 @@ package enum SurveyStore {
 
     /// Takes records in the order of the log, within the transaction that moves the partition on.
     ///
-    /// - Returns: what was refused, by the record's place in `records`, and how many rows were written.
+    /// - Returns: what was refused, by the record's place in `records`, how many rows were written, and the versions
+    ///   that are new.
     package static func take(
         _ records: [(record: SurveyRecord, offset: Int64)], partition: Int32, on connection: Connection
-    ) throws -> (refused: [Int: DecodeError], rows: Int) {
+    ) throws -> (refused: [Int: DecodeError], rows: Int, versions: [StoredVersion]) {
         let keys = Set(records.map { key(of: $0.record) }).sorted()
         let before = try SurveyReads.histories(keys, on: connection)
         var (after, touched, refused) = (before, Set<Key>(), [Int: DecodeError]())
@@ -35,11 +36,11 @@ package enum SurveyStore {
             }
         }
         let changed = touched.sorted()
-        try writeHistories(changed, before, after, on: connection)
+        let versions = try writeHistories(changed, before, after, on: connection)
         let rows = try settle(
             changed.map { ($0, after[$0]!, !(before[$0]?.versions.isEmpty ?? true)) }, partition: partition,
             on: connection)
-        return (refused, rows)
+        return (refused, rows, versions)
     }
 
     /// Makes the rows of surveys again, after the taxonomy has changed. Precondition: within a transaction.
@@ -60,7 +61,7 @@ package enum SurveyStore {
 
     private static func writeHistories(
         _ keys: [Key], _ before: [Key: SurveyHistory], _ after: [Key: SurveyHistory], on connection: Connection
-    ) throws {
+    ) throws -> [StoredVersion] {
         var versions: [(Key, Int, SurveyHistory.Version)] = []
         var (waiting, done): ([(Key, Int, SurveyHistory.Version)], [(Key, Int)]) = ([], [])
         var weather: [(Key, Int64, WeatherAnswer)] = []
@@ -95,6 +96,10 @@ package enum SurveyStore {
             copy.text(row.0.survey)
             copy.timestampMs(row.1)
             copy.text(row.2.text)
+        }
+        return versions.map { key, number, _ in
+            StoredVersion(
+                site: key.site, survey: key.survey, version: number, account: after[key]!.versions[0].account)
         }
     }
 

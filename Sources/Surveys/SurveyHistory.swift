@@ -113,7 +113,7 @@ public enum SurveyHours {
 
     /// The full hour that an answer is nearest to: services tell of the hour, or of a reading shortly before or after.
     public static func hour(_ answer: WeatherAnswer) -> Int64 { start(of: answer.hour.ts + hourMs / 2) }
-    public static func start(of ts: Int64) -> Int64 { ts - ((ts % hourMs) + hourMs) % hourMs }
+    public static func start(of ts: Int64) -> Int64 { WeatherAnswer.hour(of: ts) }
 
     /// From that of its start to that of its stop; at most 25.
     public static func of(_ survey: Survey) -> [Int64] {

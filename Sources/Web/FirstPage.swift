@@ -80,7 +80,8 @@ struct FirstPage {
             headers: [
                 .word("Vehicle"), .html("Start"), .number("Duration min"), .number("Distance km"),
                 .number("Average km/h"),
-                .number("Max km/h"), .number("Sharp"), .number("Fuel US gal"), .number("MPG"), .text("State"),
+                .number("Max km/h"), .number("Sharp"), .number("Fuel US gal"), .number("MPG"),
+                .text("Weather at start"), .text("State"),
             ],
             rows: trips.map { read in
                 let (figures, totals) = (read.figures, read.trip.totals)
@@ -91,7 +92,8 @@ struct FirstPage {
                     short(Decimal.text((read.trip.endMs - read.trip.startMs) / 60, decimals: 3), 1),
                     short(figures.distanceKm, 1), short(figures.averageSpeedKmh, 1), short(figures.maxSpeedKmh, 0),
                     String(totals.sharpAccelerations + totals.sharpBrakings), short(figures.fuelUSGal, 2),
-                    short(figures.averageMpg, 1), read.isOpen ? "under way" : "ended",
+                    short(figures.averageMpg, 1), read.weatherText,
+                    read.isOpen ? "under way" : "ended",
                 ]
             }, empty: "No trip yet.")
     }

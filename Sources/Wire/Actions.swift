@@ -74,7 +74,17 @@ extension RecordDecoder {
             return .support(pids: pids)
         }
         if scanner.isText(.kind, "trip_summary") { return .tripSummary(try tripSummary(ts)) }
+        if scanner.isText(.kind, "weather") { return try weather() }
         throw .kindUnknown
+    }
+
+    private func weather() throws(DecodeError) -> Action.Kind {
+        let hourMs = try time(.hourTs, "hour_ts")
+        guard hourMs % WeatherAnswer.hourMs == 0 else { throw .keyMissing("hour_ts") }
+        guard let text = try text(.answer, "answer", bytesMax: WeatherAnswer.bytesMax),
+            let answer = WeatherAnswer(json: Array(text.utf8)), answer.tells(ofHour: hourMs)
+        else { throw .keyMissing("answer") }
+        return .weather(hourMs: hourMs, answer: text)
     }
 
     private func tripSummary(_ ts: Int64) throws(DecodeError) -> Action.TripSummary {
@@ -242,6 +252,8 @@ extension RecordWriter {
             case .scan(let scan): ("scan", fields(scan))
             case .support(let pids): ("support", [("pids", texts(pids))])
             case .tripSummary(let summary): ("trip_summary", fields(summary))
+            case .weather(let hourMs, let answer):
+                ("weather", [("hour_ts", .integer(hourMs)), ("answer", .text(answer))])
             }
         let common: [(String, JSONValue?)] = [
             ("schema", .integer(1)), ("kind", .text(kind)), ("id", .text(action.id)),

@@ -14,7 +14,7 @@ final class JSONScanner {
         "not_ready", "freeze_frame", "vin", "make", "year", "fuel", "tank_l", "displacement_cc",
         "volumetric_efficiency_pct", "distance_km", "average_speed_kmh", "max_speed_kmh", "fuel_l", "average_mpg",
         "idle_s",
-        "max_coolant_c", "sharp_accelerations", "sharp_brakings",
+        "max_coolant_c", "sharp_accelerations", "sharp_brakings", "hour_ts", "answer",
     ]
     enum Common: Int {
         case schema, kind, id, vehicle, ts, model, serial, firmware, connectedDeviceNames, reporting, version, rules
@@ -23,7 +23,7 @@ final class JSONScanner {
         case tripTs, tag, fromTs, driver, account, settings, pids, stored, pending, permanent, lamp
         case notReady, freezeFrame, vin, make, year, fuel, tankL, displacementCc, volumetricEfficiencyPct
         case distanceKm, averageSpeedKmh, maxSpeedKmh, fuelL, averageMpg, idleS, maxCoolantC
-        case sharpAccelerations, sharpBrakings
+        case sharpAccelerations, sharpBrakings, hourTs, answer
     }
 
     static let recordBytesMax = 1_000_000

@@ -178,14 +178,15 @@ struct SurveyFields {
     /// Ends the reading: what nobody took is kept, in the order of the names.
     func others() -> [Survey.OtherField] {
         var (kept, bytes): ([Survey.OtherField], Int) = ([], 0)
-        for key in fields.keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+        for key in fields.keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+        where !SurveyFields.isSecret(key) {
             guard let value = fields[key], SurveyFields.isPlain(key), key.utf8.count <= 200,
                 SurveyFields.isKept(value, depth: 0)
             else {
                 fault(SurveyFields.shown(key), "cannot be kept: control characters, repeated names, too deep or large")
                 continue
             }
-            let json = value.value.rendered()
+            let json = SurveyFields.withoutSecrets(value).value.rendered()
             bytes += key.utf8.count + json.utf8.count
             kept.append(Survey.OtherField(key: key, json: json))
         }
@@ -196,6 +197,25 @@ struct SurveyFields {
             return []
         }
         return kept
+    }
+
+    /// Clients of collectors may put their user's password there into a survey: it is nobody's business here, and goes no
+    /// further.
+    private static func isSecret(_ key: String) -> Bool {
+        let letters = String(key.lowercased().filter(\.isLetter))
+        return letters == "pass"
+            || ["password", "passwd", "passphrase", "passwort", "pwd"].contains { letters.contains($0) }
+    }
+
+    private static func withoutSecrets(_ tree: JSONTree) -> JSONTree {
+        switch tree {
+        case .null, .bool, .number, .text: tree
+        case .list(let items): .list(items.map(withoutSecrets))
+        case .object(let fields):
+            .object(
+                fields.filter { !isSecret($0.key) }.map { JSONTree.Field(key: $0.key, value: withoutSecrets($0.value)) }
+            )
+        }
     }
 
     /// What every reader of JSON, and PostgreSQL's `jsonb`, takes in.

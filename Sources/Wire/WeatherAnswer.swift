@@ -20,6 +20,20 @@ public struct WeatherAnswer: Equatable, Sendable {
         (place, cellMilliDeg) = (cell.middle, cell.sizeMilliDeg)
     }
 
+    public static let hourMs: Int64 = 3_600_000
+    static let bytesMax = 4_096
+    /// Stations report every so often: an hour and a half is the most that still tells of the hour.
+    public static let distanceMsMax: Int64 = 5_400_000
+
+    /// Where the hour begins that a time lies in.
+    public static func hour(of ts: Int64) -> Int64 { ts - ((ts % hourMs) + hourMs) % hourMs }
+
+    public func tells(ofHour hourMs: Int64) -> Bool {
+        (hourMs - WeatherAnswer.distanceMsMax...hourMs + WeatherAnswer.distanceMsMax).contains(hour.ts)
+    }
+
+    public var cell: WeatherCell { WeatherCell(place, sizeMilliDeg: cellMilliDeg) }
+
     static let keys: [(quantity: WeatherQuantity, key: String)] = [
         (.temperature, "temperature_c"), (.windSpeed, "wind_speed_mps"), (.windGust, "wind_gust_mps"),
         (.windDirection, "wind_direction_deg"), (.cloudCover, "cloud_cover_pct"),
@@ -49,7 +63,7 @@ public struct WeatherAnswer: Equatable, Sendable {
 
     /// Nil for what `fields` did not make. Unknown keys are left alone.
     public init?(json bytes: [UInt8]) {
-        guard let fields = try? FlatJSON.fields(bytes, bytesMax: 4_096) else { return nil }
+        guard let fields = try? FlatJSON.fields(bytes, bytesMax: WeatherAnswer.bytesMax) else { return nil }
         func text(_ key: String) -> String? {
             if case .text(let text)? = fields.first(where: { $0.key == key })?.value { text } else { nil }
         }
@@ -60,7 +74,8 @@ public struct WeatherAnswer: Equatable, Sendable {
         guard let source = text("source"), let model = text("model"), let ts = number("ts", 0),
             let fetched = number("fetched_ts", 0), let latitude = number("latitude", 7),
             let longitude = number("longitude", 7), let size = number("cell_deg", 3),
-            latitude.magnitude <= 900_000_000, longitude.magnitude <= 1_800_000_000, (1...10_000).contains(size)
+            SurveyText.times.contains(ts), SurveyText.times.contains(fetched), latitude.magnitude <= 900_000_000,
+            longitude.magnitude <= 1_800_000_000, (1...10_000).contains(size)
         else { return nil }
         (self.source, self.model, fetchedMs) = (source, model, fetched)
         place = Position(latitude: Int32(latitude), longitude: Int32(longitude))

@@ -122,10 +122,12 @@ final class CarStage: Stage {
         drivers.wrote(book.rows)
         rows.droppedTrips = book.rows.droppedTrips.map { (text($0.car), $0.startMs) }
         rows.droppedMinutes = book.rows.droppedMinutes.map { (text($0.car), $0.startMs) }
+        let starts = book.rows.minutes.filter { $0.startPlace != nil }.map { (text($0.car), $0.tripStartMs) }
+        if !starts.isEmpty { rows.others = [{ connection in try TripWeatherStore.settle(starts, on: connection) }] }
         book.clearRows()
         if !actions.isEmpty {
             let (actions, number) = (self.actions, partition.partition)
-            rows.others = [{ connection in try ActionStore.write(actions, partition: number, on: connection) }]
+            rows.others.append { connection in try ActionStore.write(actions, partition: number, on: connection) }
             self.actions.removeAll(keepingCapacity: true)
         }
         return rows

@@ -53,6 +53,8 @@ package struct StageRows {
     package var others: [(Connection) throws -> Void] = []
     /// What follows from all that was written, and what of it leaves the database: run last.
     package var tells: [(Connection) throws -> [OutboxRecord]] = []
+    /// Surveys' versions that a collector may get: a replay passes nothing on.
+    package var versions: [StoredVersion] = []
     /// What leaves the database: a replay tells nobody.
     package var outbox: [OutboxRecord] = []
     package var count = 0

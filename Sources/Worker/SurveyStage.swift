@@ -99,7 +99,7 @@ final class SurveyStage: Stage {
         for each in taken { if case .success(let record) = each.result { records.append((record, each.offset)) } }
         let outcome = try SurveyStore.take(records, partition: partition.partition, on: connection)
         var rows = StageRows()
-        rows.count = outcome.rows
+        (rows.count, rows.versions) = (outcome.rows, outcome.versions)
         var number = 0
         // In the order of the log: which of them have a row of their own follows from it.
         for each in taken {

@@ -54,17 +54,17 @@ extension Roles {
         return RunningRole("hours") { shouldStop in hours.run(shouldStop: shouldStop) }
     }
 
-    /// The weather of surveys that lack it, on a thread of its own; nil: no service is set.
-    static func surveyWeather(_ settings: Settings, log: Log) throws -> RunningRole? {
+    /// The weather of surveys and trips that lack it, on a thread of its own; nil: no service is set.
+    static func weatherBackfill(_ settings: Settings, log: Log) throws -> RunningRole? {
         guard let weather = try settings.weather() else { return nil }
-        let filling = SurveyWeather(
+        let filling = WeatherBackfill(
             .init(
-                kafka: kafka(settings, clientID: "drover-survey-weather", log: log),
+                kafka: kafka(settings, clientID: "drover-weather", log: log),
                 conninfo: settings.text("postgres.gateway_url", or: "postgres.url"),
                 weather: try WeatherClient(weather, database: settings.outsideDatabase()),
-                intervalMs: settings.integer("sightings.weather_interval_s") * 1_000),
+                intervalMs: settings.integer("weather.backfill_interval_s") * 1_000),
             log: log)
-        return RunningRole("survey-weather") { shouldStop in filling.run(shouldStop: shouldStop) }
+        return RunningRole("weather") { shouldStop in filling.run(shouldStop: shouldStop) }
     }
 }
 
@@ -101,7 +101,7 @@ extension Command {
             let gateway = try Roles.gateway(settings, log: Roles.log)
             let hours = try Roles.campusHours(settings, log: Roles.log)
             defer { hours.stop() }
-            let filling = try Roles.surveyWeather(settings, log: Roles.log)
+            let filling = try Roles.weatherBackfill(settings, log: Roles.log)
             defer { filling?.stop() }
             try Roles.withTicks(settings, of: "gateway", log: Roles.log) { _ in gateway.run { StopFlag.isSet } }
             return .done

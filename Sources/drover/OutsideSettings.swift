@@ -104,12 +104,17 @@ extension Settings {
             caFile: roots.isEmpty ? nil : roots, timeoutMs: Int(integer(timeout)))
         service.breaker.failuresMax = Int(integer("outside.failures_max"))
         service.breaker.restMs = integer("outside.rest_s") * 1_000
+        service.userAgent = try userAgent()
+        return service
+    }
+
+    /// Who asks, for servers of others.
+    func userAgent() throws -> String {
         let contact = text("outside.contact")
         guard contact.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw Failure("outside.contact: must be a mail address or the address of a page")
         }
-        service.userAgent = contact.isEmpty ? "drover" : "drover (\(contact))"
-        return service
+        return contact.isEmpty ? "drover" : "drover (\(contact))"
     }
 
     /// A secret of its setting or of the file that `…_file` names.

@@ -9,15 +9,20 @@ import Wire
 
 extension Command {
     static let sightings = Command(
-        name: "sightings", operands: "open | show SITE SURVEY | review FILE | curve SPECIES",
+        name: "sightings",
+        operands: "open | show SITE SURVEY | review FILE | curve SPECIES | forwards [retry]",
         summary:
-            "Surveys that a reviewer should see, a survey as it stands, a reviewer's version of it, and flight periods.",
+            "Surveys that a reviewer should see, a survey as it stands, a reviewer's version of it, flight periods, and what a "
+            + "collector was sent.",
         options: [
             .init("--based-on", "N", "review: the version that it was made from, as `show` says"),
             .init("--note", "TEXT", "review: why"), .init("--by", "NAME", "review: who (default: the login's name)"),
             .init("--account", "ID", "review: on whose behalf (default review)"),
-            .init("--site", "SITE", "open, curve: only of this one"), .init("--year", "Y", "curve: only of this one"),
-            .init("--format", "F", "open, curve: table, csv or json (default table)"),
+            .init("--site", "SITE", "open, curve, forwards: only of this one"),
+            .init("--year", "Y", "curve: only of this one"),
+            .init("--survey", "SURVEY", "forwards: only this one of the site"),
+            .init("--state", "S", "forwards: only waiting, sent, refused or stopped"),
+            .init("--format", "F", "open, curve, forwards: table, csv or json (default table)"),
         ] + SettingsSource.options,
         example: "drover sightings review corrected.json --based-on 0 --note 'was a moth'",
         run: { arguments in
@@ -27,7 +32,11 @@ extension Command {
             case "show" where operands.count == 3: return try show(operands[1], operands[2], settings)
             case "review" where operands.count == 2: return try review(operands[1], arguments, settings)
             case "curve" where operands.count == 2: return try curve(operands[1], arguments, settings)
-            default: throw UsageError("say `open`, `show SITE SURVEY`, `review FILE` or `curve SPECIES`")
+            case "forwards" where operands.count == 1: return try listForwards(arguments, settings)
+            case "forwards" where operands == ["forwards", "retry"]: return try retryForwards(arguments, settings)
+            default:
+                throw UsageError(
+                    "say `open`, `show SITE SURVEY`, `review FILE`, `curve SPECIES`, `forwards` or `forwards retry`")
             }
         })
 

@@ -77,6 +77,10 @@ extension Command {
             RunningRole("mail") { shouldStop in mail.run(shouldStop: shouldStop) }
         }
         defer { mailing?.stop() }
+        let forwarding = try ForwardRole.relay(settings, log: log).map { forward in
+            RunningRole("forward") { shouldStop in forward.run(shouldStop: shouldStop) }
+        }
+        defer { forwarding?.stop() }
 
         return try Roles.withTicks(settings, of: "work", log: log) { _ in
             try stay(arguments, settings, embedded, page, data: data, lost: lost, log: log)
@@ -120,7 +124,7 @@ extension Command {
         defer { polling.stop() }
         let hours = try Roles.campusHours(settings, log: log)
         defer { hours.stop() }
-        let filling = try Roles.surveyWeather(settings, log: log)
+        let filling = try Roles.weatherBackfill(settings, log: log)
         defer { filling?.stop() }
         Out.note(
             "Ctrl-C stops everything. What the embedded broker holds survives a stop; a kill -9 of it may lose its last second."

@@ -41,6 +41,7 @@ struct CarBookTests {
             return "trips of \(vehicle): \(text(a.trips[vehicle])) for \(text(b.trips[vehicle]))"
         }
         for (vehicle, days) in b.days where a.days[vehicle] != days { return "days of \(vehicle)" }
+        if a.starts != b.starts { return "starts of trips: \(a.starts) for \(b.starts)" }
         return "rows that should not be there"
     }
 

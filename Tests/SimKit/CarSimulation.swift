@@ -178,6 +178,10 @@ public struct CarSimulation {
                     index == trips.count - 1 && clockMs <= trip.endMs + rules.tripGapMs
                     && !cuts.separate(trip.endMs, .max)
                 tables.trips[vehicle, default: [:]][trip.startMs] = .init(trip, isOpen: isOpen)
+                let first = minutes.filter { $0.tripStartMs == trip.startMs }.min { $0.startMs < $1.startMs }!
+                let place = first.readings.filter { $0[.latitude] != nil && $0[.longitude] != nil }.first
+                tables.starts[vehicle, default: [:]][trip.startMs] = CarTables.Start(
+                    place.map { Position(latitude: $0[.latitude]!, longitude: $0[.longitude]!) })
             }
         }
         return tables

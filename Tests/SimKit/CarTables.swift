@@ -16,6 +16,13 @@ public struct CarTables: Sendable {
         public init(_ trip: Trip, isOpen: Bool) { (self.trip, self.isOpen) = (trip, isOpen) }
     }
 
+    /// Where a trip began; nil: its first minute has no place.
+    public struct Start: Equatable, Sendable {
+        public var place: Position?
+        public init(_ place: Position?) { self.place = place }
+    }
+
+    public var starts: [VehicleID: [Int64: Start]] = [:]
     public var minutes: [VehicleID: [Int64: Revised<VehicleMinute>]] = [:]
     public var trips: [VehicleID: [Int64: Revised<TripRow>]] = [:]
     public var days: [VehicleID: [Int64: Revised<DriveTotals>]] = [:]
@@ -36,6 +43,7 @@ public struct CarTables: Sendable {
         public var minutes: [VehicleID: [Int64: VehicleMinute]] = [:]
         public var trips: [VehicleID: [Int64: TripRow]] = [:]
         public var days: [VehicleID: [Int64: DriveTotals]] = [:]
+        public var starts: [VehicleID: [Int64: Start]] = [:]
         public init() {}
     }
     public var results: Results {
@@ -43,6 +51,7 @@ public struct CarTables: Sendable {
         results.minutes = minutes.mapValues { $0.mapValues(\.row) }
         results.trips = trips.mapValues { $0.mapValues(\.row) }.filter { !$0.value.isEmpty }
         results.days = days.mapValues { $0.mapValues(\.row) }
+        results.starts = starts.filter { !$0.value.isEmpty }
         return results
     }
 
@@ -51,6 +60,10 @@ public struct CarTables: Sendable {
         for car in rows.vehicles { vehicles.insert(id(car)) }
         note("minute", rows.minutes.map { "\(id($0.car)) \($0.startMs)" })
         note("trip", rows.trips.map { "\(id($0.car)) \($0.trip.startMs)" })
+        let starting = rows.minutes.filter(\.beginsTrip)
+        note("start", starting.map { "\(id($0.car)) \($0.tripStartMs)" })
+        for (car, start) in rows.droppedTrips { starts[id(car)]?[start] = nil }
+        for row in starting { starts[id(row.car), default: [:]][row.tripStartMs] = Start(row.startPlace) }
         note("day", rows.days.map { "\(id($0.car)) \($0.dayMs)" })
         for (car, start) in rows.droppedMinutes { minutes[id(car)]?[start] = nil }
         for row in rows.minutes {

@@ -300,6 +300,11 @@ private final class CarRun {
             results.days[vehicle, default: [:]][day] = try TotalsColumns.totals(row)
             #expect(try row.int("revision")! == Int(model.days[vehicle]?[day]?.revision ?? -1))
         }
+        for row in try db.query("SELECT vehicle, start_at, latitude_deg, longitude_deg FROM trip_start WHERE \(ours)") {
+            let (vehicle, start) = (VehicleID(try row.text("vehicle")!)!, try row.timestampMs("start_at")!)
+            results.starts[vehicle, default: [:]][start] = CarTables.Start(
+                Position(degrees: try row.double("latitude_deg"), try row.double("longitude_deg")))
+        }
         #expect(model.results == results)
         #expect(isUpgrade ? FirstVersion.results(results) == FirstVersion.results(expected) : results == expected)
     }
@@ -322,6 +327,7 @@ private enum FirstVersion {
 
     static func results(_ results: CarTables.Results) -> CarTables.Results {
         var old = results
+        old.starts = [:]
         for (vehicle, minutes) in results.minutes {
             for start in minutes.keys { old.minutes[vehicle]![start]!.totals = totals(minutes[start]!.totals) }
         }

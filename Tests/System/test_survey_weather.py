@@ -62,7 +62,7 @@ def env(world, site):
 
 def gateway(world, env, stand, tmp_path, **more):
     values = {"weather.provider": "open-meteo", "weather.url": stand.address, "weather.history_url": stand.address, "weather.ca_file": stand.certificate,
-              "weather.timeout_ms": 500, "weather.calls_max": "6000/min", "outside.rest_s": 1, "sightings.weather_interval_s": 1,
+              "weather.timeout_ms": 500, "weather.calls_max": "6000/min", "outside.rest_s": 1, "weather.backfill_interval_s": 1,
               "gateway.spool_path": tmp_path / "spool.sqlite", **{key.replace("__", "."): value for key, value in more.items()}}
     return world.drover.start("gateway", *[part for key, value in values.items() for part in ("--set", f"{key}={value}")], env=env)
 

@@ -46,7 +46,7 @@ class Wrong(AssertionError):
 RESULTS = (
     "vehicle", "vehicle_minute", "trip", "vehicle_day", "machine_reading", "alert", "rejected", "registration", "service",
     "acknowledgement", "silence", "poll_request", "trip_note", "driving", "assignment", "health_scan", "car_support", "trip_mark",
-    "account_settings",
+    "account_settings", "trip_start", "trip_weather",
 )
 # Columns that tell about the processing: where a record lay, how often a row was written, the state to go on from.
 PROCESSING = re.compile(r"partition|offset|told_at|revision|revised|migration|(^|_)state_bytes$|^alert_state$|written_at|updated_at|committed_at|pushed_at|retried_at")

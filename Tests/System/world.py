@@ -14,6 +14,7 @@ from harness import Drover
 
 TABLES = {
     "vehicle": "kind, vehicle", "vehicle_minute": "vehicle, minute_at", "trip": "vehicle, start_at",
+    "trip_start": "vehicle, start_at", "trip_weather": "vehicle, hour_at, cell_millideg, latitude_index, longitude_index",
     "vehicle_day": "vehicle, day_at", "machine_reading": "vehicle, read_at", "alert": "alert_id",
     "rejected": "topic, partition, record_offset", "registration": "kind, vehicle", "service": "vehicle, done_at",
     "acknowledgement": "vehicle, record_id", "silence": "topic_partition, record_id", "poll_request": "vehicle, request_id",

@@ -26,6 +26,15 @@ struct ActionTests {
         return scan
     }
 
+    private static func weather(_ ts: Int64 = 1_700_000_100_000) -> String {
+        var hour = WeatherHour(ts: ts)
+        (hour.thousandths[.temperature], hour.thousandths[.windSpeed]) = (-1_500, 3_200)
+        let cell = WeatherCell(Position(latitude: 388_987_100, longitude: -770_486_100), sizeMilliDeg: 100)
+        let answer = WeatherAnswer(
+            source: "openweathermap", model: "timemachine", cell: cell, fetchedMs: 1_700_100_000_000, hour: hour)
+        return JSONValue.object(answer.fields).rendered()
+    }
+
     private static func summary() -> Action.TripSummary {
         var summary = Action.TripSummary(fromMs: 1_700_000_000_000)
         (summary.distanceMilliKm, summary.averageSpeedMilliKmh, summary.maxSpeedMilliKmh) = (12_345, 40_500, 90_000)
@@ -42,6 +51,7 @@ struct ActionTests {
             .driving(fromMs: 1_700_000_000_000), .assignment(driver: "ben"), .assignment(driver: nil),
             .tripSummary(summary()), .tripSummary(Action.TripSummary(fromMs: 1_700_000_000_000)),
             .scanRequest(untilMs: 1_700_000_060_000), .scan(scan()), .support(pids: ["010C", "010D"]),
+            .weather(hourMs: 1_699_999_200_000, answer: weather()),
         ] as [Action.Kind])
     func readBack(_ kind: Action.Kind) throws {
         let action = Action(
@@ -76,6 +86,21 @@ struct ActionTests {
         let record =
             #"{"schema":1,"id":"a-1","vehicle":"car-1","by":"anna","ts":1700000100000,\#(fields)}"#
         #expect(throws: DecodeError.self, "\(why)") { try decode(Array(record.utf8)) }
+    }
+
+    @Test(
+        "Weather that cannot be is refused",
+        arguments: [
+            (1_699_999_200_001, weather(), "no full hour"), (1_699_992_000_000, weather(), "of another hour"),
+            (1_699_999_200_000, "{}", "no answer"), (1_699_999_200_000, weather(.max), "no time"),
+            (1_699_999_200_000, weather(.min), "no time"),
+            (1_699_999_200_000, weather().replacing("-1.5", with: "-150"), "colder than it was ever measured"),
+        ])
+    func refusedWeather(_ hourMs: Int64, _ answer: String, _ why: String) {
+        let action = Action(
+            id: "a-1", vehicle: ActionTests.car, ts: 1_700_000_100_000, by: "weather", note: nil,
+            kind: .weather(hourMs: hourMs, answer: answer))
+        #expect(throws: DecodeError.self, "\(why)") { try decode(RecordWriter.action(action)) }
     }
 
     @Test("What an app hands in is said by the account of its token, whatever it says itself")

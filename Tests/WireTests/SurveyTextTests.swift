@@ -192,6 +192,18 @@ struct SurveyTextTests {
     ])
     func isNoSurvey(_ bad: Bad) { #expect(faults(Array(bad.json.utf8)) == [bad.fault]) }
 
+    @Test("A password that a client puts into a survey is not kept, wherever it stands") func passwordsAreDropped()
+        throws
+    {
+        let survey = try SurveyText.decode(
+            object(
+                #""sightings":[{"species":"x","count":1,"Bamona-Password":"w"}],"pass":"w","bamona":[{"user":"u","pwd":"w"}],"#
+                    + #""surveyors":[{"name":"n","role":"recorder","passwd_2":7}],"passage":"kept""#))
+        #expect(
+            survey.others == [.init(key: "bamona", json: #"[{"user":"u"}]"#), .init(key: "passage", json: #""kept""#)])
+        #expect(survey.sightings[0].others.isEmpty && survey.surveyors[0].others.isEmpty)
+    }
+
     @Test func wrongEncodingIsRefused() {
         var bytes = object(#""sightings":[],"route":"?""#)
         bytes[bytes.lastIndex(of: UInt8(ascii: "?"))!] = 0xE9

@@ -1,0 +1,88 @@
+internal import Fleet
+internal import Observe
+internal import Outside
+internal import Postgres
+internal import Wire
+
+/// The weather of cars' trips: that of the hour and the place at which they began.
+struct TripWeather {
+    private struct Wanted {
+        let vehicle: String
+        let startMs: Int64
+        let place: Position
+        /// A start that late data moves is another question.
+        var key: String { "\(vehicle) \(startMs) \(place.text)" }
+    }
+
+    private static let pageMax = 200
+
+    private var tries = BackfillTries()
+    /// The last trip that was looked at; nil: begin with the newest.
+    private var cursor: (startMs: Int64, vehicle: String)?
+
+    /// Goes on where the last look stopped, to the end. Returns what keeps the service from being asked.
+    mutating func look(_ desk: WeatherDesk, _ shouldStop: () -> Bool) throws -> ServiceError? {
+        while !shouldStop() {
+            let page = try page(desk.session())
+            var trouble: ServiceError?
+            for wanted in page where !shouldStop() && trouble == nil {
+                if tries.isDue(wanted.key, nowMs: Clock.nowMs()) { trouble = try fill(wanted, desk) }
+            }
+            try desk.flush()
+            if trouble != nil || page.count < TripWeather.pageMax {
+                cursor = nil
+                return trouble
+            }
+        }
+        return nil
+    }
+
+    private mutating func fill(_ wanted: Wanted, _ desk: WeatherDesk) throws -> ServiceError? {
+        let answer: WeatherAnswer
+        do throws(ServiceError) {
+            answer = try desk.weather.weather(at: wanted.place, ts: wanted.startMs, nowMs: Clock.nowMs())
+        } catch {
+            // A service that is away says nothing about the trip.
+            guard error.reason == .noAnswer || error.reason == .unreadable else { return error }
+            tries.tried(wanted.key, isFilled: false, nowMs: Clock.nowMs())
+            return error.reason == .unreadable ? error : nil
+        }
+        try push(answer, of: wanted, desk)
+        tries.tried(wanted.key, isFilled: true, nowMs: Clock.nowMs())
+        return nil
+    }
+
+    private func push(_ answer: WeatherAnswer, of wanted: Wanted, _ desk: WeatherDesk) throws {
+        let action = Action(
+            id: "weather-\(answer.fetchedMs)-\(answer.hour.ts)", vehicle: VehicleID(wanted.vehicle),
+            ts: Clock.nowMs(), by: "weather", note: nil,
+            kind: .weather(
+                hourMs: WeatherAnswer.hour(of: wanted.startMs), answer: JSONValue.object(answer.fields).rendered()))
+        try desk.put(RecordWriter.action(action), topic: Topic.cars, key: wanted.vehicle)
+    }
+
+    /// The next trips, the last begun first, that are over and whose first hour is: its weather is told of as it was.
+    private mutating func page(_ open: Connection) throws -> [Wanted] {
+        let rows = try open.query(
+            """
+            SELECT s.vehicle, s.start_at, s.latitude_deg, s.longitude_deg FROM drover.trip_start s
+            JOIN drover.trip t ON t.vehicle = s.vehicle AND t.start_at = s.start_at
+            WHERE s.lacks_weather AND NOT t.is_open
+                AND date_trunc('hour', s.start_at, 'UTC') + interval '1 hour' <= now()
+                AND ($1::timestamptz IS NULL OR (s.start_at, s.vehicle) < ($1, $2))
+            ORDER BY s.start_at DESC, s.vehicle DESC LIMIT $3
+            """,
+            [
+                cursor.map { .timestampMs($0.startMs) } ?? .null, .text(cursor?.vehicle),
+                .int8(Int64(TripWeather.pageMax)),
+            ])
+        let page = try rows.compactMap { row -> Wanted? in
+            guard let place = Position(degrees: try row.double("latitude_deg"), try row.double("longitude_deg"))
+            else { return nil }
+            return Wanted(
+                vehicle: try row.text("vehicle")!, startMs: try row.timestampMs("start_at")!, place: place)
+        }
+        if let last = rows.last { cursor = (try last.timestampMs("start_at")!, try last.text("vehicle")!) }
+        return page
+    }
+}

@@ -1,0 +1,97 @@
+internal import Fleet
+internal import Foundation
+public import Kafka
+public import Observe
+public import Outside
+internal import Postgres
+internal import Wire
+
+/// Asks for the weather of surveys and of cars' trips that lack it and puts the answers on the log, for the worker to join.
+/// Several of them do no harm: of one hour the answer counts that was asked for last. For one thread.
+public final class WeatherBackfill {
+    public struct Settings {
+        public var kafka: KafkaSettings
+        /// Of a role that may read when and where surveys and trips were.
+        public var conninfo: String
+        public var weather: WeatherClient
+        /// Between two looks.
+        public var intervalMs: Int64
+
+        public init(kafka: KafkaSettings, conninfo: String, weather: WeatherClient, intervalMs: Int64) {
+            (self.kafka, self.conninfo, self.weather, self.intervalMs) = (kafka, conninfo, weather, intervalMs)
+        }
+    }
+
+    private let settings: Settings
+    private let log: Log
+    private let desk: WeatherDesk
+    private var surveys = SurveyWeather()
+    private var trips = TripWeather()
+    private var isTroubled = false
+
+    public init(_ settings: Settings, log: Log) {
+        (self.settings, self.log) = (settings, log)
+        desk = WeatherDesk(settings)
+    }
+
+    /// Returns when `shouldStop` says so.
+    public func run(shouldStop: () -> Bool) {
+        while !shouldStop() {
+            do {
+                tell(try look(shouldStop).map { "\($0)" })
+            } catch {
+                desk.close()
+                tell("\(error)")
+            }
+            let againMs = Clock.steadyMs() + settings.intervalMs
+            while !shouldStop(), Clock.steadyMs() < againMs { Thread.sleep(forTimeInterval: 0.1) }
+        }
+    }
+
+    /// Trips get what surveys leave of the calls. Returns what keeps the service from being asked.
+    private func look(_ shouldStop: () -> Bool) throws -> ServiceError? {
+        if let trouble = try surveys.look(desk, shouldStop) { return trouble }
+        return try trips.look(desk, shouldStop)
+    }
+
+    /// Once when it begins and once when it ends.
+    private func tell(_ trouble: String?) {
+        if let trouble, !isTroubled {
+            log.warning(
+                "the weather of surveys and trips cannot be asked for; it is added later", ["error": "\(trouble)"])
+        } else if trouble == nil, isTroubled {
+            log.info("the weather of surveys and trips is asked for again")
+        }
+        isTroubled = trouble != nil
+    }
+}
+
+/// What weather is looked for and said with: a session, the service, a producer. For one thread.
+final class WeatherDesk {
+    private static let patienceMs: Int32 = 5_000
+
+    let weather: WeatherClient
+    private let settings: WeatherBackfill.Settings
+    private var connection: Connection?
+    private var producer: Producer?
+
+    init(_ settings: WeatherBackfill.Settings) { (self.settings, weather) = (settings, settings.weather) }
+
+    func session() throws -> Connection {
+        let open = try connection ?? Connection(conninfo: settings.conninfo, applicationName: "drover-weather")
+        connection = open
+        return open
+    }
+
+    func put(_ value: [UInt8], topic: String, key: String) throws {
+        let sender = try producer ?? Producer(settings.kafka, Producer.Tuning(timeoutMs: Int(WeatherDesk.patienceMs)))
+        producer = sender
+        try sender.produce(topic: topic, partition: nil, key: Array(key.utf8), value: value, timestampMs: nil)
+    }
+
+    /// Returns when the broker has all that was put.
+    func flush() throws { try producer?.flush(timeoutMs: WeatherDesk.patienceMs + 1_000) }
+
+    /// After an error: either may be gone for good.
+    func close() { (connection, producer) = (nil, nil) }
+}

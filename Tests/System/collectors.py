@@ -1,0 +1,68 @@
+"""A collector of sightings as others run one: takes CSV over HTTPS, keeps what it took, and can be made to answer badly."""
+import csv
+import io
+import ssl
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+KEY = "operators-key-at-the-collector"
+
+
+class Collector:
+    def __init__(self, certificate, port=0):
+        self.requests, self.taken, self.trick, self.lock = [], [], None, threading.Lock()
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                if len(body) != int(self.headers["Content-Length"]):
+                    return  # Who sent it was killed: what is cut off is nobody's.
+                with outer.lock:
+                    request = Request(time.monotonic(), self.path, dict(self.headers), body)
+                    outer.requests.append(request)
+                    status, text, headers = outer.trick(request) if outer.trick else (201, "thank you", {})
+                    if 200 <= status < 300:
+                        outer.taken.append(request)
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(text.encode())))
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(text.encode())
+
+            def log_message(self, *arguments):
+                pass
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, request, address):
+                pass  # A client that hung up in the middle is what some stories are about.
+
+        self.server = Server(("127.0.0.1", port), Handler)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*certificate)
+        self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
+        self.port = self.server.server_port
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def ids(self):
+        with self.lock:
+            return [request.id for request in self.taken]
+
+
+class Request:
+    def __init__(self, at, path, headers, body):
+        self.at, self.path, self.headers, self.body = at, path, headers, body
+        self.id = headers.get("Idempotency-Key")
+
+    def rows(self):
+        return list(csv.DictReader(io.StringIO(self.body.decode(), newline="")))

@@ -1,0 +1,332 @@
+"""Surveys passed on to a collector: only of accounts that want it, each version once, whatever the collector does."""
+import json
+import random
+import re
+import signal
+import time
+from datetime import datetime, timedelta, timezone
+
+import psycopg
+import pytest
+from certificates import self_signed
+from collectors import KEY, Collector
+from test_gateway import wait_until
+from test_survey_weather import middle
+from world import a_world, connect, producer
+
+START = datetime(2026, 6, 15, 9, 10, tzinfo=timezone(timedelta(hours=3)))
+SECRETS = ["wanjiru@example.org", "+254 700 000001", "Wanjiru Otieno", "hunter2-at-bamona", KEY]
+
+
+@pytest.fixture
+def world(program):
+    """A log for each story: what an account has switched on stands there for good."""
+    with a_world(program) as world:
+        yield world
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    return self_signed(tmp_path_factory.mktemp("collector"), "collector")
+
+
+@pytest.fixture
+def desk(world, certificate, tmp_path, request):
+    desk = Desk(world, certificate, tmp_path, re.sub("[^a-z]", "", request.node.name)[4:34])
+    yield desk
+    desk.close()
+
+
+class Desk:
+    """A worker, a collector, and what `drover notify` needs to know of it."""
+
+    def __init__(self, world, certificate, folder, name):
+        self.world, self.certificate, self.folder, self.name = world, certificate, folder, name
+        self.env = world.database()
+        # As production's login, without other rights.
+        with connect(self.env) as connection:
+            connection.execute("GRANT drover_relay TO drover_notify")
+        self.relay_url = re.sub(r"user='?\w+'?", "user=drover_notify", self.env["DROVER_POSTGRES_URL"])
+        self.token = folder / "token"
+        self.token.write_text(KEY + "\n")
+        self.collector = Collector(certificate)
+        self.worker, self.relays = world.worker(self.env, "forward"), []
+
+    def close(self):
+        for relay in self.relays:
+            relay.stop()
+        assert self.worker.stop() == 0
+        self.collector.close()
+        # Whatever happened: nobody's contact and no key is in what was sent or logged.
+        said = [running.output() for running in [self.worker, *self.relays]] + [request.body.decode() for request in self.collector.requests]
+        for secret in SECRETS:
+            assert not [text for text in said if secret in text], secret
+
+    def notify(self, **settings):
+        settings = {"url": f"https://127.0.0.1:{self.collector.port}/sightings", "ca_file": self.certificate[0], "token_file": self.token, **settings}
+        arguments = [word for key, value in settings.items() if value for word in ("--set", f"forward.{key}={value}")]
+        relay = self.world.drover.start("notify", *arguments, env={**self.env, "DROVER_POSTGRES_RELAY_URL": self.relay_url})
+        self.relays.append(relay)
+        return relay
+
+    def switch(self, account, on=True):
+        self.drover("account", "settings", "set", account, f"forward_surveys={'on' if on else 'off'}", "--by", "tests")
+        self.world.work_off(self.env)
+
+    def drover(self, *arguments, code=0):
+        run = self.world.drover.run(*arguments, env=self.env)
+        assert run.code == code, run.err
+        return run.out + run.err
+
+    def site(self, number=0):
+        return f"{self.name}-{number}"
+
+    def survey(self, number, site=0, **more):
+        return {"schema": 1, "survey": f"s{number}", "site": self.site(site), "start": START.isoformat(), "stop": (START + timedelta(minutes=40)).isoformat(),
+                "latitude": -3.37812, "longitude": 39.98765, "sightings": [{"species": "Acraea anemosa", "count": number}], **more}
+
+    def push(self, *surveys, account="anna"):
+        """A pair is a survey and the version that it was made from."""
+        sender = producer(self.world.brokers)
+        for survey in surveys:
+            survey, based_on = survey if isinstance(survey, tuple) else (survey, None)
+            kind = {"kind": "survey"} if based_on is None else {"kind": "review", "based_on": based_on}
+            record = {"schema": 1, **kind, "id": f"r-{survey['survey']}-{based_on}", "site": survey["site"], "ts": int(time.time() * 1000), "account": account, "by": "tests", "survey": survey}
+            sender.produce("drover.sightings", key=survey["site"].encode(), value=json.dumps(record).encode())
+        assert sender.flush(20) == 0
+        self.world.work_off(self.env)
+
+    def states(self):
+        return {f"{site}:{survey}:{version}": state for site, survey, version, state in self.query("SELECT site, survey, version, state FROM drover.forward")}
+
+    def query(self, sql, *values):
+        with connect(self.env) as connection:
+            return connection.execute(sql, values or None).fetchall()
+
+    def listed(self, *options):
+        return json.loads(self.drover("sightings", "forwards", *options, "--format", "json"))
+
+
+def test_only_accounts_that_want_it_and_each_version_once(desk):
+    desk.notify()
+    desk.push(desk.survey(1), account="early")
+    desk.switch("anna")
+    desk.switch("ben", on=False)
+    desk.push(desk.survey(2), desk.survey(3, site=1))
+    desk.push(desk.survey(4), account="ben")
+    desk.push(desk.survey(2), account="anna")  # Again: stored once.
+    desk.push((desk.survey(2, comments="was a moth"), 0), account="review")
+    desk.push((desk.survey(4, comments="was a moth"), 0), account="anna")  # Who handed it in has not switched it on.
+    wanted = [f"{desk.site()}:s2:0", f"{desk.site(1)}:s3:0", f"{desk.site()}:s2:1"]
+    wait_until(lambda: len(desk.collector.ids()) >= 3, 20)
+    time.sleep(2)
+    assert sorted(desk.collector.ids()) == sorted(wanted)
+    assert desk.states() == dict.fromkeys(wanted, "sent")
+    for request in desk.collector.taken:
+        assert request.path == "/sightings" and request.headers["Authorization"] == f"Bearer {KEY}"
+        assert request.headers["Content-Type"].startswith("text/csv") and {row["Record ID"] for row in request.rows()} == {request.id}
+    sent = desk.listed("--state", "sent")
+    assert [row["answer"] for row in sent] == ["thank you"] * 3 and {row["status"] for row in sent} <= {201, "201"}
+
+
+def test_what_is_sent_holds_no_people_no_formulas_and_what_was_seen(desk):
+    desk.switch("anna")
+    seen = START + timedelta(minutes=7)
+    one = desk.survey(1, site_name='The "well", north', comments="=cmd|' /C calc'!A0", bamona_password="hunter2-at-bamona", login={"user": "w", "Password": "hunter2-at-bamona"},
+                      surveyors=[{"name": "Wanjiru Otieno", "role": "recorder", "mail": "wanjiru@example.org", "phone": "+254 700 000001", "club_pwd": "hunter2-at-bamona"}],
+                      notes="mail wanjiru@example.org",
+                      sightings=[{"species": "+Danaus", "count": 3, "time": seen.isoformat(), "latitude": -3.3001, "longitude": 39.9, "behaviour": "basking", "comments": "@sum\nline 2"},
+                                 {"species": "Acraea anemosa", "count": 0, "uncertainty_m": 30}])
+    desk.push(one, desk.survey(2, sightings=[]))
+    desk.notify()
+    wait_until(lambda: len(desk.collector.ids()) == 2, 20)
+    by_id = {request.id: request.rows() for request in desk.collector.taken}
+    first, second = by_id[f"{desk.site()}:s1:0"]
+    assert first == {
+        "Record ID": f"{desk.site()}:s1:0", "Sighting ID": f"{desk.site()}:s1:0", "Observation Date": "2026-06-15", "Start Time": "09:10", "End Time": "09:50",
+        "Species Name": "'+Danaus", "Name as Reported": "'+Danaus", "Number Seen": "3", "Life Stage": "", "Sex": "", "Behavior": "basking", "Certainty": "",
+        "Latitude": "-3.3001", "Longitude": "39.9", "Coordinate Uncertainty (m)": "", "Location Name": 'The "well", north', "Habitat": "", "Coordinate Remarks": "",
+        "Survey Protocol": "", "Observers": "", "Comments": "'@sum\nline 2"}
+    assert (second["Sighting ID"], second["Number Seen"], second["Latitude"], second["Coordinate Uncertainty (m)"]) == (f"{desk.site()}:s1:1", "0", "-3.37812", "30")
+    [nothing] = by_id[f"{desk.site()}:s2:0"]
+    assert (nothing["Species Name"], nothing["Number Seen"], nothing["Observation Date"]) == ("", "", "2026-06-15")
+    # A password for a collector is not even stored; what else is not known is.
+    [body] = [body for body, in desk.query("SELECT body FROM drover.survey_version WHERE survey = 's1' AND site = %s", desk.site())]
+    assert "hunter2" not in body and json.loads(body)["login"] == {"user": "w"} and json.loads(body)["notes"] == "mail wanjiru@example.org"
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        psycopg.connect(desk.relay_url).execute("SELECT body FROM drover.survey_version")
+
+
+def test_a_site_where_a_sensitive_species_was_seen_is_blurred(desk, tmp_path):
+    taxonomy = tmp_path / "taxonomy.csv"
+    taxonomy.write_text("taxon,name,rank,sensitive\na,Acraea anemosa,species,yes\nb,Danaus chrysippus,species,\n")
+    desk.drover("taxonomy", "load", taxonomy)
+    desk.switch("anna")
+    told = {"site_name": "the well", "comments": "behind the well", "route": "to the well", "sightings": [{"species": "danaus  CHRYSIPPUS", "count": 2, "habitat": "well", "comments": "at the well", "uncertainty_m": 20_000}]}
+    desk.push(desk.survey(1), desk.survey(2, **told), desk.survey(3, site=1, **told))
+    desk.notify()
+    wait_until(lambda: len(desk.collector.ids()) == 3, 20)
+    [hidden], [open] = [next(request.rows() for request in desk.collector.taken if request.id == id) for id in (f"{desk.site()}:s2:0", f"{desk.site(1)}:s3:0")]
+    place = middle((-3.37812, 39.98765))
+    assert (float(hidden["Latitude"]), float(hidden["Longitude"])) == pytest.approx(place, abs=1e-9)
+    assert hidden["Coordinate Uncertainty (m)"] == "20000" and "0.1 degrees" in hidden["Coordinate Remarks"]
+    assert hidden["Species Name"] == "Danaus chrysippus" and hidden["Number Seen"] == "2"
+    assert not [text for text in hidden.values() if "well" in text]
+    assert (open["Latitude"], open["Location Name"], open["Comments"], open["Coordinate Remarks"]) == ("-3.37812", "the well", "at the well", "")
+
+
+def test_a_refusal_is_listed_with_the_collectors_words_and_tried_again_when_asked(desk):
+    bad = f"{desk.site()}:s1:0"
+    words = "Species \u00e4 unknown\x1b[31m\r\n" + "x" * 9_000 + KEY
+    desk.collector.trick = lambda request: (422, words, {}) if request.id == bad else (200, KEY, {})
+    desk.switch("anna")
+    desk.push(desk.survey(1), desk.survey(2), (desk.survey(1, comments="2"), 0))
+    desk.notify()
+    # The correction of what was refused goes out all the same.
+    wait_until(lambda: desk.states() == {bad: "refused", f"{desk.site()}:s2:0": "sent", f"{desk.site()}:s1:1": "sent"}, 20)
+    [row] = desk.listed("--state", "refused")
+    assert row["survey"] == "s1" and str(row["status"]) == "422" and row["answer"].startswith("Species \u00e4 unknown [31m xxx") and len(row["answer"].encode()) <= 500
+    time.sleep(2)
+    assert [request.id for request in desk.collector.requests].count(bad) == 1
+    desk.collector.trick = None
+    assert "1 version of surveys" in desk.drover("sightings", "forwards", "retry")
+    wait_until(lambda: desk.states()[bad] == "sent", 20)
+    assert desk.listed("--state", "refused") == [] and len(desk.listed("--site", desk.site(), "--survey", "s1")) == 2
+    assert KEY not in json.dumps(desk.listed())
+    desk.drover("sightings", "forwards", "--state", "lost", code=2)
+
+
+def test_a_collector_that_wants_to_be_left_alone_is_by_all_relays(desk):
+    def busy(request):
+        return 429, "slow down", {"Retry-After": "3"}
+
+    desk.collector.trick = busy
+    desk.switch("anna")
+    desk.push(*[desk.survey(number) for number in range(1, 6)])
+    for _ in range(2):
+        desk.notify()
+    wait_until(lambda: desk.collector.requests, 20)
+    time.sleep(2)
+    # Both may have asked at the same moment.
+    assert len(desk.collector.requests) <= 2
+    desk.collector.trick = None
+    wait_until(lambda: set(desk.states().values()) == {"sent"}, 30)
+    assert sorted(desk.collector.ids()) == sorted(f"{desk.site()}:s{number}:0" for number in range(1, 6))
+    assert min(request.at for request in desk.collector.taken) - desk.collector.requests[0].at >= 2.9
+
+
+@pytest.mark.parametrize("status", [500, 503, 401, 301])
+def test_an_answer_that_says_nothing_of_the_survey_puts_it_off_and_versions_keep_their_order(desk, status):
+    tries = []
+
+    def moody(request):
+        tries.append(request.id)
+        return (status, "not well", {"Location": "https://elsewhere.example"}) if len(tries) <= 2 else (200, "", {})
+
+    desk.collector.trick = moody
+    desk.switch("anna")
+    desk.push(desk.survey(1), (desk.survey(1, comments="2"), 0), (desk.survey(1, comments="3"), 1))
+    desk.notify()
+    wait_until(lambda: len(desk.collector.ids()) == 3, 40)
+    assert desk.collector.ids() == [f"{desk.site()}:s1:{version}" for version in range(3)]
+    assert tries[:3] == [f"{desk.site()}:s1:0"] * 3
+    assert [rows[0]["Comments"] for rows in (request.rows() for request in desk.collector.taken)] == [""] * 3
+    assert desk.query("SELECT tries FROM drover.forward ORDER BY version") == [(3,), (1,), (1,)]
+
+
+def test_a_collector_that_is_away_or_shows_another_certificate_gets_all_later(desk, tmp_path):
+    port = desk.collector.port
+    desk.collector.close()
+    desk.switch("anna")
+    desk.push(*[desk.survey(number) for number in range(1, 9)])
+    relay = desk.notify()
+    wait_until(lambda: desk.query("SELECT max(tries) FROM drover.forward")[0][0] > 1, 30)
+    assert set(desk.states().values()) == {"waiting"}
+    # Somebody else at its address.
+    before, other = desk.collector, Collector(self_signed(tmp_path, "other"), port)
+    time.sleep(4)
+    assert other.requests == [] and set(desk.states().values()) == {"waiting"}
+    other.close()
+    desk.collector = Collector(desk.certificate, port)
+    desk.drover("sightings", "forwards", "retry")
+    wait_until(lambda: set(desk.states().values()) == {"sent"}, 60)
+    assert sorted(desk.collector.ids()) == sorted(f"{desk.site()}:s{number}:0" for number in range(1, 9)) and before.requests == []
+    assert relay.output().count("surveys cannot be passed on") == 1
+
+
+def test_switching_it_off_stops_what_is_not_sent_and_other_collectors_get_nothing_from_us(desk):
+    desk.switch("anna")
+    desk.push(desk.survey(1), desk.survey(2, forward_to="bamona"), desk.survey(3, forward_to="another"))
+    desk.push(desk.survey(4), account="ben")
+    desk.switch("anna", on=False)
+    desk.switch("ben")
+    desk.push(desk.survey(5, forward_to="bamona"), account="ben")
+    desk.notify()
+    at = desk.site()
+    wait_until(lambda: "waiting" not in desk.states().values(), 20)
+    assert desk.states() == {f"{at}:s1:0": "stopped", f"{at}:s2:0": "stopped", f"{at}:s3:0": "stopped", f"{at}:s5:0": "sent"}
+    desk.switch("anna")
+    desk.drover("sightings", "forwards", "retry", "--site", at)
+    wait_until(lambda: "waiting" not in desk.states().values(), 20)
+    assert desk.states() == {f"{at}:s1:0": "sent", f"{at}:s2:0": "sent", f"{at}:s3:0": "stopped", f"{at}:s5:0": "sent"}
+    assert sorted(desk.collector.ids()) == [f"{at}:s1:0", f"{at}:s2:0", f"{at}:s5:0"]
+
+
+@pytest.mark.parametrize("seed", [1])
+def test_relays_that_are_killed_at_random_moments_lose_nothing(desk, seed):
+    chance, count = random.Random(seed), 60
+    desk.collector.trick = lambda request: (time.sleep(chance.random() * 0.05), (200, "ok", {}))[1]
+    desk.switch("anna")
+    desk.push(*[desk.survey(number, site=number % 3) for number in range(1, count + 1)])
+    wanted = {f"{desk.site(number % 3)}:s{number}:0" for number in range(1, count + 1)}
+    relays, kills = [desk.notify(), desk.notify()], 0
+    deadline = time.monotonic() + 120
+    while set(desk.states().values()) != {"sent"}:
+        assert time.monotonic() < deadline, desk.states()
+        if kills < 12:
+            time.sleep(0.3 + chance.random() * 0.6)
+            victim = chance.randrange(2)
+            relays[victim].signal(signal.SIGKILL)
+            relays[victim].wait()
+            desk.relays.remove(relays[victim])
+            relays[victim] = desk.notify()
+            kills += 1
+        else:
+            time.sleep(0.2)
+    ids = desk.collector.ids()
+    assert set(ids) == wanted and kills > 3
+    # What came twice says so: the same id, and the same to the byte.
+    bodies = {}
+    for request in desk.collector.taken:
+        assert bodies.setdefault(request.id, request.body) == request.body
+    assert len(ids) - len(wanted) <= kills
+
+
+def test_a_replay_passes_nothing_on(desk):
+    desk.switch("anna")
+    desk.push(desk.survey(1), (desk.survey(1, comments="2"), 0))
+    desk.notify()
+    wait_until(lambda: len(desk.collector.ids()) == 2, 20)
+    desk.drover("replay", "--into", "again")
+    desk.drover("verify", "again")
+    time.sleep(2)
+    assert len(desk.collector.requests) == 2 and len(desk.states()) == 2
+    # A worker that reads it all anew in the live tables neither.
+    [(rows,)] = desk.query("SELECT count(*) FROM again.survey_version WHERE site = %s", desk.site())
+    assert rows == 2
+
+
+@pytest.mark.parametrize("setting, text, says", [
+    ("url", "http://collector.example/x", "must begin with https://"), ("url", "https://user:word@collector.example", "without user"),
+    ("fields", "Species = species\n", "one column must be `id`"), ("fields", "ID = id\nMail = mail\n", "line 2: `mail` is no field"),
+    ("fields", "ID = id\nID = id\n", "line 2: the column `ID` stands there before"), ("token_file", "", "its first line must be the key"),
+    ("token_file", "a b\n", "its first line must be the key"), ("ca_file", None, "No such file"), ("name", "a b", "forward.name")])
+def test_settings_that_are_wrong_are_told(drover, tmp_path, setting, text, says):
+    value = text
+    if setting in ("fields", "token_file", "ca_file"):
+        value = tmp_path / "file"
+        if text is not None:
+            value.write_text(text)
+    settings = {"url": "https://127.0.0.1:1/x", setting: value}
+    run = drover.run("notify", *[word for key, each in settings.items() for word in ("--set", f"forward.{key}={each}")])
+    assert run.code != 0 and says in run.err, run.err

@@ -1,0 +1,259 @@
+"""The weather of cars' trips: by the place and hour of their start, whatever ails the service and whatever comes late."""
+import csv
+import io
+import json
+import random
+import re
+import time
+from datetime import datetime, timezone
+
+import packed
+import pytest
+import services as away
+from services import Services
+from test_survey_weather import gateway, middle
+from world import a_world, connect, dump, producer
+
+HOUR = 3_600_000
+BASE = 1_781_514_000_000  # 2026-06-15 09:00 UTC
+QUANTITIES = {"temperature_c": "weather_temperature_c", "wind_speed_mps": "weather_wind_speed_mps", "wind_gust_mps": "weather_wind_gust_mps",
+              "wind_direction_deg": "weather_wind_direction_deg", "cloud_cover_pct": "weather_cloud_cover_pct",
+              "precipitation_mm_per_h": "weather_precipitation_mm_per_h", "humidity_pct": "weather_humidity_pct",
+              "pressure_hpa": "weather_pressure_hpa", "condition_code": "weather_condition_code"}
+
+
+@pytest.fixture(scope="module")
+def world(program):
+    with a_world(program) as world:
+        yield world
+
+
+@pytest.fixture
+def stand(tmp_path):
+    services = Services(tmp_path)
+    yield services
+    services.close()
+
+
+@pytest.fixture
+def car(request):
+    return "car-" + re.sub("[^a-z]", "", request.node.name)[-40:]
+
+
+@pytest.fixture
+def env(world):
+    env = world.database()
+    worker = world.worker(env, "trips")
+    yield env
+    assert worker.stop() == 0
+
+
+def drive(vehicle, start_ms, place=(50.05, 8.15), seconds=150, place_from=0):
+    """A reading every five seconds; places from `place_from` on, a little further north each time."""
+    for second in range(0, seconds, 5):
+        reading = {"schema": 1, "kind": "reading", "id": f"r-{start_ms + second * 1000}", "vehicle": vehicle, "ts": start_ms + second * 1000, "speed_kmh": 40, "rpm": 1500}
+        if place and second >= place_from:
+            reading |= {"latitude_deg": round(place[0] + second * 1e-5, 7), "longitude_deg": place[1]}
+        yield reading
+
+
+def push(world, env, records):
+    sender = producer(world.brokers)
+    for record in records:
+        sender.produce("drover.cars", key=record["vehicle"].encode(), value=json.dumps(record).encode())
+    assert sender.flush(20) == 0
+    world.tick()
+    world.work_off(env)
+
+
+def query(env, sql, *values):
+    with connect(env) as connection:
+        return connection.execute(sql, values or None).fetchall()
+
+
+def starts(env):
+    """Where each trip began, by its samples and the documentation of their bytes alone."""
+    found = {}
+    for vehicle, trip, minute, samples in query(env, """
+            SELECT vehicle, trip_start_at, (extract(epoch FROM minute_at) * 1000)::bigint, samples FROM drover.vehicle_minute
+            ORDER BY vehicle, trip_start_at, minute_at"""):
+        if (vehicle, trip) not in found:
+            places = [(v["latitude_deg"] / 1e7, v["longitude_deg"] / 1e7) for _, v in packed.readings(samples, int(minute)) if {"latitude_deg", "longitude_deg"} <= v.keys()]
+            found[vehicle, trip] = places[0] if places else None
+    return found
+
+
+def check(env, truth, vehicle):
+    """Each trip of the vehicle that has a place has its hour's weather, as the service's truth is."""
+    rows = query(env, f"SELECT start_at, weather_source, weather_fetched_at, {', '.join(QUANTITIES.values())} FROM drover.trip_now WHERE vehicle = %s ORDER BY 1", vehicle)
+    places = starts(env)
+    assert rows
+    for start, source, fetched, *values in rows:
+        place = places[vehicle, start]
+        if place is None:
+            assert (source, fetched, set(values)) == (None, None, {None})
+            continue
+        hour = start.astimezone(timezone.utc).replace(minute=0, second=0, microsecond=0)
+        expected = truth.weather(*middle(place), hour)
+        assert dict(zip(QUANTITIES, values)) == pytest.approx(expected, abs=0.0006), (start, place)
+        assert source in ("open-meteo archive", "open-meteo forecast")
+        assert abs((datetime.now(timezone.utc) - fetched).total_seconds()) < 600
+    return rows
+
+
+def lacking(env):
+    return query(env, "SELECT count(*) FILTER (WHERE lacks_weather), count(*) FROM drover.trip_start")[0]
+
+
+def wait_filled(world, env, trips, seconds=60):
+    deadline = time.monotonic() + seconds
+    while (left := lacking(env)) != (0, trips):
+        assert time.monotonic() < deadline, f"{left} (lacking, trips), should be (0, {trips})"
+        time.sleep(0.1)
+
+
+FAULTS = {"slow": away.slow, "too many": lambda s: away.status(429, Retry_After="1"), "unavailable": lambda s: away.status(503), "cut off": lambda s: away.cut_off}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_service_that_is_not_well_delays_only_the_weather(world, env, stand, tmp_path, car, fault):
+    before = lacking(env)[1]
+    stand.trick = FAULTS[fault](stand)
+    role = gateway(world, env, stand, tmp_path)
+    push(world, env, [record for number in range(3) for record in drive(f"{car}-{number}", BASE + number * 2 * HOUR, (50 + number, 8.15))])
+    total = lacking(env)[1]
+    assert total >= before + 3
+    deadline = time.monotonic() + 20
+    while not stand.asked:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    time.sleep(1)
+    assert lacking(env)[0] >= 3
+    stand.trick = None
+    wait_filled(world, env, total)
+    for number in range(3):
+        assert len(check(env, stand.truth, f"{car}-{number}")) == 1
+    assert role.stop() == 0
+
+
+def test_a_start_that_late_readings_move_gets_another_hours_weather(world, env, stand, tmp_path, car):
+    role = gateway(world, env, stand, tmp_path)
+    # Two minutes past ten; no place in the first minute of another.
+    push(world, env, [*drive(car, BASE + HOUR + 120_000), *drive(car, BASE + 5 * HOUR, place_from=60), *drive(car, BASE + 8 * HOUR, place=None)])
+    deadline = time.monotonic() + 60
+    while not query(env, "SELECT 1 FROM drover.trip_weather WHERE vehicle = %s", car):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    first = check(env, stand.truth, car)
+    assert [row[1] is None for row in first] == [False, True, True]
+    # Readings of five minutes before it, from another cell and before the full hour; and a place for the second one.
+    push(world, env, [*drive(car, BASE + HOUR - 180_000, place=(50.55, 8.15), seconds=300), *drive(car, BASE + 5 * HOUR + 2_500, seconds=50)])
+    deadline = time.monotonic() + 60
+    while len(query(env, "SELECT 1 FROM drover.trip_weather WHERE vehicle = %s", car)) < 3:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    moved = check(env, stand.truth, car)
+    assert [row[1] is None for row in moved] == [False, False, True]
+    assert moved[0][0] == datetime.fromtimestamp((BASE + HOUR - 180_000) / 1000, timezone.utc) and moved[0][3] != first[0][3]
+    assert role.stop() == 0
+
+
+def test_a_trip_that_is_under_way_and_an_hour_that_is_not_over_wait(world, env, stand, tmp_path, car):
+    now = int(time.time() * 1000)
+    begun = now - now % HOUR + 1_000
+    role = gateway(world, env, stand, tmp_path)
+    old = f"{car}-over"
+    push(world, env, [*drive(old, BASE), *drive(car, min(begun, now - 150_000) if now - begun > 155_000 else now - 150_000)])
+    deadline = time.monotonic() + 60
+    while not query(env, "SELECT 1 FROM drover.trip_weather WHERE vehicle = %s", old):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    time.sleep(2)
+    assert query(env, "SELECT 1 FROM drover.trip_weather WHERE vehicle = %s", car) == []
+    assert query(env, "SELECT lacks_weather FROM drover.trip_start WHERE vehicle = %s", car) == [(True,)]
+    assert role.stop() == 0
+
+
+def test_reports_and_page_name_the_weather_its_source_and_time(world, env, stand, tmp_path, car):
+    """The gateway with no more rights than its role has."""
+    with connect(env) as connection:
+        if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = 'drover_asker'").fetchone():
+            connection.execute("CREATE ROLE drover_asker LOGIN")
+        connection.execute("GRANT drover_gateway TO drover_asker")
+    login = re.sub(r"user='?\w+'?", "user=drover_asker", env["DROVER_POSTGRES_URL"])
+    role = gateway(world, {**env, "DROVER_POSTGRES_GATEWAY_URL": login}, stand, tmp_path)
+    push(world, env, drive(car, BASE))
+    deadline = time.monotonic() + 60
+    while not query(env, "SELECT 1 FROM drover.trip_weather WHERE vehicle = %s", car):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    truth = stand.truth.weather(*middle((50.05, 8.15)), datetime.fromtimestamp(BASE / 1000, timezone.utc))
+
+    def report(form):
+        run = world.drover.run("report", "trips", "--date", "2026-06-15", "--vehicle", car, "--format", form, env=env)
+        assert run.code == 0, run.err
+        return run.out
+
+    one, = json.loads(report("json"))["trips"]
+    assert {name: one[column] for name, column in QUANTITIES.items()} == pytest.approx(truth, abs=0.0006)
+    assert one["weather_source"] == "open-meteo archive" and one["weather_fetched"].endswith("Z")
+    row, = csv.DictReader(io.StringIO(report("csv")))
+    assert {name: float(row[column]) for name, column in QUANTITIES.items()} == pytest.approx(truth, abs=0.0006)
+    page = report("html")
+    assert "Weather at start" in page and f"wind {round(truth['wind_speed_mps'])}\u00a0m/s" in page.replace("&nbsp;", "\u00a0")
+    assert "open-meteo archive" in page
+    assert role.stop() == 0
+
+
+def test_any_order_of_weather_and_readings_gives_the_same_rows_and_a_replay_asks_nobody(world, stand, tmp_path, car, program):
+    env = world.database()
+    worker = world.worker(env, "first")
+    role = gateway(world, env, stand, tmp_path)
+    vehicles = [f"{car}-{number}" for number in range(4)]
+    push(world, env, [record for number, vehicle in enumerate(vehicles) for record in drive(vehicle, BASE + number * HOUR, (50 + number * 0.3, 8.15))])
+    known = lambda: query(env, "SELECT count(*) FROM drover.trip_weather WHERE vehicle = ANY(%s)", vehicles)[0][0]
+    deadline = time.monotonic() + 60
+    while known() < 4:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    push(world, env, drive(vehicles[0], BASE - 240_000, (51, 8.15), seconds=300))
+    while known() < 5:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    world.work_off(env)
+    assert role.stop() == 0
+    asked = len(stand.asked)
+    for arguments in (("replay", "--into", "again"), ("verify", "again")):
+        run = world.drover.run(*arguments, env=env)
+        assert run.code == 0, run.err
+    assert worker.stop() == 0
+    assert len(stand.asked) == asked
+    told = query(env, "SELECT vehicle, (extract(epoch FROM hour_at) * 1000)::bigint, answer FROM drover.trip_weather WHERE vehicle = ANY(%s)", vehicles)
+    mine = {table: [row for row in dump(env)[table] if row[0] in vehicles] for table in ("trip", "trip_start", "trip_weather")}
+    # The same facts on another log, weather before, between and after; an older answer and the same one again lose to the last.
+    records = [record for number, vehicle in enumerate(vehicles) for record in drive(vehicle, BASE + number * HOUR, (50 + number * 0.3, 8.15))]
+    records += drive(vehicles[0], BASE - 240_000, (51, 8.15), seconds=300)
+    for vehicle, hour, answer in told:
+        older = json.loads(answer) | {"fetched_ts": 1_781_600_000_000, "temperature_c": 1.5}
+        for text in (answer, answer, json.dumps(older)):
+            records.append({"schema": 1, "kind": "weather", "id": f"w-{len(records)}", "vehicle": vehicle, "ts": BASE, "by": "weather", "hour_ts": int(hour), "answer": text})
+    for seed in (1, 2):
+        with a_world(program) as other:
+            again = other.database()
+            shuffled = list(records)
+            random.Random(seed).shuffle(shuffled)
+            worker = other.worker(again, "again")
+            for part in range(0, len(shuffled), 40):
+                push(other, again, shuffled[part:part + 40])
+            assert worker.stop() == 0
+            assert {table: dump(again)[table] for table in mine} == mine
+
+
+def test_weather_that_cannot_be_is_set_aside(world, env, car):
+    records = [{"schema": 1, "kind": "weather", "id": f"w-{number}", "vehicle": car, "ts": BASE, "by": "weather", **fields} for number, fields in enumerate([
+        {"hour_ts": BASE + 1, "answer": "{}"}, {"hour_ts": BASE, "answer": "{}"}, {"hour_ts": BASE}, {"answer": "{}"}, {"hour_ts": BASE, "answer": "x" * 5_000},
+        {"hour_ts": BASE, "answer": json.dumps({"source": "a", "model": "b", "ts": 2**63 - 1, "fetched_ts": BASE, "latitude": 1, "longitude": 1, "cell_deg": 0.1})}])]
+    before = query(env, "SELECT count(*) FROM drover.rejected")[0][0]
+    push(world, env, records)
+    assert query(env, "SELECT count(*) FROM drover.rejected")[0][0] == before + len(records)
+    assert query(env, "SELECT 1 FROM drover.trip_weather WHERE vehicle = %s", car) == []
