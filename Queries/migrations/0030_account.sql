@@ -83,6 +83,12 @@ BEGIN
     RETURN true;
 END $$;
 
+-- Before a password is hashed for somebody who wants an account.
+CREATE FUNCTION drover.begin_registration(a_mail text, a_remote text) RETURNS boolean
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT drover.admit_account_try(a_mail, a_remote, true)
+$$;
+
 -- With what the password is to be hashed, whether or not there is such an account. No row: too many tries.
 CREATE FUNCTION drover.begin_log_in(a_mail text, a_remote text, the_memory_kib int, the_passes int)
 RETURNS TABLE (salt bytea, memory_kib int, passes int)
@@ -190,16 +196,15 @@ BEGIN
 END $$;
 
 -- Makes an account that waits for its mail to be confirmed, and the mail; to somebody who has one already another mail goes.
--- What it returns does not say which: false is `too many`.
+-- It does not say which.
 CREATE FUNCTION drover.register(
-    a_mail text, a_remote text, new_account text, a_first_name text, a_last_name text, new_password bytea, new_salt bytea,
+    a_mail text, new_account text, a_first_name text, a_last_name text, new_password bytea, new_salt bytea,
     the_memory_kib int, the_passes int, a_link bytea, new_mail_id text, confirm_subject text, confirm_body bytea,
     known_subject text, known_body bytea)
-RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    made text; is_news boolean := true;
+    made text; is_news boolean;
 BEGIN
-    IF NOT drover.admit_account_try(a_mail, a_remote, true) THEN RETURN false; END IF;
     DELETE FROM drover.account a WHERE a.confirmed_at IS NULL AND a.made_at < now() - interval '7 days'
         AND a.account LIKE 'a-%' AND NOT EXISTS (SELECT FROM drover.account_link l WHERE l.account = a.account AND l.expires_at > now());
     -- Nobody has confirmed it yet: whoever comes last may.
@@ -219,7 +224,6 @@ BEGIN
     INSERT INTO drover.mail (mail_id, recipient, subject, body, is_sealed, expires_at)
         SELECT new_mail_id, a_mail, CASE WHEN is_news THEN confirm_subject ELSE known_subject END,
             CASE WHEN is_news THEN confirm_body ELSE known_body END, true, now() + interval '1 day';
-    RETURN true;
 END $$;
 
 -- Mails a link for a new password, if there is such an account. False: too many.
@@ -296,7 +300,7 @@ DECLARE
     made regprocedure;
 BEGIN
     FOR made IN SELECT p.oid::regprocedure FROM pg_proc p WHERE p.pronamespace = 'drover'::regnamespace AND p.proname IN (
-        'admit_account_try', 'begin_log_in', 'log_in', 'is_session_open', 'account_of_session', 'sessions_of_session', 'end_session',
+        'admit_account_try', 'begin_registration', 'begin_log_in', 'log_in', 'is_session_open', 'account_of_session', 'sessions_of_session', 'end_session',
         'change_account', 'own_salt', 'change_password', 'register', 'ask_password_link', 'look_at_link', 'confirm_account',
         'set_password')
     LOOP

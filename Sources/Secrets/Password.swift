@@ -24,12 +24,12 @@ public enum Password {
 
     public static func randomSalt() -> [UInt8] { Secrets.random(saltBytes) }
 
-    /// Takes some 60 ms of a core. Nil: the cost is none that this takes.
+    /// Takes some 60 ms of a core. Nil: the cost is none that this takes, or too many wait for their turn.
     public static func digest(_ password: String, salt: [UInt8], cost: Cost = .standard) -> [UInt8]? {
         guard salt.count == saltBytes, (8...Cost.memoryKiBMax).contains(cost.memoryKiB),
             (1...Cost.passesMax).contains(cost.passes)
         else { return nil }
-        turns.wait()
+        guard turns.wait(timeout: .now() + .seconds(2)) == .success else { return nil }
         defer { turns.signal() }
         var key = [UInt8](repeating: 0, count: 32)
         let text = password.utf8.map { CChar(bitPattern: $0) }

@@ -141,17 +141,22 @@ public enum LogInStore {
 
     // MARK: Mailed links
 
-    /// Says nothing of whether there was one already. False: too many.
+    /// Before the password of a new account is hashed. False: too many.
+    public static func beginRegistration(mail: String, remote: String, on connection: Connection) throws -> Bool {
+        try connection.query("SELECT drover.begin_registration($1, $2)", [.text(mail), .text(remote)])[0].bool(0)!
+    }
+
+    /// Says nothing of whether there was one already.
     public static func register(
-        mail: String, remote: String, account: String, firstName: String, lastName: String, new: Kept, link: [UInt8],
+        mail: String, account: String, firstName: String, lastName: String, new: Kept, link: [UInt8],
         confirm: SealedMail, known: SealedMail, on connection: Connection
-    ) throws -> Bool {
+    ) throws {
         try connection.query(
-            "SELECT drover.register($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
-            [.text(mail), .text(remote), .text(account), .text(firstName), .text(lastName)] + new.parameters + [
+            "SELECT drover.register($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+            [.text(mail), .text(account), .text(firstName), .text(lastName)] + new.parameters + [
                 .bytes(link), .text(confirm.id), .text(confirm.subject), .bytes(confirm.body), .text(known.subject),
                 .bytes(known.body),
-            ])[0].bool(0)!
+            ])
     }
 
     /// False: too many.

@@ -117,12 +117,17 @@ public final class AccountSite: Sendable {
         case .success(let chosen): password = chosen
         case .failure(let why): return again(422, why.text)
         }
+        guard
+            try lender.withConnection({
+                try LogInStore.beginRegistration(mail: mail, remote: request.remote, on: $0)
+            })
+        else { return again(429, AccountSite.tooMany).with("Retry-After", "3600") }
         // All of it is made for whoever asks, so that it takes the same time.
         guard let kept = AccountSite.kept(password) else { return busy }
         let link = Token.random()
-        let isAdmitted = try lender.withConnection {
+        try lender.withConnection {
             try LogInStore.register(
-                mail: mail, remote: request.remote, account: "a-" + Hex.text(Secrets.random(8)), firstName: first,
+                mail: mail, account: "a-" + Hex.text(Secrets.random(8)), firstName: first,
                 lastName: last, new: kept, link: link.digest,
                 confirm: post.letter(
                     "Confirm your mail address",
@@ -146,7 +151,6 @@ public final class AccountSite: Sendable {
 
                     """), on: $0)
         }
-        guard isAdmitted else { return again(429, AccountSite.tooMany).with("Retry-After", "3600") }
         return .page(
             AccountPages.said(
                 "Look into your mail", "A mail is on its way to \(mail). It says how to go on, within a day."))
