@@ -32,7 +32,8 @@ extension SightingExport {
                     "samplingEffort", .text,
                     """
                     round(extract(epoch FROM e.stopped_at - e.started_at) / 60) || ' min'
-                        || coalesce('; ' || e.observers || CASE e.observers WHEN 1 THEN ' observer' ELSE ' observers' END, '')
+                        || coalesce('; ' || e.observers || CASE e.observers WHEN 1 THEN ' observer' ELSE ' observers' END,
+                        '')
                     """),
                 SightingColumn("sampleSizeValue", .json, "e.distance_m"),
                 SightingColumn("sampleSizeUnit", .text, "CASE WHEN e.distance_m IS NOT NULL THEN 'metre' END"),

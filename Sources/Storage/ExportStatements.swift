@@ -74,7 +74,7 @@ extension SightingExport {
     }
     private var walkView: String { sight.contains(.places) ? "drover.survey_exact" : "drover.survey_shown" }
 
-    /// The sites of all walks that are exported, with the name and place that their newest walk gives, its way above all.
+    /// The sites of all walks that are exported, with the name and place that their newest walk gives; one with a way first.
     private func sites(_ window: Range<Int64>?, on connection: Connection) throws -> String {
         """
         FROM (SELECT e.site, count(*) AS walks, min(e.local_date) AS first_on,
@@ -119,8 +119,8 @@ extension SightingExport {
         return (terms + (try commonTerms(on: connection))).joined(separator: " AND ")
     }
 
-    /// Over a view of walks called `e`: those with a sighting that fits, and, unless something is asked that only sightings
-    /// have, those that fit themselves.
+    /// Over a view of walks called `e`: those with a sighting that fits, and, unless something is asked that only
+    /// sightings have, those that fit themselves.
     private func walkTerms(_ window: Range<Int64>?, on connection: Connection) throws -> String {
         let terms = startTerms(window) + (try commonTerms(on: connection))
         guard choosesSightings else { return terms.isEmpty ? "true" : terms.joined(separator: " AND ") }

@@ -18,7 +18,7 @@ public struct SightingColumn: Sendable {
         (self.name, self.kind, self.sql) = (name, kind, sql ?? "e.\(name)")
     }
 
-    /// `=`, `+`, `-`, `@`, also in their full width, tab and line ends: what spreadsheets take for the begin of a formula.
+    /// `=`, `+`, `-`, `@`, also in full width, tab and line ends: spreadsheets take them for the begin of a formula.
     private static let formulaSigns = "9, 10, 13, 43, 45, 61, 64, 65291, 65293, 65309, 65312"
 
     /// As a cell of a CSV file: a text that begins like a formula gets an apostrophe in front (OWASP, "CSV Injection").

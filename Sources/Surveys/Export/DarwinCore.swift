@@ -61,8 +61,8 @@ public enum DarwinCore {
         return line
     }
 
-    /// Appends a line made of a row of COPY (text format, NULL as nothing) whose columns are the table's terms. A footprint
-    /// comes as an encoded polyline and leaves as well-known text.
+    /// Appends a line made of a row of COPY (text format, NULL as nothing) whose columns are the table's terms. A
+    /// footprint comes as an encoded polyline and leaves as well-known text.
     public static func append(_ row: Span<UInt8>, of table: Table, to lines: inout [UInt8]) {
         var (at, column, start) = (0, 0, lines.count)
         while at < row.count {
