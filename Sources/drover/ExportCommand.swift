@@ -153,19 +153,30 @@ final class ExportFile {
     }
 
     func write(_ chunk: [UInt8]) throws {
-        try handle.write(contentsOf: Data(chunk))
+        do { try handle.write(contentsOf: Data(chunk)) } catch { throw cannotWrite(error) }
         bytes += UInt64(chunk.count)
     }
 
     /// All before `nextMs` is written.
     func mark(nextMs: Int64) throws {
         guard isMarked else { return }
-        try Data("\(contents) \(bytes) \(nextMs)".utf8).write(to: URL(filePath: place), options: .atomic)
+        do {
+            try Data("\(contents) \(bytes) \(nextMs)".utf8).write(to: URL(filePath: place), options: .atomic)
+        } catch { throw cannotWrite(error) }
+    }
+
+    private func cannotWrite(_ error: any Error) -> Failure {
+        let system = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+        let why = system.map { unsafe String(cString: strerror(Int32($0.code))) } ?? "\(error)"
+        let next = isMarked ? "Make room and go on with --resume" : "Make room and begin anew"
+        return Failure("\(part): cannot be written: \(why). \(next)")
     }
 
     func finish() throws {
-        try handle.synchronize()
-        try handle.close()
+        do {
+            try handle.synchronize()
+            try handle.close()
+        } catch { throw cannotWrite(error) }
         guard unsafe rename(part, path) == 0 else { throw Failure("\(part): cannot be renamed to \(path)") }
         // Of no use any more; left behind, it does no harm.
         try? FileManager.default.removeItem(atPath: place)
