@@ -27,7 +27,7 @@ CREATE TABLE drover.survey (
     own_weather     jsonb            NOT NULL DEFAULT '{}',
     service_weather jsonb            NOT NULL DEFAULT '[]',  -- by hour: Sources/Wire/WeatherAnswer.swift
     weather_missing int              NOT NULL,      -- hours of it that no service has told of yet
-    needs_review    boolean          NOT NULL,      -- it holds a species that is not known, or out of place or season
+    needs_review    boolean          NOT NULL,      -- it holds a species that is not known
     sightings       int              NOT NULL,
     individuals     bigint           NOT NULL,
     revised_at      timestamptz,                    -- NULL: as handed in

@@ -24,50 +24,51 @@ struct SurveyPeriods {
         months.insert(Period(site: site, year: Int(date.year), number: Int(date.month), firstDay: first))
     }
 
-    /// Local days are at most 14 hours off those of UTC: the index on the site's times finds them.
     func write(on connection: Connection) throws {
-        guard !weeks.isEmpty else { return }
-        let (weeks, months) = (SurveyPeriods.parameters(weeks), SurveyPeriods.parameters(months))
-        try connection.query(
+        try SurveyPeriods.writeAgain(
+            weeks, "sighting_week", year: "iso_year", number: "iso_week", length: "7 days",
             """
-            DELETE FROM sighting_week w
-            USING unnest($1::text[], $2::int[], $3::int[]) AS period(site, year, week)
-            WHERE w.site = period.site AND w.iso_year = period.year AND w.iso_week = period.week
-            """, Array(weeks.prefix(3)))
-        try connection.query(
-            """
-            INSERT INTO sighting_week
-            SELECT s.site, s.species, period.year, period.week, coalesce(s.behaviour, ''),
+            SELECT s.site, s.species, period.year, period.number, coalesce(s.behaviour, ''),
                 coalesce((floor(s.temperature_c / 5) * 5)::int::text, '') AS band, count(*), sum(s.individuals)
-            FROM unnest($1::text[], $2::int[], $3::int[], $4::timestamptz[]) AS period(site, year, week, first_at)
-            JOIN sighting s ON s.site = period.site
-                AND s.seen_at >= period.first_at - interval '15 hours'
-                AND s.seen_at < period.first_at + interval '7 days 15 hours'
-                AND s.local_date >= (period.first_at AT TIME ZONE 'UTC')::date
-                AND s.local_date < (period.first_at AT TIME ZONE 'UTC')::date + 7
-            GROUP BY 1, 2, 3, 4, 5, 6
-            """, weeks)
-        try connection.query(
+            """, where: "true", on: connection)
+        try SurveyPeriods.writeAgain(
+            months, "species_season", year: "year", number: "month", length: "1 month",
             """
-            DELETE FROM species_season w
-            USING unnest($1::text[], $2::int[], $3::int[]) AS period(site, year, month)
-            WHERE w.site = period.site AND w.year = period.year AND w.month = period.month
-            """, Array(months.prefix(3)))
-        try connection.query(
-            """
-            INSERT INTO species_season
             SELECT s.site, floor(s.latitude_deg)::int, (floor(s.longitude_deg)::int + 180) % 360 - 180,
-                period.year, period.month, s.species,
-                count(DISTINCT s.survey)
-            FROM unnest($1::text[], $2::int[], $3::int[], $4::timestamptz[]) AS period(site, year, month, first_at)
+                period.year, period.number, s.species, count(DISTINCT s.survey)
+            """, where: "s.individuals > 0 AND s.latitude_deg IS NOT NULL", on: connection)
+    }
+
+    /// Local days are at most 14 hours off those of UTC: the index on the site's times finds them.
+    ///
+    /// - Parameters:
+    ///   - length: of a period.
+    ///   - select: what a row is made of: six columns that are grouped by, then sums.
+    private static func writeAgain(
+        _ periods: Set<Period>, _ table: String, year: String, number: String, length: String, _ select: String,
+        where condition: String, on connection: Connection
+    ) throws {
+        guard !periods.isEmpty else { return }
+        let named = parameters(periods)
+        try connection.query(
+            """
+            DELETE FROM \(table) w
+            USING unnest($1::text[], $2::int[], $3::int[]) AS period(site, year, number)
+            WHERE w.site = period.site AND w.\(year) = period.year AND w.\(number) = period.number
+            """, Array(named.prefix(3)))
+        try connection.query(
+            """
+            INSERT INTO \(table)
+            \(select)
+            FROM unnest($1::text[], $2::int[], $3::int[], $4::timestamptz[]) AS period(site, year, number, first_at)
             JOIN sighting s ON s.site = period.site
                 AND s.seen_at >= period.first_at - interval '15 hours'
-                AND s.seen_at < period.first_at + interval '31 days 15 hours'
+                AND s.seen_at < period.first_at + interval '\(length)' + interval '15 hours'
                 AND s.local_date >= (period.first_at AT TIME ZONE 'UTC')::date
-                AND s.local_date < ((period.first_at AT TIME ZONE 'UTC')::date + interval '1 month')::date
-            WHERE s.individuals > 0 AND s.latitude_deg IS NOT NULL
+                AND s.local_date < ((period.first_at AT TIME ZONE 'UTC')::date + interval '\(length)')::date
+            WHERE \(condition)
             GROUP BY 1, 2, 3, 4, 5, 6
-            """, months)
+            """, named)
     }
 
     private static func parameters(_ periods: Set<Period>) -> [Parameter] {

@@ -133,17 +133,20 @@ package enum SurveyStore {
         return folded.count + people.count + sightings.count
     }
 
-    /// All that was seen at a site that a sensitive species was ever seen at: its other walks would give the place away.
+    /// All walks of a site that a sensitive species was ever seen at, and what was seen on them: its other walks would give
+    /// the place away.
     private static func blur(_ sites: [String], on connection: Connection) throws {
-        for isBlurred in [true, false] {
-            try connection.query(
-                """
-                UPDATE sighting s SET is_blurred = \(isBlurred)
-                FROM (SELECT site FROM unnest($1::text[]) AS asked(site)
-                    WHERE \(isBlurred ? "" : "NOT") EXISTS (
-                        SELECT FROM sighting n WHERE n.site = asked.site AND n.is_sensitive)) AS changed
-                WHERE s.site = changed.site AND \(isBlurred ? "NOT" : "") s.is_blurred
-                """, [.textArray(sites)])
+        for table in ["sighting", "survey"] {
+            for isBlurred in [true, false] {
+                try connection.query(
+                    """
+                    UPDATE \(table) s SET is_blurred = \(isBlurred)
+                    FROM (SELECT site FROM unnest($1::text[]) AS asked(site)
+                        WHERE \(isBlurred ? "" : "NOT") EXISTS (
+                            SELECT FROM sighting n WHERE n.site = asked.site AND n.is_sensitive)) AS changed
+                    WHERE s.site = changed.site AND \(isBlurred ? "NOT" : "") s.is_blurred
+                    """, [.textArray(sites)])
+            }
         }
     }
 

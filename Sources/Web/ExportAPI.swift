@@ -26,16 +26,19 @@ extension Site {
         guard let format = SightingExporter.Format(rawValue: request.query["format"] ?? "csv") else {
             throw Fault(detail: "`format` must be csv, geojson or dwca.")
         }
+        guard let rows = SightingExport.Rows(rawValue: request.query["rows"] ?? "sightings"),
+            format != .dwca || request.query["rows"] == nil
+        else { throw Fault(detail: "`rows` must be sightings or surveys; an archive has both.") }
         var sight: SightingExport.Sight = []
         if use.scopes.contains(Scope.exportPeople.rawValue) { sight.insert(.people) }
         if use.scopes.contains(Scope.exportPlaces.rawValue) { sight.insert(.places) }
-        let export = try Site.filter(request, sight, format)
+        let export = try Site.filter(request, sight, format, rows)
         let today = UTC.dateText(Clock.nowMs())
         let dataset = DarwinCore.Dataset(
             title: "Sightings of butterflies", creator: use.account, rights: "See who handed this out.")
-        let exporter = SightingExporter(export, format, dataset: dataset, today: today)
+        let exporter = SightingExporter(export, format, rows: rows, dataset: dataset, today: today)
         let suffix = format == .dwca ? "zip" : format.rawValue
-        guard let answer = exports.answer(exporter, type: format.mediaType, file: "sightings-\(today).\(suffix)") else {
+        guard let answer = exports.answer(exporter, type: format.mediaType, file: "\(rows)-\(today).\(suffix)") else {
             return .problem(
                 503, type: "busy", detail: "\(ExportDesk.exportsMax) exports are under way. Try again in a while."
             ).with("Retry-After", "30")
@@ -44,9 +47,10 @@ extension Site {
     }
 
     private static func filter(
-        _ request: Request, _ sight: SightingExport.Sight, _ format: SightingExporter.Format
+        _ request: Request, _ sight: SightingExport.Sight, _ format: SightingExporter.Format,
+        _ rows: SightingExport.Rows
     ) throws(Fault) -> SightingExport {
-        let known: Set = ["format", "species", "site", "behaviour", "surveyor", "near", "from", "to", "after"]
+        let known: Set = ["format", "rows", "species", "site", "behaviour", "surveyor", "near", "from", "to", "after"]
         if let unknown = request.queryItems.first(where: { !known.contains($0.name) }) {
             throw Fault(
                 detail:
@@ -74,9 +78,8 @@ extension Site {
             export.circle = circle
         }
         if let text = request.query["after"] {
-            guard format != .dwca, let after = SightingExport.After(text) else {
-                throw Fault(
-                    detail: "`after` must be STARTED_AT/SITE/SURVEY/SIGHTING of a row, or a time; an archive has none.")
+            guard format != .dwca, let after = SightingExport.After(text, rows) else {
+                throw Fault(detail: "`after` must be \(rows.afterForm) of a row, or a time; an archive has none.")
             }
             export.after = after
         }

@@ -770,57 +770,26 @@ enum SurveyDescription {
                 }
               },
               "State": {
-                "type": "object",
-                "required": [
-                  "receipt",
-                  "site",
-                  "survey",
-                  "received_at",
-                  "digest",
-                  "status_url",
-                  "state",
-                  "version",
-                  "weather"
-                ],
-                "properties": {
-                  "receipt": {"type": "integer"},
-                  "site": {
-                    "$ref": "#/components/schemas/Id"
+                "allOf": [
+                  {
+                    "$ref": "#/components/schemas/Receipt"
                   },
-                  "survey": {
-                    "$ref": "#/components/schemas/Id"
-                  },
-                  "received_at": {
-                    "type": "string",
-                    "format": "date-time"
-                  },
-                  "digest": {
-                    "type": "string",
-                    "pattern": "^[0-9a-f]{64}$"
-                  },
-                  "status_url": {"type": "string"},
-                  "state": {
-                    "enum": [
-                      "received",
-                      "pending",
-                      "stored",
-                      "set-aside"
-                    ]
-                  },
-                  "version": {
-                    "type": [
-                      "integer",
-                      "null"
-                    ]
-                  },
-                  "weather": {
-                    "enum": [
-                      "known",
-                      "pending",
-                      null
-                    ]
+                  {
+                    "type": "object",
+                    "required": ["state", "version", "weather"],
+                    "properties": {
+                      "state": {
+                        "enum": ["received", "pending", "stored", "set-aside"]
+                      },
+                      "version": {
+                        "type": ["integer", "null"]
+                      },
+                      "weather": {
+                        "enum": ["known", "pending", null]
+                      }
+                    }
                   }
-                }
+                ]
               },
               "Problem": {
                 "type": "object",

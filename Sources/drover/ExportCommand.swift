@@ -12,15 +12,18 @@ extension Command {
     static let export = Command(
         name: "export sightings", operands: "[options]",
         summary:
-            "Sightings as CSV, GeoJSON or a Darwin Core Archive, streamed from PostgreSQL. Sensitive species are blurred and "
-            + "nobody is named unless asked for, which the database login must be allowed.",
+            "Sightings or walks as CSV, GeoJSON or a Darwin Core Archive, streamed from PostgreSQL. Sensitive species are "
+            + "blurred and nobody is named unless asked for, which the database login must be allowed.",
         options: [
             .init("--format", "F", "csv (default), geojson or dwca"),
+            .init(
+                "--rows", "R", "csv, geojson: sightings (default), or surveys: a row a walk, also of those without any"),
             .init("--out", "FILE", "into a file, which has its name when it is whole (default: standard output)"),
             .init("--resume", nil, "go on with FILE where an export was cut off; csv and geojson"),
             .init(
                 "--after", "WHERE",
-                "only behind a row, STARTED_AT/SITE/SURVEY/SIGHTING, or from a time on; without header"),
+                "only behind a row, STARTED_AT/SITE/SURVEY/SIGHTING (a walk: without its end), or from a time on; no header"
+            ),
             .init("--species", "NAME", "accepted name; several times for several"),
             .init("--from", "TIME", "seen at or after (2026-05-01)"), .init("--to", "TIME", "seen before"),
             .init("--site", "ID", "of one site"), .init("--behaviour", "B", "mating, nectaring, …"),
@@ -38,9 +41,15 @@ extension Command {
             guard arguments.operands.isEmpty else { throw UsageError("there is nothing to name but options") }
             let formats = Dictionary(uniqueKeysWithValues: SightingExporter.Format.allCases.map { ($0.rawValue, $0) })
             let format = try arguments.one("--format", of: formats, standard: "csv")
-            var filter = try sightingFilter(arguments, format)
+            let kinds = Dictionary(uniqueKeysWithValues: SightingExport.Rows.allCases.map { ($0.rawValue, $0) })
+            let kind = try arguments.one("--rows", of: kinds, standard: "sightings")
+            guard format != .dwca || kind == .sightings else {
+                throw UsageError("an archive has walks and sightings: leave --rows out")
+            }
+            var filter = try sightingFilter(arguments, kind)
             let file = try arguments.text("--out").map {
-                try ExportFile($0, isResumed: arguments.has("--resume"), format: format.rawValue)
+                try ExportFile(
+                    $0, isResumed: arguments.has("--resume"), contents: "\(format)-\(kind)", isMarked: format != .dwca)
             }
             guard file != nil || !arguments.has("--resume") else { throw UsageError("--resume goes with --out FILE") }
             guard format != .dwca || (filter.after == nil && !arguments.has("--resume")) else {
@@ -54,7 +63,8 @@ extension Command {
             let connection = try Connection(conninfo: settings.text("postgres.reader_url", or: "postgres.url"))
             let begun = Clock.steadyMs()
             var toldMs = begun
-            let exporter = SightingExporter(filter, format, dataset: dataset, today: UTC.dateText(Clock.nowMs()))
+            let exporter = SightingExporter(
+                filter, format, rows: kind, dataset: dataset, today: UTC.dateText(Clock.nowMs()))
             let rows = try exporter.run(on: connection) { progress in
                 try file?.mark(nextMs: progress.nextMs)
                 guard Clock.steadyMs() - toldMs >= 2_000 else { return }
@@ -66,12 +76,12 @@ extension Command {
                 if let file { try file.write(bytes) } else { Out.result(bytes) }
             }
             try file?.finish()
-            Out.note("\(rows) sightings in \((Clock.steadyMs() - begun) / 1_000) s")
+            Out.note("\(rows) \(kind) in \((Clock.steadyMs() - begun) / 1_000) s")
             return .done
         })
 
     private static func sightingFilter(
-        _ arguments: Arguments, _ format: SightingExporter.Format
+        _ arguments: Arguments, _ rows: SightingExport.Rows
     ) throws -> SightingExport {
         func time(_ name: String) throws -> Int64? {
             try arguments.text(name).map { text in
@@ -97,8 +107,8 @@ extension Command {
             filter.circle = circle
         }
         if let text = arguments.text("--after") {
-            guard let after = SightingExport.After(text) else {
-                throw UsageError("--after \(text): must be STARTED_AT/SITE/SURVEY/SIGHTING of a row, or a time")
+            guard let after = SightingExport.After(text, rows) else {
+                throw UsageError("--after \(text): must be \(rows.afterForm) of a row, or a time")
             }
             filter.after = after
         }
@@ -110,7 +120,9 @@ extension Command {
 final class ExportFile {
     private let path: String
     private let handle: FileHandle
-    private let format: String
+    /// What is exported; one word.
+    private let contents: String
+    private let isMarked: Bool
     private var bytes: UInt64 = 0
     /// Where an export goes on that was cut off; nil: it begins.
     private(set) var nextMs: Int64?
@@ -118,13 +130,13 @@ final class ExportFile {
     private var part: String { path + ".part" }
     private var place: String { part + ".at" }
 
-    init(_ path: String, isResumed: Bool, format: String) throws {
-        (self.path, self.format) = (path, format)
+    init(_ path: String, isResumed: Bool, contents: String, isMarked: Bool) throws {
+        (self.path, self.contents, self.isMarked) = (path, contents, isMarked)
         let part = path + ".part"
         if isResumed {
             let said = String(decoding: try Files.read(part + ".at"), as: UTF8.self).split(separator: " ").map(
                 String.init)
-            guard said.count == 3, said[0] == format, let bytes = UInt64(said[1]), let nextMs = Int64(said[2]) else {
+            guard said.count == 3, said[0] == contents, let bytes = UInt64(said[1]), let nextMs = Int64(said[2]) else {
                 throw Failure("\(part).at: does not say where to go on. Begin anew without --resume")
             }
             (self.bytes, self.nextMs) = (bytes, nextMs)
@@ -141,19 +153,30 @@ final class ExportFile {
     }
 
     func write(_ chunk: [UInt8]) throws {
-        try handle.write(contentsOf: Data(chunk))
+        do { try handle.write(contentsOf: Data(chunk)) } catch { throw cannotWrite(error) }
         bytes += UInt64(chunk.count)
     }
 
     /// All before `nextMs` is written.
     func mark(nextMs: Int64) throws {
-        guard format != SightingExporter.Format.dwca.rawValue else { return }
-        try Data("\(format) \(bytes) \(nextMs)".utf8).write(to: URL(filePath: place), options: .atomic)
+        guard isMarked else { return }
+        do {
+            try Data("\(contents) \(bytes) \(nextMs)".utf8).write(to: URL(filePath: place), options: .atomic)
+        } catch { throw cannotWrite(error) }
+    }
+
+    private func cannotWrite(_ error: any Error) -> Failure {
+        let system = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+        let why = system.map { unsafe String(cString: strerror(Int32($0.code))) } ?? "\(error)"
+        let next = isMarked ? "Make room and go on with --resume" : "Make room and begin anew"
+        return Failure("\(part): cannot be written: \(why). \(next)")
     }
 
     func finish() throws {
-        try handle.synchronize()
-        try handle.close()
+        do {
+            try handle.synchronize()
+            try handle.close()
+        } catch { throw cannotWrite(error) }
         guard unsafe rename(part, path) == 0 else { throw Failure("\(part): cannot be renamed to \(path)") }
         // Of no use any more; left behind, it does no harm.
         try? FileManager.default.removeItem(atPath: place)

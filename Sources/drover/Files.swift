@@ -46,6 +46,19 @@ enum Out {
     static func note(_ text: String) { write(Data((text + "\n").utf8), to: FileHandle.standardError) }
 
     private static func write(_ data: Data, to handle: FileHandle) {
-        do { try handle.write(contentsOf: data) } catch { exit(1) }  // The reader is gone (`| head`).
+        var rest = data[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { bytes in
+                unsafe Foundation.write(handle.fileDescriptor, bytes.baseAddress!, bytes.count)
+            }
+            let failure = errno
+            if count >= 0 { rest = rest.dropFirst(count) }
+            guard count < 0, failure != EINTR else { continue }
+            // The reader is gone (`| head`): that is no news to anybody.
+            if failure != EPIPE, handle.fileDescriptor != STDERR_FILENO {
+                note("standard output cannot be written: \(unsafe String(cString: strerror(failure)))")
+            }
+            exit(1)
+        }
     }
 }

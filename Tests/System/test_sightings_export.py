@@ -80,12 +80,17 @@ def test_an_archive_is_read_by_another_reader_with_the_same_counts_and_positions
     assert not list(tmp_path.glob("*.part*"))
     expected = Counter((row["eventID"], row["scientificName"], int(row["individualCount"])) for row in occurrences)
     places = {row["eventID"]: (row["decimalLatitude"], row["decimalLongitude"]) for row in events}
+    days = sorted(row["eventDate"] for row in events)
     found, met = Counter(), defaultdict(set)
     with DwCAReader(path) as archive:
         assert archive.core_contains_term(qualname("eventDate")) and archive.descriptor.core.type == qualname("Event")
         assert {e.type for e in archive.descriptor.extensions} == {qualname("Occurrence"), qualname("MeasurementOrFact")}
         assert archive.metadata.find("dataset/title").text == "Watamu <1> & more"
         for event in archive:
+            if event.data[qualname("eventID")] == "watamu":
+                assert not event.extensions and event.data[qualname("eventDate")] == f"{days[0]}/{days[-1]}"
+                continue
+            assert event.data[qualname("parentEventID")] == "watamu"
             survey = event.data[qualname("eventID")].split(":")[1]
             begin, end = event.data[qualname("eventDate")].split("/")
             assert begin[:10] == survey[:10] and begin.endswith("+03:00")
@@ -162,7 +167,7 @@ def test_sensitive_species_are_blurred_and_people_left_out(world, watamu):
     with connect(watamu) as connection:
         survey, = connection.execute("SELECT survey FROM drover.sighting WHERE sighting = 2 LIMIT 1").fetchone()
         connection.execute("UPDATE drover.sighting SET is_sensitive = sighting = 0, is_blurred = true, comments = 'at the well' WHERE survey = %s", [survey])
-        connection.execute("UPDATE drover.survey SET route = 'behind the school' WHERE survey = %s", [survey])
+        connection.execute("UPDATE drover.survey SET route = 'behind the school', is_blurred = true WHERE survey = %s", [survey])
         connection.execute("INSERT INTO drover.surveyor (site, survey, surveyor, role, name, mail, phone) VALUES ('watamu', %s, 0, 'recorder', %s, 'a@example.org', '+254 1')", [survey, FORMULA])
     try:
         everything = export(world, watamu)
@@ -194,7 +199,7 @@ def test_sensitive_species_are_blurred_and_people_left_out(world, watamu):
     finally:
         with connect(watamu) as connection:
             connection.execute("UPDATE drover.sighting SET is_sensitive = false, is_blurred = false, comments = NULL WHERE survey = %s", [survey])
-            connection.execute("UPDATE drover.survey SET route = NULL WHERE survey = %s", [survey])
+            connection.execute("UPDATE drover.survey SET route = NULL, is_blurred = false WHERE survey = %s", [survey])
             connection.execute("DELETE FROM drover.surveyor")
 
 
@@ -244,7 +249,7 @@ def test_an_export_that_is_killed_goes_on_where_it_was(world, watamu, tmp_path):
     month = re.search(r",(20\d\d-\d\d)-\d\dT", text[half]).group(1)
     (tmp_path / "all.csv.part").write_text(kept + text[half] + "\nhalf a li")
     begin = datetime.strptime(month, "%Y-%m").replace(tzinfo=timezone.utc)
-    (tmp_path / "all.csv.part.at").write_text(f"csv {len(kept.encode())} {int(begin.timestamp()) * 1000}")
+    (tmp_path / "all.csv.part.at").write_text(f"csv-sightings {len(kept.encode())} {int(begin.timestamp()) * 1000}")
     run = subprocess.run([world.drover.program, "export", "sightings", "--out", path, "--resume"], env=env, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert path.read_text() == whole and not list(tmp_path.glob("*.part*"))

@@ -1,7 +1,8 @@
 /// Rows of PostgreSQL's text format (manual, COPY, "Text Format"): tabs between fields, `\N` for NULL, escapes.
 public enum CopyText {
     /// The fields of one row, with or without its line end; nil for NULL.
-    public static func fields(_ row: some Collection<UInt8>) -> [[UInt8]?] {
+    /// - Parameter isTerse: NULL was written as nothing at all.
+    public static func fields(_ row: some Collection<UInt8>, isTerse: Bool = false) -> [[UInt8]?] {
         var (fields, field, isNull): ([[UInt8]?], [UInt8], Bool) = ([], [], false)
         var at = row.startIndex
         while at < row.endIndex {
@@ -9,7 +10,7 @@ public enum CopyText {
             at = row.index(after: at)
             switch byte {
             case 0x09:
-                fields.append(isNull ? nil : field)
+                fields.append(isNull || (isTerse && field.isEmpty) ? nil : field)
                 (field, isNull) = ([], false)
             case 0x0A: break
             case UInt8(ascii: "\\") where at < row.endIndex:
@@ -19,11 +20,12 @@ public enum CopyText {
             default: field.append(byte)
             }
         }
-        fields.append(isNull ? nil : field)
+        fields.append(isNull || (isTerse && field.isEmpty) ? nil : field)
         return fields
     }
 
-    private static func unescaped(_ byte: UInt8) -> UInt8 {
+    /// What stands behind a backslash, but for `N`.
+    static func unescaped(_ byte: UInt8) -> UInt8 {
         switch byte {
         case UInt8(ascii: "b"): 0x08
         case UInt8(ascii: "f"): 0x0C

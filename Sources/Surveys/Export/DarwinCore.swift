@@ -9,6 +9,14 @@ public enum DarwinCore {
         public let rowType: String
         /// The first column is the event's id.
         public let terms: [String]
+        private let footprint: Int?
+
+        init(file: String, rowType: String, terms: [String]) {
+            (self.file, self.rowType, self.terms) = (file, rowType, terms)
+            footprint = terms.firstIndex(of: "footprintWKT")
+        }
+
+        func isFootprint(_ column: Int) -> Bool { column == footprint }
     }
 
     private static let namespace = "http://rs.tdwg.org/dwc/terms/"
@@ -16,8 +24,9 @@ public enum DarwinCore {
     public static let events = Table(
         file: "event.txt", rowType: namespace + "Event",
         terms: [
-            "eventID", "eventDate", "locationID", "locality", "verbatimLocality", "decimalLatitude", "decimalLongitude",
-            "geodeticDatum", "samplingProtocol", "samplingEffort", "sampleSizeValue", "sampleSizeUnit", "eventRemarks",
+            "eventID", "parentEventID", "eventDate", "locationID", "locality", "verbatimLocality", "footprintWKT",
+            "footprintSRS", "decimalLatitude", "decimalLongitude", "geodeticDatum", "coordinateUncertaintyInMeters",
+            "samplingProtocol", "samplingEffort", "sampleSizeValue", "sampleSizeUnit", "eventRemarks",
             "dataGeneralizations", "informationWithheld", "dynamicProperties",
         ])
     public static let occurrences = Table(
@@ -40,16 +49,50 @@ public enum DarwinCore {
     /// The first line of a table.
     public static func head(_ table: Table) -> [UInt8] { Array((table.terms.joined(separator: "\t") + "\n").utf8) }
 
-    /// One line. The guide's tables have no escapes: what would end a field or line becomes a blank.
+    /// One line. The guide's tables have no escapes: control characters become blanks.
     public static func line(_ fields: [[UInt8]?], of table: Table) -> [UInt8] {
         precondition(fields.count == table.terms.count, "a row has as many fields as the table has terms")
         var line: [UInt8] = []
         for (index, field) in fields.enumerated() {
             if index > 0 { line.append(0x09) }
-            for byte in field ?? [] { line.append(byte == 0x09 || byte == 0x0A || byte == 0x0D ? 0x20 : byte) }
+            for byte in field ?? [] { line.append(blanked(byte)) }
         }
         line.append(0x0A)
         return line
+    }
+
+    /// Appends a line made of a row of COPY (text format, NULL as nothing) whose columns are the table's terms. A
+    /// footprint comes as an encoded polyline and leaves as well-known text.
+    public static func append(_ row: Span<UInt8>, of table: Table, to lines: inout [UInt8]) {
+        var (at, column, start) = (0, 0, lines.count)
+        while at < row.count {
+            let byte = row[at]
+            at += 1
+            switch byte {
+            case 0x09:
+                if table.isFootprint(column) { writeFootprint(start, &lines) }
+                lines.append(0x09)
+                (column, start) = (column + 1, lines.count)
+            case 0x0A: break
+            case UInt8(ascii: "\\") where at < row.count:
+                lines.append(blanked(CopyText.unescaped(row[at])))
+                at += 1
+            default: lines.append(blanked(byte))
+            }
+        }
+        precondition(column + 1 == table.terms.count, "a row has as many fields as the table has terms")
+        if table.isFootprint(column) { writeFootprint(start, &lines) }
+        lines.append(0x0A)
+    }
+
+    /// Readers differ in which control characters end a line.
+    private static func blanked(_ byte: UInt8) -> UInt8 { byte < 0x20 || byte == 0x7F ? 0x20 : byte }
+
+    private static func writeFootprint(_ start: Int, _ lines: inout [UInt8]) {
+        guard start < lines.count else { return }
+        let line = WalkLine(encoded: lines[start...])
+        lines.removeSubrange(start...)
+        lines += line.map { Array($0.wellKnownText.utf8) } ?? []
     }
 
     /// `meta.xml`: which columns are which terms.

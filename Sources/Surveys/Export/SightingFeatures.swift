@@ -1,6 +1,6 @@
 internal import Wire
 
-/// Sightings as one GeoJSON feature collection (RFC 7946), a feature a line.
+/// Sightings or walks as one GeoJSON feature collection (RFC 7946), a feature a line.
 public struct SightingFeatures: Sendable {
     public enum Kind: Sendable {
         case text
@@ -12,26 +12,35 @@ public struct SightingFeatures: Sendable {
     public static let tail = Array("\n]}\n".utf8)
 
     private let properties: [(name: String, kind: Kind)]
+    private let hasLine: Bool
 
-    /// - Parameter properties: what follows latitude and longitude in each row, in order.
-    public init(properties: [(name: String, kind: Kind)]) { self.properties = properties }
+    /// - Parameters:
+    ///   - properties: what follows latitude and longitude in each row, in order.
+    ///   - hasLine: an encoded polyline stands between them.
+    public init(properties: [(name: String, kind: Kind)], hasLine: Bool = false) {
+        (self.properties, self.hasLine) = (properties, hasLine)
+    }
 
-    /// One feature; what is NULL is left out. Longitude first (RFC 7946, 3.1.1), null without a place (3.2).
+    /// One feature; what is NULL is left out.
     public func feature(_ fields: [[UInt8]?]) -> [UInt8] {
-        precondition(fields.count == properties.count + 2, "a row has as many fields as were asked for")
-        var text = "{\"type\":\"Feature\",\"geometry\":"
-        if let latitude = fields[0], let longitude = fields[1] {
-            text += "{\"type\":\"Point\",\"coordinates\":["
-            text += String(decoding: longitude, as: UTF8.self) + "," + String(decoding: latitude, as: UTF8.self) + "]}"
-        } else {
-            text += "null"
-        }
+        let places = hasLine ? 3 : 2
+        precondition(fields.count == properties.count + places, "a row has as many fields as were asked for")
+        var text = "{\"type\":\"Feature\",\"geometry\":" + geometry(fields)
         var members: [(String, JSONValue)] = []
-        for (property, field) in zip(properties, fields.dropFirst(2)) {
+        for (property, field) in zip(properties, fields.dropFirst(places)) {
             guard let field else { continue }
             let value = String(decoding: field, as: UTF8.self)
             members.append((property.name, property.kind == .text ? .text(value) : .number(value)))
         }
-        return Array((text + ",\"properties\":" + JSONValue.object(members).rendered() + "}").utf8)
+        text += ",\"properties\":" + JSONValue.object(members).rendered() + "}"
+        return Array(text.utf8)
+    }
+
+    /// Longitude first (RFC 7946, 3.1.1), null without a place (3.2).
+    private func geometry(_ fields: [[UInt8]?]) -> String {
+        if hasLine, let line = fields[2].flatMap({ WalkLine(encoded: $0) }) { return line.geometry }
+        guard let latitude = fields[0], let longitude = fields[1] else { return "null" }
+        return "{\"type\":\"Point\",\"coordinates\":[" + String(decoding: longitude, as: UTF8.self) + ","
+            + String(decoding: latitude, as: UTF8.self) + "]}"
     }
 }
