@@ -16,3 +16,5 @@ FROM (
             + ((hashint8extended(n, 1000 + $1::int) & 1073741823) % (183 * 24 * 60)) * interval '1 minute' AS at
     FROM generate_series(1, $2::bigint) AS n
 ) AS walk
+-- Rows come to the tables about as walks are made.
+ORDER BY at

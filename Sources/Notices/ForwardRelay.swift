@@ -35,7 +35,7 @@ public struct ForwardSettings: Sendable {
 public final class ForwardRelay {
     private static let backOffMs: ClosedRange<Int64> = 1_000...60_000
     /// A version that was put off.
-    private static let putOffMs: ClosedRange<Int64> = 2_000...3_600_000
+    private static let putOffMs: ClosedRange<Int64> = 2_000...300_000
     private static let pollMs: Int64 = 1_000
     private static let totalMs = 30_000
 

@@ -20,6 +20,8 @@ enum TestDatabase {
         }
     }
 
+    private static let migrating = NSLock()
+
     /// An empty database; returns how to connect to it.
     static func make(_ purpose: String) throws -> String {
         let name = "drover_\(purpose)_test_\(ProcessInfo.processInfo.processIdentifier)"
@@ -30,7 +32,10 @@ enum TestDatabase {
     /// A database with the migrations up to this number.
     static func migrated(_ purpose: String, to last: Int = .max) throws -> String {
         let conninfo = try make(purpose)
-        _ = try Migrator.apply(migrations.get().filter { $0.number <= last }, on: Connection(conninfo: conninfo))
-        return conninfo
+        // Roles belong to the whole server: two databases that are migrated at once would make the same one.
+        return try migrating.withLock {
+            _ = try Migrator.apply(migrations.get().filter { $0.number <= last }, on: Connection(conninfo: conninfo))
+            return conninfo
+        }
     }
 }

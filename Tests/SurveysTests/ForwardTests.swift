@@ -70,8 +70,8 @@ struct ForwardTests {
         let expected: [ForwardField: String] = [
             .id: "watamu:s-1:2", .event: "watamu:s-1", .occurrence: "watamu:s-1:0", .site: "watamu", .survey: "s-1",
             .version: "2", .siteName: "the well", .route: "north", .surveyProtocol: "pollard-walk", .observers: "2",
-            .date: "2026-06-15", .startTime: "09:10", .stopTime: "10:10", .startedAt: "2026-06-15T09:10:00.000+03:00",
-            .stoppedAt: "2026-06-15T10:10:00.000+03:00", .seenAt: "2026-06-15T09:13:20.000+03:00",
+            .date: "2026-06-15", .startTime: "09:10", .stopTime: "10:10", .startedAt: "2026-06-15T09:10:00+03:00",
+            .stoppedAt: "2026-06-15T10:10:00+03:00", .seenAt: "2026-06-15T09:13:20+03:00",
             .surveyComments: "dry", .species: "Accepted a", .givenName: "a", .individuals: "3",
             .latitude: "-3.37812", .longitude: "39.98765", .uncertainty: "", .generalization: "", .section: "1",
             .habitat: "dune", .conditions: "wet", .behaviour: "basking", .certainty: "probable", .lifeStage: "adult",

@@ -300,6 +300,12 @@ def test_forms_of_other_sites_are_refused(site):
     assert site.query("SELECT first_name FROM drover.account WHERE account = 'miller'") == [("",)]
     assert miller.post("/account", headers={"Sec-Fetch-Site": None, "Origin": f"http://127.0.0.1:{site.port}"}, form=mark, **fields).status == 200
     assert miller.ask("POST", "/login", b'{"mail": "x"}', Content_Type="application/json").status == 415
+    # Tokens of apps open no page of people.
+    key = site.world.drover.run("token", "add", "--account", "miller", "--scope", "survey", env=site.env).out.strip()
+    assert Visitor(site).get("/account", Authorization=f"Bearer {key}").status == 303
+    stranger = Visitor(site)
+    stranger.cookie = f"drover={key}"
+    assert stranger.get("/account").status == 303
     for cookie in ("drover=", "drover=drover_" + "A" * 43, "drover=" + "x" * 5000, "drover=\u00e9", "drover=a; drover=b"):
         stranger = Visitor(site)
         stranger.cookie = cookie.encode("latin-1").decode("latin-1")

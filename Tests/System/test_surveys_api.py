@@ -261,7 +261,8 @@ def test_an_apps_token_opens_its_own_and_nothing_else(desk):
     app, nobody = desk.app(), App(desk.port, desk.certificate)
     tried = 0
     for method, pattern in sorted(routes() - OWN - OPEN):
-        if pattern.startswith("/v1/campuses") or "\\(" in pattern:
+        # Pages of people know sessions and no tokens: test_accounts.py.
+        if pattern.startswith("/v1/campuses") or not pattern.startswith("/v1/") or "\\(" in pattern:
             continue
         path = re.sub(r"\{\w+\}", "x-1", pattern)
         answer = app.ask(method, path, b"{}" if method != "GET" else None, Content_Type="application/json")

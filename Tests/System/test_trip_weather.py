@@ -11,7 +11,8 @@ import packed
 import pytest
 import services as away
 from services import Services
-from test_survey_weather import gateway, middle
+from test_survey_weather import a_survey, gateway, middle
+from test_survey_weather import push as push_surveys
 from world import a_world, connect, dump, producer
 
 HOUR = 3_600_000
@@ -171,6 +172,30 @@ def test_a_trip_that_is_under_way_and_an_hour_that_is_not_over_wait(world, env, 
     time.sleep(2)
     assert query(env, "SELECT 1 FROM drover.trip_weather WHERE vehicle = %s", car) == []
     assert query(env, "SELECT lacks_weather FROM drover.trip_start WHERE vehicle = %s", car) == [(True,)]
+    assert role.stop() == 0
+
+
+def test_surveys_go_first_where_calls_are_few(world, env, stand, tmp_path, car):
+    env = {**env, "SITE": car}
+    push(world, env, [record for number in range(3) for record in drive(f"{car}-{number}", BASE + number * HOUR, (10 + number, 8.15))])
+    push_surveys(world, [a_survey(env, number, minutes=20) for number in range(3)])
+    world.work_off(env)
+    waiting = lambda: [vehicle for vehicle, in query(env, """
+        SELECT s.vehicle FROM drover.trip_start s JOIN drover.trip t USING (vehicle, start_at)
+        WHERE lacks_weather AND NOT is_open AND start_at < now() - interval '1 hour' ORDER BY start_at DESC""")]
+    before = waiting()
+    role = gateway(world, env, stand, tmp_path, weather__calls_max="4/day")
+    deadline = time.monotonic() + 60
+    while len(stand.asked) < 4:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    time.sleep(2)
+    world.work_off(env)
+    assert len(stand.asked) == 4
+    assert query(env, "SELECT weather_missing FROM drover.survey WHERE site LIKE %s", car + "%") == [(0,)] * 3
+    # Of the trips the newest got what was left.
+    after = waiting()
+    assert before[0] not in after and {f"{car}-0", f"{car}-1"} <= set(after)
     assert role.stop() == 0
 
 

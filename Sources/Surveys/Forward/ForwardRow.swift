@@ -14,9 +14,9 @@ struct ForwardRow {
     func text(_ field: ForwardField) -> String {
         let seen = sighting?.seen
         return switch field {
-        case .id: ForwardedSurvey.id(site: survey.site, survey: survey.survey, version: version)
-        case .event: "\(survey.site):\(survey.survey)"
-        case .occurrence: sighting.map { "\(survey.site):\(survey.survey):\($0.number)" } ?? ""
+        case .id: typed(ForwardedSurvey.id(site: survey.site, survey: survey.survey, version: version))
+        case .event: typed("\(survey.site):\(survey.survey)")
+        case .occurrence: typed(sighting.map { "\(survey.site):\(survey.survey):\($0.number)" })
         case .site: typed(survey.site)
         case .survey: typed(survey.survey)
         case .version: String(version)
