@@ -69,6 +69,7 @@ class Fleet:
                 fields |= {"rpm": 800 + int(speed * 25), "maf_gps": round(2 + speed * 0.25, 2)}
             if number % 5 == 0:
                 fields |= {"coolant_c": round(coolant, 1), "voltage_v": round(13.5 + walk.random(), 2)}
+                fields |= {"latitude_deg": 41.61, "longitude_deg": -93.59}
             self._push(CARS, fields)
             if walk.random() < 0.003:  # The same time once more with another value: a fixed rule decides, not the order.
                 self._push(CARS, fields | {"id": f"{vehicle}-{number}-again", "speed_kmh": round(speed + 1, 1)})
@@ -133,6 +134,12 @@ class Fleet:
             self._say(
                 CARS, vehicle, "scan", asked + 5_000, number, request=f"{vehicle}-scan_request-{number}", done=True,
                 text="1 trouble code: P0133", stored=["P0133"], lamp=True)
+            for hour in range(2):  # Two answers of each hour, of which the later one counts.
+                hour_ts = BEGIN_MS // 3_600_000 * 3_600_000 + hour * 3_600_000
+                answer = {
+                    "source": "open-meteo", "model": "forecast", "ts": hour_ts, "fetched_ts": hour_ts + 7_200_000 + number,
+                    "latitude": 41.65, "longitude": -93.55, "cell_deg": 0.1, "temperature_c": round(chance.uniform(-5, 35), 1)}
+                self._say(CARS, vehicle, "weather", some_time(), 2 * hour + number, hour_ts=hour_ts, answer=json.dumps(answer))
             self._say(CARS, vehicle, "support", some_time(), number, pids=["010C", "010D", f"01{number:02X}"])
         self._say(CARS, vehicle, "trip_discard", some_time(), trip_ts=BEGIN_MS + 120_000)
         for kind in ("trip_start", "trip_stop"):
