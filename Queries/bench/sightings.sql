@@ -15,4 +15,4 @@ FROM (
     WHERE s.started_at >= make_timestamptz($1::int, 1, 1, 0, 0, 0, 'UTC')
         AND s.started_at < make_timestamptz($1::int + 1, 1, 1, 0, 0, 0, 'UTC')
 ) AS seen
-ORDER BY at - k * interval '2 minutes', site, survey, k
+ORDER BY seen.at - k * interval '2 minutes', site, survey, k

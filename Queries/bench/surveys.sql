@@ -17,4 +17,4 @@ FROM (
     FROM generate_series(1, $2::bigint) AS n
 ) AS walk
 -- Rows come to the tables about as walks are made.
-ORDER BY at
+ORDER BY walk.at
