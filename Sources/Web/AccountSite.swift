@@ -471,6 +471,6 @@ extension AccountSite.Post {
 
 extension Response {
     fileprivate static func page(_ html: String, _ status: Int = 200) -> Response {
-        .html(html, status: status).with("Cache-Control", "no-store")
+        Response.page(html, status: status, hasScripts: false).with("Cache-Control", "no-store")
     }
 }

@@ -34,7 +34,7 @@ public final class Site: Sendable {
     public func router() -> Router {
         var router = Router()
         router.add("GET", "/") { [self] _ in
-            answer("/") { .html(try FirstPage(queries: queries, price: price).html($0, nowMs: Clock.nowMs())) }
+            answer("/") { .page(try FirstPage(queries: queries, price: price).html($0, nowMs: Clock.nowMs())) }
         }
         router.add("GET", "/reports/fleet-day") { [self] request in fleetDay(request) }
         router.add("GET", "/healthz") { [self] _ in answer("/healthz") { _ in .text("ok\n") } }
@@ -51,7 +51,8 @@ public final class Site: Sendable {
 
     private func answer(_ path: String, _ make: (Connection) throws -> Response) -> Response {
         do {
-            return try withConnection(make).with("Cache-Control", "no-store")
+            let response = try withConnection(make)
+            return response.header("Cache-Control") == nil ? response.with("Cache-Control", "no-store") : response
         } catch {
             return databaseAway(path, error)
         }
@@ -80,7 +81,7 @@ public final class Site: Sendable {
             return switch format {
             case "json": .json(report.json())
             case "csv": .text(report.csv(), type: "text/csv; charset=utf-8")
-            default: .html(report.html())
+            default: .page(report.html())
             }
         }
     }

@@ -4,6 +4,7 @@ import HTTP
 import Observe
 import Reports
 import Settings
+import Tiles
 import Web
 import Wire
 
@@ -82,6 +83,9 @@ struct PageRole {
             isSecure: certificate != nil || settings.text("web.public_url").hasPrefix("https://"),
             post: try PageRole.accountPost(settings), log: log)
         var router = site.router()
+        let assets = try AssetFiles(folder: Home.directory() + "/Assets")
+        assets.add(to: &router)
+        try PageRole.baseMap(settings, assets).add(to: &router)
         accounts.add(to: &router)
         surveys.add(to: &router)
         let routes = router
@@ -135,6 +139,16 @@ struct PageRole {
         // What the broker acknowledged last is still marked.
         surveys.stop()
         streams.stop()
+    }
+
+    private static func baseMap(_ settings: Settings, _ assets: AssetFiles) throws -> BaseMap {
+        let file = settings.text("map.tiles_file")
+        let tiles = try file.isEmpty ? nil : TileFile(path: file)
+        let map = BaseMap(tiles: tiles, attribution: settings.text("map.attribution"), assets: assets)
+        guard !map.attribution.isEmpty else {
+            throw Failure("map.attribution: is empty, and \(file) does not say who made it. Set it: maps must show it")
+        }
+        return map
     }
 
     private static func surveyConninfo(_ settings: Settings) -> String {
