@@ -67,6 +67,7 @@ let package = Package(
         pure("Postgres", ["CLibpq"]),
         pure("HTTP", ["CMicrohttpd", "CZlib"]),
         pure("Zip", ["CZlib"]),
+        pure("Tiles", ["CSQLite"]),
         pure("Secrets", ["CSodium"]),
         pure("Outbound", ["CCurl"]),
         pure("Sockets", ["CEpoll", "COpenSSL", "CSodium"]),
@@ -89,7 +90,7 @@ let package = Package(
             [
                 "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Surveys", "HTTP", "Secrets", "Postgres", "Gateways",
                 "Outside",
-                "Storage", "Reports", "Observe",
+                "Storage", "Reports", "Tiles", "Observe",
             ]),
         pure("Emulate", ["Fleet", "Wire", "Settings", "Observe", "Sockets"]),
         pure("Embedded", ["Observe", "Postgres", "Kafka"]),
@@ -101,7 +102,7 @@ let package = Package(
                 "Postgres",
                 "HTTP", "Secrets", "Outbound",
                 "Gateways", "Worker", "Storage", "Notices", "Reports", "Web", "Embedded", "Settings",
-                "Trials", "Sockets", "Emulate", "Outside", "DepotRoutes",
+                "Trials", "Sockets", "Emulate", "Outside", "DepotRoutes", "Tiles",
             ],
             swiftSettings: strict),
 
@@ -127,6 +128,7 @@ let package = Package(
         tests("KafkaTests", ["Kafka"]),
         tests("HTTPTests", ["HTTP"]),
         tests("ZipTests", ["Zip"]),
+        tests("TilesTests", ["Tiles"]),
         tests("SecretsTests", ["Secrets"]),
         tests(
             "LibrariesTests",

@@ -233,6 +233,13 @@ public struct SettingRow: Sendable {
             "web.certificate", .text, "",
             "PEM file with the server's certificate and what leads to a root: HTTPS; empty: plain HTTP"),
         SettingRow(
+            "oidc.issuer", .text, "", "OpenID Connect provider that people may log in at, as it calls itself; empty: none"),
+        SettingRow("oidc.client_id", .text, "", "what we are called there"),
+        SettingRow("oidc.client_secret", .text, "", "our password there; better in a file"),
+        SettingRow("oidc.client_secret_file", .text, "", "file whose first line is our password there"),
+        SettingRow("oidc.ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
+        SettingRow("oidc.name", .text, "OpenID", "what the log-in page calls it"),
+        SettingRow(
             "web.trusted_proxies", .text, "",
             "addresses of the proxies in front of the page, with commas: who asks is whom their X-Forwarded-For names"),
         SettingRow("web.certificate_key", .text, "", "PEM file with its private key, without a passphrase"),
@@ -243,6 +250,11 @@ public struct SettingRow: Sendable {
         SettingRow(
             "web.plain_http_outside", .integer(0...1), "0",
             "1: plain HTTP on other addresses than the loopback, for a proxy in front that speaks HTTPS"),
+        SettingRow(
+            "map.tiles_file", .text, "",
+            "MBTiles file with pictures (png, jpg, webp) that maps are drawn on; empty: the coarse map that ships with the "
+                + "program"),
+        SettingRow("map.attribution", .text, "", "who made the tiles, as shown on each map; empty: as their file says"),
         SettingRow("apps.host", .text, "127.0.0.1", "address that riders' and ride drivers' apps reach"),
         SettingRow("apps.port", .text, "", "its port; 0: any free one; empty: apps are not served"),
         SettingRow(
