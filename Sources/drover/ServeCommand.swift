@@ -2,6 +2,7 @@ import Foundation
 import Gateways
 import HTTP
 import Observe
+import Outside
 import Reports
 import Settings
 import Tiles
@@ -86,9 +87,10 @@ struct PageRole {
             conninfo: PageRole.surveyConninfo(settings), uploads: uploads, nodes: nodes,
             shelf: try settings.weatherShelf(), log: log)
         self.surveys = surveys
+        let provider = try settings.openIDProvider()
         let accounts = AccountSite(
             conninfo: settings.text("postgres.reader_url", or: "postgres.url"), isSecure: isSecure,
-            post: post, log: log)
+            post: post, provider: provider?.name, log: log)
         var router = site.router()
         assets.add(to: &router)
         base.add(to: &router)
@@ -97,6 +99,9 @@ struct PageRole {
             uploads: uploads, live: live
         ).add(to: &router)
         accounts.add(to: &router)
+        if let provider {
+            OpenIDSite(provider, accounts: accounts, address: settings.text("web.public_url")).add(to: &router)
+        }
         AdministrationSite(door: door).add(to: &router)
         DealerSite(door: door, post: post).add(to: &router)
         surveys.add(to: &router)
