@@ -123,12 +123,13 @@ public final class Door: Sendable {
         _ caller: PageCaller, _ lender: ConnectionLender, _ begin: String,
         _ body: (PageCaller, Connection) throws -> Response
     ) throws -> Response {
-        try lender.withConnection { connection in
+        let response = try lender.withConnection { connection in
             try connection.transaction(begin) {
                 try Sight.take(caller.account, on: connection)
                 return try body(caller, connection)
             }
-        }.with("Cache-Control", "no-store")
+        }
+        return response.header("Cache-Control") == nil ? response.with("Cache-Control", "no-store") : response
     }
 
     private static func wayBack(to request: Request) -> String {

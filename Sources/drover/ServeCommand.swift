@@ -47,6 +47,7 @@ struct PageRole {
     private let log: Log
     private let uploads: UploadSender
     private let streams: AlertStreams
+    private let live: LiveStreams
     private let server: Server
     private let apps: AppsRole?
     private let surveys: SurveySite
@@ -64,12 +65,16 @@ struct PageRole {
         let (rules, queries) = (try settings.tripRules(), try Home.reportQueries())
         let folder = try Home.path(settings.text("alerts.thresholds_dir"))
         let nodes = try PageRole.nodes(settings)
+        let assets = try AssetFiles(folder: Home.directory() + "/Assets")
+        let base = try PageRole.baseMap(settings, assets)
         let uploads = UploadSender(
             Roles.kafka(settings, clientID: "drover-serve", log: log),
             partitions: Int32(settings.integer("kafka.partitions")), metrics: Metrics(), log: log)
         self.uploads = uploads
         let streams = AlertStreams(conninfo: settings.text("postgres.reader_url", or: "postgres.url"), log: log)
         self.streams = streams
+        let live = LiveStreams(conninfo: settings.text("postgres.reader_url", or: "postgres.url"), log: log)
+        self.live = live
         let isSecure = certificate != nil || settings.text("web.public_url").hasPrefix("https://")
         let door = Door(conninfo: settings.text("postgres.page_url"), isSecure: isSecure, log: log)
         let post = try PageRole.accountPost(settings)
@@ -87,9 +92,12 @@ struct PageRole {
             conninfo: settings.text("postgres.reader_url", or: "postgres.url"), isSecure: isSecure,
             post: post, provider: provider?.name, log: log)
         var router = site.router()
-        let assets = try AssetFiles(folder: Home.directory() + "/Assets")
         assets.add(to: &router)
-        try PageRole.baseMap(settings, assets).add(to: &router)
+        base.add(to: &router)
+        FleetSite(
+            door: door, queries: queries, rules: rules, price: settings.fuelPrice, assets: assets, base: base,
+            uploads: uploads, live: live
+        ).add(to: &router)
         accounts.add(to: &router)
         if let provider {
             OpenIDSite(provider, accounts: accounts, address: settings.text("web.public_url")).add(to: &router)
@@ -108,6 +116,7 @@ struct PageRole {
             surveys.stop()
             uploads.stop()
             streams.stop()
+            live.stop()
             throw error
         }
         do {
@@ -120,6 +129,7 @@ struct PageRole {
             surveys.stop()
             uploads.stop()
             streams.stop()
+            live.stop()
             throw error
         }
     }
@@ -150,6 +160,7 @@ struct PageRole {
         // What the broker acknowledged last is still marked.
         surveys.stop()
         streams.stop()
+        live.stop()
     }
 
     private static func baseMap(_ settings: Settings, _ assets: AssetFiles) throws -> BaseMap {
