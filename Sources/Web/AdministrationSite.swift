@@ -113,7 +113,8 @@ private enum AdministrationPage {
     private static func fleet(_ row: AdministrationStore.FleetRow, _ mark: String) -> String {
         let place = row.partOf.map { ", part of \($0)" } ?? ""
         return fold(
-            "\(row.name) (\(row.fleet)\(place)): \(row.vehicles.count) vehicles, \(row.members.count) people",
+            "\(row.name) (\(row.fleet)\(place)): \(row.vehicles.count) \(row.vehicles.count == 1 ? "vehicle" : "vehicles"), "
+                + "\(row.members.count) \(row.members.count == 1 ? "person" : "people")",
             fields(row, mark))
     }
 

@@ -103,6 +103,7 @@ struct PageRole {
             OpenIDSite(provider, accounts: accounts, address: settings.text("web.public_url")).add(to: &router)
         }
         AdministrationSite(door: door, assets: assets).add(to: &router)
+        SettingsSite(door: door, assets: assets, uploads: uploads).add(to: &router)
         DealerSite(door: door, assets: assets, post: post).add(to: &router)
         surveys.add(to: &router)
         let routes = router
