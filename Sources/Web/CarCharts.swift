@@ -28,14 +28,15 @@ struct CarCharts {
                 [settings.number(.voltageLowV), settings.number(.voltageHighV)]
             ),
         ]
-        let figures = charts.map { signal, name, limits in
+        let figures = charts.compactMap { signal, name, limits -> String? in
             let unit = ShownValue(0, unit: signal.row.unit, in: caller.shownUnits).unit
             let chart = LineChart(
                 title: "\(name), \(unit)", points: points(signal, span),
                 limits: limits.map { LineChart.Limit(shown(Double($0) / 1_000, signal), .warning) }, span: span,
                 gapMs: max(rules.gapMs, 3 * pieceMs(span)), clock: caller.clock.second)
-            return "<figure><figcaption>\(HTMLText.escaped(chart.title))</figcaption>"
-                + (chart.svg ?? "<p class=\"empty\">Nothing was read.</p>") + "</figure>"
+            return chart.svg.map {
+                "<figure><figcaption>\(HTMLText.escaped(chart.title))</figcaption>\($0)</figure>"
+            }
         }
         return "<div class=\"charts\">\n" + figures.joined(separator: "\n") + "\n</div>"
     }
