@@ -67,6 +67,7 @@ let package = Package(
         pure("Postgres", ["CLibpq"]),
         pure("HTTP", ["CMicrohttpd", "CZlib"]),
         pure("Zip", ["CZlib"]),
+        pure("Tours", ["Fleet", "Wire", "Itineraries", "Zip"]),
         pure("Secrets", ["CSodium"]),
         pure("Outbound", ["CCurl"]),
         pure("Sockets", ["CEpoll", "COpenSSL", "CSodium"]),
@@ -89,7 +90,7 @@ let package = Package(
             [
                 "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Surveys", "HTTP", "Secrets", "Postgres", "Gateways",
                 "Outside",
-                "Storage", "Reports", "Observe",
+                "Storage", "Reports", "Tours", "Observe",
             ]),
         pure("Emulate", ["Fleet", "Wire", "Settings", "Observe", "Sockets"]),
         pure("Embedded", ["Observe", "Postgres", "Kafka"]),
@@ -127,6 +128,7 @@ let package = Package(
         tests("KafkaTests", ["Kafka"]),
         tests("HTTPTests", ["HTTP"]),
         tests("ZipTests", ["Zip"]),
+        tests("ToursTests", ["Tours", "Fleet", "Wire", "SimKit"]),
         tests("SecretsTests", ["Secrets"]),
         tests(
             "LibrariesTests",
