@@ -35,6 +35,14 @@ public enum Secrets {
         return digest
     }
 
+    /// SHA-256 (FIPS 180-4), where others say which digest it is.
+    public static func sha256(_ bytes: [UInt8]) -> [UInt8] {
+        start()
+        var digest = [UInt8](repeating: 0, count: 32)
+        unsafe crypto_hash_sha256(&digest, bytes, UInt64(bytes.count))
+        return digest
+    }
+
     /// Cheap to repeat, and safe from several threads (libsodium manual, "Usage").
     private static func start() { precondition(sodium_init() >= 0, "libsodium finds no source of chance") }
 }

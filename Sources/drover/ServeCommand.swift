@@ -84,6 +84,9 @@ struct PageRole {
         var router = site.router()
         accounts.add(to: &router)
         surveys.add(to: &router)
+        TourSite(
+            conninfo: settings.text("postgres.reader_url", or: "postgres.url"), uploads: uploads, log: log
+        ).add(to: &router)
         let routes = router
         var limits = Limits()
         limits.bodyBytesMaxByPath = SurveySite.bodyBytesMaxByPath
