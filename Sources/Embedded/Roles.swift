@@ -18,10 +18,12 @@ enum Roles {
             WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_poller') \\gexec
         SELECT 'CREATE ROLE drover_surveyors LOGIN'
             WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_surveyors') \\gexec
+        SELECT 'CREATE ROLE drover_pages LOGIN'
+            WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_pages') \\gexec
         SELECT 'CREATE DATABASE drover OWNER drover_owner'
             WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = 'drover') \\gexec
         REVOKE ALL ON DATABASE drover FROM PUBLIC;
-        GRANT CONNECT ON DATABASE drover TO drover_worker, drover_web, drover_notify, drover_poller, drover_surveyors;
+        GRANT CONNECT ON DATABASE drover TO drover_worker, drover_web, drover_notify, drover_poller, drover_surveyors, drover_pages;
         """
 
     static let grant = """
@@ -30,5 +32,6 @@ enum Roles {
         GRANT drover_relay TO drover_notify;
         GRANT drover_gateway TO drover_poller;
         GRANT drover_survey TO drover_surveyors;
+        GRANT drover_page TO drover_pages;
         """
 }

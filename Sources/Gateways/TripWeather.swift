@@ -23,13 +23,13 @@ struct TripWeather {
     /// Goes on where the last look stopped, to the end. Returns what keeps the service from being asked.
     mutating func look(_ desk: WeatherDesk, _ shouldStop: () -> Bool) throws -> ServiceError? {
         while !shouldStop() {
-            let page = try page(desk.session())
+            let (page, isLast) = try page(desk.session())
             var trouble: ServiceError?
             for wanted in page where !shouldStop() && trouble == nil {
                 if tries.isDue(wanted.key, nowMs: Clock.nowMs()) { trouble = try fill(wanted, desk) }
             }
             try desk.flush()
-            if trouble != nil || page.count < TripWeather.pageMax {
+            if trouble != nil || isLast {
                 cursor = nil
                 return trouble
             }
@@ -62,7 +62,7 @@ struct TripWeather {
     }
 
     /// The next trips, the last begun first, that are over and whose first hour is: its weather is told of as it was.
-    private mutating func page(_ open: Connection) throws -> [Wanted] {
+    private mutating func page(_ open: Connection) throws -> (page: [Wanted], isLast: Bool) {
         let rows = try open.query(
             """
             SELECT s.vehicle, s.start_at, s.latitude_deg, s.longitude_deg FROM drover.trip_start s
@@ -83,6 +83,6 @@ struct TripWeather {
                 vehicle: try row.text("vehicle")!, startMs: try row.timestampMs("start_at")!, place: place)
         }
         if let last = rows.last { cursor = (try last.timestampMs("start_at")!, try last.text("vehicle")!) }
-        return page
+        return (page, rows.count < TripWeather.pageMax)
     }
 }

@@ -33,9 +33,12 @@ final class Exchange {
             guard refusal.status == 413, length <= Exchange.dropMax(bodyBytesMax), !waits else { return refusal }
             self.refusal = refusal
         }
+        let headers = Dictionary(headers.map { ($0.name, $0.value) }) { $0 + ", " + $1 }
         request = Request(
             method: method, path: target.path, segments: target.segments, queryItems: target.queryItems,
-            headers: Dictionary(headers.map { ($0.name, $0.value) }) { $0 + ", " + $1 }, remote: remote)
+            headers: headers,
+            remote: Forwarded.client(
+                peer: remote, header: headers["x-forwarded-for"], trusted: limits.trustedProxies))
         return nil
     }
 

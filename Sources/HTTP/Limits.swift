@@ -12,6 +12,8 @@ public struct Limits: Sendable {
     public var connectionsMax = 1000
     /// Connections of one address; behind a proxy all clients are one address.
     public var connectionsPerAddressMax = 200
+    /// Proxies in front of us, by address: who asks is whom they name.
+    public var trustedProxies: Set<String> = []
     /// A connection on which nothing happens is closed.
     public var idleMs = 15_000
     /// From the first byte of a request line to the last of the body, however busy the connection is.

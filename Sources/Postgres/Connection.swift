@@ -57,6 +57,15 @@ public final class Connection {
         return status == PQTRANS_INTRANS || status == PQTRANS_INERROR || status == PQTRANS_ACTIVE
     }
 
+    /// What the server keeps of a password (SCRAM-SHA-256, RFC 5803), so that the password itself never goes there.
+    public func passwordVerifier(_ password: String, of login: String) throws -> String {
+        guard let verifier = unsafe PQencryptPasswordConn(handle, password, login, "scram-sha-256") else {
+            throw unsafe PostgresError.usage(PostgresError.text(PQerrorMessage(handle)))
+        }
+        defer { unsafe PQfreemem(verifier) }
+        return unsafe String(cString: verifier)
+    }
+
     /// Runs one or more statements without parameters; their rows are dropped. Several statements are one transaction
     /// unless they say otherwise. Returns the last one's count of rows changed.
     @discardableResult

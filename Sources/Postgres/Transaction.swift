@@ -20,6 +20,13 @@ extension Connection {
         return value
     }
 
+    /// Runs `body` on one state of the database: in the transaction that is open, or in one of its own that only reads.
+    public func snapshot<R>(_ body: () throws -> R) throws -> R {
+        isInTransaction ? try body() : try transaction(Connection.beginSnapshot, body)
+    }
+
+    public static let beginSnapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
     private func commit() throws {
         let result = unsafe PQexec(handle, "COMMIT")
         defer { unsafe PQclear(result) }

@@ -24,7 +24,7 @@ public struct FleetDay: Sendable {
         price: FuelPrice?, queries: ReportQueries, on connection: Connection
     ) throws -> FleetDay {
         // One snapshot for all three questions: the totals must be those of the trips listed.
-        try connection.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") {
+        try connection.snapshot {
             let span: [Parameter] = [.timestampMs(day.fromMs), .timestampMs(day.toMs)]
             let all = try connection.query(queries["day_trips"], span + [.text(vehicle?.text ?? "")])
                 .map { try TripRead($0, price: price) }

@@ -89,10 +89,11 @@ package enum HTMLText {
         .warning{color:var(--warn);font-weight:600}.critical{color:var(--crit);font-weight:700}.soon{color:var(--accent);font-weight:600}
         svg{width:100%;height:auto;display:block}svg .axis{stroke:var(--line)}svg text{fill:var(--soft);font-size:11px}svg .speed{fill:none;stroke:var(--accent);stroke-width:1.5}
         .narrow{max-width:30rem;margin:0 auto}.fields{display:grid;gap:.35rem;margin:1rem 0}.fields button{margin-top:.6rem;justify-self:start}
-        input,select,button{font:inherit;color:inherit;background:var(--back);border:1px solid var(--soft);border-radius:.4rem;padding:.5rem .6rem}
-        input:not([type=checkbox]),select{width:100%}button{background:var(--accent);color:var(--back);border-color:var(--accent);cursor:pointer;min-height:2.75rem;padding:.5rem 1rem}
+        input,select,textarea,button{font:inherit;color:inherit;background:var(--back);border:1px solid var(--soft);border-radius:.4rem;padding:.5rem .6rem}
+        input:not([type=checkbox]),select,textarea{width:100%}button{background:var(--accent);color:var(--back);border-color:var(--accent);cursor:pointer;min-height:2.75rem;padding:.5rem 1rem}
         label{font-weight:600}.check{font-weight:400;display:flex;gap:.5rem;align-items:center;min-height:2.75rem}.check input{width:1.25rem;height:1.25rem}
-        input:focus-visible,select:focus-visible,button:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
+        fieldset{border:1px solid var(--line);border-radius:.4rem}summary{cursor:pointer;padding:.6rem 0;min-height:2.75rem}
+        input:focus-visible,select:focus-visible,textarea:focus-visible,button:focus-visible,summary:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
         @media print{.scroll{overflow:visible;border:0}body{max-width:none}}
         """
 }

@@ -25,7 +25,7 @@ public struct RouteComparison: Sendable {
         _ vehicle: VehicleID, by: By, changedMs: Int64, span: Range<Int64>, price: FuelPrice?, queries: ReportQueries,
         on connection: Connection
     ) throws -> RouteComparison {
-        try connection.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") {
+        try connection.snapshot {
             var tag = ""
             if case .tag(let wanted) = by { tag = wanted }
             var trips = try connection.query(

@@ -47,7 +47,7 @@ public struct SightingExporter: Sendable {
     public func run(
         on connection: Connection, progress: (Progress) throws -> Void, write: @escaping ([UInt8]) throws -> Void
     ) throws -> Int64 {
-        try connection.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") {
+        try connection.snapshot {
             try connection.execute(
                 "SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL work_mem = '32MB'")
             switch format {

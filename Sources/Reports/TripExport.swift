@@ -27,7 +27,7 @@ public struct TripExport: Sendable {
     public static func read(
         _ vehicle: VehicleID, atMs: Int64, rules: TripRules, queries: ReportQueries, on connection: Connection
     ) throws -> TripExport? {
-        try connection.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") {
+        try connection.snapshot {
             let found = try connection.query(queries["trip_at"], [.text(vehicle.text), .timestampMs(atMs)])
             guard let trip = found.first else { return nil }
             let readings = try readings(

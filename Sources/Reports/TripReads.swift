@@ -68,6 +68,7 @@ public struct ReportQueries: Sendable {
     }
 
     public static let names = [
+        "fleets",
         "day_trips", "fleet_day_alerts", "trip_at", "compare_trips", "trip_samples", "page_vehicles", "page_trips",
         "open_alerts",
         "live_trip", "last_samples", "campuses", "people", "accounts", "campus_day", "dispatch_why", "dispatch_day",

@@ -37,6 +37,10 @@ public struct SettingRow: Sendable {
             "postgres.reader_url", .text, "",
             "connection string of pages, API and reports (role in drover_reader and drover_api); empty: postgres.url"),
         SettingRow(
+            "postgres.page_url", .text, "",
+            "connection string of pages for people who are logged in (role in drover_page and in nothing else); empty: there are none"
+        ),
+        SettingRow(
             "postgres.relay_url", .text, "",
             "connection string of `drover notify` (role in drover_relay); empty: postgres.url"),
         SettingRow(
@@ -228,6 +232,9 @@ public struct SettingRow: Sendable {
         SettingRow(
             "web.certificate", .text, "",
             "PEM file with the server's certificate and what leads to a root: HTTPS; empty: plain HTTP"),
+        SettingRow(
+            "web.trusted_proxies", .text, "",
+            "addresses of the proxies in front of the page, with commas: who asks is whom their X-Forwarded-For names"),
         SettingRow("web.certificate_key", .text, "", "PEM file with its private key, without a passphrase"),
         SettingRow(
             "web.public_url", .text, "",

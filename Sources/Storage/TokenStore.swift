@@ -35,7 +35,11 @@ public enum TokenStore {
         public let id, account: String
         public let scopes: [String]
         public let role: Audience
-        public let isRevoked, isExpired: Bool
+        /// Or whose it is, is disabled.
+        public let isRevoked: Bool
+        public let isExpired: Bool
+        /// Of somebody who logs in: what it reads is what the account sees.
+        public let isOfAccount: Bool
     }
 
     public static func add(
@@ -87,7 +91,8 @@ public enum TokenStore {
                 scopes: try row.textArray("scopes")!.compactMap { $0 },
                 role: Audience(rawValue: try row.text("role")!)!,
                 isRevoked: try row.bool("is_revoked")!,
-                isExpired: try row.bool("is_expired")!)
+                isExpired: try row.bool("is_expired")!,
+                isOfAccount: try row.bool("is_of_account")!)
         }
     }
 }

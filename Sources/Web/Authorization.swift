@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Postgres
 internal import Secrets
 internal import Storage
 
@@ -20,6 +21,11 @@ extension Site {
         case .success(let use): return then(use)
         case .failure(let refusal): return refusal.response
         }
+    }
+
+    /// A program of somebody with an account reads what that account sees; one of the installation reads all.
+    func reading<R>(_ use: TokenStore.Use, _ body: (Connection) throws -> R) throws -> R {
+        try use.isOfAccount ? door.reading(as: use.account, body) : withConnection(body)
     }
 }
 

@@ -4,7 +4,7 @@ internal import Postgres
 internal import Reports
 internal import Trips
 
-/// The page at `/`: vehicles, last trips, open alerts, as they stand in the database. No script. Who reads it sees all.
+/// The page at `/`: vehicles, last trips, open alerts, as they stand in the database, as far as the reader sees them. No script.
 struct FirstPage {
     static let rowsMax: Int32 = 50
 
@@ -14,14 +14,11 @@ struct FirstPage {
     /// `nowMs` is only shown: the page says how fresh it is.
     func html(_ connection: Connection, nowMs: Int64) throws -> String {
         let limit: [Parameter] = [.int4(FirstPage.rowsMax)]
-        let (vehicles, trips, alerts) = try connection.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") {
-            (
-                try connection.query(queries["page_vehicles"], limit).map(VehicleRow.init),
-                try connection.query(queries["page_trips"], limit).map { try TripRead($0, price: price) },
-                try OpenAlert.read(
-                    role: .developer, limit: Int64(FirstPage.rowsMax), queries, on: connection)
-            )
-        }
+        let vehicles = try connection.query(queries["page_vehicles"], limit).map(VehicleRow.init)
+        let trips = try connection.query(queries["page_trips"], limit).map { try TripRead($0, price: price) }
+        // Whoever reads: alerts that are not for them the database keeps back.
+        let alerts = try OpenAlert.read(
+            role: .developer, limit: Int64(FirstPage.rowsMax), queries, on: connection)
         let body = """
             <header><h1>Drover</h1>
             <p class="soft">Last updated \(UTC.text(nowMs / 1_000 * 1_000)). Times are UTC.</p></header>

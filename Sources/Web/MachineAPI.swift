@@ -60,8 +60,8 @@ extension Site {
     ) -> Response {
         authorized(request, .read) { use in
             do {
-                return try withConnection { connection in
-                    try connection.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") {
+                return try reading(use) { connection in
+                    try connection.snapshot {
                         try make(connection, use)
                     }
                 }.conditional(request)

@@ -1,3 +1,4 @@
+internal import Fleet
 public import Gateways
 public import HTTP
 public import Observe
@@ -5,9 +6,11 @@ internal import Postgres
 public import Reports
 public import Trips
 
-/// The pages and what they are read from: PostgreSQL through a role that may only read.
+/// The pages and the API, read from PostgreSQL: for people through the door, for the installation's programs through a role that
+/// may only read.
 public final class Site: Sendable {
     private let lender: ConnectionLender
+    let door: Door
     let rules: TripRules
     let price: FuelPrice?
     let queries: ReportQueries
@@ -20,8 +23,10 @@ public final class Site: Sendable {
 
     public init(
         conninfo: String, rules: TripRules, price: FuelPrice?, queries: ReportQueries, models: ModelFiles,
-        troubleCodes: TroubleCodeFolder, uploads: UploadSender, streams: AlertStreams, log: Log
+        troubleCodes: TroubleCodeFolder, uploads: UploadSender, streams: AlertStreams,
+        door: Door, log: Log
     ) {
+        self.door = door
         (self.rules, self.price) = (rules, price)
         lender = ConnectionLender(conninfo: conninfo)
         exports = ExportDesk(conninfo: conninfo, log: log)
@@ -33,8 +38,10 @@ public final class Site: Sendable {
     /// What answers which address.
     public func router() -> Router {
         var router = Router()
-        router.add("GET", "/") { [self] _ in
-            answer("/") { .html(try FirstPage(queries: queries, price: price).html($0, nowMs: Clock.nowMs())) }
+        router.add("GET", "/") { [self] request in
+            door.page(request, for: Site.fleetReaders) { _, connection in
+                .html(try FirstPage(queries: queries, price: price).html(connection, nowMs: Clock.nowMs()))
+            }
         }
         router.add("GET", "/reports/fleet-day") { [self] request in fleetDay(request) }
         router.add("GET", "/healthz") { [self] _ in answer("/healthz") { _ in .text("ok\n") } }
@@ -66,6 +73,11 @@ public final class Site: Sendable {
         ).with("Retry-After", "5")
     }
 
+    /// Who has vehicles to look at. Which ones, and what of them, the database knows.
+    static let fleetReaders: Set<Role> = [
+        .farmer, .dealer, .developer, .driver, .fleetManager, .dispatcher, .analyst, .operator, .administrator,
+    ]
+
     private func fleetDay(_ request: Request) -> Response {
         guard let day = ZonedDay(date: request.query["date"] ?? "", zone: request.query["zone"] ?? "UTC") else {
             return .problem(
@@ -75,7 +87,7 @@ public final class Site: Sendable {
         guard ["html", "json", "csv"].contains(format) else {
             return .problem(400, type: "format", detail: "format must be html, json or csv")
         }
-        return answer(request.path) { connection in
+        return door.page(request, for: Site.fleetReaders) { _, connection in
             let report = try FleetDay.read(day, rules: rules, price: price, queries: queries, on: connection)
             return switch format {
             case "json": .json(report.json())

@@ -10,7 +10,8 @@ import Wire
 extension Command {
     static let account = Command(
         name: "account",
-        operands: "list | add ID | link ID | roles ID | disable ID | enable ID | erase ID | settings show|set ID …",
+        operands:
+            "list | add ID | link ID | roles ID | disable ID | enable ID | erase ID | psql ID | no-psql ID | settings show|set ID …",
         summary:
             "Who logs in, and an account's own switches, limits, units and fuel price. KEY= takes the standard again.",
         options: [
@@ -32,12 +33,15 @@ extension Command {
             case ("roles", 2): return try setRoles(words[1], arguments)
             case ("disable", 2): return try disableAccount(true, words[1], arguments)
             case ("enable", 2): return try disableAccount(false, words[1], arguments)
+            case ("psql", 2): return try databaseLogin(words[1], arguments)
+            case ("no-psql", 2): return try endDatabaseLogin(words[1], arguments)
             case ("erase", 2): return try eraseAccount(words[1], arguments)
             case ("settings", 3) where words[1] == "show": return try showSettings(of: words[2], arguments)
             case ("settings", 4...) where words[1] == "set": return try set(words[3...], of: words[2], arguments)
             default:
                 throw UsageError(
                     "say `list`, `add ID`, `link ID`, `roles ID`, `disable ID`, `enable ID`, `erase ID`, "
+                        + "`psql ID`, `no-psql ID`, "
                         + "`settings show ID` or `settings set ID KEY=VALUE…`")
             }
         })

@@ -7,10 +7,7 @@ import Storage
 import Wire
 
 extension Command {
-    private static let roles = [
-        "farmer", "dealer", "developer", "driver", "fleet_manager", "rider", "ride_driver", "dispatcher", "surveyor",
-        "researcher", "ranger", "analyst", "operator", "administrator",
-    ]
+    private static let roles = Role.allCases.map(\.rawValue)
 
     /// The owner's: nobody else may read or write the tables.
     private static func book(_ arguments: Arguments) throws -> (settings: Settings, connection: Connection) {
@@ -75,6 +72,26 @@ extension Command {
             throw Failure("\(account): there is no such account")
         }
         Out.note("\(account): mail address, names, password and sessions are forgotten; results keep the id")
+        return .done
+    }
+
+    /// A login of the database that sees what the account sees. Its password is shown once.
+    static func databaseLogin(_ account: String, _ arguments: Arguments) throws -> ExitCode {
+        let password = Hex.text(Secrets.random(16))
+        let connection = try book(arguments).connection
+        guard try PersonLogin.put(account, password: password, on: connection) else {
+            throw Failure("\(account): there is no such account, or it is disabled")
+        }
+        Out.note("\(account) sees in psql what it sees in the pages, with this login. It is not shown again:")
+        Out.result("user=\(PersonLogin.name(of: account)) password=\(password)")
+        return .done
+    }
+
+    static func endDatabaseLogin(_ account: String, _ arguments: Arguments) throws -> ExitCode {
+        guard try PersonLogin.remove(account, on: book(arguments).connection) else {
+            throw Failure("\(account): it has no login of the database")
+        }
+        Out.note("\(account) has no login of the database any more")
         return .done
     }
 

@@ -68,21 +68,25 @@ struct PageRole {
         self.uploads = uploads
         let streams = AlertStreams(conninfo: settings.text("postgres.reader_url", or: "postgres.url"), log: log)
         self.streams = streams
+        let isSecure = certificate != nil || settings.text("web.public_url").hasPrefix("https://")
+        let door = Door(conninfo: settings.text("postgres.page_url"), isSecure: isSecure, log: log)
+        let post = try PageRole.accountPost(settings)
         let site = Site(
             conninfo: settings.text("postgres.reader_url", or: "postgres.url"), rules: rules, price: settings.fuelPrice,
             queries: queries, models: ModelFiles(folder: folder),
             troubleCodes: TroubleCodeFolder(try Home.path(settings.text("cars.trouble_codes_dir"))), uploads: uploads,
-            streams: streams, log: log)
+            streams: streams, door: door, log: log)
         let surveys = SurveySite(
             conninfo: PageRole.surveyConninfo(settings), uploads: uploads, nodes: nodes,
             shelf: try settings.weatherShelf(), log: log)
         self.surveys = surveys
         let accounts = AccountSite(
-            conninfo: settings.text("postgres.reader_url", or: "postgres.url"),
-            isSecure: certificate != nil || settings.text("web.public_url").hasPrefix("https://"),
-            post: try PageRole.accountPost(settings), log: log)
+            conninfo: settings.text("postgres.reader_url", or: "postgres.url"), isSecure: isSecure,
+            post: post, log: log)
         var router = site.router()
         accounts.add(to: &router)
+        AdministrationSite(door: door).add(to: &router)
+        DealerSite(door: door, post: post).add(to: &router)
         surveys.add(to: &router)
         TourSite(
             conninfo: settings.text("postgres.reader_url", or: "postgres.url"), uploads: uploads, log: log
@@ -90,6 +94,8 @@ struct PageRole {
         let routes = router
         var limits = Limits()
         limits.bodyBytesMaxByPath = SurveySite.bodyBytesMaxByPath
+        limits.trustedProxies = Set(
+            settings.text("web.trusted_proxies").split(separator: ",").map { String($0.filter { $0 != " " }) })
         do {
             apps = try AppsRole(settings, queries: queries, uploads: uploads, log: log)
         } catch {

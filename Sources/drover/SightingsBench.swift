@@ -73,7 +73,8 @@ struct SightingsBench {
                 ["export", "sightings", "--out", ours, "--set", "postgres.reader_url=\(conninfo)"] + options)
             copied = try timed("psql", ["-X", "-q", "-d", conninfo, "-f", script, "-o", theirs])
         }
-        Out.note("\(name): ours \(Int(exported.seconds)) s, psql \(Int(copied.seconds)) s")
+        Out.note(
+            "\(name): ours \(Int(exported.seconds)) s and \(Int(exported.peakMiB)) MiB, psql \(Int(copied.seconds)) s")
         let rows: Int
         if name == "archive" {
             rows = try analyst.query("SELECT count(*) FROM drover.sighting_shown")[0].int(0)!

@@ -52,6 +52,7 @@ extension Command {
             overrides: [
                 "kafka.brokers": embedded.brokers, "postgres.url": embedded.conninfo(user: "drover_worker"),
                 "postgres.reader_url": embedded.conninfo(user: "drover_web"),
+                "postgres.page_url": embedded.conninfo(user: "drover_pages"),
                 "postgres.relay_url": embedded.conninfo(user: "drover_notify"),
                 "postgres.survey_url": embedded.conninfo(user: "drover_surveyors"),
                 "postgres.gateway_url": embedded.conninfo(user: "drover_poller"),

@@ -4,20 +4,20 @@ import re
 import statistics
 import time
 import urllib.parse
-from types import SimpleNamespace
 
 import argon2.low_level as argon2
 import hashlib
 import psycopg
 import pytest
 from harness import axe_violations
+from people import PASSWORD, Visitor, token
 from test_gateway import wait_until
 from test_mail import Office
 from certificates import self_signed
 from world import connect
 
 ADDRESS = re.compile(r"at (http://127\.0\.0\.1:(\d+)/)")
-PASSWORD, OTHER = "correct horse battery", "stapled ünïcode 李"
+OTHER = "stapled ünïcode 李"
 
 
 @pytest.fixture(scope="module")
@@ -39,22 +39,19 @@ class Site:
         self.world, self.env = world, env
         with connect(env) as connection:
             connection.execute("GRANT drover_reader, drover_api TO drover_web")
+            connection.execute("GRANT drover_page TO drover_pages")
+        self.pages = re.sub(r"user='?\w+'?", "user=drover_pages", env["DROVER_POSTGRES_URL"])
         self.web = re.sub(r"user='?\w+'?", "user=drover_web", env["DROVER_POSTGRES_URL"])
         self.key = folder / "key"
         self.key.write_bytes(b"k" * 32)
         self.office = Office(world, env, certificate, folder)
-        relay = world.drover.start(
-            "notify", "--set", f"people.code_key_file={self.key}",
-            *[word for key, value in {"server": f"smtp://127.0.0.1:{self.office.server.port}", "from": "drover@example.org", "user": "drover",
-                                      "password_file": self.office.password, "certificate_authority": certificate[0]}.items()
-              for word in ("--set", f"mail.{key}={value}")], env={**env, "DROVER_POSTGRES_RELAY_URL": self.office.relay_url})
-        self.office.relays.append(relay)
+        self.office.notify("--set", f"people.code_key_file={self.key}")
         self.serve()
 
     def serve(self, port=0, *more):
         self.server = self.world.drover.start(
             "serve", "--port", str(port), "--set", f"people.code_key_file={self.key}", "--set", "web.public_url=http://127.0.0.1:1", *more,
-            env={**self.env, "DROVER_POSTGRES_READER_URL": self.web})
+            env={**self.env, "DROVER_POSTGRES_READER_URL": self.web, "DROVER_POSTGRES_PAGE_URL": self.pages})
         self.address, self.port = self.server.wait_for(ADDRESS, 30).groups()
 
     def close(self):
@@ -81,56 +78,17 @@ class Site:
     def with_account(self, account="miller", mail="miller@example.org", password=PASSWORD, *roles):
         run = self.run("add", account, "--mail", mail, *[word for role in roles for word in ("--role", role)])
         assert run.code == 0, run.err
-        visitor = Visitor(self)
+        visitor = Visitor(self.port)
         path = urllib.parse.urlsplit(run.out.strip())
         path = f"{path.path}?{path.query}"
         assert visitor.get(path).status == 200
         answer = visitor.post("/password", link=token(path), password=password, again=password)
         assert answer.status == 200 and "password is taken" in answer.body, answer.body
-        return Visitor(self)
-
-
-def token(path):
-    return urllib.parse.parse_qs(path.partition("?")[2])["link"][0]
-
-
-class Visitor:
-    """A browser's cookies, without a browser."""
-
-    def __init__(self, site):
-        self.port, self.cookie = site.port, None
-
-    def ask(self, method, path, body=None, **headers):
-        headers = {"Sec-Fetch-Site": "same-origin", "User-Agent": "Tests/1", **headers}
-        headers = {name.replace("_", "-"): value for name, value in headers.items() if value is not None}
-        if self.cookie:
-            headers["Cookie"] = "theme=dark; " + self.cookie
-        connection = http.client.HTTPConnection("127.0.0.1", int(self.port), timeout=30)
-        connection.request(method, path, body, headers)
-        response = connection.getresponse()
-        answer = SimpleNamespace(status=response.status, headers=response.headers, body=response.read().decode())
-        connection.close()
-        if said := answer.headers["Set-Cookie"]:
-            self.cookie = said.partition(";")[0]
-            if self.cookie.endswith("="):
-                self.cookie = None
-        return answer
-
-    def get(self, path, **headers):
-        return self.ask("GET", path, **headers)
-
-    def post(self, path, headers=None, **fields):
-        return self.ask("POST", path, urllib.parse.urlencode(fields), **{"Content-Type": "application/x-www-form-urlencoded", **(headers or {})})
-
-    def log_in(self, mail="miller@example.org", password=PASSWORD, **more):
-        return self.post("/login", mail=mail, password=password, **more)
-
-    def mark(self):
-        return re.search(r'name="form" value="([0-9a-f]{64})"', self.get("/account").body).group(1)
+        return Visitor(self.port)
 
 
 def test_somebody_registers_confirms_logs_in_and_out(site):
-    ada = Visitor(site)
+    ada = Visitor(site.port)
     said = ada.post("/register", mail="Ada@Example.org", first_name="Ada", last_name="Love<lace>", password=PASSWORD, again=PASSWORD)
     assert said.status == 200 and "Look into your mail" in said.body
     path = site.link()
@@ -152,7 +110,7 @@ def test_somebody_registers_confirms_logs_in_and_out(site):
     assert ada.log_in("ADA@example.ORG", next="/account").headers["Location"] == "/account"
     assert site.query("SELECT roles, confirmed_at IS NOT NULL FROM drover.account WHERE lower(mail) = 'ada@example.org'") == [([], True)]
     for elsewhere in ("//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)"):
-        assert Visitor(site).log_in("ada@example.org", next=elsewhere).headers["Location"] == "/account"
+        assert Visitor(site.port).log_in("ada@example.org", next=elsewhere).headers["Location"] == "/account"
 
 
 def test_what_is_kept_is_argon2id_and_no_answer_tells_who_has_an_account(site):
@@ -162,22 +120,22 @@ def test_what_is_kept_is_argon2id_and_no_answer_tells_who_has_an_account(site):
     assert hashlib.blake2b(raw, digest_size=32).digest() == bytes(password) and memory >= 19 * 1024
     seen = {}
     for mail in ("miller@example.org", "nobody@example.org"):
-        wrong = Visitor(site).log_in(mail, "not the password")
-        again = Visitor(site).post("/forgot", mail=mail)
-        new = Visitor(site).post("/register", mail=mail, password=OTHER, again=OTHER)
+        wrong = Visitor(site.port).log_in(mail, "not the password")
+        again = Visitor(site.port).post("/forgot", mail=mail)
+        new = Visitor(site.port).post("/register", mail=mail, password=OTHER, again=OTHER)
         seen[mail] = [(answer.status, answer.body.replace(mail, "M"), sorted(answer.headers.keys())) for answer in (wrong, again, new)]
     assert seen["miller@example.org"] == seen["nobody@example.org"]
     wait_until(lambda: len(site.office.box.mails) == 3, 20)
     subjects = sorted((mail[1][0], mail[2]["Subject"]) for mail in site.office.box.mails)
     assert subjects == [("miller@example.org", "A new password"), ("miller@example.org", "You already have an account"), ("nobody@example.org", "Confirm your mail address")]
     # Who registered for somebody else changed nothing of theirs.
-    assert Visitor(site).log_in().status == 303
+    assert Visitor(site.port).log_in().status == 303
     # As long, too: both are hashed. (Shown, not asserted: a clock on a shared machine proves nothing.)
     times = {mail: [] for mail in seen}
     for _ in range(6):
         for mail in times:
             began = time.monotonic()
-            Visitor(site).log_in(mail, "not the password")
+            Visitor(site.port).log_in(mail, "not the password")
             times[mail].append(time.monotonic() - began)
     print({mail: f"{statistics.median(took) * 1000:.0f} ms" for mail, took in times.items()})
     with psycopg.connect(site.web, autocommit=True) as web:
@@ -194,11 +152,11 @@ def test_what_is_kept_is_argon2id_and_no_answer_tells_who_has_an_account(site):
 def test_a_forgotten_password_is_replaced_once_and_everybody_is_logged_out(site):
     old = site.with_account()
     assert old.log_in(keep="1").status == 303
-    Visitor(site).post("/forgot", mail="miller@example.org")
+    Visitor(site.port).post("/forgot", mail="miller@example.org")
     first = site.link(1)
-    Visitor(site).post("/forgot", mail="miller@example.org")
+    Visitor(site.port).post("/forgot", mail="miller@example.org")
     second = site.link(2)
-    new = Visitor(site)
+    new = Visitor(site.port)
     assert new.get(first).status == 410, "the newest counts"
     for password, again in (("short", "short"), (OTHER, PASSWORD), ("aaaaaaaaaaaa", "aaaaaaaaaaaa"), ("x" * 300, "x" * 300)):
         answer = new.post("/password", link=token(second), password=password, again=again)
@@ -208,7 +166,7 @@ def test_a_forgotten_password_is_replaced_once_and_everybody_is_logged_out(site)
     assert old.get("/account").status == 303, "logged out"
     assert new.log_in().status == 401 and new.log_in(password=OTHER).status == 303
     # One that is too old.
-    Visitor(site).post("/forgot", mail="miller@example.org")
+    Visitor(site.port).post("/forgot", mail="miller@example.org")
     third = site.link(3)
     site.query("UPDATE drover.account_link SET expires_at = now() - interval '1 second' RETURNING 1")
     assert new.get(third).status == 410 and new.post("/password", link=token(third), password=PASSWORD, again=PASSWORD).status == 410
@@ -216,7 +174,7 @@ def test_a_forgotten_password_is_replaced_once_and_everybody_is_logged_out(site)
 
 def test_one_account_in_many_places(site):
     here = site.with_account()
-    there = Visitor(site)
+    there = Visitor(site.port)
     assert here.log_in().status == there.log_in(keep="1").status == 303
     assert here.get("/account").body.count("End it") == 1
     number = re.search(r'name="number" value="(\d+)"', here.get("/account").body).group(1)
@@ -239,7 +197,7 @@ def test_one_account_in_many_places(site):
     # Sessions end by themselves.
     site.query("UPDATE drover.account_session SET last_used_at = now() - interval '13 hours' RETURNING 1")
     assert here.get("/account").status == 303
-    kept = Visitor(site)
+    kept = Visitor(site.port)
     kept.log_in(password=OTHER, keep="1")
     site.query("UPDATE drover.account_session SET last_used_at = now() - interval '13 hours' RETURNING 1")
     assert kept.get("/account").status == 200
@@ -255,7 +213,7 @@ def test_an_operator_disables_erases_and_gives_roles(site):
     assert site.run("roles", "miller", "--role", "king").code == 2
     assert site.run("disable", "miller").code == 0 and miller.get("/account").status == 303 and miller.log_in().status == 401
     assert site.run("link", "miller").code == 1
-    Visitor(site).post("/forgot", mail="miller@example.org")
+    Visitor(site.port).post("/forgot", mail="miller@example.org")
     assert site.run("enable", "miller").code == 0 and miller.log_in().status == 303
     for words in (("add", "miller", "--mail", "other@example.org"), ("add", "other", "--mail", "MILLER@example.org")):
         run = site.run(*words)
@@ -272,16 +230,28 @@ def test_an_operator_disables_erases_and_gives_roles(site):
 
 def test_guessing_is_slow_and_locks_nobody_out_for_good(site):
     miller = site.with_account()
-    guesses = [Visitor(site).log_in(password=f"guess number {number}").status for number in range(12)]
+    guesses = [Visitor(site.port).log_in(password=f"guess number {number}").status for number in range(12)]
     assert guesses == [401] * 10 + [429] * 2
     answer = miller.log_in()
     assert answer.status == 429 and answer.headers["Retry-After"]
     site.query("UPDATE drover.account_try SET tried_at = now() - interval '16 minutes' RETURNING 1")
     assert miller.log_in().status == 303
-    assert [Visitor(site).post("/forgot", mail="a@example.org").status for _ in range(6)] == [200] * 5 + [429]
+    assert [Visitor(site.port).post("/forgot", mail="a@example.org").status for _ in range(6)] == [200] * 5 + [429]
     # From one address, whoever is asked for.
     site.query("INSERT INTO drover.account_try (mail, remote, is_mail) SELECT 'm' || n, '127.0.0.1', false FROM generate_series(1, 100) n RETURNING 1")
-    assert Visitor(site).log_in("new@example.org").status == 429
+    assert Visitor(site.port).log_in("new@example.org").status == 429
+
+
+def test_behind_a_proxy_everybody_has_tries_of_their_own(site):
+    site.with_account()
+    site.server.stop()
+    site.serve(0, "--set", "web.trusted_proxies=127.0.0.1")
+    def guess(address, number):
+        return Visitor(site.port).post("/login", headers={"X-Forwarded-For": address}, mail=f"m{number}@example.org", password="wrong").status
+    with connect(site.env) as connection:
+        connection.execute("""INSERT INTO drover.account_try (mail, remote, is_mail) SELECT 'x' || n, '198.51.100.7', false FROM generate_series(1, 100) n""")
+    assert guess("198.51.100.7", 1) == 429 and guess("203.0.113.9, 198.51.100.7", 2) == 429
+    assert guess("198.51.100.8", 3) == 401 and guess("198.51.100.7, 198.51.100.8", 4) == 401
 
 
 def test_forms_of_other_sites_are_refused(site):
@@ -292,8 +262,8 @@ def test_forms_of_other_sites_are_refused(site):
     for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Sec-Fetch-Site": None},
                     {"Sec-Fetch-Site": None, "Origin": "https://evil.example"}, {"Sec-Fetch-Site": None, "Origin": "null"}):
         assert miller.post("/account", headers=headers, form=mark, **fields).status == 403
-        assert Visitor(site).post("/login", headers=headers, mail="miller@example.org", password=PASSWORD).status == 403
-    other = Visitor(site)
+        assert Visitor(site.port).post("/login", headers=headers, mail="miller@example.org", password=PASSWORD).status == 403
+    other = Visitor(site.port)
     other.log_in()
     for wrong in ("", "0" * 64, other.mark()):
         assert miller.post("/account", form=wrong, **fields).status == 403
@@ -302,16 +272,16 @@ def test_forms_of_other_sites_are_refused(site):
     assert miller.ask("POST", "/login", b'{"mail": "x"}', Content_Type="application/json").status == 415
     # Tokens of apps open no page of people.
     key = site.world.drover.run("token", "add", "--account", "miller", "--scope", "survey", env=site.env).out.strip()
-    assert Visitor(site).get("/account", Authorization=f"Bearer {key}").status == 303
-    stranger = Visitor(site)
+    assert Visitor(site.port).get("/account", Authorization=f"Bearer {key}").status == 303
+    stranger = Visitor(site.port)
     stranger.cookie = f"drover={key}"
     assert stranger.get("/account").status == 303
     for cookie in ("drover=", "drover=drover_" + "A" * 43, "drover=" + "x" * 5000, "drover=\u00e9", "drover=a; drover=b"):
-        stranger = Visitor(site)
+        stranger = Visitor(site.port)
         stranger.cookie = cookie.encode("latin-1").decode("latin-1")
         assert stranger.get("/account").status in (303, 400)
     for body in (b"", b"mail=" + b"a" * 100_000, b"mail=%ff%fe&password=x", b"mail=a%00b@example.org&password=xxxxxxxxxx", b"&".join([b"a=1"] * 5000)):
-        assert Visitor(site).ask("POST", "/login", body, Content_Type="application/x-www-form-urlencoded").status in (400, 413, 415, 422)
+        assert Visitor(site.port).ask("POST", "/login", body, Content_Type="application/x-www-form-urlencoded").status in (400, 413, 415, 422)
 
 
 def test_without_mail_nobody_registers_and_a_name_is_known_by_its_host_only_over_https(site, certificate):

@@ -85,10 +85,10 @@ class Office:
         self.server, self.relays = Server(self.box, certificate), []
         self.server.start()
 
-    def notify(self, **settings):
+    def notify(self, *more, **settings):
         settings = {"server": f"smtp://127.0.0.1:{self.server.port}", "from": "rides@campus.example", "user": USER,
                     "password_file": self.password, "certificate_authority": self.certificate[0], **settings}
-        arguments = [word for key, value in settings.items() if value for word in ("--set", f"mail.{key}={value}")]
+        arguments = [word for key, value in settings.items() if value for word in ("--set", f"mail.{key}={value}")] + list(more)
         relay = self.world.drover.start("notify", *arguments, env={**self.env, "DROVER_POSTGRES_RELAY_URL": self.relay_url})
         self.relays.append(relay)
         return relay

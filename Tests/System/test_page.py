@@ -12,6 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from harness import Drover, axe_violations, processes_of
+from people import first_administrator, lend_cookie
 
 
 @pytest.fixture(scope="module")
@@ -21,14 +22,22 @@ def running(program):
     drover = Drover(program)
     running = drover.up(folder / "data", "--sample")
     running.data = folder / "data"
+    running.administrator = first_administrator(running)
     yield running
     drover.close()
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def get(address, method="GET"):
+@pytest.fixture
+def page(running, page):
+    lend_cookie(running.administrator, page, running.page)
+    return page
+
+
+def get(address, method="GET", visitor=None):
+    headers = {"Cookie": visitor.cookie} if visitor else {}
     try:
-        with urllib.request.urlopen(urllib.request.Request(address, method=method), timeout=10) as response:
+        with urllib.request.urlopen(urllib.request.Request(address, method=method, headers=headers), timeout=10) as response:
             return response.status, response.headers, response.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.headers, error.read().decode()
@@ -83,11 +92,13 @@ def test_addresses_that_are_not_there_and_methods_that_are_not_taken(running):
         ("reports/fleet-day?date=2026-09-14&zone=Mars", "GET", 400), ("reports/fleet-day?date=2026-09-14&format=exe", "GET", 400),
         ("%2e%2e/etc/passwd", "GET", 400),
     ]:
-        code, headers, body = get(running.page + address, method)
+        code, headers, body = get(running.page + address, method, running.administrator)
         assert (code, headers["Content-Type"]) == (status, "application/problem+json"), body
     assert get(running.page + "healthz")[0] == 200
-    assert "script" not in get(running.page)[2]
-    assert "default-src 'none'" in get(running.page)[1]["Content-Security-Policy"]
+    first = get(running.page, visitor=running.administrator)
+    assert "script" not in first[2] and "default-src 'none'" in first[1]["Content-Security-Policy"]
+    # Nobody is logged in: to the log-in, and back.
+    assert "Log in" in get(running.page + "reports/fleet-day?date=2026-09-14")[2]
 
 
 @pytest.fixture

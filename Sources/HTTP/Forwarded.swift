@@ -1,0 +1,28 @@
+/// Who asks, where proxies stand between: `X-Forwarded-For`, to which each proxy adds the address that it got the request from.
+/// Anybody may send the header, so it is read from the right, and only as far as a proxy of ours wrote it.
+enum Forwarded {
+    /// - Parameters:
+    ///   - peer: the connection's other end.
+    ///   - header: nil: there was none.
+    ///   - trusted: addresses of the proxies that are believed.
+    static func client(peer: String, header: String?, trusted: Set<String>) -> String {
+        var client = peer
+        for part in (header ?? "").split(separator: ",").reversed() {
+            guard trusted.contains(client) else { break }
+            let address = part.filter { $0 != " " && $0 != "\t" }
+            guard isAddress(address) else { break }
+            client = address
+        }
+        return client
+    }
+
+    /// Of the characters of IPv4 and IPv6 addresses; some proxies write other things, like `unknown`.
+    private static func isAddress(_ text: String) -> Bool {
+        (2...45).contains(text.utf8.count) && text.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x3A, 0x41...0x46, 0x61...0x66, UInt8(ascii: "."): true
+            default: false
+            }
+        }
+    }
+}

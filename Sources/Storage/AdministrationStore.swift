@@ -1,0 +1,73 @@
+public import Fleet
+public import Postgres
+
+/// Accounts and fleets for administrators, through the functions of Queries/migrations/0031_sight.sql: who is none gets nothing.
+/// Precondition of all: `Sight.take` in this transaction.
+public enum AdministrationStore {
+    public struct AccountRow: Equatable, Sendable {
+        public let account: String
+        /// Nil: erased.
+        public let mail: String?
+        public let name: String
+        public let roles: Set<Role>
+        /// `confirmed`, `not confirmed` or `disabled`.
+        public let state: String
+        public let lastUsedMs: Int64?
+    }
+
+    public struct FleetRow: Equatable, Sendable {
+        public let fleet, name: String
+        public let partOf: String?
+        /// Like `machine mtg-1`.
+        public let vehicles: [String]
+        public let members: [String]
+    }
+
+    /// At most a thousand.
+    public static func accounts(on connection: Connection) throws -> [AccountRow] {
+        try connection.query("SELECT * FROM drover.accounts_administered()").map { row in
+            AccountRow(
+                account: try row.text("account")!, mail: try row.text("mail"), name: try row.text("name")!,
+                roles: Set(try row.textArray("roles")!.compactMap { $0.flatMap(Role.init) }),
+                state: try row.text("state")!, lastUsedMs: try row.timestampMs("last_used_at"))
+        }
+    }
+
+    /// False: nothing was changed: there is no such account, or no administrator would be left.
+    public static func change(
+        _ account: String, roles: Set<Role>, isEnabled: Bool, on connection: Connection
+    ) throws -> Bool {
+        try connection.query(
+            "SELECT drover.administer_account($1, $2, $3)",
+            [.text(account), .textArray(Role.allCases.filter(roles.contains).map(\.rawValue)), .bool(isEnabled)]
+        )[0].bool(0)!
+    }
+
+    /// At most a thousand.
+    public static func fleets(on connection: Connection) throws -> [FleetRow] {
+        try connection.query("SELECT * FROM drover.fleets_administered()").map { row in
+            FleetRow(
+                fleet: try row.text("fleet")!, name: try row.text("name")!, partOf: try row.text("part_of"),
+                vehicles: try row.textArray("vehicles")!.compactMap { $0 },
+                members: try row.textArray("members")!.compactMap { $0 })
+        }
+    }
+
+    /// Makes the fleet, or gives it these vehicles and people in place of those it has. False: nothing was changed: an account
+    /// or fleet is not there, or fleets would be nested twice.
+    public static func put(_ fleet: FleetRow, on connection: Connection) throws -> Bool {
+        try connection.query(
+            "SELECT drover.administer_fleet($1, $2, $3, $4, $5)",
+            [
+                .text(fleet.fleet), .text(fleet.name), .text(fleet.partOf), .textArray(fleet.vehicles),
+                .textArray(fleet.members),
+            ])[0].bool(0)!
+    }
+}
+
+extension AdministrationStore.FleetRow {
+    public init(fleet: String, name: String, partOf: String?, to vehicles: [String], members: [String]) {
+        (self.fleet, self.name, self.partOf) = (fleet, name, partOf)
+        (self.vehicles, self.members) = (vehicles, members)
+    }
+}

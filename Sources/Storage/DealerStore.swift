@@ -1,0 +1,48 @@
+public import Postgres
+
+/// Which dealers look after which machines, through the functions of Queries/migrations/0031_sight.sql.
+/// Precondition of all: `Sight.take` in this transaction.
+public enum DealerStore {
+    public struct Dealership: Equatable, Sendable {
+        public let id: Int64
+        public let vehicle, dealer, dealerName: String
+        public let askedMs: Int64
+        public let confirmedMs, endedMs: Int64?
+        /// The dealer sees what was before the confirmation, too.
+        public let sharesPast: Bool
+        /// Of a machine of one's own; else one is the dealer.
+        public let isOwn: Bool
+    }
+
+    /// What one asked for, and of one's own machines, open questions first.
+    public static func list(on connection: Connection) throws -> [Dealership] {
+        try connection.query("SELECT * FROM drover.dealerships()").map { row in
+            Dealership(
+                id: Int64(try row.int("dealership_id")!), vehicle: try row.text("vehicle")!,
+                dealer: try row.text("dealer")!,
+                dealerName: try row.text("dealer_name")!, askedMs: try row.timestampMs("asked_at")!,
+                confirmedMs: try row.timestampMs("confirmed_at"), endedMs: try row.timestampMs("ended_at"),
+                sharesPast: try row.bool("shares_past")!, isOwn: try row.bool("is_own")!)
+        }
+    }
+
+    /// False: too many wait for an answer already. Owners get the letter, if there is one and such a machine.
+    public static func ask(_ vehicle: String, _ letter: LogInStore.SealedMail?, on connection: Connection) throws
+        -> Bool
+    {
+        try connection.query(
+            "SELECT drover.ask_dealership($1, $2, $3, $4)",
+            [.text(vehicle), .text(letter?.id), .text(letter?.subject), letter.map { .bytes($0.body) } ?? .null]
+        )[0].bool(0)!
+    }
+
+    /// False: it is of no machine of one's own, was confirmed before, or is over.
+    public static func confirm(_ id: Int64, sharesPast: Bool, on connection: Connection) throws -> Bool {
+        try connection.query("SELECT drover.confirm_dealership($1, $2)", [.int8(id), .bool(sharesPast)])[0].bool(0)!
+    }
+
+    /// False: it is not one's to end, or over.
+    public static func end(_ id: Int64, on connection: Connection) throws -> Bool {
+        try connection.query("SELECT drover.end_dealership($1)", [.int8(id)])[0].bool(0)!
+    }
+}

@@ -1,0 +1,106 @@
+public import Postgres
+
+/// Fleets as the operator keeps them, through the owner's login: named sets of vehicles and people, nested once.
+public enum FleetBook {
+    /// Makes a fleet, or gives one another name or place.
+    public static func put(_ fleet: String, name: String, partOf: String?, on connection: Connection) throws {
+        try connection.query(
+            """
+            INSERT INTO drover.fleet (fleet, name, part_of) VALUES ($1, $2, $3)
+            ON CONFLICT (fleet) DO UPDATE SET name = EXCLUDED.name, part_of = EXCLUDED.part_of
+            """, [.text(fleet), .text(name), .text(partOf)])
+    }
+
+    /// With what it holds; vehicles and people stay. False: there is none, or it has parts.
+    public static func remove(_ fleet: String, on connection: Connection) throws -> Bool {
+        try connection.query(
+            """
+            DELETE FROM drover.fleet f WHERE f.fleet = $1 AND NOT EXISTS (SELECT FROM drover.fleet p WHERE p.part_of = f.fleet)
+            """, [.text(fleet)]
+        ).rowsChanged == 1
+    }
+
+    /// - Parameter kind: `car` or `machine`.
+    public static func add(_ vehicle: String, kind: String, to fleet: String, on connection: Connection) throws {
+        try connection.query(
+            "INSERT INTO drover.fleet_vehicle (fleet, kind, vehicle) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+            [.text(fleet), .text(kind), .text(vehicle)])
+    }
+
+    /// False: it was not in it.
+    public static func take(_ vehicle: String, kind: String, from fleet: String, on connection: Connection) throws
+        -> Bool
+    {
+        try connection.query(
+            "DELETE FROM drover.fleet_vehicle WHERE fleet = $1 AND kind = $2 AND vehicle = $3",
+            [.text(fleet), .text(kind), .text(vehicle)]
+        ).rowsChanged == 1
+    }
+
+    public static func add(member account: String, to fleet: String, on connection: Connection) throws {
+        try connection.query(
+            "INSERT INTO drover.fleet_member (fleet, account) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+            [.text(fleet), .text(account)])
+    }
+
+    /// False: it was not in it.
+    public static func take(member account: String, from fleet: String, on connection: Connection) throws -> Bool {
+        try connection.query(
+            "DELETE FROM drover.fleet_member WHERE fleet = $1 AND account = $2", [.text(fleet), .text(account)]
+        ).rowsChanged == 1
+    }
+}
+
+/// Logins of people in psql, held to what their accounts see.
+public enum PersonLogin {
+    /// The role's name; it needs no quotes in a connection string.
+    public static func name(of account: String) -> String { "drover_account_" + account }
+
+    /// Makes the login, or gives it another password; returns false where there is no such account. A login may read what its
+    /// account sees, for at most ten minutes a statement, on five connections.
+    public static func put(_ account: String, password: String, on connection: Connection) throws -> Bool {
+        let login = name(of: account)
+        return try connection.transaction {
+            guard
+                try connection.query(
+                    "SELECT FROM drover.account WHERE account = $1 AND disabled_at IS NULL FOR SHARE", [.text(account)]
+                ).count == 1
+            else { return false }
+            let isThere = try !connection.query("SELECT FROM pg_roles WHERE rolname = $1", [.text(login)]).isEmpty
+            // The server gets what it keeps, so that no log of statements ever holds a password.
+            let verifier = try connection.passwordVerifier(password, of: login)
+            // Names and passwords are no parameters of these statements: the server quotes them.
+            let statements = try connection.query(
+                """
+                SELECT format('%s ROLE %I LOGIN CONNECTION LIMIT 5 PASSWORD %L; GRANT drover_sight TO %2$I; '
+                    'ALTER ROLE %2$I SET statement_timeout = ''10min''; ALTER ROLE %2$I SET default_transaction_read_only = on; '
+                    'GRANT CONNECT ON DATABASE %4$I TO %2$I',
+                    CASE WHEN $3 THEN 'ALTER' ELSE 'CREATE' END, $1::text, $2::text, current_database())
+                """, [.text(login), .text(verifier), .bool(isThere)])[0].text(0)!
+            try connection.execute(statements)
+            try connection.query(
+                """
+                INSERT INTO drover.account_login (login, account) VALUES ($1, $2)
+                ON CONFLICT (login) DO UPDATE SET account = EXCLUDED.account
+                """, [.text(login), .text(account)])
+            return true
+        }
+    }
+
+    /// Ends the login; running sessions end with their next statement, which sees nothing. False: there is none.
+    public static func remove(_ account: String, on connection: Connection) throws -> Bool {
+        let login = name(of: account)
+        return try connection.transaction {
+            guard
+                try connection.query("DELETE FROM drover.account_login WHERE login = $1", [.text(login)]).rowsChanged
+                    == 1
+            else { return false }
+            let statement = try connection.query(
+                "SELECT format('ALTER ROLE %I NOLOGIN PASSWORD NULL; REVOKE drover_sight FROM %1$I', $1::text)",
+                [.text(login)]
+            )[0].text(0)!
+            try connection.execute(statement)
+            return true
+        }
+    }
+}

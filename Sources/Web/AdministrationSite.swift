@@ -1,0 +1,137 @@
+internal import Fleet
+public import HTTP
+internal import Postgres
+internal import Reports
+internal import Storage
+
+/// Who may what, and which vehicles belong together: pages of administrators.
+public struct AdministrationSite: Sendable {
+    private let door: Door
+
+    public init(door: Door) { self.door = door }
+
+    public func add(to router: inout Router) {
+        router.add("GET", "/administration") { request in
+            door.page(request, for: [.administrator]) { caller, connection in
+                try overview(caller, nil, connection)
+            }
+        }
+        router.add("POST", "/administration/account") { request in
+            door.form(request, for: [.administrator], changeAccount)
+        }
+        router.add("POST", "/administration/fleet") { request in
+            door.form(request, for: [.administrator], putFleet)
+        }
+    }
+
+    private func changeAccount(_ caller: PageCaller, _ fields: Fields, _ connection: Connection) throws -> Response {
+        let account = fields["account"] ?? ""
+        let roles = Set(fields.all("role").compactMap(Role.init))
+        let isDone = try AdministrationStore.change(
+            account, roles: roles, isEnabled: fields["enabled"] == "1", on: connection)
+        let notice: FormPage.Notice =
+            isDone
+            ? .done("\(account): changed. It holds from the next request on.")
+            : .fault("Nothing was changed: there is no such account, or nobody would be left who is administrator.")
+        return try overview(caller, notice, connection, status: isDone ? 200 : 422)
+    }
+
+    private func putFleet(_ caller: PageCaller, _ fields: Fields, _ connection: Connection) throws -> Response {
+        let fleet = fields["fleet"] ?? ""
+        func again(_ text: String) throws -> Response {
+            try overview(caller, .fault(text + " Nothing was changed."), connection, status: 422)
+        }
+        guard VehicleID.isValid(fleet.utf8) else {
+            return try again("A fleet's id is 1 to 64 letters, digits, -, _ or .")
+        }
+        let name = (fields["name"] ?? "").isEmpty ? fleet : fields["name"]!
+        guard name.utf8.count <= 200 else { return try again("A fleet's name has at most 200 bytes.") }
+        var vehicles: [String] = []
+        for kind in ["machine", "car"] {
+            for vehicle in AdministrationSite.words(fields[kind + "s"]) {
+                guard VehicleID.isValid(vehicle.utf8) else { return try again("`\(vehicle)` is no vehicle's id.") }
+                vehicles.append("\(kind) \(vehicle)")
+            }
+        }
+        let members = AdministrationSite.words(fields["members"])
+        guard vehicles.count <= 100_000, members.count <= 10_000 else { return try again("That is too many.") }
+        let partOf = (fields["part_of"] ?? "").isEmpty ? nil : fields["part_of"]
+        let row = AdministrationStore.FleetRow(
+            fleet: fleet, name: name, partOf: partOf, to: vehicles, members: members)
+        guard try AdministrationStore.put(row, on: connection) else {
+            return try again("An account or fleet of that id is not there, or fleets would be nested twice.")
+        }
+        return try overview(caller, .done("Fleet \(fleet): saved."), connection)
+    }
+
+    private func overview(
+        _ caller: PageCaller, _ notice: FormPage.Notice?, _ connection: Connection, status: Int = 200
+    ) throws -> Response {
+        .html(
+            AdministrationPage.html(
+                try AdministrationStore.accounts(on: connection), try AdministrationStore.fleets(on: connection),
+                mark: caller.mark, notice: notice), status: status)
+    }
+
+    /// Ids with blanks, commas or line ends between.
+    private static func words(_ text: String?) -> [String] {
+        (text ?? "").split { $0.isWhitespace || $0 == "," }.map(String.init)
+    }
+}
+
+private enum AdministrationPage {
+    static func html(
+        _ accounts: [AdministrationStore.AccountRow], _ fleets: [AdministrationStore.FleetRow], mark: String,
+        notice: FormPage.Notice?
+    ) -> String {
+        FormPage.page(
+            "Administration", notice,
+            "<h2>Accounts</h2>\n" + accounts.map { account($0, mark) }.joined(separator: "\n")
+                + "<h2>Fleets</h2>\n" + fleets.map { fleet($0, mark) }.joined(separator: "\n")
+                + fold("A new fleet", fields(nil, mark)))
+    }
+
+    private static func account(_ row: AdministrationStore.AccountRow, _ mark: String) -> String {
+        let roles = Role.allCases.filter(row.roles.contains).map(\.name).joined(separator: ", ")
+        return fold(
+            "\(row.account): \(row.mail ?? "erased")\(row.name.isEmpty ? "" : ", \(row.name)"). "
+                + "\(roles.isEmpty ? "No roles" : roles) (\(row.state))",
+            FormPage.form(
+                "/administration/account",
+                [
+                    .hidden(FormGuard.field, mark), .hidden("account", row.account),
+                    .boxes(
+                        "role", "Roles", Role.allCases.map { ($0.rawValue, $0.name) }, Set(row.roles.map(\.rawValue))),
+                    .boxes("enabled", "Log-in", [("1", "may log in")], row.state == "disabled" ? [] : ["1"]),
+                ], "Save \(row.account)", id: row.account))
+    }
+
+    private static func fleet(_ row: AdministrationStore.FleetRow, _ mark: String) -> String {
+        let place = row.partOf.map { ", part of \($0)" } ?? ""
+        return fold(
+            "\(row.name) (\(row.fleet)\(place)): \(row.vehicles.count) vehicles, \(row.members.count) people",
+            fields(row, mark))
+    }
+
+    private static func fields(_ row: AdministrationStore.FleetRow?, _ mark: String) -> String {
+        func vehicles(_ kind: String) -> String {
+            (row?.vehicles ?? []).filter { $0.hasPrefix(kind + " ") }.map { String($0.dropFirst(kind.count + 1)) }
+                .joined(separator: "\n")
+        }
+        return FormPage.form(
+            "/administration/fleet",
+            [
+                .hidden(FormGuard.field, mark),
+                row.map { .hidden("fleet", $0.fleet) } ?? .input("fleet", "Id", "text", "", "off"),
+                .optional("name", "Name", row?.name ?? "", "off"),
+                .optional("part_of", "Part of the fleet (its id; may be empty)", row?.partOf ?? "", "off"),
+                .lines("machines", "Machines, by their ids", vehicles("machine")),
+                .lines("cars", "Cars, by their ids", vehicles("car")),
+                .lines("members", "People, by their accounts", (row?.members ?? []).joined(separator: "\n")),
+            ], row.map { "Save \($0.fleet)" } ?? "Make the fleet", id: "fleet-" + (row?.fleet ?? ""))
+    }
+
+    private static func fold(_ summary: String, _ body: String) -> String {
+        "<details><summary>\(HTMLText.escaped(summary))</summary>\n\(body)</details>\n"
+    }
+}

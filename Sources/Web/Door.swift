@@ -1,0 +1,160 @@
+internal import Fleet
+internal import HTTP
+public import Observe
+internal import Postgres
+internal import Secrets
+internal import Storage
+
+/// Who is logged in, as the database knows it.
+struct PageCaller: Sendable {
+    let account: String
+    let roles: Set<Role>
+    /// `metric` or `us`.
+    let units: String
+    let zone: String
+    let session: Token
+
+    /// What its forms hold in `FormGuard.field`, and its scripts in the header `X-Drover-Form`.
+    var mark: String { FormGuard.mark(session) }
+
+    init(_ holder: AccountHolder, session: Token) {
+        (account, units, zone, self.session) = (holder.account, holder.units, holder.zone, session)
+        roles = Set(holder.roles.compactMap(Role.init))
+    }
+}
+
+/// Lets people in who are logged in and have one of the roles that an address is for. What they then read is held to what the
+/// account sees: the transaction has the role `drover_page`, for which row-level security holds
+/// (Queries/migrations/0031_sight.sql), whatever login the connection has.
+public final class Door: Sendable {
+    static let markHeader = "x-drover-form"
+
+    /// Nil: there is no login that may do no more than people.
+    private let lender: ConnectionLender?
+    private let cookie: SessionCookie
+    private let log: Log
+
+    /// - Parameter conninfo: of a login that is in `drover_page`; empty: nobody is let in.
+    public init(conninfo: String, isSecure: Bool, log: Log) {
+        lender = conninfo.isEmpty ? nil : ConnectionLender(conninfo: conninfo)
+        (cookie, self.log) = (SessionCookie(isSecure: isSecure), log)
+    }
+
+    /// A page: who is not logged in is sent to the log-in and comes back here.
+    func page(
+        _ request: Request, for roles: Set<Role>, _ body: (PageCaller, Connection) throws -> Response
+    ) -> Response {
+        answered(request) { lender in
+            guard let session = cookie.token(request), let caller = try caller(session, lender) else {
+                return .seeOther("/login?next=" + Door.wayBack(to: request))
+            }
+            guard !caller.roles.isDisjoint(with: roles) else {
+                return .html(AccountPages.notForYou(Door.list(roles)), status: 403)
+            }
+            return try seeing(caller, lender, Connection.beginSnapshot, body)
+        }
+    }
+
+    /// A form, sent from a page of ours by the session that got the page.
+    func form(
+        _ request: Request, for roles: Set<Role>, _ body: (PageCaller, Fields, Connection) throws -> Response
+    ) -> Response {
+        if let refusal = FormGuard.refusal(request) { return refusal }
+        guard let fields = Fields(request) else { return Fields.missing }
+        return answered(request) { lender in
+            guard let session = cookie.token(request), let caller = try caller(session, lender) else {
+                return .seeOther("/login")
+            }
+            if let refusal = Door.refusal(caller, roles, mark: fields[FormGuard.field]) { return refusal }
+            return try seeing(caller, lender, "BEGIN") { try body($0, fields, $1) }
+        }
+    }
+
+    /// What a script of a page asks: refusals are problem details. Whatever is no GET comes with the session's mark.
+    func call(
+        _ request: Request, for roles: Set<Role>, _ body: (PageCaller, Connection) throws -> Response
+    ) -> Response {
+        let isRead = request.method == "GET" || request.method == "HEAD"
+        if !isRead, let refusal = FormGuard.refusal(request) { return refusal }
+        return answered(request) { lender in
+            guard let session = cookie.token(request), let caller = try caller(session, lender) else {
+                return .problem(401, type: "logged-out", detail: "Nobody is logged in. Open /login.")
+            }
+            let mark = isRead ? caller.mark : request.headers[Door.markHeader]
+            if let refusal = Door.refusal(caller, roles, mark: mark) { return refusal }
+            return try seeing(
+                caller, lender, isRead ? Connection.beginSnapshot : "BEGIN", body)
+        }
+    }
+
+    /// What a program of `account` reads.
+    func reading<R>(as account: String, _ body: (Connection) throws -> R) throws -> R {
+        guard let lender else {
+            throw Shut()
+        }
+        return try lender.withConnection { connection in
+            try connection.transaction(Connection.beginSnapshot) {
+                try Sight.take(account, on: connection)
+                return try body(connection)
+            }
+        }
+    }
+
+    struct Shut: Error, CustomStringConvertible {
+        let description = "postgres.page_url is not set: programs of accounts read nothing"
+    }
+
+    private static func refusal(_ caller: PageCaller, _ roles: Set<Role>, mark: String?) -> Response? {
+        guard mark == caller.mark else {
+            return .problem(403, type: "form-old", detail: "This form is of another log-in. Open the page again.")
+        }
+        guard caller.roles.isDisjoint(with: roles) else { return nil }
+        return .problem(403, type: "role-missing", detail: "This is for \(list(roles)).")
+    }
+
+    /// Nil: logged out, or disabled.
+    private func caller(_ session: Token, _ lender: ConnectionLender) throws -> PageCaller? {
+        try lender.withConnection { connection in
+            try LogInStore.holder(ofSession: session.digest, on: connection).map { PageCaller($0, session: session) }
+        }
+    }
+
+    private func seeing(
+        _ caller: PageCaller, _ lender: ConnectionLender, _ begin: String,
+        _ body: (PageCaller, Connection) throws -> Response
+    ) throws -> Response {
+        try lender.withConnection { connection in
+            try connection.transaction(begin) {
+                try Sight.take(caller.account, on: connection)
+                return try body(caller, connection)
+            }
+        }.with("Cache-Control", "no-store")
+    }
+
+    private static func wayBack(to request: Request) -> String {
+        let query = request.queryItems.map { Address.escaped($0.name) + "=" + Address.escaped($0.value) }
+        return Address.escaped(request.path + (query.isEmpty ? "" : "?" + query.joined(separator: "&")))
+    }
+
+    private static func list(_ roles: Set<Role>) -> String {
+        Role.allCases.filter(roles.contains).map(\.name).joined(separator: ", ")
+    }
+
+    private func answered(_ request: Request, _ body: (ConnectionLender) throws -> Response) -> Response {
+        guard let lender else {
+            return .problem(
+                503, type: "pages-off",
+                detail: "Pages for people need a database login of their own: the setting postgres.page_url.")
+        }
+        do {
+            return try body(lender)
+        } catch {
+            log.error("a page could not be made", ["path": "\(request.path)", "error": "\(error)"])
+            return .problem(
+                503, type: "database",
+                detail:
+                    "This is read from PostgreSQL, which cannot be reached or refused; the log says why. Try again shortly."
+            ).with("Retry-After", "5")
+        }
+    }
+}

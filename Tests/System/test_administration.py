@@ -1,0 +1,145 @@
+"""Administrators keep accounts and fleets, dealers and owners find each other: in the pages, and what others may try there."""
+import re
+
+import pytest
+from harness import axe_violations
+from people import PASSWORD, Visitor, lend_cookie
+from test_accounts import Site, certificate  # noqa: F401
+from test_gateway import wait_until
+from world import connect
+
+
+@pytest.fixture(scope="module")
+def site(world, certificate, tmp_path_factory):  # noqa: F811
+    site = Site(world, world.database(), certificate, tmp_path_factory.mktemp("site"))
+    people = {"root": ["administrator"], "miller": ["farmer"], "mate": ["fleet_manager"], "deal": ["dealer"], "other": ["dealer"], "joe": ["driver"]}
+    site.people = {}
+    for account, roles in people.items():
+        site.with_account(account, f"{account}@example.org", PASSWORD, *roles)
+        site.people[account] = Visitor(site.port)
+        assert site.people[account].log_in(f"{account}@example.org").status == 303
+    yield site
+    site.close()
+
+
+def mark(visitor, path):
+    return re.search(r'name="form" value="([0-9a-f]{64})"', visitor.get(path).body).group(1)
+
+
+def put_fleet(site, fleet, **fields):
+    root = site.people["root"]
+    return root.post("/administration/fleet", form=mark(root, "/administration"), fleet=fleet, **fields)
+
+
+def test_fleets_are_kept_in_the_page(site):
+    assert put_fleet(site, "all", name="All of it").status == 200
+    answer = put_fleet(site, "north", name="North <b>", part_of="all", machines="mtg-1, mtg-2\nmtg-2", cars="car-7", members="miller")
+    assert answer.status == 200 and "North &lt;b&gt; (north, part of all): 3 vehicles, 1 people" in answer.body
+    rows = "SELECT kind || ' ' || vehicle FROM drover.fleet_vehicle WHERE fleet = 'north' ORDER BY 1"
+    assert site.query(rows) == [("car car-7",), ("machine mtg-1",), ("machine mtg-2",)]
+    # What is not said any more is taken out.
+    assert put_fleet(site, "north", name="North", part_of="all", machines="mtg-1", members="miller").status == 200
+    assert site.query(rows) == [("machine mtg-1",)]
+    for fields in ({"members": "nobody-there"}, {"part_of": "nowhere"}, {"part_of": "north", "fleet": "deep"}, {"machines": "a/b"}, {"name": "x" * 201}):
+        fields = {"fleet": "north", **fields}
+        assert (answer := put_fleet(site, **fields)).status == 422 and "Nothing was changed" in answer.body, fields
+    assert site.query(rows) == [("machine mtg-1",)]
+
+
+def test_roles_are_given_and_taken_in_the_page(site):
+    root, joe = site.people["root"], site.people["joe"]
+    def change(account, *roles, enabled="1"):
+        fields = [("form", mark(root, "/administration")), ("account", account), ("enabled", enabled)] + [("role", role) for role in roles]
+        return root.post_items("/administration/account", fields)
+    assert joe.get("/dealers").status == 403
+    assert change("joe", "driver", "fleet_manager").status == 200
+    assert joe.get("/dealers").status == 200
+    assert change("joe", "driver", "emperor").status == 200
+    assert site.query("SELECT roles FROM drover.account WHERE account = 'joe'") == [(["driver"],)]
+    assert change("joe", "driver", enabled="").status == 200
+    assert joe.get("/account").status == 303, "logged out"
+    assert change("joe", "driver").status == 200
+    # Somebody stays who can give roles.
+    for answer in (change("root", "farmer"), change("root", "administrator", enabled=""), change("nobody-there", "farmer")):
+        assert answer.status == 422 and "Nothing was changed" in answer.body
+
+
+def test_nobody_else_gets_in(site):
+    root = site.people["root"]
+    for account in ("miller", "deal"):
+        visitor = site.people[account]
+        assert visitor.get("/administration").status == 403
+        foreign = visitor.post("/administration/account", form=mark(root, "/administration"), account=account, role="administrator", enabled="1")
+        own = visitor.post("/administration/account", form=mark(visitor, "/account"), account=account, role="administrator", enabled="1")
+        assert (foreign.status, own.status) == (403, 403)
+    stranger = Visitor(site.port)
+    assert stranger.get("/administration?a=b%20c").headers["Location"] == "/login?next=%2Fadministration%3Fa%3Db%2520c"
+    assert stranger.post("/administration/fleet", fleet="x").status == 303
+    # The same straight in the database: functions give nothing to who is none.
+    with connect(site.env) as connection:
+        for account in ("miller", "", "root"):
+            with connection.transaction():
+                connection.execute("SET LOCAL ROLE drover_page")
+                connection.execute("SELECT set_config('drover.account', %s, true)", [account])
+                count = connection.execute("SELECT count(*) FROM drover.accounts_administered()").fetchone()[0]
+                assert (count > 0) == (account == "root")
+                if account != "root":
+                    assert connection.execute("SELECT drover.administer_account('miller', '{administrator}', true)").fetchone() == (False,)
+                    assert connection.execute("SELECT drover.administer_fleet('x', 'x', NULL, '{}', '{}')").fetchone() == (False,)
+
+
+def test_a_dealer_finds_an_owner(site):
+    put_fleet(site, "north", name="North", machines="mtg-1", members="miller")
+    dealer, owner, stranger = (site.people[who] for who in ("deal", "miller", "other"))
+    letters = len(site.office.box.mails)
+    # What is answered does not say whether there is such a machine.
+    said = []
+    for vehicle in ("mtg-1", "mtg-none"):
+        body = dealer.post("/dealers/ask", form=mark(dealer, "/dealers"), vehicle=vehicle).body
+        said.append("".join(re.sub(r"<tr>.*?</tr>", "", body, flags=re.S).split()))
+    assert "itsownerisasked" in said[0] and said[0] == said[1]
+    letter = site.mail(letters)
+    assert letter["To"] == "miller@example.org" and "/dealers" in letter.get_content() and "mtg-1" in letter["Subject"]
+    # Asked again: no other mail.
+    dealer.post("/dealers/ask", form=mark(dealer, "/dealers"), vehicle="mtg-1")
+    page = owner.get("/dealers").body
+    assert "waits for the owner" in page and "mtg-none" not in page
+    number = re.search(r'name="dealership" value="(\d+)"', page).group(1)
+    assert number not in re.findall(r'name="dealership" value="(\d+)"', stranger.get("/dealers").body)
+    for visitor in (dealer, stranger):
+        assert visitor.post("/dealers/confirm", form=mark(visitor, "/dealers"), dealership=number).status == 409
+    answer = owner.post("/dealers/confirm", form=mark(owner, "/dealers"), dealership=number, past="1")
+    assert answer.status == 200 and "with its past" in answer.body
+    assert owner.post("/dealers/confirm", form=mark(owner, "/dealers"), dealership=number).status == 409
+    def sees(account):
+        with connect(site.env) as connection, connection.transaction():
+            connection.execute("SET LOCAL ROLE drover_page")
+            connection.execute("SELECT set_config('drover.account', %s, true)", [account])
+            return [vehicle for vehicle, in connection.execute("SELECT drover.known('machine')").fetchall()]
+    assert sees("deal") == ["mtg-1"] and sees("other") == []
+    assert stranger.post("/dealers/end", form=mark(stranger, "/dealers"), dealership=number).status == 409
+    assert owner.post("/dealers/end", form=mark(owner, "/dealers"), dealership=number).status == 200
+    assert sees("deal") == []
+    assert dealer.post("/dealers/end", form=mark(dealer, "/dealers"), dealership=number).status == 409
+    # Not all serial numbers that there are.
+    with connect(site.env) as connection:
+        connection.execute("INSERT INTO drover.dealership (vehicle, dealer) SELECT 's-' || n, 'other' FROM generate_series(1, 50) n")
+    assert stranger.post("/dealers/ask", form=mark(stranger, "/dealers"), vehicle="mtg-1").status == 429
+    wait_until(lambda: True, 1)
+    assert len(site.office.box.mails) == letters + 1
+
+
+@pytest.mark.parametrize("path", ["administration", "dealers"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_pages_in_a_browser(site, page, screenshots, path, width):
+    put_fleet(site, "north", name="North farm", machines="mtg-1\nmtg-2", members="miller")
+    lend_cookie(site.people["root"], page, site.address)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(site.address + path)
+    if path == "administration":
+        page.get_by_text("North farm (north): 2 vehicles").click()
+        page.get_by_text("miller: miller@example.org").click()
+        page.get_by_role("button", name="Save miller").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert axe_violations(page) == []
+    page.screenshot(path=screenshots / f"{path}-{width}.png", full_page=True)

@@ -1,0 +1,183 @@
+"""Who sees what: the pages as people of each role, and the same straight in psql as the database's roles."""
+import json
+import re
+from datetime import datetime, timedelta, timezone
+
+import psycopg
+import pytest
+from world import connect
+
+DAY = datetime(2026, 9, 14, tzinfo=timezone.utc)
+CARS, MACHINES = ["car-1", "car-2", "car-3"], ["mtg-1", "mtg-2", "mtg-3"]
+# Who sees how many trips of which cars, and alerts of which machines.
+ALL = {"car-1": 3, "car-2": 3, "car-3": 3, "mtg-1": 3, "mtg-2": 3, "mtg-3": 3}
+SEEN = {
+    "root": ALL, "watch": ALL, "maker": {"mtg-1": 3, "mtg-2": 3, "mtg-3": 3},
+    "miller": {"car-1": 3, "mtg-1": 1},
+    # Of the fleet that theirs is part of, they see theirs; of their fleet's parts all.
+    "boss": {"car-1": 3, "car-2": 3, "mtg-1": 1, "mtg-2": 1}, "anna": {"car-1": 3, "car-2": 3, "mtg-1": 1, "mtg-2": 1},
+    # What was before the owner confirmed stays hidden, unless shared.
+    "deal": {"mtg-1": 2, "mtg-3": 2},
+    # The car had another owner until ten; and one drove a car once.
+    "joe": {"car-3": 2}, "ada": {"car-2": 1}, "sue": {}, "nobody": {},
+}
+ROLES = {"root": ["administrator"], "watch": ["operator"], "maker": ["developer"], "miller": ["farmer"], "boss": ["fleet_manager"], "anna": ["analyst"],
+         "deal": ["dealer"], "joe": ["driver"], "ada": ["driver"], "sue": ["surveyor", "researcher", "ranger"], "nobody": []}
+
+
+@pytest.fixture(scope="module")
+def filled(world):
+    """Three cars with a trip an hour of one day, three machines with an alert for each audience; fleets, a dealer, an owner, a driver."""
+    env = world.database()
+    with connect(env) as connection:
+        columns = [row[0] for row in connection.execute(
+            "SELECT attname FROM pg_attribute WHERE attrelid = 'drover.trip'::regclass AND attnum > 0 AND attnotnull AND NOT attisdropped AND NOT atthasdef").fetchall()]
+        values = {"vehicle": "%(car)s", "start_at": "%(at)s", "end_at": "%(at)s + interval '20 minutes'", "is_open": "false"}
+        for car in CARS:
+            connection.execute("INSERT INTO drover.vehicle VALUES ('car', %s, NULL, 0, %s)", [car, DAY])
+            for hour in (8, 12, 16):
+                connection.execute(f"INSERT INTO drover.trip ({', '.join(columns)}) VALUES ({', '.join(values.get(name, '0') for name in columns)})",
+                                   {"car": car, "at": DAY + timedelta(hours=hour)})
+        for machine in MACHINES:
+            connection.execute("INSERT INTO drover.vehicle VALUES ('machine', %s, '8R', 0, %s)", [machine, DAY])
+            for audience in ("farmer", "dealer", "developer"):
+                connection.execute(
+                    """INSERT INTO drover.alert (alert_id, vehicle, model, parameter, unit, severity, state, test, threshold, since_at, opened_at, first_opened_at,
+                           worst_at, audience, rules_version) VALUES (%s, %s, '8R', 'Coolant Temperature', 'C', 'warning', 'open', 'above', '1', %s, %s, %s, %s, %s, 'v')""",
+                    [f"{machine}-{audience}", machine, DAY, DAY, DAY, DAY, audience])
+        for account, roles in ROLES.items():
+            connection.execute("INSERT INTO drover.account (account, mail, roles, confirmed_at) VALUES (%s, %s, %s, now())", [account, f"{account}@example.org", roles])
+        connection.execute("INSERT INTO drover.fleet (fleet, name) VALUES ('all', 'All')")
+        connection.execute("INSERT INTO drover.fleet (fleet, name, part_of) VALUES ('north', 'North', 'all')")
+        for fleet, kind, vehicle in [("north", "car", "car-1"), ("all", "car", "car-2"), ("north", "machine", "mtg-1"), ("all", "machine", "mtg-2")]:
+            connection.execute("INSERT INTO drover.fleet_vehicle VALUES (%s, %s, %s)", [fleet, kind, vehicle])
+        # A member who has no role for it sees nothing of the fleet.
+        for fleet, account in [("north", "miller"), ("all", "boss"), ("all", "anna"), ("all", "nobody"), ("all", "sue"), ("north", "joe")]:
+            connection.execute("INSERT INTO drover.fleet_member VALUES (%s, %s)", [fleet, account])
+        for machine, at, shared, ended in [("mtg-1", DAY - timedelta(days=1), False, None), ("mtg-2", DAY + timedelta(days=1), False, None),
+                                           ("mtg-3", DAY + timedelta(days=1), True, None)]:
+            connection.execute("INSERT INTO drover.dealership (vehicle, dealer, confirmed_at, confirmed_by, shares_past) VALUES (%s, 'deal', %s, 'x', %s)",
+                               [machine, at, shared])
+        # Joe bought the car at ten from somebody else; Ada drove it at noon, in another one.
+        connection.execute("INSERT INTO drover.car_owner VALUES ('car-3', %s, 'old', 'a'), ('car-3', %s, 'joe', 'b')", [DAY, DAY + timedelta(hours=10)])
+        connection.execute("INSERT INTO drover.driving VALUES ('car-2', %s, %s, 'ada', 'd')", [DAY + timedelta(hours=12), DAY + timedelta(hours=12, minutes=20)])
+    return env
+
+
+def login(env, account, drover):
+    run = drover.run("account", "psql", account, env=env)
+    assert run.code == 0, run.err
+    words = dict(word.split("=") for word in run.out.split())
+    return re.sub(r"user='?\w+'?", f"user='{words['user']}' password='{words['password']}'", env["DROVER_POSTGRES_URL"])
+
+
+def as_page(env, account):
+    """As pages read: whatever the login, the transaction's role is that of pages."""
+    connection = psycopg.connect(env["DROVER_POSTGRES_URL"])
+    connection.execute("SET LOCAL ROLE drover_page")
+    connection.execute("SELECT set_config('drover.account', %s, true)", [account])
+    return connection
+
+
+def seen(connection):
+    """Trips by car and alerts by machine, and the same by the views that pages and analysts use."""
+    def count(table):
+        return dict(connection.execute(f"SELECT vehicle, count(*) FROM drover.{table} GROUP BY vehicle").fetchall())
+    trips, alerts = count("trip"), count("alert")
+    assert count("trip_now") == trips and count("alert_now") == alerts
+    # Names of what they see something of, and of nothing else.
+    assert set(count("vehicle")) >= set(trips) | set(alerts)
+    return trips | alerts
+
+
+@pytest.mark.parametrize("account", SEEN)
+def test_a_person_sees_the_same_in_pages_and_in_psql(filled, drover, account):
+    with as_page(filled, account) as connection:
+        assert seen(connection) == SEEN[account]
+    with psycopg.connect(login(filled, account, drover)) as connection:
+        assert seen(connection) == SEEN[account]
+        # Saying that one is somebody else changes nothing.
+        connection.execute("SELECT set_config('drover.account', 'root', false)")
+        assert seen(connection) == SEEN[account]
+
+
+def test_what_a_persons_login_may_not_do(filled, drover):
+    with connect(filled) as owner:
+        tables = [row[0] for row in owner.execute("SELECT relname FROM pg_class WHERE relnamespace = 'drover'::regnamespace AND relkind IN ('r', 'p', 'v')")]
+        functions = owner.execute(
+            """SELECT p.oid::regprocedure::text FROM pg_proc p WHERE p.pronamespace = 'drover'::regnamespace AND prorettype <> 'trigger'::regtype
+                 AND has_function_privilege('drover_sight', p.oid, 'EXECUTE') AND p.prosecdef""").fetchall()
+    with psycopg.connect(login(filled, "anna", drover), autocommit=True) as connection:
+        open_tables = set()
+        for table in tables:
+            try:
+                connection.execute(f"SELECT count(*) FROM drover.{table}")
+                open_tables.add(table)
+            except psycopg.errors.InsufficientPrivilege:
+                pass
+        # What a person may read is held to a rule, or is no person's: the rules in force.
+        guarded = {"vehicle", "vehicle_minute", "trip", "trip_start", "trip_weather", "vehicle_day", "machine_reading", "alert", "service",
+                   "acknowledgement", "silence", "poll_request", "health_scan", "trip_summary", "live_trip"}
+        assert open_tables - guarded == {"rule_set", "alert_now", "trip_now", "live_trip_now"}
+        for guard in guarded:
+            [[enabled]] = connection.execute("SELECT relrowsecurity FROM pg_class WHERE oid = %s::regclass", [f"drover.{guard}"]).fetchall()
+            assert enabled, guard
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("SELECT host FROM drover.registration")
+        for words in ["SET ROLE drover_page", "SET ROLE drover_reader", "SET SESSION AUTHORIZATION drover_worker",
+                      "SELECT * FROM drover.account", "SELECT * FROM drover.account_of_session('')", "SELECT * FROM drover.trip_context('car-3', now(), now())",
+                      "DELETE FROM drover.trip", "CREATE TABLE drover.mine (a int)"]:
+            connection.execute("SET default_transaction_read_only = off")
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(words)
+        # A function in a question never gets to see rows that the rule keeps back.
+        connection.execute("CREATE FUNCTION pg_temp.tell(t text) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS $$ BEGIN RAISE NOTICE 'told %', t; RETURN true; END $$")
+        told = []
+        connection.add_notice_handler(lambda notice: told.append(notice.message_primary))
+        for table in ("trip", "trip_now", "alert", "alert_now", "vehicle_minute", "live_trip_now"):
+            connection.execute(f"SELECT count(*) FROM drover.{table} WHERE pg_temp.tell(vehicle)")
+        assert {line.split()[1] for line in told} == {"car-1", "car-2", "mtg-1", "mtg-2"}
+    # What runs with more rights than the caller's is this short list.
+    assert sorted(name.split("(")[0].removeprefix("drover.") for name, in functions) == [
+        "driven", "drove", "known", "seen", "seen_audiences", "seen_partly", "sees_at", "sight_account", "sight_roles"]
+
+
+def test_a_login_ends_with_its_account_and_the_words_for_it(filled, drover):
+    address = login(filled, "miller", drover)
+    with psycopg.connect(address, autocommit=True) as connection:
+        assert seen(connection) == SEEN["miller"]
+        with connect(filled) as owner:
+            owner.execute("UPDATE drover.account SET disabled_at = now() WHERE account = 'miller'")
+            assert seen(connection) == {}
+            owner.execute("UPDATE drover.account SET disabled_at = NULL WHERE account = 'miller'")
+        assert drover.run("account", "no-psql", "miller", env=filled).code == 0
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("SELECT FROM drover.trip")
+    with pytest.raises(psycopg.OperationalError):
+        psycopg.connect(address)
+    assert drover.run("account", "no-psql", "miller", env=filled).err == "drover account: miller: it has no login of the database\n"
+    assert drover.run("account", "psql", "who", env=filled).err == "drover account: who: there is no such account, or it is disabled\n"
+
+
+def test_fleets_are_kept_by_words(filled, drover):
+    def fleet(*words, code=0):
+        run = drover.run("fleet", *words, env=filled)
+        assert run.code == code, run.err
+        return run.err.strip() or run.out
+    assert fleet("put", "south", "--name", "South <farm>", "--part-of", "all") == "fleet south: South <farm>, part of all"
+    assert "nested once" in fleet("put", "deep", "--part-of", "north", code=1)
+    assert "nested once" in fleet("put", "all", "--part-of", "south", code=1)
+    assert "is not there" in fleet("put", "deep", "--part-of", "nothing", code=1)
+    fleet("add", "south", "mtg-3", "mtg-9")
+    fleet("join", "south", "miller")
+    with as_page(filled, "miller") as connection:
+        assert seen(connection) == SEEN["miller"] | {"mtg-3": 1}
+    assert "is not there" in fleet("join", "south", "stranger", code=1)
+    assert "nothing was changed" in fleet("take", "south", "mtg-3", "mtg-8", code=1)
+    listed = {row["fleet"]: row for row in json.loads(fleet("list", "--format", "json"))}
+    assert listed["south"]["vehicles"] == "mtg-3 (machine), mtg-9 (machine)" and listed["south"]["members"] == "miller"
+    fleet("leave", "south", "miller")
+    fleet("remove", "south")
+    assert "no such fleet" in fleet("remove", "all", code=1)
+    with as_page(filled, "miller") as connection:
+        assert seen(connection) == SEEN["miller"]
