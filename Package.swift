@@ -68,6 +68,7 @@ let package = Package(
         pure("HTTP", ["CMicrohttpd", "CZlib"]),
         pure("Zip", ["CZlib"]),
         pure("Tours", ["Fleet", "Wire", "Itineraries", "Zip"]),
+        pure("Tiles", ["CSQLite"]),
         pure("Secrets", ["CSodium"]),
         pure("Outbound", ["CCurl"]),
         pure("Sockets", ["CEpoll", "COpenSSL", "CSodium"]),
@@ -90,7 +91,7 @@ let package = Package(
             [
                 "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Surveys", "HTTP", "Secrets", "Postgres", "Gateways",
                 "Outside",
-                "Storage", "Reports", "Tours", "Observe",
+                "Storage", "Reports", "Tiles", "Tours", "Observe",
             ]),
         pure("Emulate", ["Fleet", "Wire", "Settings", "Observe", "Sockets"]),
         pure("Embedded", ["Observe", "Postgres", "Kafka"]),
@@ -102,7 +103,7 @@ let package = Package(
                 "Postgres",
                 "HTTP", "Secrets", "Outbound",
                 "Gateways", "Worker", "Storage", "Notices", "Reports", "Web", "Embedded", "Settings",
-                "Trials", "Sockets", "Emulate", "Outside", "DepotRoutes",
+                "Trials", "Sockets", "Emulate", "Outside", "DepotRoutes", "Tiles",
             ],
             swiftSettings: strict),
 
@@ -129,6 +130,7 @@ let package = Package(
         tests("HTTPTests", ["HTTP"]),
         tests("ZipTests", ["Zip"]),
         tests("ToursTests", ["Tours", "Fleet", "Wire", "SimKit"]),
+        tests("TilesTests", ["Tiles"]),
         tests("SecretsTests", ["Secrets"]),
         tests(
             "LibrariesTests",

@@ -7,5 +7,6 @@ SELECT vehicle, r.name, coalesce(v.model, r.model) AS model, coalesce(r.tags, '{
        (SELECT s.rules FROM drover.rule_set s
         WHERE s.topic_partition = coalesce(v.topic_partition, r.topic_partition) AND s.in_force_at <= now()
         ORDER BY s.in_force_at DESC LIMIT 1) AS rules
-FROM (SELECT * FROM drover.vehicle WHERE kind = 'machine' AND vehicle = $1) v
-FULL JOIN (SELECT * FROM drover.registration WHERE kind = 'machine' AND vehicle = $1) r USING (vehicle)
+FROM (SELECT vehicle, model, topic_partition FROM drover.vehicle WHERE kind = 'machine' AND vehicle = $1) v
+FULL JOIN (SELECT vehicle, name, model, tags, is_disabled, topic_partition FROM drover.registration
+           WHERE kind = 'machine' AND vehicle = $1) r USING (vehicle)

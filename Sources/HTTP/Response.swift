@@ -119,7 +119,7 @@ enum SecurityHeaders {
             wanted += [
                 (
                     "Content-Security-Policy",
-                    "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; form-action 'self'; "
+                    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; "
                         + "base-uri 'none'; frame-ancestors 'none'"
                 ), ("X-Frame-Options", "DENY"),
             ]

@@ -16,7 +16,8 @@ package enum HTMLText {
     }
 
     /// A whole page: works without script, on a phone and in print. The style is inline, so a report is one file.
-    package static func page(title: String, body: String) -> String {
+    /// - Parameter head: what else stands in the head, already HTML.
+    package static func page(title: String, head: String = "", body: String) -> String {
         """
         <!doctype html>
         <html lang="en">
@@ -25,7 +26,7 @@ package enum HTMLText {
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <title>\(escaped(title))</title>
         <link rel="icon" href="data:,">
-        <style>\(style)</style>
+        <style>\(style)</style>\(head)
         </head>
         <body>
         \(body)
@@ -72,7 +73,7 @@ package enum HTMLText {
     }
 
     /// Colours keep a contrast of at least 4.5 to 1 in light and dark.
-    private static let style = """
+    package static let style = """
         :root{color-scheme:light dark;--ink:#1b1f23;--soft:#57606a;--line:#d0d7de;--back:#fff;--band:#f6f8fa;--accent:#0b5c8a;--warn:#8a4b00;--crit:#b3141d}
         @media (prefers-color-scheme:dark){:root{--ink:#e6edf3;--soft:#a0a9b3;--line:#3d444d;--back:#0d1117;--band:#161b22;--accent:#79c0ff;--warn:#e3b341;--crit:#ff8f87}}
         *{box-sizing:border-box}

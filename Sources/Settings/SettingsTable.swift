@@ -243,6 +243,11 @@ public struct SettingRow: Sendable {
         SettingRow(
             "web.plain_http_outside", .integer(0...1), "0",
             "1: plain HTTP on other addresses than the loopback, for a proxy in front that speaks HTTPS"),
+        SettingRow(
+            "map.tiles_file", .text, "",
+            "MBTiles file with pictures (png, jpg, webp) that maps are drawn on; empty: the coarse map that ships with the "
+                + "program"),
+        SettingRow("map.attribution", .text, "", "who made the tiles, as shown on each map; empty: as their file says"),
         SettingRow("apps.host", .text, "127.0.0.1", "address that riders' and ride drivers' apps reach"),
         SettingRow("apps.port", .text, "", "its port; 0: any free one; empty: apps are not served"),
         SettingRow(

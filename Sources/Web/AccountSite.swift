@@ -212,9 +212,3 @@ public final class AccountSite: Sendable {
         }
     }
 }
-
-extension Response {
-    static func page(_ html: String, _ status: Int = 200) -> Response {
-        .html(html, status: status).with("Cache-Control", "no-store")
-    }
-}

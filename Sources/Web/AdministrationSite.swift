@@ -67,10 +67,10 @@ public struct AdministrationSite: Sendable {
     private func overview(
         _ caller: PageCaller, _ notice: FormPage.Notice?, _ connection: Connection, status: Int = 200
     ) throws -> Response {
-        .html(
+        .page(
             AdministrationPage.html(
                 try AdministrationStore.accounts(on: connection), try AdministrationStore.fleets(on: connection),
-                mark: caller.mark, notice: notice), status: status)
+                mark: caller.mark, notice: notice), status)
     }
 
     /// Ids with blanks, commas or line ends between.

@@ -49,7 +49,7 @@ public final class Door: Sendable {
                 return .seeOther("/login?next=" + Door.wayBack(to: request))
             }
             guard !caller.roles.isDisjoint(with: roles) else {
-                return .html(AccountPages.notForYou(Door.list(roles)), status: 403)
+                return .page(AccountPages.notForYou(Door.list(roles)), 403)
             }
             return try seeing(caller, lender, Connection.beginSnapshot, body)
         }
@@ -123,12 +123,13 @@ public final class Door: Sendable {
         _ caller: PageCaller, _ lender: ConnectionLender, _ begin: String,
         _ body: (PageCaller, Connection) throws -> Response
     ) throws -> Response {
-        try lender.withConnection { connection in
+        let response = try lender.withConnection { connection in
             try connection.transaction(begin) {
                 try Sight.take(caller.account, on: connection)
                 return try body(caller, connection)
             }
-        }.with("Cache-Control", "no-store")
+        }
+        return response.header("Cache-Control") == nil ? response.with("Cache-Control", "no-store") : response
     }
 
     private static func wayBack(to request: Request) -> String {

@@ -40,7 +40,7 @@ public final class Site: Sendable {
         var router = Router()
         router.add("GET", "/") { [self] request in
             door.page(request, for: Site.fleetReaders) { _, connection in
-                .html(try FirstPage(queries: queries, price: price).html(connection, nowMs: Clock.nowMs()))
+                .page(try FirstPage(queries: queries, price: price).html(connection, nowMs: Clock.nowMs()))
             }
         }
         router.add("GET", "/reports/fleet-day") { [self] request in fleetDay(request) }
@@ -58,7 +58,8 @@ public final class Site: Sendable {
 
     private func answer(_ path: String, _ make: (Connection) throws -> Response) -> Response {
         do {
-            return try withConnection(make).with("Cache-Control", "no-store")
+            let response = try withConnection(make)
+            return response.header("Cache-Control") == nil ? response.with("Cache-Control", "no-store") : response
         } catch {
             return databaseAway(path, error)
         }
@@ -92,7 +93,7 @@ public final class Site: Sendable {
             return switch format {
             case "json": .json(report.json())
             case "csv": .text(report.csv(), type: "text/csv; charset=utf-8")
-            default: .html(report.html())
+            default: .page(report.html())
             }
         }
     }

@@ -4,6 +4,7 @@ import HTTP
 import Observe
 import Reports
 import Settings
+import Tiles
 import Web
 import Wire
 
@@ -84,6 +85,9 @@ struct PageRole {
             conninfo: settings.text("postgres.reader_url", or: "postgres.url"), isSecure: isSecure,
             post: post, log: log)
         var router = site.router()
+        let assets = try AssetFiles(folder: Home.directory() + "/Assets")
+        assets.add(to: &router)
+        try PageRole.baseMap(settings, assets).add(to: &router)
         accounts.add(to: &router)
         AdministrationSite(door: door).add(to: &router)
         DealerSite(door: door, post: post).add(to: &router)
@@ -144,6 +148,16 @@ struct PageRole {
         // What the broker acknowledged last is still marked.
         surveys.stop()
         streams.stop()
+    }
+
+    private static func baseMap(_ settings: Settings, _ assets: AssetFiles) throws -> BaseMap {
+        let file = settings.text("map.tiles_file")
+        let tiles = try file.isEmpty ? nil : TileFile(path: file)
+        let map = BaseMap(tiles: tiles, attribution: settings.text("map.attribution"), assets: assets)
+        guard !map.attribution.isEmpty else {
+            throw Failure("map.attribution: is empty, and \(file) does not say who made it. Set it: maps must show it")
+        }
+        return map
     }
 
     private static func surveyConninfo(_ settings: Settings) -> String {

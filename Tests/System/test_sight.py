@@ -116,7 +116,7 @@ def test_what_a_persons_login_may_not_do(filled, drover):
             except psycopg.errors.InsufficientPrivilege:
                 pass
         # What a person may read is held to a rule, or is no person's: the rules in force.
-        guarded = {"vehicle", "vehicle_minute", "trip", "trip_start", "trip_weather", "vehicle_day", "machine_reading", "alert", "service",
+        guarded = {"vehicle", "registration", "vehicle_minute", "trip", "trip_start", "trip_weather", "vehicle_day", "machine_reading", "alert", "service",
                    "acknowledgement", "silence", "poll_request", "health_scan", "trip_summary", "live_trip"}
         assert open_tables - guarded == {"rule_set", "alert_now", "trip_now", "live_trip_now"}
         for guard in guarded:

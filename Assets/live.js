@@ -1,0 +1,60 @@
+"use strict";
+// Pages that are kept as the fleet is now. The server says that there is news; the page is asked for again, with what is chosen
+// in its form, and what has changed is put in the place of what was there.
+
+const droverLive = (function () {
+    const pauseMs = 2000;
+    const listeners = [];
+    let askedMs = 0;
+    let isWaiting = false;
+
+    function say(text) {
+        const place = document.getElementById("live");
+        if (place && place.textContent !== text) place.textContent = text;
+    }
+
+    /** Soon, and not more often than people read; not at all while nobody looks. */
+    function news() {
+        if (isWaiting || document.hidden) return;
+        isWaiting = true;
+        setTimeout(refresh, Math.max(0, askedMs + pauseMs - Date.now()));
+    }
+
+    async function refresh() {
+        askedMs = Date.now();
+        try {
+            const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+            // Logged out meanwhile: the log-in is another page.
+            if (answer.redirected || answer.status === 403) return location.reload();
+            if (!answer.ok) return say("The server does not answer; what you see may be old.");
+            const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+            for (const listener of listeners) listener(page);
+        } catch {
+            say("The server cannot be reached; what you see may be old.");
+        } finally {
+            isWaiting = false;
+        }
+    }
+
+    function listen() {
+        const events = new EventSource("/v1/live");
+        events.onopen = () => say("");
+        events.onerror = () => say("Not live right now; trying again.");
+        events.addEventListener("fleet", news);
+        document.addEventListener("visibilitychange", news);
+        addEventListener("pagehide", () => events.close());
+        // A page that is shown again from the browser's memory.
+        addEventListener("pageshow", (shown) => { if (shown.persisted) location.reload(); });
+    }
+
+    /** Puts the new content in the place of the old where they differ; who is on a link stays on it. */
+    function replace(old, fresh) {
+        if (!old || !fresh || old.outerHTML === fresh.outerHTML) return old;
+        const link = old.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+        old.replaceWith(fresh);
+        if (link) [...fresh.querySelectorAll("a")].find((each) => each.getAttribute("href") === link)?.focus();
+        return fresh;
+    }
+
+    return { start: listen, onPage: (listener) => listeners.push(listener), replace };
+})();

@@ -1,0 +1,157 @@
+"""What pages load: from this server only, unchanged, kept by browsers, and under a policy that lets no other script run."""
+import hashlib
+import json
+import re
+import sqlite3
+import urllib.error
+import urllib.request
+
+import pytest
+from harness import ROOT, axe_violations
+from world import connect
+
+ADDRESS = re.compile(r"at (http://127\.0\.0\.1:\d+/)")
+ASSETS = ROOT / "Assets"
+
+
+@pytest.fixture(scope="module")
+def served(world):
+    env = world.database()
+    server = world.drover.start("serve", "--port", "0", env=env)
+    yield server.wait_for(ADDRESS, 30).group(1)
+    server.stop()
+
+
+def get(address, method="GET", **headers):
+    request = urllib.request.Request(address, method=method, headers={name.replace("_", "-"): value for name, value in headers.items()})
+    try:
+        with urllib.request.urlopen(request, timeout=10) as response:
+            return response.status, response.headers, response.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers, error.read()
+
+
+def sums():
+    return dict(reversed(line.split(maxsplit=1)) for line in (ASSETS / "SHA256SUMS").read_text().splitlines())
+
+
+def test_what_others_made_is_as_it_was_taken(served):
+    known = sums()
+    of_others = {str(path.relative_to(ASSETS)) for path in ASSETS.glob("**/*") if path.is_file() and
+                 (path.parent != ASSETS or path.suffix == ".json") and path.name != "LICENSE"}
+    assert set(known) == of_others
+    for name, digest in known.items():
+        assert hashlib.sha256((ASSETS / name).read_bytes()).hexdigest() == digest, name
+        code, headers, body = get(served + "assets/" + name)
+        assert (code, hashlib.sha256(body).hexdigest()) == (200, digest), name
+        assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_each_asset_has_its_type_and_is_kept_by_its_content(served):
+    types = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".png": "image/png", ".json": "application/json"}
+    for path in sorted(ASSETS.glob("**/*")):
+        if not path.is_file() or path.suffix not in types:
+            continue
+        address = served + "assets/" + str(path.relative_to(ASSETS))
+        code, headers, body = get(address)
+        assert (code, headers["Content-Type"], headers["Cache-Control"]) == (200, types[path.suffix], "no-cache"), address
+        assert body == path.read_bytes()
+        assert get(address, If_None_Match=headers["ETag"])[0] == 304
+        version = hashlib.blake2b(body, digest_size=32).hexdigest()[:16]
+        assert get(f"{address}?v={version}")[1]["Cache-Control"] == "public, max-age=31536000, immutable"
+        assert get(f"{address}?v=0000000000000000")[1]["Cache-Control"] == "no-cache"
+
+
+@pytest.mark.parametrize("path", ["assets/", "assets/SHA256SUMS", "assets/README.md", "assets/leaflet/LICENSE", "assets/%2e%2e/Package.swift",
+                                  "assets/leaflet%2fleaflet.js", "assets/leaflet/../../Package.swift", "assets//etc/passwd"])
+def test_nothing_else_is_served(served, path):
+    code, headers, _ = get(served + path)
+    assert code in (400, 404) and headers["Content-Type"] == "application/problem+json"
+
+
+def test_the_coarse_map_has_land_lakes_and_borders():
+    kinds = {feature["properties"]["kind"]: feature["geometry"] for feature in json.loads((ASSETS / "natural-earth.json").read_text())["features"]}
+    assert set(kinds) == {"land", "lake", "border"}
+    assert {kind: geometry["type"] for kind, geometry in kinds.items()} == {"land": "MultiPolygon", "lake": "MultiPolygon", "border": "MultiLineString"}
+
+    def holds(polygons, x, y):
+        """By the even-odd rule over all rings: holes count as such."""
+        crossed = False
+        for ring in (ring for polygon in polygons for ring in polygon):
+            for (ax, ay), (bx, by) in zip(ring, ring[1:]):
+                if (ay > y) != (by > y) and x < (bx - ax) * (y - ay) / (by - ay) + ax:
+                    crossed = not crossed
+        return crossed
+
+    land, lake = kinds["land"]["coordinates"], kinds["lake"]["coordinates"]
+    for name, x, y, is_land, is_lake in [("Karlsruhe", 8.40, 49.01, True, False), ("the North Sea", 3.0, 56.0, False, False),
+                                         ("Lake Superior", -87.5, 47.8, True, True), ("Iowa", -93.6, 42.0, True, False), ("the Pacific", -150.0, 0.0, False, False)]:
+        assert (holds(land, x, y), holds(lake, x, y)) == (is_land, is_lake), name
+    for polygon in land + lake:
+        for ring in polygon:
+            assert ring[0] == ring[-1] and len(ring) >= 4
+
+
+def test_no_page_lets_a_script_in(served):
+    for path in ["", "login", "register" , "reports/fleet-day?date=2026-09-14"]:
+        code, headers, body = get(served + path)
+        policy = headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy and "unsafe" not in policy and "script-src" not in policy, path
+        assert headers["X-Content-Type-Options"] == "nosniff" and headers["X-Frame-Options"] == "DENY"
+
+
+def test_the_style_of_pages_is_allowed_and_no_other(served, page, watch):
+    page.goto(served + "login")
+    assert page.evaluate("getComputedStyle(document.querySelector('main')).maxWidth") != "none"
+    page.evaluate("""() => { const style = document.createElement('style'); style.textContent = 'body{display:none}'; document.head.append(style);
+        const script = document.createElement('script'); script.textContent = 'window.taken = 1'; document.head.append(script); }""")
+    assert page.evaluate("[window.taken ?? null, getComputedStyle(document.body).display]") == [None, "block"]
+    said = [each for each in watch.console if "Content Security Policy" in each]
+    assert len(said) == 2 == len(watch.console)
+    watch.forgive()
+
+
+# The operator's own tiles.
+
+PNG = bytes.fromhex("89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c4944415408d763f8cfc000000003010100c9fe92ef0000000049454e44ae426082")
+
+
+def tiles(path, format="png", **metadata):
+    with sqlite3.connect(path) as file:
+        file.execute("CREATE TABLE metadata (name text, value text)")
+        file.execute("CREATE TABLE tiles (zoom_level integer, tile_column integer, tile_row integer, tile_data blob)")
+        file.execute("CREATE UNIQUE INDEX tile_index ON tiles (zoom_level, tile_column, tile_row)")
+        file.executemany("INSERT INTO metadata VALUES (?, ?)", {"name": "Test", "format": format, **metadata}.items())
+        for zoom in range(3):
+            for column in range(2 ** zoom):
+                for row in range(2 ** zoom):
+                    file.execute("INSERT INTO tiles VALUES (?, ?, ?, ?)", (zoom, column, row, PNG + f"{zoom}/{column}/{row}".encode()))
+    return path
+
+
+def test_tiles_of_the_operator_count_rows_from_the_north(world, tmp_path):
+    path = tiles(tmp_path / "map.mbtiles", attribution='&copy; <a href="https://example.org">The makers</a>')
+    server = world.drover.start("serve", "--port", "0", "--set", f"map.tiles_file={path}", env=world.database())
+    address = server.wait_for(ADDRESS, 30).group(1)
+    code, headers, body = get(address + "tiles/2/1/0")
+    assert (code, headers["Content-Type"], body) == (200, "image/png", PNG + b"2/1/3")
+    assert headers["X-Content-Type-Options"] == "nosniff" and "max-age" in headers["Cache-Control"]
+    for path in ["tiles/3/0/0"]:
+        assert get(address + path)[0] == 204
+    # Outside of the world there is nothing, however large the number.
+    for path in ["tiles/2/4/0", "tiles/2/0/-1", "tiles/99/0/0", "tiles/62/1/1", "tiles/64/1/1"]:
+        assert get(address + path)[0] == 204, path
+    for path in ["tiles/2/x/0", "tiles/2/9999999999999999999999/0", "tiles/2/0", "tiles/%2e%2e/1/1"]:
+        assert get(address + path)[0] in (400, 404), path
+    server.stop()
+
+
+@pytest.mark.parametrize("make, said", [
+    (lambda folder: tiles(folder / "v.mbtiles", format="pbf", attribution="x"), "vector tiles"),
+    (lambda folder: tiles(folder / "n.mbtiles"), "map.attribution"),
+    (lambda folder: folder / "none.mbtiles", "unable to open"),
+    (lambda folder: ROOT / "README.md", "is no MBTiles file"),
+], ids=["vector", "nameless", "missing", "no database"])
+def test_tiles_that_cannot_be_shown_are_said_at_the_start(world, tmp_path, make, said):
+    run = world.drover.run("serve", "--port", "0", "--set", f"map.tiles_file={make(tmp_path)}", env=world.database())
+    assert run.code == 1 and said in run.err, run.err
