@@ -14,6 +14,7 @@ public enum TourStore {
     public struct Medium: Sendable {
         public let mediaType: String
         public let content: [UInt8]
+        public init(mediaType: String, content: [UInt8]) { (self.mediaType, self.content) = (mediaType, content) }
     }
 
     public enum Kept: Sendable { case kept, full, unknown }

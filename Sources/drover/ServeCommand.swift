@@ -87,7 +87,8 @@ struct PageRole {
         var router = site.router()
         let assets = try AssetFiles(folder: Home.directory() + "/Assets")
         assets.add(to: &router)
-        try PageRole.baseMap(settings, assets).add(to: &router)
+        let base = try PageRole.baseMap(settings, assets)
+        base.add(to: &router)
         accounts.add(to: &router)
         AdministrationSite(door: door).add(to: &router)
         DealerSite(door: door, post: post).add(to: &router)
@@ -95,9 +96,12 @@ struct PageRole {
         TourSite(
             conninfo: settings.text("postgres.reader_url", or: "postgres.url"), uploads: uploads, log: log
         ).add(to: &router)
+        TourPanel(door: door, assets: assets, base: base).add(to: &router)
         let routes = router
         var limits = Limits()
-        limits.bodyBytesMaxByPath = SurveySite.bodyBytesMaxByPath
+        limits.bodyBytesMaxByPath = SurveySite.bodyBytesMaxByPath.merging(TourPanel.bodyBytesMaxByPath) { first, _ in
+            first
+        }
         limits.trustedProxies = Set(
             settings.text("web.trusted_proxies").split(separator: ",").map { String($0.filter { $0 != " " }) })
         do {
