@@ -226,6 +226,7 @@
     function fill() {
         at("area").value = tour.area;
         at("text").value = tour.text;
+        if (at("zoom")) at("zoom").value = tour.map_zoom;
         const edges = tour.corners ? [...tour.corners.south_west, ...tour.corners.north_east] : ["", "", "", ""];
         corners.forEach((id, index) => { at(id).value = edges[index]; });
         show();
@@ -237,6 +238,11 @@
             changed();
         });
     }
+    at("zoom")?.addEventListener("change", () => {
+        if (!at("zoom").checkValidity() || at("zoom").value === "") return say("The finest zoom is no whole number from 0 to 17.", true);
+        tour.map_zoom = Number(at("zoom").value);
+        changed();
+    });
     for (const id of corners) {
         at(id).addEventListener("change", () => {
             const [south, west, north, east] = corners.map((edge) => at(edge).value);

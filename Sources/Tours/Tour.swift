@@ -55,7 +55,10 @@ public struct Tour: Equatable, Sendable {
     public var waypoints: [Waypoint]
     /// The line of the trail, drawn or from a GPX file.
     public var track: [Position]
+    /// The finest tiles of the operator's map that go along: at 14 a tile is 2.4 km wide on the equator.
+    public var mapZoom = 14
 
+    public static let mapZooms = 0...17
     public static let areaBytesMax = 200
     public static let titleBytesMax = 200
     public static let textBytesMax = 4_000

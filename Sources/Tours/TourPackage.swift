@@ -22,12 +22,15 @@ public struct TourPackage: Equatable, Sendable {
         case unfinished([String])
         case mediumMissing(String)
         case tooLarge(bytes: Int)
+        case mapTooLarge(String)
 
         public var description: String {
             switch self {
             case .unfinished(let faults): faults.joined(separator: " ")
             case .mediumMissing(let name):
                 "A picture or film of a waypoint is not there any more (\(name.prefix(8))…): take it out or add it again."
+            case .mapTooLarge(let why):
+                "The map of the frame is too much to take along (\(why)): make the frame smaller or the map less fine."
             case .tooLarge(let bytes):
                 "The package would have \(bytes) bytes, at most \(TourPackage.bytesMax) are allowed: take out films or pictures."
             }
@@ -45,9 +48,11 @@ public struct TourPackage: Equatable, Sendable {
     /// - Parameters:
     ///   - id: of the tour.
     ///   - media: of all that its waypoints name, by digest.
+    ///   - tiles: of the operator's map; nil: there is none, and the line of the trail is all.
     ///   - sha256: in hexadecimal.
     public init(
-        of tour: Tour, id: String, version: Int, media: [String: Medium], sha256: ([UInt8]) -> String
+        of tour: Tour, id: String, version: Int, media: [String: Medium], tiles: MapTiles? = nil,
+        sha256: ([UInt8]) -> String
     ) throws(Fault) {
         precondition(version > 0, "versions count from 1")
         guard tour.faults.isEmpty, let corners = tour.corners else { throw .unfinished(tour.faults) }
@@ -60,11 +65,16 @@ public struct TourPackage: Equatable, Sendable {
         let map = Array(TourPackage.map(tour, corners).rendered(indent: true).utf8)
         let mapFile = File(name: "map.geojson", digest: sha256(map), content: map)
         let text = Array(
-            TourPackage.document(tour, corners, id: id, version: version, media: media, map: mapFile).rendered(
+            TourPackage.document(
+                tour, corners, id: id, version: version, media: media, map: TourPackage.entry(mapFile, tiles)
+            ).rendered(
                 indent: true
             )
             .utf8)
-        files = [File(name: "tour.json", digest: sha256(text), content: text), mapFile] + pictures
+        let cut = tiles?.tiles.map { tile in
+            File(name: tiles!.name(tile), digest: sha256(tile.content), content: tile.content)
+        }
+        files = [File(name: "tour.json", digest: sha256(text), content: text), mapFile] + pictures + (cut ?? [])
         (self.tour, self.version) = (id, version)
         let bytes = files.reduce(0) { $0 + $1.content.count }
         guard bytes <= TourPackage.bytesMax else { throw .tooLarge(bytes: bytes) }
@@ -123,7 +133,7 @@ public struct TourPackage: Equatable, Sendable {
     // MARK: What stands in it
 
     private static func document(
-        _ tour: Tour, _ corners: Corners, id: String, version: Int, media: [String: Medium], map: File
+        _ tour: Tour, _ corners: Corners, id: String, version: Int, media: [String: Medium], map: JSONValue
     ) -> JSONValue {
         let places = tour.waypoints.map(\.place)
         let metres = WalkingOrder.metres(places, isRound: false)
@@ -139,7 +149,7 @@ public struct TourPackage: Equatable, Sendable {
                     ("speed_kmh", .number("5")),
                 ])
             ),
-            ("map", .object([("file", .text(map.name)), ("sha256", .text(map.digest)), ("detail", .text("line"))])),
+            ("map", map),
             (
                 "waypoints",
                 .list(
@@ -154,6 +164,23 @@ public struct TourPackage: Equatable, Sendable {
                     })
             ),
         ])
+    }
+
+    /// Who made the tiles must be shown with them.
+    private static func entry(_ map: File, _ tiles: MapTiles?) -> JSONValue {
+        var fields: [(String, JSONValue)] = [("file", .text(map.name)), ("sha256", .text(map.digest))]
+        if let tiles, let first = tiles.tiles.first, let last = tiles.tiles.last {
+            fields.append(
+                (
+                    "tiles",
+                    .object([
+                        ("path", .text("tiles/{z}/{x}/{y}.\(tiles.fileExtension)")), ("type", .text(tiles.mediaType)),
+                        ("attribution", .text(tiles.attribution)), ("zoom_min", .integer(Int64(first.zoom))),
+                        ("zoom_max", .integer(Int64(last.zoom))), ("count", .integer(Int64(tiles.tiles.count))),
+                    ])
+                ))
+        }
+        return .object(fields)
     }
 
     private static func entry(_ digest: String, _ medium: Medium) -> JSONValue {

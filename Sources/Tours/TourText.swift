@@ -32,6 +32,12 @@ public enum TourText {
             }
             tour.waypoints.append(waypoint)
         }
+        if let zoom = tree["map_zoom"], !zoom.isNull {
+            guard let number = zoom.integer, Tour.mapZooms.contains(Int(number)) else {
+                throw Fault("map_zoom", "is no whole number from 0 to \(Tour.mapZooms.upperBound)")
+            }
+            tour.mapZoom = Int(number)
+        }
         for (number, item) in try items("track", tree, most: Tour.trackMax).enumerated() {
             guard let pair = item.items, pair.count == 2, let place = place(pair[0], pair[1]) else {
                 throw Fault("track[\(number)]", "is no pair of latitude and longitude in degrees")
@@ -44,7 +50,7 @@ public enum TourText {
     public static func encode(_ tour: Tour) -> JSONValue {
         .object([
             ("area", .text(tour.area)), ("text", .text(tour.text)),
-            ("corners", tour.corners.map(encode) ?? .null),
+            ("corners", tour.corners.map(encode) ?? .null), ("map_zoom", .integer(Int64(tour.mapZoom))),
             ("waypoints", .list(tour.waypoints.map(encode))),
             ("track", .list(tour.track.map { .list([latitude($0), longitude($0)]) })),
         ])

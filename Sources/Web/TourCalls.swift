@@ -3,6 +3,7 @@ internal import HTTP
 internal import Postgres
 internal import Secrets
 internal import Storage
+internal import Tiles
 internal import Tours
 internal import Wire
 
@@ -188,7 +189,7 @@ extension TourPanel {
                 return TourPanel.changedMeanwhile
             }
             do {
-                let package = try Publication.publish(draft, by: caller.account, on: connection)
+                let package = try Publication.publish(draft, by: caller.account, base, on: connection)
                 return Response.json(
                     JSONValue.object([
                         ("version", .integer(version)), ("bytes", .integer(Int64(package.bytes))),
@@ -206,7 +207,7 @@ extension TourPanel {
 enum Publication {
     /// Precondition: within the transaction that has locked the draft.
     static func publish(
-        _ draft: TourStore.Draft, by account: String, on connection: Connection
+        _ draft: TourStore.Draft, by account: String, _ base: BaseMap, on connection: Connection
     ) throws -> (bytes: Int, digest: String) {
         let tour = try TourText.decode(Array(draft.draft.utf8))
         var media: [String: TourPackage.Medium] = [:]
@@ -216,7 +217,13 @@ enum Publication {
             }
         }
         let version = draft.version + 1
-        let package = try TourPackage(of: tour, id: draft.tour, version: version, media: media, sha256: sha256)
+        let tiles = try base.tiles.map { file in
+            try MapTiles(of: tour, zooms: file.zooms, mediaType: file.type, attribution: base.attribution) {
+                file.tile(zoom: $0, column: $1, row: $2)
+            }
+        }
+        let package = try TourPackage(
+            of: tour, id: draft.tour, version: version, media: media, tiles: tiles, sha256: sha256)
         let whole = package.archive
         let digest = Secrets.sha256(whole)
         var archives = [(fromVersion: 0, content: whole, digest: digest)]

@@ -73,6 +73,7 @@ enum TourPages {
         <label for="west">West</label><input id="west" type="number" step="any" min="-180" max="180">
         <label for="east">East</label><input id="east" type="number" step="any" min="-180" max="180">
         </fieldset>
+        \(zoom(base))
         <label for="gpx">The trail from a GPX file</label>
         <input id="gpx" type="file" accept=".gpx,application/gpx+xml">
         <p id="trail" class="soft"></p>
@@ -143,6 +144,18 @@ enum TourPages {
             <p>\(links(draft, here: "visits"))</p>
             <p class="soft">As visitors' phones told, at the dates where they were. Phones tell when they have a network again.</p>
             \(table)
+            """
+    }
+
+    /// How fine the map is that phones take along.
+    private static func zoom(_ base: BaseMap) -> String {
+        guard let tiles = base.tiles else {
+            return "<p class=\"soft\">Phones get the line of the trail; this server has no map to cut tiles from.</p>"
+        }
+        let most = min(tiles.zooms.upperBound, Tour.mapZooms.upperBound)
+        return """
+            <label for="zoom">Finest zoom of the map that phones take along (to \(most))</label>
+            <input id="zoom" type="number" min="0" max="\(Tour.mapZooms.upperBound)" step="1">
             """
     }
 

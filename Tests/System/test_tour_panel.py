@@ -14,6 +14,7 @@ import psycopg
 import pytest
 from harness import axe_violations
 from people import PASSWORD, Visitor, lend_cookie, token
+from test_assets import tiles
 from test_tours import ADDRESS, cut_download
 from world import connect
 
@@ -27,11 +28,11 @@ PLACE = b"47 deg 54' 36\" N"
 class Panel:
     """`drover serve` with the logins that production gives it, and people of three roles."""
 
-    def __init__(self, world):
+    def __init__(self, world, *settings):
         self.world, self.env = world, world.database()
         with connect(self.env) as connection:
             connection.execute("GRANT drover_reader, drover_api TO drover_web; GRANT drover_page TO drover_pages")
-        self.server = world.drover.start("serve", "--port", "0", env={
+        self.server = world.drover.start("serve", "--port", "0", *settings, env={
             **self.env, "DROVER_POSTGRES_READER_URL": self.login("drover_web"), "DROVER_POSTGRES_PAGE_URL": self.login("drover_pages")})
         self.port = int(self.server.wait_for(ADDRESS, 30).group(1))
         self.address = f"http://127.0.0.1:{self.port}"
@@ -327,3 +328,28 @@ def test_media_are_served_as_what_they_are_to_rangers_alone(panel):
     assert headers["Content-Security-Policy"] == "default-src 'none'; media-src 'self'; sandbox" and headers["Cache-Control"] == "no-store"
     assert Visitor(panel.port).get(path).status == 401 and panel.people["miller"].get(path).status == 403
     assert panel.call("rosa", "GET", path.replace(tour, other)).status == 404
+
+
+def test_the_operators_map_goes_along(world, tmp_path, page):
+    panel = Panel(world, "--set", f"map.tiles_file={tiles(tmp_path / 'map.mbtiles', attribution='The makers')}")
+    tour = panel.make("Mapped")
+    draft = panel.call("rosa", "GET", f"/tours/{tour}/draft").json
+    assert draft["tour"]["map_zoom"] == 14
+    open_as(panel, page)
+    page.goto(f"{panel.address}/tours/{tour}")
+    page.locator("#editor[data-ready=yes]").wait_for()
+    page.get_by_label("Finest zoom").fill("1")
+    for label, value in [("South", "47"), ("North", "48"), ("West", "8"), ("East", "9")]:
+        page.get_by_label(label, exact=True).fill(value)
+    page.get_by_role("button", name="Show the whole tour").click()
+    page.get_by_role("button", name="Add a waypoint in the middle").click()
+    item(page, 1).get_by_label("Title").fill("Here")
+    page.get_by_role("button", name="Publish version 1").click()
+    page.locator("#published", has_text="Version 1 is published").wait_for()
+    archive = zipfile.ZipFile(io.BytesIO(download(panel, f"/v1/tours/{tour}/versions/1/package")))
+    # Rows of the file count from the south, those of the package from the north.
+    assert [name for name in archive.namelist() if name.startswith("tiles/")] == ["tiles/0/0/0.png", "tiles/1/1/0.png"]
+    assert archive.read("tiles/1/1/0.png").endswith(b"1/1/1")
+    made = json.loads(archive.read("tour.json"))["map"]["tiles"]
+    assert (made["attribution"], made["zoom_min"], made["zoom_max"], made["count"]) == ("The makers", 0, 1, 2)
+    panel.server.stop()

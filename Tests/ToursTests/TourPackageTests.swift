@@ -91,4 +91,45 @@ import Tours
                 sha256: { _ in pictureName })
         }
     }
+
+    // MARK: Tiles
+
+    /// As slippy maps count them: wiki.openstreetmap.org/wiki/Slippy_map_tilenames has these two.
+    @Test func tilesCoverTheFrame() {
+        let small = Corners(southWest: place(51.510, -0.12), northEast: place(51.511, -0.119))
+        #expect(TileCover(small, zoom: 0) == TileCover(small, zoom: 0) && TileCover(small, zoom: 0).count == 1)
+        let london = TileCover(Corners(southWest: place(51.5, -0.13), northEast: place(51.52, 0.01)), zoom: 10)
+        #expect(london.columns == 511...512 && london.rows == 340...340)
+        let brest = TileCover(Corners(southWest: place(48.3, -4.6), northEast: place(48.5, -4.3)), zoom: 12)
+        #expect(brest.columns == 1995...1999 && brest.rows == 1415...1418)
+        let pole = TileCover(Corners(southWest: place(88.5, 179), northEast: place(90, 180)), zoom: 3)
+        #expect(pole.columns == 7...7 && pole.rows == 0...0)
+    }
+
+    @Test func aMapIsCutAndKeptWithWhoMadeIt() throws {
+        var asked = 0
+        let tour = hillWalk { $0.mapZoom = 12 }
+        let tiles = try MapTiles(of: tour, zooms: 8...14, mediaType: "image/png", attribution: "The makers") { zoom, column, row in
+            asked += 1
+            return zoom == 9 ? nil : Array("tile \(zoom) \(column) \(row)".utf8)
+        }
+        #expect(asked == (8...12).reduce(0) { $0 + TileCover(tour.corners!, zoom: $1).count })
+        let whole = try TourPackage(of: tour, id: "t", version: 1, media: media, tiles: tiles, sha256: sum)
+        let names = whole.files.map(\.name)
+        #expect(names.contains("tiles/8/133/88.png") && !names.contains { $0.hasPrefix("tiles/9/") || $0.hasPrefix("tiles/13/") })
+        let document = try #require(try JSONSerialization.jsonObject(with: Data(whole.files[0].content)) as? [String: Any])
+        let map = try #require((document["map"] as? [String: Any])?["tiles"] as? [String: Any])
+        #expect(map["attribution"] as? String == "The makers" && map["count"] as? Int == tiles.tiles.count)
+        #expect(map["zoom_min"] as? Int == 8 && map["zoom_max"] as? Int == 12)
+    }
+
+    @Test func tooMuchMapIsRefused() {
+        for (zoom, bytes) in [(17, 1), (14, 1 << 20)] {
+            #expect(throws: TourPackage.Fault.self) {
+                try MapTiles(of: hillWalk { $0.mapZoom = zoom }, zooms: 0...17, mediaType: "image/png", attribution: "x") { _, _, _ in
+                    [UInt8](repeating: 0, count: bytes)
+                }
+            }
+        }
+    }
 }
