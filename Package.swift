@@ -148,7 +148,7 @@ let package = Package(
             "StorageTests", ["Storage", "Pipeline", "Alerts", "Trips", "Fleet", "Wire", "Kafka", "Postgres", "SimKit"]),
         tests("DepotRoutesTests", ["DepotRoutes", "SimKit"]),
         tests("EmbeddedTests", ["Embedded"]),
-        tests("ReportsTests", ["Reports", "Fleet"]),
+        tests("ReportsTests", ["Reports", "Alerts", "Fleet"]),
     ],
     cxxLanguageStandard: .cxx17
 )

@@ -16,8 +16,7 @@
     if (!track.ts.length) return say("Its readings hold no places, so there is nothing on the map.");
 
     const places = track.ts.map((_, at) => [track.latitude_deg[at], track.longitude_deg[at]]);
-    const colour = getComputedStyle(document.documentElement).getPropertyValue("--accent").trim();
-    const line = L.polyline(places, { color: colour, weight: 4 }).addTo(map);
+    const line = L.polyline(places, { className: "track", weight: 4 }).addTo(map);
     map.fitBounds(line.getBounds().pad(0.1), { animate: false });
 
     const sign = document.createElement("span");

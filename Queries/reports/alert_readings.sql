@@ -2,7 +2,7 @@
 -- Parameters: $1 vehicle; $2 the parameter's column of drover.machine_reading; $3 since when, $4 opened, $5 worst, $6 resolved
 -- (or the same as worst).
 -- Example result: opened | 2026-09-14 02:40:00+00 | 86.5 | 8R-0001-22 | 41
-SELECT CASE r.read_at WHEN $6::timestamptz THEN 'resolved' WHEN $5::timestamptz THEN 'worst' WHEN $4::timestamptz THEN 'opened'
+SELECT CASE r.read_at WHEN $5::timestamptz THEN 'worst' WHEN $6::timestamptz THEN 'resolved' WHEN $4::timestamptz THEN 'opened'
            WHEN $3::timestamptz THEN 'since' ELSE 'before' END AS what,
        r.read_at, to_jsonb(r) ->> $2 AS value, r.reading_id, r.record_offset
 FROM drover.machine_reading r

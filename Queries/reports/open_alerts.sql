@@ -1,10 +1,11 @@
 -- Question: which alerts are open, the worst first, who has seen them, and is anybody told?
--- Parameters: $1 a machine, or empty (then cars', too); $2 audiences that the reader belongs to; $3 how many.
-SELECT a.alert_id, a.vehicle, r.name AS vehicle_name, a.model, a.parameter, a.unit, a.severity, a.state, a.test, a.threshold,
+-- Parameters: $1 a vehicle, or empty for all; $2 audiences that the reader belongs to; $3 how many; $4 its kind (car, machine),
+-- or empty for both.
+SELECT a.alert_id, a.kind, a.vehicle, r.name AS vehicle_name, a.model, a.parameter, a.unit, a.severity, a.state, a.test, a.threshold,
        a.since_at, a.opened_at, a.opening_value, a.worst_value, a.worst_at, a.resolved_at, a.recommended, a.advice,
        a.acknowledged_at, a.acknowledged_by, a.silenced_until_at
 FROM drover.alert_now a
 LEFT JOIN drover.registration r ON r.kind = a.kind AND r.vehicle = a.vehicle
-WHERE a.state IN ('open', 'due_soon') AND ($1 = '' OR a.kind = 'machine' AND a.vehicle = $1) AND a.audience = ANY ($2)
+WHERE a.state IN ('open', 'due_soon') AND ($1 = '' OR a.vehicle = $1) AND ($4 = '' OR a.kind = $4) AND a.audience = ANY ($2)
 ORDER BY a.severity, a.state = 'due_soon', a.opened_at DESC, a.vehicle, a.alert_id
 LIMIT $3

@@ -1,4 +1,4 @@
-internal import Fleet
+public import Fleet
 internal import Secrets
 internal import Wire
 
@@ -51,6 +51,19 @@ extension Upload {
                 )
             }
         }
+    }
+
+    /// What somebody says of a machine.
+    /// Throws when the worker would refuse it.
+    public init(ofMachine action: Action) throws(Fault) {
+        self.init(topic: Topic.machines)
+        let value = RecordWriter.action(action)
+        do { _ = try RecordDecoder().decode(line: value, isMachine: true) } catch {
+            throw .body("\(error)")
+        }
+        guard let vehicle = action.vehicle else { throw .body("it is of no machine") }
+        items = [Item(key: Array(vehicle.text.utf8), value: value)]
+        reasons = [nil]
     }
 
     /// An account's settings, for every partition.

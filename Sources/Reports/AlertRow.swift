@@ -5,11 +5,14 @@ internal import Wire
 /// An alert as it stands in the database.
 package struct AlertRow: Sendable {
     package let vehicle, model, parameter, unit, severity, state, test: String
+    /// Of the vehicle: `car` or `machine`.
+    package let kind: String
     package let sinceMs, openedMs, worstAtMs: Int64
     package let resolvedMs: Int64?
     package let threshold, openingValue, worstValue, recommended, advice: String?
 
     package init(_ row: Row) throws {
+        kind = try row.text("kind")!
         (vehicle, model, parameter) = (try row.text("vehicle")!, try row.text("model")!, try row.text("parameter")!)
         (unit, severity, state, test) = (
             try row.text("unit")!, try row.text("severity")!, try row.text("state")!, try row.text("test")!

@@ -1,5 +1,5 @@
 package import Alerts
-internal import Fleet
+package import Fleet
 package import Postgres
 internal import Storage
 internal import Wire
@@ -15,6 +15,8 @@ package struct AlertStory: Sendable {
         package let offset: Int?
     }
 
+    package let alert: AlertRow
+    package let vehicleName: String?
     package let id, vehicle, model, parameter, unit, state, severity, rulesVersion: String
     package let rule: String
     /// Nil when the rule set is not on record any more, or is not the one that judged (a partition's own).
@@ -27,6 +29,8 @@ package struct AlertStory: Sendable {
     /// Alerts of the same parameter in the 30 days before.
     package let repeats: Int
     package let acknowledged, silencedUntil: String?
+    package let acknowledgement: (by: String, ms: Int64, note: String?)?
+    package let silencedUntilMs: Int64?
     /// When it was told that it opened, and that it is over; and whether that was late (Lateness).
     package let told, resolvedTold: (text: String, isLate: Bool)?
 
@@ -41,6 +45,8 @@ package struct AlertStory: Sendable {
 
     private init(_ row: Row, _ queries: ReportQueries, _ connection: Connection) throws {
         let alert = try AlertRow(row)
+        self.alert = alert
+        vehicleName = try row.text("vehicle_name")
         (id, rulesVersion) = (try row.text("alert_id")!, try row.text("rules_version")!)
         (vehicle, model, parameter, unit) = (alert.vehicle, alert.model, alert.parameter, alert.unit)
         (state, severity, rule) = (alert.state, alert.severity, alert.rule)
@@ -51,7 +57,11 @@ package struct AlertStory: Sendable {
             let note = try row.text("acknowledgement_note").map { ": \($0)" } ?? ""
             return "\(UTC.text(try row.timestampMs("acknowledged_at")!)) by \(by)\(note)"
         }
-        silencedUntil = try row.timestampMs("silenced_until_at").map(UTC.text)
+        acknowledgement = try row.text("acknowledged_by").map { by in
+            (by, try row.timestampMs("acknowledged_at")!, try row.text("acknowledgement_note"))
+        }
+        silencedUntilMs = try row.timestampMs("silenced_until_at")
+        silencedUntil = silencedUntilMs.map(UTC.text)
         told = try AlertStory.told(row, "told_at", of: "first_opened_at")
         resolvedTold = try AlertStory.told(row, "resolved_told_at", of: "resolved_at")
 
@@ -103,6 +113,12 @@ package struct AlertStory: Sendable {
                 what: try row.text("what")!, readMs: try row.timestampMs("read_at")!, value: try row.text("value"),
                 id: try row.text("reading_id")!, offset: try row.int("record_offset"))
         }
+    }
+
+    /// What a silence of it names; nil: it is of no machine's parameter.
+    package var machineParameter: MachineParameter? {
+        guard case .parameter(let parameter)? = ThresholdField(anyName: parameter) else { return nil }
+        return parameter
     }
 
     package var text: String {

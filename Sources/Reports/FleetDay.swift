@@ -31,19 +31,10 @@ public struct FleetDay: Sendable {
             let trips = all.filter { !$0.isDiscarded }
             let alerts =
                 content == .trips ? [] : try connection.query(queries["fleet_day_alerts"], span).map(AlertRow.init)
-            let readings = try trips.map { try samples($0, queries, connection) }
+            let readings = try trips.map { try TripSamples.read($0, queries, on: connection) }
             return FleetDay(
                 day: day, trips: trips, readings: readings, alerts: alerts, rules: rules, content: content,
                 discarded: all.count - trips.count)
-        }
-    }
-
-    private static func samples(_ trip: TripRead, _ queries: ReportQueries, _ connection: Connection) throws
-        -> [CarReading]
-    {
-        let key: [Parameter] = [.text(trip.vehicle), .timestampMs(trip.trip.startMs)]
-        return try connection.query(queries["trip_samples"], key).flatMap { row in
-            try PackedSamples.decode(row.bytes("samples")!, minuteMs: row.timestampMs("minute_at")!)
         }
     }
 

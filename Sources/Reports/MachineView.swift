@@ -13,9 +13,11 @@ package struct MachineView {
     private let name, model: String?
     private let tags: [String]
     private let isDisabled: Bool
-    private let lastMs: Int64?
+    package let lastMs: Int64?
     private let role: Audience
     private let shown: [ReadingColumn]
+    /// What it is judged by.
+    private let thresholds: [Threshold]
 
     /// Nil when there is no such machine.
     package init?(
@@ -29,13 +31,14 @@ package struct MachineView {
         (isDisabled, lastMs) = (try row.bool("is_disabled")!, try row.timestampMs("last_reading_at"))
         let rules = try row.text("rules").map(RuleSet.init(text:))
         let thresholds = rules?.thresholds(of: model ?? "", id) ?? []
+        self.thresholds = thresholds
         shown = ReadingColumn.table.filter { role.seen.contains($0.audience(by: thresholds)) }
     }
 
     /// The small document for a field view: what is wrong, the worst first, and the latest reading.
     package func document(_ queries: ReportQueries, on connection: Connection) throws -> String {
         let alerts = try OpenAlert.read(
-            of: vehicle, role: role, limit: MachineView.alertsMax, queries, on: connection)
+            ofKind: "machine", vehicle, role: role, limit: MachineView.alertsMax, queries, on: connection)
         let latest = try rows(before: UTC.plausible.upperBound, limit: 1, queries, connection).first
         let parameters = try latest.map { row in
             let readAt = UTC.text(try row.timestampMs("read_at")!)
@@ -54,6 +57,65 @@ package struct MachineView {
             ("last_updated", .optional(lastMs.map(UTC.text))), ("alerts", .list(alerts.map(\.json))),
             ("parameters", .list(parameters ?? [])),
         ]).rendered(indent: true)
+    }
+
+    /// A value of its latest reading.
+    package struct Value: Sendable {
+        package let name: String
+        package let value: FieldValue
+        package let unit: String?
+        package let readMs: Int64
+    }
+
+    package func latest(_ queries: ReportQueries, on connection: Connection) throws -> [Value] {
+        guard let row = try rows(before: UTC.plausible.upperBound, limit: 1, queries, connection).first else {
+            return []
+        }
+        let readMs = try row.timestampMs("read_at")!
+        return try shown.compactMap { column in
+            let value = try row.value(row.index(of: column.name))
+            return value == .null ? nil : Value(name: column.shownName, value: value, unit: column.unit, readMs: readMs)
+        }
+    }
+
+    /// A parameter over time, with what it is judged by; values are in the stored unit.
+    package struct Series: Sendable {
+        package let name, unit: String
+        package let points: [LineChart.Point]
+        package let limits: [LineChart.Limit]
+    }
+
+    private static let charted: [MachineParameter] = [
+        .coolantTemperature, .hydraulicOilTemperature, .tirePressure, .fuelLevel,
+    ]
+
+    /// - Parameter pieceS: readings so close together are one point.
+    package func series(
+        _ span: Range<Int64>, pieceS: Int64, _ queries: ReportQueries, on connection: Connection
+    ) throws -> [Series] {
+        let rows = try connection.query(
+            queries["machine_history"],
+            [.text(vehicle), .timestampMs(span.lowerBound), .timestampMs(span.upperBound), .int8(pieceS)])
+        return try MachineView.charted.compactMap { parameter in
+            let key = parameter.row.key
+            guard shown.contains(where: { $0.name == key }) else { return nil }
+            let points = try rows.compactMap { row -> LineChart.Point? in
+                guard let least = try row.double(key + "_least"), let most = try row.double(key + "_most") else {
+                    return nil
+                }
+                return LineChart.Point(ms: try row.timestampMs("piece_at")!, least: least, most: most)
+            }
+            return Series(
+                name: parameter.row.name, unit: parameter.row.unit, points: points, limits: limits(parameter))
+        }
+    }
+
+    private func limits(_ parameter: MachineParameter) -> [LineChart.Limit] {
+        guard let rule = thresholds.first(where: { $0.judged == parameter }), rule.every == nil else { return [] }
+        let found: [(Int64?, LineChart.Limit.Kind)] = [
+            (rule.threshold, .warning), (rule.critical, .critical), (rule.recommended, .recommended),
+        ]
+        return found.compactMap { value, kind in value.map { LineChart.Limit(Double($0) / 1_000, kind) } }
     }
 
     /// What it said, newest first.

@@ -12,13 +12,16 @@ package struct OpenAlert: Sendable {
     package let acknowledgedMs, silencedUntilMs: Int64?
 
     /// The worst first.
-    /// - Parameter vehicle: nil: of all.
+    /// - Parameters:
+    ///   - kind: `car` or `machine`; empty: both.
+    ///   - vehicle: empty: of all.
     package static func read(
-        of vehicle: String? = nil, role: Audience, limit: Int64, _ queries: ReportQueries, on connection: Connection
+        ofKind kind: String = "", _ vehicle: String = "", role: Audience, limit: Int64, _ queries: ReportQueries,
+        on connection: Connection
     ) throws -> [OpenAlert] {
         try connection.query(
             queries["open_alerts"],
-            [.text(vehicle ?? ""), .textArray(role.seen.map(\.rawValue)), .int8(limit)]
+            [.text(vehicle), .textArray(role.seen.map(\.rawValue)), .int8(limit), .text(kind)]
         ).map(OpenAlert.init)
     }
 

@@ -1,4 +1,4 @@
-internal import Alerts
+package import Alerts
 internal import Fleet
 package import Postgres
 internal import Storage
@@ -16,6 +16,8 @@ package struct TripRead: Sendable {
     package let isDiscarded: Bool
     package let driver: String?
     package let tankMl: Int32?
+    /// Of its driver, else of the owner, at its end; nil: nobody said any.
+    package let settings: DriverSettings?
     package let figures: TripFigures
     let weather: TripWeatherRead?
     /// For readers: the weather at its start; nil: no service has told of it.
@@ -32,6 +34,7 @@ package struct TripRead: Sendable {
         (tag, driver) = (try row.text("tag"), try row.text("driver"))
         isDiscarded = try row.timestampMs("discarded_at") != nil
         let own = try row.text("settings").flatMap { try? DriverSettings(text: $0) }
+        settings = own
         let car = try TripRead.car(row)
         tankMl = car.tankMl
         weather = try TripWeatherRead(row)
@@ -76,6 +79,7 @@ public struct ReportQueries: Sendable {
         "alerts", "alert_story",
         "alert_readings",
         "machine", "readings",
-        "debug_logs", "health_scans",
+        "debug_logs", "health_scans", "fleet_map", "vehicle_groups",
+        "machine_history", "services", "vehicle_trips", "vehicle_kinds",
     ]
 }

@@ -5,15 +5,14 @@ public struct Token: Sendable, Equatable {
 
     private static let prefix = "drover_"
     private static let secretBytes = 32
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    public static func random() -> Token { Token(text: prefix + base64url(Secrets.random(secretBytes))) }
+    public static func random() -> Token { Token(text: prefix + Base64URL.text(Secrets.random(secretBytes))) }
 
     /// Nil: not of the form of a token, so that nobody has to be asked about it.
     public init?(_ text: String) {
         let secret = text.utf8.dropFirst(Token.prefix.utf8.count)
         guard text.hasPrefix(Token.prefix), secret.count == (Token.secretBytes * 8 + 5) / 6,
-            secret.allSatisfy(Token.alphabet.contains)
+            secret.allSatisfy(Base64URL.alphabet.contains)
         else { return nil }
         self.text = text
     }
@@ -24,18 +23,4 @@ public struct Token: Sendable, Equatable {
     /// 256 random bits cannot be tried through however fast one tries. Salt or key would add nothing: no two tokens
     /// are the same, and no table of likely ones can be made.
     public var digest: [UInt8] { Secrets.digest(Array(text.utf8)) }
-
-    /// Without padding (RFC 4648, 5).
-    private static func base64url(_ bytes: [UInt8]) -> String {
-        var (text, bits, count): ([UInt8], UInt32, Int) = ([], 0, 0)
-        for byte in bytes {
-            (bits, count) = (bits << 8 | UInt32(byte), count + 8)
-            while count >= 6 {
-                count -= 6
-                text.append(alphabet[Int(bits >> UInt32(count) & 63)])
-            }
-        }
-        if count > 0 { text.append(alphabet[Int(bits << UInt32(6 - count) & 63)]) }
-        return String(decoding: text, as: UTF8.self)
-    }
 }

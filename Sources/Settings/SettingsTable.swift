@@ -233,6 +233,13 @@ public struct SettingRow: Sendable {
             "web.certificate", .text, "",
             "PEM file with the server's certificate and what leads to a root: HTTPS; empty: plain HTTP"),
         SettingRow(
+            "oidc.issuer", .text, "", "OpenID Connect provider that people may log in at, as it calls itself; empty: none"),
+        SettingRow("oidc.client_id", .text, "", "what we are called there"),
+        SettingRow("oidc.client_secret", .text, "", "our password there; better in a file"),
+        SettingRow("oidc.client_secret_file", .text, "", "file whose first line is our password there"),
+        SettingRow("oidc.ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
+        SettingRow("oidc.name", .text, "OpenID", "what the log-in page calls it"),
+        SettingRow(
             "web.trusted_proxies", .text, "",
             "addresses of the proxies in front of the page, with commas: who asks is whom their X-Forwarded-For names"),
         SettingRow("web.certificate_key", .text, "", "PEM file with its private key, without a passphrase"),

@@ -66,6 +66,7 @@ public enum AccountBook {
                 "DELETE FROM drover.mail m USING drover.account a WHERE a.account = $1 AND lower(m.recipient) = lower(a.mail)",
                 [.text(account)])
             try end(account, connection)
+            try connection.query("DELETE FROM drover.account_identity WHERE account = $1", [.text(account)])
             return try connection.query(
                 """
                 UPDATE drover.account SET mail = NULL, first_name = '', last_name = '', roles = '{}', password = NULL,

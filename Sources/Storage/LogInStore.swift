@@ -84,6 +84,20 @@ public enum LogInStore {
             [.text(mail), .bytes(password), .bytes(session), .text(agent), .bool(isKept)])[0].text(0) != nil
     }
 
+    /// Opens a session for who logged in at an OpenID provider. False: no mail address that the provider has verified, or disabled.
+    /// - Parameter new: the account that somebody gets who has none.
+    public static func logIn(
+        issuer: String, subject: String, verifiedMail: String?, firstName: String, lastName: String, new: String,
+        session: [UInt8], agent: String, on connection: Connection
+    ) throws -> Bool {
+        try connection.query(
+            "SELECT drover.log_in_by_identity($1, $2, $3, $4, $5, $6, $7, $8)",
+            [
+                .text(issuer), .text(subject), .text(verifiedMail), .text(firstName), .text(lastName), .text(new),
+                .bytes(session), .text(agent),
+            ])[0].text(0) != nil
+    }
+
     /// Nil: there is no such session any more.
     public static func holder(ofSession session: [UInt8], on connection: Connection) throws -> AccountHolder? {
         try connection.query(

@@ -10,7 +10,7 @@ extension AccountSite {
         guard let post else { return noMail }
         let (first, last) = (fields.name("first_name"), fields.name("last_name"))
         func again(_ status: Int, _ text: String) -> Response {
-            .page(
+            .unkept(
                 AccountPages.register(
                     mail: fields["mail"] ?? "", firstName: fields["first_name"] ?? "",
                     lastName: fields["last_name"] ?? "",
@@ -59,7 +59,7 @@ extension AccountSite {
 
                     """), on: $0)
         }
-        return .page(
+        return .unkept(
             AccountPages.said(
                 "Look into your mail", "A mail is on its way to \(mail). It says how to go on, within a day."))
     }
@@ -67,7 +67,7 @@ extension AccountSite {
     func forgot(_ request: Request, _ fields: Fields) throws -> Response {
         guard let post else { return noMail }
         guard let mail = AccountSite.mail(fields["mail"]) else {
-            return .page(
+            return .unkept(
                 AccountPages.forgot(
                     mail: fields["mail"] ?? "", notice: .fault("The mail address is none, like name@example.org.")), 422
             )
@@ -88,11 +88,11 @@ extension AccountSite {
                 mail: mail, remote: request.remote, link: link.digest, letter: letter, on: $0)
         }
         guard isAdmitted else {
-            return Response.page(
+            return Response.unkept(
                 AccountPages.forgot(mail: mail, notice: .fault(AccountSite.tooMany)), 429
             ).with("Retry-After", "3600")
         }
-        return .page(
+        return .unkept(
             AccountPages.said(
                 "Look into your mail",
                 "If there is an account with \(mail), a mail with a link is on its way. It is good for an hour."))
@@ -105,8 +105,8 @@ extension AccountSite {
                 look.purpose == purpose
             else { return AccountSite.linkOver }
             return switch purpose {
-            case .confirm: .page(AccountPages.confirm(link: link.text))
-            case .password: .page(AccountPages.newPassword(link: link.text, asksMail: !look.hasMail))
+            case .confirm: .unkept(AccountPages.confirm(link: link.text))
+            case .password: .unkept(AccountPages.newPassword(link: link.text, asksMail: !look.hasMail))
             }
         }
     }
@@ -125,7 +125,7 @@ extension AccountSite {
                     on: $0)
             })
         else {
-            return .page(
+            return .unkept(
                 AccountPages.confirm(link: link.text, notice: .fault("This is not the password that was chosen.")), 401)
         }
         return Response.seeOther("/account").with("Set-Cookie", cookie.set(session, isKept: false))
@@ -138,7 +138,7 @@ extension AccountSite {
             look.purpose == .password
         else { return AccountSite.linkOver }
         func again(_ text: String) -> Response {
-            .page(
+            .unkept(
                 AccountPages.newPassword(
                     link: link.text, asksMail: !look.hasMail, mail: fields["mail"] ?? "", notice: .fault(text)), 422)
         }
@@ -156,7 +156,7 @@ extension AccountSite {
         guard isSet else {
             return look.hasMail ? AccountSite.linkOver : again("Another account has this mail address already.")
         }
-        return .page(
+        return .unkept(
             AccountPages.said(
                 "The password is taken", "It holds from now on. Wherever you were logged in, you are no longer."))
     }

@@ -5,7 +5,9 @@ internal import Storage
 
 /// The pages of accounts, as HTML. Everything from outside is escaped.
 enum AccountPages {
-    static func logIn(mail: String = "", next: String = "", notice: FormPage.Notice? = nil) -> String {
+    static func logIn(
+        mail: String = "", next: String = "", provider: String? = nil, notice: FormPage.Notice? = nil
+    ) -> String {
         FormPage.page(
             "Log in", notice,
             FormPage.form(
@@ -15,6 +17,10 @@ enum AccountPages {
                     .input("password", "Password", "password", "", "current-password"),
                     .check("keep", "Stay logged in on this device"),
                 ], "Log in")
+                + (provider.map { there in
+                    let way = next.isEmpty ? "/oidc/start" : "/oidc/start?next=" + Address.escaped(next)
+                    return "<p><a class=\"button\" href=\"\(way)\">Log in with \(HTMLText.escaped(there))</a></p>\n"
+                } ?? "")
                     + """
                     <p><a href="/forgot">Forgot the password?</a></p>
                     <p><a href="/register">Make an account</a></p>

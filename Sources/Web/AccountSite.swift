@@ -24,25 +24,29 @@ public final class AccountSite: Sendable {
     let lender: ConnectionLender
     let cookie: SessionCookie
     let post: Post?
-    private let log: Log
+    /// Where one logs in without a password of ours; nil: nowhere.
+    private let provider: String?
+    let log: Log
 
     /// - Parameters:
     ///   - isSecure: the pages come over HTTPS, from us or a proxy.
+    ///   - provider: the name of the OpenID provider, nil: there is none.
     ///   - post: nil: no mail can be sent, so nobody registers or gets a new password by it.
-    public init(conninfo: String, isSecure: Bool, post: Post?, log: Log) {
+    public init(conninfo: String, isSecure: Bool, post: Post?, provider: String?, log: Log) {
         lender = ConnectionLender(conninfo: conninfo)
         (cookie, self.post, self.log) = (SessionCookie(isSecure: isSecure), post, log)
+        self.provider = provider
     }
 
     public func add(to router: inout Router) {
-        router.add("GET", "/login") { request in
-            .page(AccountPages.logIn(next: AccountSite.next(request.query["next"])))
+        router.add("GET", "/login") { [self] request in
+            .unkept(AccountPages.logIn(next: AccountSite.next(request.query["next"]), provider: provider))
         }
         router.add("POST", "/login") { [self] in form($0, logIn) }
         router.add("POST", "/logout") { [self] in ownForm($0, logOut) }
-        router.add("GET", "/register") { [self] _ in post == nil ? noMail : .page(AccountPages.register()) }
+        router.add("GET", "/register") { [self] _ in post == nil ? noMail : .unkept(AccountPages.register()) }
         router.add("POST", "/register") { [self] in form($0, register) }
-        router.add("GET", "/forgot") { [self] _ in post == nil ? noMail : .page(AccountPages.forgot()) }
+        router.add("GET", "/forgot") { [self] _ in post == nil ? noMail : .unkept(AccountPages.forgot()) }
         router.add("POST", "/forgot") { [self] in form($0, forgot) }
         router.add("GET", "/confirm") { [self] in showLink($0, .confirm) }
         router.add("POST", "/confirm") { [self] in form($0, confirm) }
@@ -63,7 +67,9 @@ public final class AccountSite: Sendable {
     private func logIn(_ request: Request, _ fields: Fields) throws -> Response {
         let next = AccountSite.next(fields["next"])
         func again(_ status: Int, _ text: String) -> Response {
-            .page(AccountPages.logIn(mail: fields["mail"] ?? "", next: next, notice: .fault(text)), status)
+            .unkept(
+                AccountPages.logIn(
+                    mail: fields["mail"] ?? "", next: next, provider: provider, notice: .fault(text)), status)
         }
         guard let mail = AccountSite.mail(fields["mail"]), let password = fields.password("password") else {
             return again(422, "Give your mail address and the password.")
@@ -123,14 +129,14 @@ public final class AccountSite: Sendable {
     }
 
     static let tooMany = "There were too many tries. Try again later."
-    static let linkOver = Response.page(
+    static let linkOver = Response.unkept(
         AccountPages.said(
             "This link is over",
             "It was used, replaced by a newer one, or is too old. Ask for another.",
             link: ("/forgot", "Ask for a new one")), 410)
 
     /// Only to pages of ours.
-    private static func next(_ text: String?) -> String {
+    static func next(_ text: String?) -> String {
         guard let text, text.hasPrefix("/"), !text.hasPrefix("//"), text.utf8.count <= 500,
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") })
         else { return "" }
@@ -150,7 +156,7 @@ public final class AccountSite: Sendable {
     }
 
     var noMail: Response {
-        .page(
+        .unkept(
             AccountPages.said(
                 "No mail", "This server sends no mail, so it can confirm nobody. Ask who runs it for an account."), 503)
     }
@@ -210,5 +216,12 @@ public final class AccountSite: Sendable {
                 503, type: "database", detail: "Accounts cannot be looked up right now. Try again in a moment."
             ).with("Retry-After", "5")
         }
+    }
+}
+
+extension Response {
+    /// A page that no cache keeps.
+    static func unkept(_ html: String, _ status: Int = 200) -> Response {
+        .page(html, status: status).with("Cache-Control", "no-store")
     }
 }

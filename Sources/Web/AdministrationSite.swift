@@ -70,7 +70,7 @@ public struct AdministrationSite: Sendable {
         .page(
             AdministrationPage.html(
                 try AdministrationStore.accounts(on: connection), try AdministrationStore.fleets(on: connection),
-                mark: caller.mark, notice: notice), status)
+                mark: caller.mark, notice: notice), status: status)
     }
 
     /// Ids with blanks, commas or line ends between.

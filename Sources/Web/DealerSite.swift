@@ -92,7 +92,7 @@ public struct DealerSite: Sendable {
                     FormPage.time(one.askedMs), state(one), buttons(one, caller.mark),
                 ]
             }, empty: "No dealer has asked for a machine.")
-        return .page(FormPage.page("Dealers", notice, form + table, isWide: true), status)
+        return .page(FormPage.page("Dealers", notice, form + table, isWide: true), status: status)
     }
 
     private func state(_ one: DealerStore.Dealership) -> String {

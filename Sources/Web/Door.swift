@@ -49,7 +49,7 @@ public final class Door: Sendable {
                 return .seeOther("/login?next=" + Door.wayBack(to: request))
             }
             guard !caller.roles.isDisjoint(with: roles) else {
-                return .page(AccountPages.notForYou(Door.list(roles)), 403)
+                return .page(AccountPages.notForYou(Door.list(roles)), status: 403)
             }
             return try seeing(caller, lender, Connection.beginSnapshot, body)
         }

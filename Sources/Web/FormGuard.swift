@@ -32,7 +32,7 @@ struct SessionCookie {
     private static let keptS = 90 * 86_400
     /// Over HTTPS a name that browsers take from this host only (RFC 6265bis, 4.1.3.2).
     let name: String
-    private let isSecure: Bool
+    let isSecure: Bool
 
     init(isSecure: Bool) { (self.isSecure, name) = (isSecure, isSecure ? "__Host-drover" : "drover") }
 

@@ -11,7 +11,7 @@ extension AccountSite {
         _ session: Token, _ holder: AccountHolder, _ notice: FormPage.Notice?, _ connection: Connection,
         status: Int = 200
     ) throws -> Response {
-        .page(
+        .unkept(
             AccountPages.account(
                 holder, sessions: try LogInStore.sessions(ofSession: session.digest, on: connection),
                 mark: FormGuard.mark(session), notice: notice), status)

@@ -19,9 +19,8 @@ enum PagePolicy {
 
 extension Response {
     /// A page of ours.
-    static func page(_ html: String, _ status: Int = 200, hasScripts: Bool = false) -> Response {
+    static func page(_ html: String, status: Int = 200, hasScripts: Bool = false) -> Response {
         .html(html, status: status)
             .with("Content-Security-Policy", hasScripts ? PagePolicy.withScripts : PagePolicy.text)
-            .with("Cache-Control", "no-store")
     }
 }

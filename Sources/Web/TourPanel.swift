@@ -2,7 +2,6 @@ internal import Fleet
 public import HTTP
 internal import Observe
 internal import Postgres
-internal import Reports
 internal import Secrets
 internal import Storage
 internal import Tours
@@ -106,25 +105,12 @@ public final class TourPanel: Sendable {
     private func page(
         _ title: String, _ caller: PageCaller, _ main: String, script: String? = nil, status: Int = 200
     ) -> Response {
-        let styles = (script == nil ? [] : BaseMap.styles) + ["pages.css", "tours.css"]
-        // In the order in which they stand here, when the page is there.
-        let scripts = script.map { BaseMap.scripts + ["tour-map.js", $0] } ?? []
-        let head =
-            styles.map { "\n<link rel=\"stylesheet\" href=\"\(assets.address($0))\">" }
-            + scripts.map { "\n<script defer src=\"\(assets.address($0))\"></script>" }
-        let body = """
-            <a class="skip" href="#main">To the content</a>
-            <header class="site"><a class="name" href="/tours">Drover</a>
-            <nav aria-label="Pages"><ul><li><a href="/tours" aria-current="page">Tours</a></li>\
-            <li><a href="/account">Account: \(HTMLText.escaped(caller.account))</a></li></ul></nav>
-            </header>
-            <main id="main" tabindex="-1">
-            \(main)
-            </main>
-            """
-        return .page(
-            HTMLText.page(title: "Drover: \(title)", head: head.joined(), body: body), status,
-            hasScripts: !scripts.isEmpty)
+        let hasMap = script != nil
+        var page = PageShell(caller: caller, assets: assets).page(
+            title, at: "/tours", styles: (hasMap ? BaseMap.styles : []) + ["tours.css"],
+            scripts: script.map { BaseMap.scripts + ["tour-map.js", $0] } ?? [], main: main)
+        page.status = status
+        return page
     }
 
     static let unknown = Response.problem(404, type: "not-found", detail: "There is no such tour. /tours lists them.")

@@ -118,6 +118,19 @@ extension Settings {
     }
 
     /// A secret of its setting or of the file that `…_file` names.
+    /// Nil: none is set.
+    func openIDProvider() throws -> OpenIDProvider? {
+        let issuer = text("oidc.issuer")
+        guard !issuer.isEmpty else { return nil }
+        guard !text("oidc.client_id").isEmpty, !text("web.public_url").isEmpty else {
+            throw Failure("oidc.issuer needs oidc.client_id, and web.public_url to come back to: set all three or none")
+        }
+        let caFile = text("oidc.ca_file")
+        return try OpenIDProvider(
+            name: text("oidc.name"), issuer: issuer, clientID: text("oidc.client_id"),
+            clientSecret: try secret("oidc.client_secret"), caFile: caFile.isEmpty ? nil : caFile)
+    }
+
     private func secret(_ key: String) throws -> String {
         let file = text(key + "_file")
         guard !file.isEmpty else { return text(key) }

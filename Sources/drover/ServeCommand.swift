@@ -2,6 +2,7 @@ import Foundation
 import Gateways
 import HTTP
 import Observe
+import Outside
 import Reports
 import Settings
 import Tiles
@@ -46,6 +47,7 @@ struct PageRole {
     private let log: Log
     private let uploads: UploadSender
     private let streams: AlertStreams
+    private let live: LiveStreams
     private let server: Server
     private let apps: AppsRole?
     private let surveys: SurveySite
@@ -63,12 +65,16 @@ struct PageRole {
         let (rules, queries) = (try settings.tripRules(), try Home.reportQueries())
         let folder = try Home.path(settings.text("alerts.thresholds_dir"))
         let nodes = try PageRole.nodes(settings)
+        let assets = try AssetFiles(folder: Home.directory() + "/Assets")
+        let base = try PageRole.baseMap(settings, assets)
         let uploads = UploadSender(
             Roles.kafka(settings, clientID: "drover-serve", log: log),
             partitions: Int32(settings.integer("kafka.partitions")), metrics: Metrics(), log: log)
         self.uploads = uploads
         let streams = AlertStreams(conninfo: settings.text("postgres.reader_url", or: "postgres.url"), log: log)
         self.streams = streams
+        let live = LiveStreams(conninfo: settings.text("postgres.reader_url", or: "postgres.url"), log: log)
+        self.live = live
         let isSecure = certificate != nil || settings.text("web.public_url").hasPrefix("https://")
         let door = Door(conninfo: settings.text("postgres.page_url"), isSecure: isSecure, log: log)
         let post = try PageRole.accountPost(settings)
@@ -81,15 +87,21 @@ struct PageRole {
             conninfo: PageRole.surveyConninfo(settings), uploads: uploads, nodes: nodes,
             shelf: try settings.weatherShelf(), log: log)
         self.surveys = surveys
+        let provider = try settings.openIDProvider()
         let accounts = AccountSite(
             conninfo: settings.text("postgres.reader_url", or: "postgres.url"), isSecure: isSecure,
-            post: post, log: log)
+            post: post, provider: provider?.name, log: log)
         var router = site.router()
-        let assets = try AssetFiles(folder: Home.directory() + "/Assets")
         assets.add(to: &router)
-        let base = try PageRole.baseMap(settings, assets)
         base.add(to: &router)
+        FleetSite(
+            door: door, queries: queries, rules: rules, price: settings.fuelPrice, assets: assets, base: base,
+            uploads: uploads, live: live
+        ).add(to: &router)
         accounts.add(to: &router)
+        if let provider {
+            OpenIDSite(provider, accounts: accounts, address: settings.text("web.public_url")).add(to: &router)
+        }
         AdministrationSite(door: door).add(to: &router)
         DealerSite(door: door, post: post).add(to: &router)
         surveys.add(to: &router)
@@ -110,6 +122,7 @@ struct PageRole {
             surveys.stop()
             uploads.stop()
             streams.stop()
+            live.stop()
             throw error
         }
         do {
@@ -122,6 +135,7 @@ struct PageRole {
             surveys.stop()
             uploads.stop()
             streams.stop()
+            live.stop()
             throw error
         }
     }
@@ -152,6 +166,7 @@ struct PageRole {
         // What the broker acknowledged last is still marked.
         surveys.stop()
         streams.stop()
+        live.stop()
     }
 
     private static func baseMap(_ settings: Settings, _ assets: AssetFiles) throws -> BaseMap {

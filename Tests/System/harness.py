@@ -147,7 +147,7 @@ class Watch:
         context.on("weberror", lambda error: self.errors.append(str(error.error)))
         context.on("console", self._console)
         context.on("request", self._request)
-        context.on("requestfailed", lambda request: self.failed.append(f"{request.url}: {request.failure}"))
+        context.on("requestfailed", self._failed)
         # Refused, not only noticed: a test sends nothing out.
         context.route(lambda url: not self._is_inside(url), lambda route: route.abort())
 
@@ -158,6 +158,12 @@ class Watch:
     def _request(self, request):
         if not self._is_inside(request.url):
             self.outside.append(request.url)
+
+    def _failed(self, request):
+        # Whoever leaves a page gives up what its script still asked for, and the stream that keeps it live.
+        if request.failure == "net::ERR_ABORTED" and request.resource_type in ("eventsource", "fetch"):
+            return
+        self.failed.append(f"{request.url}: {request.failure}")
 
     @staticmethod
     def _is_inside(url):

@@ -1,0 +1,201 @@
+internal import Foundation
+internal import Outbound
+internal import Secrets
+internal import Synchronization
+
+/// Log-in at an OpenID Connect provider: code flow with PKCE (OpenID Connect Core 1.0, 3.1; RFC 7636).
+public final class OpenIDProvider: Sendable {
+    /// Who logged in there.
+    public struct Identity: Equatable, Sendable {
+        public let issuer, subject: String
+        public let mail: String?
+        public let isMailVerified: Bool
+        public let firstName, lastName: String
+    }
+
+    public struct Fault: Error, CustomStringConvertible { public let description: String }
+
+    /// What the log-in that comes back has to match; the browser keeps it meanwhile.
+    public struct Attempt: Sendable {
+        public let state, nonce, verifier: String
+
+        public static func random() -> Attempt {
+            Attempt(
+                state: Base64URL.text(Secrets.random(16)), nonce: Base64URL.text(Secrets.random(16)),
+                verifier: Base64URL.text(Secrets.random(32)))
+        }
+
+        /// For a cookie.
+        public var text: String { "\(state).\(nonce).\(verifier)" }
+
+        init(state: String, nonce: String, verifier: String) {
+            (self.state, self.nonce, self.verifier) = (state, nonce, verifier)
+        }
+
+        public init?(_ text: String) {
+            let parts = text.split(separator: ".").map(String.init)
+            guard parts.count == 3, (60...200).contains(text.utf8.count) else { return nil }
+            self.init(state: parts[0], nonce: parts[1], verifier: parts[2])
+        }
+    }
+
+    private struct Endpoints: Sendable {
+        let authorization, token: String
+        let people: String?
+        let readMs: Int64
+    }
+
+    /// As people call it.
+    public let name: String
+    private let issuer: ServiceAddress
+    /// As it calls itself, to the letter.
+    private let issuerName: String
+    private let client: (id: String, secret: String)
+    private let caFile: String?
+    private let endpoints = Mutex<Endpoints?>(nil)
+    private static let endpointsHoldMs: Int64 = 3_600_000
+    /// Clocks differ.
+    private static let leewayS: Int64 = 120
+
+    /// - Parameter issuer: the setting `oidc.issuer`.
+    public init(
+        name: String, issuer: String, clientID: String, clientSecret: String, caFile: String?
+    ) throws(ServiceAddress.Fault) {
+        self.issuer = try ServiceAddress(issuer, setting: "oidc.issuer")
+        (self.name, issuerName, self.caFile) = (name, issuer, caFile)
+        client = (clientID, clientSecret)
+    }
+
+    /// Where the browser goes. Asks the provider where that is, once an hour.
+    /// - Parameter back: where it comes back to.
+    public func address(of attempt: Attempt, back: String, nowMs: Int64) throws(Fault) -> String {
+        let endpoints = try known(nowMs: nowMs)
+        let challenge = Base64URL.text(Secrets.sha256(Array(attempt.verifier.utf8)))
+        let query = OpenIDProvider.form([
+            ("response_type", "code"), ("client_id", client.id), ("redirect_uri", back),
+            ("scope", "openid email profile"), ("state", attempt.state), ("nonce", attempt.nonce),
+            ("code_challenge", challenge), ("code_challenge_method", "S256"),
+        ])
+        return endpoints.authorization + (endpoints.authorization.contains("?") ? "&" : "?") + query
+    }
+
+    /// Who came back with that code.
+    public func identity(
+        code: String, attempt: Attempt, back: String, nowMs: Int64
+    ) throws(Fault) -> Identity {
+        let endpoints = try known(nowMs: nowMs)
+        let credentials = OpenIDProvider.form([(client.id, client.secret)]).replacing(
+            "=", with: ":", maxReplacements: 1)
+        let answer = try ask(
+            endpoints.token,
+            headers: [
+                ("Authorization", "Basic " + Data(credentials.utf8).base64EncodedString()),
+                ("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "application/json"),
+            ],
+            body: OpenIDProvider.form([
+                ("grant_type", "authorization_code"), ("code", code), ("redirect_uri", back),
+                ("code_verifier", attempt.verifier),
+            ]))
+        guard let token = answer["id_token"] as? String else {
+            throw Fault(description: "the provider's answer has no id_token")
+        }
+        let found = try claims(of: token, nonce: attempt.nonce, nowS: nowMs / 1_000)
+        guard found["email"] == nil, let people = endpoints.people, let access = answer["access_token"] as? String
+        else {
+            return identity(found)
+        }
+        // A provider may tell of people there only (OpenID Connect Core 1.0, 5.4).
+        let told = try ask(people, headers: [("Authorization", "Bearer " + access), ("Accept", "application/json")])
+        guard told["sub"] as? String == found["sub"] as? String else {
+            throw Fault(description: "the provider told of somebody else")
+        }
+        return identity(found.merging(told) { first, _ in first })
+    }
+
+    /// The token came from the provider itself over TLS, which stands in the place of its signature (OpenID Connect Core 1.0,
+    /// 3.1.3.7, 6); everything else of that list is looked at.
+    private func claims(of token: String, nonce: String, nowS: Int64) throws(Fault) -> [String: Any] {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let claims = OpenIDProvider.object(Base64URL.bytes(parts[1]) ?? []) else {
+            throw Fault(description: "the id_token is none")
+        }
+        let audiences = (claims["aud"] as? [String]) ?? (claims["aud"] as? String).map { [$0] } ?? []
+        guard claims["iss"] as? String == issuerName else {
+            throw Fault(description: "the id_token is of another issuer")
+        }
+        guard audiences.contains(client.id), audiences.count == 1 || claims["azp"] as? String == client.id else {
+            throw Fault(description: "the id_token is for somebody else")
+        }
+        guard let end = claims["exp"] as? NSNumber, end.int64Value + OpenIDProvider.leewayS > nowS else {
+            throw Fault(description: "the id_token is too old")
+        }
+        guard claims["nonce"] as? String == nonce else { throw Fault(description: "the id_token is of another log-in") }
+        guard let subject = claims["sub"] as? String, (1...255).contains(subject.utf8.count) else {
+            throw Fault(description: "the id_token names nobody")
+        }
+        return claims
+    }
+
+    /// Precondition: the claims were checked.
+    private func identity(_ claims: [String: Any]) -> Identity {
+        func name(_ key: String) -> String {
+            let text = claims[key] as? String ?? ""
+            return text.utf8.count <= 200 && text.unicodeScalars.allSatisfy { $0.value >= 0x20 } ? text : ""
+        }
+        return Identity(
+            issuer: issuerName, subject: claims["sub"] as? String ?? "", mail: claims["email"] as? String,
+            isMailVerified: claims["email_verified"] as? Bool ?? false, firstName: name("given_name"),
+            lastName: name("family_name"))
+    }
+
+    /// OpenID Connect Discovery 1.0.
+    private func known(nowMs: Int64) throws(Fault) -> Endpoints {
+        if let known = endpoints.withLock({ $0 }), nowMs - known.readMs < OpenIDProvider.endpointsHoldMs {
+            return known
+        }
+        let document = try ask(issuer.base + "/.well-known/openid-configuration")
+        guard document["issuer"] as? String == issuerName else {
+            throw Fault(description: "the provider calls itself otherwise than oidc.issuer does")
+        }
+        func endpoint(_ key: String) throws(Fault) -> String {
+            guard let text = document[key] as? String, (1...2_000).contains(text.utf8.count),
+                text.hasPrefix("https://") || issuer.isPlain && text.hasPrefix("http://"),
+                text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+            else { throw Fault(description: "the provider's `\(key)` is no address like https://…") }
+            return text
+        }
+        let read = Endpoints(
+            authorization: try endpoint("authorization_endpoint"), token: try endpoint("token_endpoint"),
+            people: document["userinfo_endpoint"] == nil ? nil : try endpoint("userinfo_endpoint"), readMs: nowMs)
+        endpoints.withLock { $0 = read }
+        return read
+    }
+
+    private func ask(
+        _ url: String, headers: [(name: String, value: String)] = [], body: String? = nil
+    ) throws(Fault) -> [String: Any] {
+        var limits = HTTPSClient.Limits()
+        (limits.connectMs, limits.totalMs, limits.bodyBytesMax) = (5_000, 10_000, 1 << 20)
+        let reply: Reply
+        do {
+            let https = try HTTPSClient(caFile: caFile, limits: limits, isPlainAllowed: issuer.isPlain)
+            reply = try https.ask(url, headers: headers, body: body.map { Array($0.utf8) })
+        } catch {
+            throw Fault(description: "\(error)")
+        }
+        // What it says of the reason may hold what was sent.
+        guard reply.status == 200 else { throw Fault(description: "the provider answered with status \(reply.status)") }
+        guard let object = OpenIDProvider.object(reply.body) else {
+            throw Fault(description: "the provider's answer is no JSON object")
+        }
+        return object
+    }
+
+    private static func object(_ bytes: [UInt8]) -> [String: Any]? {
+        (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any]
+    }
+
+    private static func form(_ items: [(String, String)]) -> String {
+        items.map { ServiceAddress.escaped($0.0) + "=" + ServiceAddress.escaped($0.1) }.joined(separator: "&")
+    }
+}

@@ -1,0 +1,144 @@
+internal import Alerts
+internal import Fleet
+internal import Postgres
+internal import Reports
+
+/// One alert: what happened, by which rule, the readings behind it, and what people say of it.
+struct AlertPage {
+    private static let aroundMs: Int64 = 12 * 3_600_000
+    private static let points: Int64 = 300
+    private static let silences: [(hours: Int, text: String)] = [
+        (1, "1 hour"), (8, "8 hours"), (24, "1 day"), (168, "7 days"),
+    ]
+
+    let story: AlertStory
+    let caller: PageCaller
+    let mayAct: Bool
+    /// What the form just said, which waits to be committed.
+    let waiting: Waiting?
+    let nowMs: Int64
+
+    enum Waiting: String { case acknowledgement, silence }
+
+    func html(series: [MachineView.Series], span: Range<Int64>) -> String {
+        """
+        <p><a href="/alerts">All open alerts</a></p>
+        <h1>\(HTMLText.escaped(story.parameter)): \(HTMLText.escaped(story.vehicleName ?? story.vehicle))</h1>
+        <p class="soft"><span id="updated">Last updated \(caller.clock.second(nowMs)), times are \(HTMLText.escaped(caller.clock.zone)).</span> <span id="live"></span></p>
+        <div id="story">
+        \(said)
+        <dl>\(facts)</dl>
+        \(chart(series, span))
+        \(readings)
+        </div>
+        \(mayAct && isOpen ? forms : "")
+        """
+    }
+
+    private var isOpen: Bool { story.alert.resolvedMs == nil && story.state != "withdrawn" }
+
+    /// What was sent a moment ago and is not in the database yet.
+    private var said: String {
+        switch waiting {
+        case .acknowledgement where story.acknowledgement == nil:
+            "<p role=\"status\" class=\"soon\">Your acknowledgement is on its way. It shows here as soon as it counts.</p>"
+        case .silence where story.silencedUntilMs == nil:
+            "<p role=\"status\" class=\"soon\">Your silence is on its way. It shows here as soon as it counts.</p>"
+        default: ""
+        }
+    }
+
+    private var facts: String {
+        let alert = story.alert
+        let severity = story.state == "due_soon" ? ("soon", "due soon") : (story.severity, story.severity)
+        let state = "<span class=\"\(severity.0)\">\(severity.1)</span>, \(story.state.replacing("_", with: " "))"
+        let worst = alert.shown(alert.worstValue, caller.shownUnits).map {
+            "\($0), \(caller.clock.html(alert.worstAtMs))"
+        }
+        let recommended = alert.shown(alert.recommended, caller.shownUnits)
+        let seen = story.acknowledgement.map { seen in
+            "by \(HTMLText.escaped(seen.by)), \(caller.clock.html(seen.ms))"
+                + (seen.note.map { ": \(HTMLText.escaped($0))" } ?? "")
+        }
+        let pairs: [(String, String?)] = [
+            ("State", state + (story.revision > 0 ? ", corrected by late data \(story.revision) times" : "")),
+            (
+                "Vehicle",
+                "<a href=\"/vehicles/\(Address.escaped(story.vehicle))?kind=\(alert.kind)\">\(HTMLText.escaped(story.vehicle))</a>"
+                    + (story.model.isEmpty ? "" : ", \(HTMLText.escaped(story.model))")
+            ),
+            ("Since", caller.clock.html(alert.sinceMs)), ("Opened", caller.clock.html(alert.openedMs)),
+            ("Resolved", alert.resolvedMs.map(caller.clock.html)), ("Worst", worst),
+            (
+                "Rule",
+                HTMLText.escaped(
+                    alert.shownRule(caller.shownUnits) + "; " + (story.ruleSource ?? "its rule set is not on record")
+                        + ", version \(story.rulesVersion)")
+            ),
+            ("Recommended", recommended.map(HTMLText.escaped)), ("Ends with", HTMLText.escaped(story.ending)),
+            ("What to do", story.advice.map(HTMLText.escaped)),
+            (
+                "Before it",
+                story.repeats == 0 ? nil : "\(story.repeats) of this parameter in the 30 days before"
+            ), ("Seen", seen ?? "not yet"), ("Silenced until", story.silencedUntilMs.map(caller.clock.html)),
+        ]
+        return pairs.compactMap { name, text in text.map { "<dt>\(name)</dt><dd>\($0)</dd>" } }.joined(separator: "\n")
+    }
+
+    /// How long before and after it is looked at.
+    static func span(_ story: AlertStory, nowMs: Int64) -> Range<Int64> {
+        let endMs = max(story.alert.resolvedMs ?? nowMs, story.alert.worstAtMs)
+        let end = min(endMs, story.alert.worstAtMs + 7 * UTC.msPerDay) + aroundMs
+        return min(story.alert.sinceMs, story.alert.openedMs) - aroundMs..<end
+    }
+
+    static func pieceS(_ span: Range<Int64>) -> Int64 {
+        max(1, (span.upperBound - span.lowerBound) / 1_000 / points)
+    }
+
+    private func chart(_ series: [MachineView.Series], _ span: Range<Int64>) -> String {
+        guard let series = series.first(where: { $0.name == story.parameter }) else { return "" }
+        let unit = ShownValue(0, unit: series.unit, in: caller.shownUnits).unit
+        func shown(_ value: Double) -> Double { ShownValue(value, unit: series.unit, in: caller.shownUnits).value }
+        let chart = LineChart(
+            title: "\(series.name), \(unit)",
+            points: series.points.map { LineChart.Point(ms: $0.ms, least: shown($0.least), most: shown($0.most)) },
+            limits: series.limits.map { LineChart.Limit(shown($0.value), $0.kind) }, span: span,
+            gapMs: max(3 * 3_600_000, 3_000 * AlertPage.pieceS(span)), clock: caller.clock.minute)
+        guard let svg = chart.svg else { return "" }
+        return
+            "<div class=\"charts\"><figure><figcaption>\(HTMLText.escaped(chart.title))</figcaption>\(svg)</figure></div>"
+    }
+
+    private var readings: String {
+        HTMLText.table(
+            caption: "Readings behind it",
+            headers: [.text("Reading"), .html("Time"), .number("Value"), .word("Id"), .number("Offset")],
+            rows: story.readings.map { reading in
+                [
+                    reading.what, caller.clock.html(reading.readMs),
+                    story.alert.shown(reading.value, caller.shownUnits) ?? reading.value, reading.id,
+                    reading.offset.map(String.init),
+                ]
+            }, empty: "No reading is behind it: silence is.")
+    }
+
+    /// Each is a record of its own: sent twice, it counts once.
+    private var forms: String {
+        let hidden =
+            "<input type=\"hidden\" name=\"\(FormGuard.field)\" value=\"\(caller.mark)\"><input type=\"hidden\" name=\"id\" value=\"\(AlertAction.newID())\">"
+        let options = AlertPage.silences.map { "<option value=\"\($0.hours)\">\($0.text)</option>" }.joined()
+        let address = "/alerts/\(Address.escaped(story.id))"
+        return """
+            <div class="beside">
+            <form class="fields" method="post" action="\(address)/acknowledge"><h2>I have seen it</h2>\(hidden)
+            <label for="seen-note">Note, if you like</label><input id="seen-note" name="note" type="text" maxlength="500" autocomplete="off">
+            <button>Acknowledge</button></form>
+            <form class="fields" method="post" action="\(address)/silence"><h2>Tell nobody for a while</h2>\(hidden.replacing("name=\"id\" value=\"", with: "name=\"id\" value=\"s"))
+            <label for="hours">For</label><select id="hours" name="hours">\(options)</select>
+            <label for="silence-note">Why</label><input id="silence-note" name="note" type="text" maxlength="500" autocomplete="off">
+            <button>Silence this parameter of this machine</button></form>
+            </div>
+            """
+    }
+}

@@ -1,0 +1,85 @@
+internal import Alerts
+internal import Fleet
+internal import Gateways
+internal import HTTP
+internal import Observe
+internal import Postgres
+internal import Reports
+
+extension FleetSite {
+    func addAlertPages(to router: inout Router) {
+        router.add("GET", "/alerts") { [self] request in
+            door.page(request, for: FleetSite.viewers) { caller, connection in
+                let alerts = try OpenAlert.read(
+                    role: caller.audience, limit: AlertsPage.rowsMax, queries, on: connection)
+                let page = AlertsPage(alerts: alerts, caller: caller, nowMs: Clock.nowMs())
+                return shell(caller).page(
+                    "open alerts", at: "/alerts", scripts: ["live.js", "alerts.js"], main: page.html)
+            }
+        }
+        router.add("GET", "/alerts/{alert}") { [self] request in
+            door.page(request, for: FleetSite.viewers) { caller, connection in
+                guard let story = try story(request, caller, connection) else { return FleetSite.noAlert }
+                return try page(story, request.query["said"].flatMap(AlertPage.Waiting.init), caller, connection)
+            }
+        }
+        router.add("POST", "/alerts/{alert}/acknowledge") { [self] request in
+            form(request, .acknowledgement, AlertAction.acknowledgement)
+        }
+        router.add("POST", "/alerts/{alert}/silence") { [self] request in
+            form(request, .silence, AlertAction.silence)
+        }
+    }
+
+    private typealias Say = @Sendable (AlertStory, Fields, String, Int64) throws(AlertAction.Fault) -> Action
+
+    private static let noAlert = Response.problem(
+        404, type: "not-found", detail: "There is no such alert that you may see.")
+
+    private func story(_ request: Request, _ caller: PageCaller, _ connection: Connection) throws -> AlertStory? {
+        try AlertStory.read(
+            request.parameters["alert"]!, audiences: caller.audience.seen, queries, on: connection)
+    }
+
+    private func page(
+        _ story: AlertStory, _ waiting: AlertPage.Waiting?, _ caller: PageCaller, _ connection: Connection
+    ) throws -> Response {
+        let nowMs = Clock.nowMs()
+        let mayAct = story.alert.kind == "machine" && !caller.roles.isDisjoint(with: FleetSite.keepers)
+        let page = AlertPage(story: story, caller: caller, mayAct: mayAct, waiting: waiting, nowMs: nowMs)
+        let span = AlertPage.span(story, nowMs: nowMs)
+        var series: [MachineView.Series] = []
+        if story.alert.kind == "machine", let id = VehicleID(story.vehicle),
+            let view = try MachineView(id, role: caller.audience, queries, on: connection)
+        {
+            series = try view.series(span, pieceS: AlertPage.pieceS(span), queries, on: connection)
+        }
+        return shell(caller).page(
+            "\(story.parameter) of \(story.vehicle)", at: "/alerts", scripts: ["live.js", "alerts.js"],
+            main: page.html(series: series, span: span))
+    }
+
+    /// A page pushes what somebody says, and shows it when it is committed.
+    private func form(_ request: Request, _ said: AlertPage.Waiting, _ say: @escaping Say) -> Response {
+        door.form(request, for: FleetSite.keepers) { caller, fields, connection in
+            guard let story = try story(request, caller, connection) else { return FleetSite.noAlert }
+            let upload: Upload
+            do {
+                upload = try Upload(ofMachine: try say(story, fields, caller.account, Clock.nowMs()))
+            } catch let fault as AlertAction.Fault {
+                return .problem(422, type: "form", detail: fault.text)
+            } catch {
+                return .problem(422, type: "form", detail: "\(error)")
+            }
+            switch uploads.send(upload) {
+            case .acknowledged:
+                return .seeOther("/alerts/\(Address.escaped(story.id))?said=\(said.rawValue)")
+            case .brokerAway, .busy:
+                return Response.problem(
+                    503, type: "broker-away",
+                    detail: "This cannot be stored right now. Go back and send it again in a moment: it counts once."
+                ).with("Retry-After", "10")
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+internal import Alerts
+internal import Fleet
+internal import Reports
+
+/// All open alerts that somebody may see, by vehicle, the worst first.
+struct AlertsPage {
+    static let rowsMax: Int64 = 500
+
+    let alerts: [OpenAlert]
+    let caller: PageCaller
+    let nowMs: Int64
+
+    var html: String {
+        """
+        <h1>Open alerts</h1>
+        <p><span id="count" role="status">\(alerts.count) open, \(alerts.count { $0.acknowledgedBy == nil }) not seen yet.</span> <span class="soft" id="updated">Last updated \(caller.clock.second(nowMs)), times are \(HTMLText.escaped(caller.clock.zone)).</span> <span class="soft" id="live"></span></p>
+        \(alerts.count == Int(AlertsPage.rowsMax) ? "<p class=\"warning\">There are more: the first \(alerts.count) are shown.</p>" : "")
+        <div id="alerts">
+        \(groups)
+        </div>
+        """
+    }
+
+    private var groups: String {
+        guard !alerts.isEmpty else { return "<p class=\"empty\">No alert is open.</p>" }
+        // In the order of each vehicle's worst one.
+        var order: [String] = []
+        let groups = Dictionary(grouping: alerts) { open in open.alert.vehicle }
+        for open in alerts where !order.contains(open.alert.vehicle) { order.append(open.alert.vehicle) }
+        return order.map { vehicle in group(groups[vehicle]!) }.joined(separator: "\n")
+    }
+
+    private func group(_ alerts: [OpenAlert]) -> String {
+        let first = alerts[0]
+        let vehicle = first.alert.vehicle
+        let name = first.vehicleName.map { "\($0) (\(vehicle))" } ?? vehicle
+        return HTMLText.table(
+            caption: name,
+            headers: [
+                .html("Severity"), .html("Parameter"), .number("Worst"), .word("Alert when"), .html("Open since"),
+                .htmlProse("Seen"), .prose("What to do"),
+            ],
+            rows: alerts.map { open in
+                let alert = open.alert
+                let (kind, severity) =
+                    alert.state == "due_soon" ? ("soon", "due soon") : (alert.severity, alert.severity)
+                let seen = open.acknowledgedBy.map {
+                    "by \(HTMLText.escaped($0)), \(caller.clock.html(open.acknowledgedMs!))"
+                }
+                let silenced = open.silencedUntilMs.map { "silenced until \(caller.clock.html($0))" }
+                return [
+                    "<span class=\"\(kind)\">\(severity)</span>",
+                    "<a href=\"/alerts/\(Address.escaped(open.id))\">\(HTMLText.escaped(alert.parameter))</a>",
+                    alert.shown(alert.worstValue, caller.shownUnits), alert.shownRule(caller.shownUnits),
+                    caller.clock.html(alert.openedMs),
+                    [seen ?? "not yet", silenced].compactMap { $0 }.joined(separator: "<br>"), alert.advice,
+                ]
+            }, empty: "")
+    }
+}

@@ -1,0 +1,68 @@
+internal import Alerts
+internal import Fleet
+internal import Reports
+internal import Trips
+
+/// A trip's signals over time, with the limits of its driver.
+struct CarCharts {
+    /// A chart has about this many points.
+    private static let points: Int64 = 300
+
+    private let readings: [CarReading]
+    private let trip: TripRead
+    private let caller: PageCaller
+    private let rules: TripRules
+
+    init(_ readings: [CarReading], _ trip: TripRead, _ caller: PageCaller, _ rules: TripRules) {
+        (self.readings, self.trip, self.caller, self.rules) = (readings, trip, caller, rules)
+    }
+
+    var html: String {
+        let span = trip.trip.startMs..<max(trip.trip.endMs, trip.trip.startMs + 1)
+        let settings = trip.settings ?? .standard
+        let charts: [(Signal, String, [Int64])] = [
+            (.speed, "Speed", [settings.speedLimitMilliKmh]), (.rpm, "Engine speed", []),
+            (.coolant, "Coolant temperature", [settings.coolantLimitMilliC]),
+            (
+                .voltage, "Control module voltage",
+                [settings.number(.voltageLowV), settings.number(.voltageHighV)]
+            ),
+        ]
+        let figures = charts.map { signal, name, limits in
+            let unit = ShownValue(0, unit: signal.row.unit, in: caller.shownUnits).unit
+            let chart = LineChart(
+                title: "\(name), \(unit)", points: points(signal, span),
+                limits: limits.map { LineChart.Limit(shown(Double($0) / 1_000, signal), .warning) }, span: span,
+                gapMs: max(rules.gapMs, 3 * pieceMs(span)), clock: caller.clock.second)
+            return "<figure><figcaption>\(HTMLText.escaped(chart.title))</figcaption>"
+                + (chart.svg ?? "<p class=\"empty\">Nothing was read.</p>") + "</figure>"
+        }
+        return "<div class=\"charts\">\n" + figures.joined(separator: "\n") + "\n</div>"
+    }
+
+    private func pieceMs(_ span: Range<Int64>) -> Int64 {
+        max(1, (span.upperBound - span.lowerBound) / CarCharts.points)
+    }
+
+    private func shown(_ value: Double, _ signal: Signal) -> Double {
+        ShownValue(value, unit: signal.row.unit, in: caller.shownUnits).value
+    }
+
+    /// The least and the greatest of each piece.
+    private func points(_ signal: Signal, _ span: Range<Int64>) -> [LineChart.Point] {
+        let piece = pieceMs(span)
+        var points: [LineChart.Point] = []
+        for reading in readings {
+            guard let stored = reading[signal] else { continue }
+            let ms = span.lowerBound + (reading.ts - span.lowerBound) / piece * piece
+            let value = shown(Double(stored) / Double(signal.row.scale), signal)
+            if let last = points.last, last.ms == ms {
+                points[points.count - 1] = LineChart.Point(
+                    ms: ms, least: min(last.least, value), most: max(last.most, value))
+            } else {
+                points.append(LineChart.Point(ms: ms, least: value, most: value))
+            }
+        }
+        return points
+    }
+}

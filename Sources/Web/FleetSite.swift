@@ -1,0 +1,98 @@
+internal import Fleet
+public import Gateways
+public import HTTP
+internal import Observe
+internal import Postgres
+public import Reports
+public import Trips
+
+/// Pages of fleets: what vehicles do, where they are, and what is wrong. Who may see a vehicle is for the database to say.
+public final class FleetSite: Sendable {
+    /// Who looks at vehicles.
+    static let viewers = Site.fleetReaders
+
+    /// Who says something of alerts.
+    static let keepers: Set<Role> = [.farmer, .dealer, .developer, .fleetManager, .operator, .administrator]
+
+    let door: Door
+    let queries: ReportQueries
+    let rules: TripRules
+    let price: FuelPrice?
+    let assets: AssetFiles
+    let base: BaseMap
+    let uploads: UploadSender
+    private let live: LiveStreams
+
+    public init(
+        door: Door, queries: ReportQueries, rules: TripRules, price: FuelPrice?, assets: AssetFiles, base: BaseMap,
+        uploads: UploadSender, live: LiveStreams
+    ) {
+        (self.door, self.queries, self.rules, self.price) = (door, queries, rules, price)
+        (self.assets, self.base, self.uploads, self.live) = (assets, base, uploads, live)
+    }
+
+    public func add(to router: inout Router) {
+        router.add("GET", "/map") { [self] in map($0) }
+        router.add("GET", "/vehicles/{vehicle}") { [self] in vehicle($0) }
+        addAlertPages(to: &router)
+        addTripPages(to: &router)
+        router.add("GET", "/v1/live") { [self] in stream($0) }
+    }
+
+    private func map(_ request: Request) -> Response {
+        func asked(_ name: String) -> String { String((request.query[name] ?? "").prefix(64)) }
+        return door.page(request, for: FleetSite.viewers) { caller, connection in
+            let nowMs = Clock.nowMs()
+            let map = try FleetMap.read(
+                search: asked("search"), group: asked("group"), role: caller.audience, tripGapMs: rules.tripGapMs,
+                nowMs: nowMs, queries, on: connection)
+            let page = FleetMapPage(
+                map: map, search: asked("search"), group: asked("group"), state: asked("state"), caller: caller,
+                nowMs: nowMs)
+            return shell(caller).page(
+                "fleet map", at: "/map", styles: BaseMap.styles,
+                scripts: BaseMap.scripts + ["live.js", "fleet-map.js"],
+                main: page.html(base))
+        }
+    }
+
+    private func vehicle(_ request: Request) -> Response {
+        door.page(request, for: FleetSite.viewers) { caller, connection in
+            let id = request.parameters["vehicle"]!
+            let found = try connection.query(queries["vehicle_kinds"], [.text(id)]).map(VehiclePage.About.init)
+            let kind = request.query["kind"]
+            guard VehicleID(id) != nil, let about = found.first(where: { $0.kind == kind }) ?? found.first else {
+                return .problem(404, type: "not-found", detail: "There is no such vehicle that you may see.")
+            }
+            let days = request.query["days"].flatMap { Int($0) }.flatMap { VehiclePage.spans.contains($0) ? $0 : nil }
+            let page = VehiclePage(
+                about: about, caller: caller, days: days ?? 7, nowMs: Clock.nowMs(), rules: rules, price: price,
+                queries: queries)
+            return shell(caller).page(
+                about.name ?? about.vehicle, at: "/vehicles", main: try page.html(connection))
+        }
+    }
+
+    func shell(_ caller: PageCaller) -> PageShell { PageShell(caller: caller, assets: assets) }
+
+    /// Server-sent events: there is news.
+    private func stream(_ request: Request) -> Response {
+        guard request.method == "GET" else { return Response(200, headers: [("Content-Type", "text/event-stream")]) }
+        return door.call(request, for: FleetSite.viewers) { caller, _ in
+            do {
+                return .streaming(try live.open(caller.account), type: "text/event-stream")
+                    .with("Cache-Control", "no-store")
+                    // nginx would keep events back until its buffer is full.
+                    .with("X-Accel-Buffering", "no")
+            } catch LiveStreams.Refusal.tooManyOfAccount {
+                return .problem(
+                    429, type: "too-many-streams",
+                    detail: "This account has \(LiveStreams.streamsPerAccountMax) pages open. Close one of them."
+                ).with("Retry-After", "10")
+            } catch {
+                return .problem(503, type: "busy", detail: "Too many pages are open. Try again in a moment.")
+                    .with("Retry-After", "10")
+            }
+        }
+    }
+}

@@ -1,0 +1,328 @@
+"""Pages of fleets in a real browser: the map and its list, a vehicle, alerts and what is said of them, trips, the overview."""
+import json
+import re
+import time
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from certificates import self_signed
+from harness import axe_violations
+from people import PASSWORD, Visitor
+from test_accounts import Site
+from test_gateway import wait_until
+from world import connect, producer
+
+NOW = int(time.time()) * 1000
+KARLSRUHE, FIELD = (49.0069, 8.4037), (42.0308, -93.6319)
+
+
+@pytest.fixture(scope="module")
+def fleet(world, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    fleet = Fleet(world, folder, self_signed(folder, "mail"))
+    yield fleet
+    fleet.close()
+
+
+class Fleet:
+    """Cars and machines that report now, and people who look at them."""
+
+    def __init__(self, world, folder, certificate):
+        self.world, self.env = world, world.database()
+        self.worker = world.worker(self.env, "pages")
+        self.worker.wait_for("partitions assigned", 30)
+        self.site = Site(world, self.env, certificate, folder)
+        self.address = f"http://127.0.0.1:{self.site.port}"
+        self.site.with_account("manager", "manager@example.org", PASSWORD, "fleet_manager", "operator")
+        self.site.with_account("ada", "ada@example.org", PASSWORD, "farmer")
+        self.site.with_account("sam", "sam@example.org", PASSWORD, "surveyor")
+        for kind, vehicle, name, tags in [("car", "van-1", "Van <1>", ["north"]), ("car", "van-2", "Van 2", ["south"]),
+                                          ("machine", "combine-9", "Müller's combine", ["north"])]:
+            words = ["vehicle", "register", vehicle, "--kind", kind, "--name", name, "--by", "Anna"]
+            run = world.drover.run(*words, "--tags", ",".join(tags), env=self.env)
+            assert run.code == 0, run.err
+
+        def moving(s):
+            return KARLSRUHE[0] + s * 0.0002, KARLSRUHE[1] + s * 0.0001
+        self.drive("van-1", NOW - 170_000, range(170), speed_kmh=lambda s: 20 + s % 60, latitude_deg=lambda s: moving(s)[0], longitude_deg=lambda s: moving(s)[1])
+        self.drive("van-2", NOW - 90_000_000, range(200), speed_kmh=30, latitude_deg=48.78, longitude_deg=lambda s: 9.18 + s * 0.0002)
+        for minutes, coolant in [(600, 70), (300, 82), (30, 88), (20, 97), (1, 91)]:
+            self.read("combine-9", NOW - minutes * 60_000, coolant)
+        world.tick()
+        wait_until(lambda: self.rows("SELECT count(*) FROM drover.vehicle") == [(3,)] and self.rows("SELECT 1 FROM drover.trip WHERE vehicle = 'van-1'")
+                   and self.rows("SELECT 1 FROM drover.alert WHERE parameter = 'Coolant Temperature' AND severity = 'critical'"), 30, self.worker)
+
+    def rows(self, sql):
+        with connect(self.env) as connection:
+            return connection.execute(sql).fetchall()
+
+    def drive(self, car, start, seconds, **values):
+        sender = producer(self.world.brokers)
+        for s in seconds:
+            record = {"schema": 1, "kind": "reading", "id": f"{car}-{start + s * 1000}", "vehicle": car, "ts": start + s * 1000, "rpm": 1800, "maf_gps": 12,
+                      "coolant_c": 88, "voltage_v": 14.1, **{key: round(value(s), 6) if callable(value) else value for key, value in values.items()}}
+            sender.produce("drover.cars", key=car.encode(), value=json.dumps(record).encode())
+        assert sender.flush(30) == 0
+
+    def read(self, machine, ts, coolant):
+        record = {"schema": 1, "kind": "reading", "id": f"{machine}-{ts}", "vehicle": machine, "ts": ts, "model": "S690 Combine", "gps_available": True, "reporting": True,
+                  "coolant_c": coolant, "hydraulic_oil_c": 50, "tire_pressure_kpa": 190, "fuel_level_gal": 200, "engine_hours_h": 812,
+                  "latitude_deg": FIELD[0], "longitude_deg": FIELD[1], "serial": "0042"}
+        sender = producer(self.world.brokers)
+        sender.produce("drover.machines", key=machine.encode(), value=json.dumps(record).encode())
+        assert sender.flush(30) == 0
+
+    def enter(self, page, who="manager"):
+        page.goto(self.address + "/login?next=/map")
+        page.get_by_label("Mail address").fill(f"{who}@example.org")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Log in").click()
+        page.wait_for_url(lambda url: "/login" not in url)
+
+    def close(self):
+        self.site.close()
+        self.worker.stop()
+
+
+def looked_at(page, screenshots, name):
+    """Each page in both widths, light and dark: nothing sticks out, and axe finds nothing."""
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (name, width)
+            assert axe_violations(page) == [], (name, width, scheme)
+            page.screenshot(path=screenshots / f"{name}-{width}-{scheme}.png", full_page=True)
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def row(page, text):
+    return page.locator("#vehicles tbody tr", has_text=text)
+
+
+def test_the_map_and_the_list_say_the_same(fleet, page, screenshots):
+    fleet.enter(page)
+    assert page.title() == "Drover: fleet map"
+    assert page.locator("#count").inner_text() == "3 of 3 vehicles shown."
+    assert re.search(r"moving, \d+ km/h", row(page, "Van <1>").inner_text())
+    assert "silent" in row(page, "Van 2").inner_text() and "48.78000, 9.2" in row(page, "Van 2").inner_text()
+    combine = row(page, "Müller's combine").inner_text()
+    assert "idling" in combine and "worst critical" in combine and "42.03080, -93.63190" in combine
+    page.wait_for_selector(".leaflet-coarse-pane canvas")
+    signs = page.locator(".leaflet-marker-pane .sign")
+    assert sorted(signs.all_inner_texts()) == sorted(["▲", "?", "!"])
+    assert "Natural Earth: coarse" in page.locator(".leaflet-control-attribution").inner_text()
+    signs.filter(has_text="!").click()
+    assert "Müller's combine" in page.locator(".leaflet-popup").inner_text()
+    looked_at(page, screenshots, "map")
+
+
+def test_the_list_is_filtered_with_and_without_script(fleet, page, browser):
+    fleet.enter(page)
+    page.get_by_label("State").select_option("with alerts")
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_url("**/map?*state=alert*")
+    assert page.locator("#vehicles tbody tr").count() >= 1 and row(page, "Van 2").count() == 0
+    cookies = page.context.cookies()
+    plain = browser.new_context(java_script_enabled=False)
+    plain.add_cookies(cookies)
+    still = plain.new_page()
+    still.goto(fleet.address + "/map?group=south")
+    assert still.locator("#vehicles tbody tr").count() == 1 and "Van 2" in still.locator("#vehicles").inner_text()
+    still.goto(fleet.address + "/map?search=VAN")
+    assert still.locator("#vehicles tbody tr").count() == 2
+    plain.close()
+
+
+def test_the_map_is_live(fleet, page, watch):
+    fleet.enter(page)
+    place = row(page, "Müller's combine").locator("td").last.inner_text()
+    link = row(page, "Van 2").get_by_role("link")
+    link.focus()
+    before = fleet.rows("SELECT max(read_at) FROM drover.machine_reading")
+    fleet.read("combine-9", int(time.time() * 1000), 60)
+    wait_until(lambda: fleet.rows("SELECT max(read_at) FROM drover.machine_reading") != before, 20, fleet.worker)
+    shown = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M")
+    page.wait_for_function("(old) => document.querySelector('#vehicles').innerText.includes(old)", arg=shown[:13], timeout=20_000)
+    page.wait_for_function("() => ![...document.querySelectorAll('#vehicles tr')].find((row) => row.innerText.includes('combine')).innerText.includes('critical')", timeout=20_000)
+    assert row(page, "Müller's combine").locator("td").last.inner_text() == place
+    # Who is on a link stays there.
+    assert page.evaluate("document.activeElement.textContent") == "Van 2"
+    fleet.read("combine-9", int(time.time() * 1000) + 1_000, 97)
+    page.wait_for_function("() => [...document.querySelectorAll('#vehicles tr')].find((row) => row.innerText.includes('combine')).innerText.includes('critical')", timeout=20_000)
+
+
+def test_a_machine(fleet, page, screenshots):
+    fleet.enter(page)
+    row(page, "Müller's combine").get_by_role("link").click()
+    page.wait_for_url("**/vehicles/combine-9?kind=machine")
+    assert page.locator("h1").inner_text() == "Müller's combine"
+    latest = page.get_by_role("region", name="Latest reading")
+    assert "Fuel Level\t757.1 L" in latest.inner_text()
+    assert "Terminal Serial Number" in latest.inner_text()
+    charts = page.locator("svg.chart")
+    assert charts.count() == 4
+    assert "Coolant Temperature, °C" in charts.first.get_attribute("aria-label") and "critical at 95" in charts.first.get_attribute("aria-label")
+    assert charts.first.locator(".limit").count() == 2
+    assert page.get_by_text("No service is recorded.").count() == 1
+    looked_at(page, screenshots, "machine")
+
+
+def test_a_car_in_the_readers_units(fleet, page, screenshots):
+    fleet.enter(page)
+    page.goto(fleet.address + "/vehicles/van-1?kind=car")
+    assert page.locator("h1").inner_text() == "Van <1>"
+    assert "Coolant temperature\t88 °C" in page.get_by_role("region", name="Latest values").inner_text()
+    assert page.locator("svg.chart").count() == 4 and page.locator("svg.chart .limit").count() == 4
+    assert "warning at 128.7" in page.locator("svg.chart").first.get_attribute("aria-label")
+    looked_at(page, screenshots, "car")
+    with connect(fleet.env) as connection:
+        connection.execute("UPDATE drover.account SET units = 'us', zone = 'America/New_York' WHERE account = 'manager'")
+    page.reload()
+    assert "Coolant temperature\t190.4 °F" in page.get_by_role("region", name="Latest values").inner_text()
+    assert "America/New_York" in page.locator("main > p.soft").first.inner_text()
+    with connect(fleet.env) as connection:
+        connection.execute("UPDATE drover.account SET units = 'metric', zone = 'UTC' WHERE account = 'manager'")
+
+
+def test_an_alert_is_seen_and_silenced(fleet, page, screenshots):
+    fleet.enter(page)
+    page.goto(fleet.address + "/alerts")
+    looked_at(page, screenshots, "alerts")
+    page.get_by_role("link", name="Coolant Temperature").first.click()
+    page.wait_for_url("**/alerts/*")
+    story = page.locator("#story").inner_text()
+    assert "above 85 °C" in story and "Readings behind it" in story and "not yet" in story
+    assert page.locator("svg.chart .limit").count() >= 2
+    looked_at(page, screenshots, "alert")
+    page.get_by_label("Note, if you like").fill("On my way <b>")
+    page.get_by_role("button", name="Acknowledge").click()
+    page.wait_for_url("**?said=acknowledgement")
+    # It shows as soon as it is committed, without a reload.
+    page.wait_for_function("() => document.getElementById('story').innerText.includes('by manager')", timeout=20_000)
+    assert "On my way <b>" in page.locator("#story").inner_text()
+    page.get_by_label("For", exact=True).select_option("8 hours")
+    page.get_by_role("button", name="Silence").click()
+    page.wait_for_url("**?said=silence")
+    page.wait_for_function("() => document.getElementById('story').innerText.includes('Silenced until')", timeout=20_000)
+    assert fleet.rows("SELECT acknowledged_by, note FROM drover.acknowledgement") == [("manager", "On my way <b>")]
+    [(parameter, hours)] = fleet.rows("SELECT parameter, extract(epoch FROM until_at - from_at) / 3600 FROM drover.silence")
+    assert (parameter, float(hours)) == ("Coolant Temperature", 8)
+
+
+def test_trips_of_a_day_with_the_way_of_one(fleet, page, screenshots):
+    fleet.enter(page)
+    day = datetime.fromtimestamp((NOW - 170_000) / 1000, timezone.utc).strftime("%Y-%m-%d")
+    page.goto(fleet.address + f"/trips?date={day}&vehicle=van-1")
+    page.get_by_role("region", name="Trips").get_by_role("link").nth(1).click()
+    page.wait_for_selector("#replay:not([hidden])")
+    assert page.locator(".leaflet-overlay-pane path").bounding_box()["height"] > 100
+    slider = page.get_by_label("Moment of the trip")
+    first = page.locator("#said").inner_text()
+    assert re.fullmatch(r"\d\d:\d\d:\d\d, 20 km/h", first)
+    slider.focus()
+    page.keyboard.press("End")
+    last = page.locator("#said").inner_text()
+    assert last != first and slider.get_attribute("aria-valuetext") == last
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_function("(last) => document.getElementById('said').innerText !== last", arg=last)
+    page.get_by_role("button", name="Pause").click()
+    looked_at(page, screenshots, "trips")
+
+
+def test_a_trip_in_a_day_of_25_hours(fleet, page):
+    with connect(fleet.env) as connection:
+        connection.execute("UPDATE drover.account SET zone = 'Europe/Berlin' WHERE account = 'manager'")
+    fleet.drive("van-3", int(datetime(2025, 10, 26, 22, 30, tzinfo=timezone.utc).timestamp() * 1000), range(100), speed_kmh=50)
+    fleet.world.tick()
+    wait_until(lambda: fleet.rows("SELECT 1 FROM drover.trip WHERE vehicle = 'van-3'"), 20, fleet.worker)
+    fleet.enter(page)
+    for date, hours, trips in [("2025-10-26", 25, 1), ("2025-10-27", 24, 0), ("2025-03-30", 23, 0)]:
+        page.goto(fleet.address + f"/trips?date={date}")
+        assert f"Europe/Berlin, {hours} hours" in page.locator("main > p.soft").first.inner_text()
+        assert page.get_by_role("link", name="van-3").count() == trips
+    page.goto(fleet.address + "/fleet?date=2025-10-26&span=week")
+    assert "2025-10-20 to 2025-10-26" in page.locator("h1").inner_text() and "169 hours" in page.locator("main > p.soft").first.inner_text()
+    with connect(fleet.env) as connection:
+        connection.execute("UPDATE drover.account SET zone = 'UTC' WHERE account = 'manager'")
+
+
+def test_the_overview_of_a_day_and_week(fleet, page, screenshots):
+    fleet.enter(page)
+    page.goto(fleet.address + "/fleet")
+    page.get_by_label("Span").select_option("week from Monday on")
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_url("**span=week*")
+    assert page.get_by_role("region", name="Day by day").locator("tbody tr").count() == 7
+    assert "Consumption" in page.get_by_role("region", name="Figures").inner_text()
+    assert "Van 2" in page.get_by_role("region", name="Silent now").inner_text()
+    looked_at(page, screenshots, "overview")
+
+
+def test_who_may_see_what(fleet):
+    visitor = Visitor(fleet.site.port)
+    assert (visitor.get("/map").status, visitor.get("/map").headers["Location"][:7]) == (303, "/login?")
+    assert visitor.get("/v1/live").status == 401
+    sam = Visitor(fleet.site.port)
+    assert sam.post("/login", mail="sam@example.org", password=PASSWORD).status == 303
+    for path in ["/map", "/alerts", "/vehicles/van-1", "/trips", "/fleet", "/v1/live", "/v1/tracks/van-1/1700000000000"]:
+        assert sam.get(path).status == 403, path
+
+
+def entered(fleet, who):
+    visitor = Visitor(fleet.site.port)
+    assert visitor.log_in(f"{who}@example.org").status == 303
+    return visitor
+
+
+def test_somebody_sees_the_vehicles_of_his_fleet_and_no_others(fleet):
+    [(alert,)] = fleet.rows("SELECT alert_id FROM drover.alert WHERE parameter = 'Engine Hours'")
+    ada = entered(fleet, "ada")
+    assert ada.get("/map").status == 200 and ada.get("/trips").status == 403
+    assert "href=\"/trips\"" not in ada.get("/map").body
+    # Nothing is hers yet: no name, no group, no alert.
+    for path in ["/map", "/alerts"]:
+        body = ada.get(path).body
+        assert not re.search("combine-9|van-1|north", body), path
+    assert ada.get("/vehicles/combine-9").status == ada.get(f"/alerts/{alert}").status == 404
+    assert ada.post(f"/alerts/{alert}/acknowledge", form=ada.mark(), id="a-1").status == 404
+    with connect(fleet.env) as connection:
+        connection.execute("INSERT INTO drover.fleet (fleet, name) VALUES ('farm', 'Farm')")
+        connection.execute("INSERT INTO drover.fleet_vehicle VALUES ('farm', 'machine', 'combine-9')")
+        connection.execute("INSERT INTO drover.fleet_member VALUES ('farm', 'ada')")
+    body = ada.get("/map").body
+    assert "combine-9" in body and "van-1" not in body and "south" not in body
+    machine = ada.get("/vehicles/combine-9").body
+    assert "Coolant Temperature" in machine and "Terminal Serial Number" not in machine, "that is for dealers"
+    assert ada.get(f"/alerts/{alert}").status == 200 and ada.get("/vehicles/van-1").status == 404
+
+
+def test_a_form_sent_twice_says_it_once(fleet):
+    [(alert,)] = fleet.rows("SELECT alert_id FROM drover.alert WHERE parameter = 'Engine Hours'")
+    manager = entered(fleet, "manager")
+    form = dict(re.findall(r'name="(form|id)" value="([^"]+)"', manager.get(f"/alerts/{alert}").body.split("I have seen it")[1]))
+    form["id"] = "a-twice"
+    for note in ("one", "two"):
+        answer = manager.post(f"/alerts/{alert}/acknowledge", **form, note=note)
+        assert (answer.status, answer.headers["Location"]) == (303, f"/alerts/{alert}?said=acknowledgement")
+    wait_until(lambda: fleet.rows(f"SELECT 1 FROM drover.acknowledgement WHERE alert_id = '{alert}'"), 20, fleet.worker)
+    fleet.read("combine-9", int(time.time() * 1000) + 2_000, 60)
+    wait_until(lambda: fleet.rows("SELECT 1 FROM drover.machine_reading WHERE read_at > now() - interval '1 minute'"), 20, fleet.worker)
+    assert len(fleet.rows(f"SELECT 1 FROM drover.acknowledgement WHERE alert_id = '{alert}'")) == 1
+    for wrong, status in [({"hours": "0"}, 422), ({"hours": "x"}, 422), ({"hours": "8", "id": "no id"}, 422), ({"hours": "8", "form": "0" * 64}, 403), ({"hours": "8", "note": "x" * 2_001}, 422)]:
+        assert manager.post(f"/alerts/{alert}/silence", **{**form, **wrong}).status == status, wrong
+    assert manager.post(f"/alerts/{alert}/silence", {"Sec-Fetch-Site": "cross-site"}, **form, hours="8").status == 403
+
+
+def test_pages_need_no_other_server_and_no_inline_script(fleet, page):
+    fleet.enter(page)
+    for path in ["/map", "/alerts", "/vehicles/combine-9", "/trips", "/fleet"]:
+        answer = page.goto(fleet.address + path)
+        policy = answer.headers["content-security-policy"]
+        assert "unsafe" not in policy and policy.startswith("default-src 'none'")
+        # Past the links with the first key.
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip"
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.id") == "main"
