@@ -1,16 +1,15 @@
--- Question: which vehicles are there, how are they reached, and is anything wrong with them? Disabled ones come last.
+-- Question: which vehicles are there, and is anything wrong with them? Disabled ones come last.
 -- Parameters: $1 a tag, or empty; $2 a part of id, name or model, or empty; $3 car, machine, or empty; $4 audiences that the
 -- reader belongs to; $5, $6 for pages of one kind: is_disabled and vehicle of the last row before (false and empty: from the
 -- first on); $7 how many.
 SELECT found.*, alerts.open_alerts, alerts.worst_severity
 FROM (
     SELECT vehicle, kind, r.name, coalesce(v.model, r.model) AS model, coalesce(r.tags, '{}') AS tags,
-           r.host || ':' || r.port AS address, r.certificate_sha256 IS NOT NULL AS is_encrypted,
            CASE WHEN kind = 'machine' THEN (
                SELECT m.read_at FROM drover.machine_reading m WHERE m.vehicle = v.vehicle AND m.contact IS NULL
                ORDER BY m.read_at DESC LIMIT 1) ELSE v.last_reading_at END AS last_reading_at, coalesce(r.is_disabled, false) AS is_disabled
     FROM (SELECT * FROM drover.vehicle WHERE $3 = '' OR kind = $3) v
-    FULL JOIN (SELECT * FROM drover.registration WHERE $3 = '' OR kind = $3) r USING (kind, vehicle)
+    FULL JOIN (SELECT kind, vehicle, name, model, tags, is_disabled FROM drover.registration WHERE $3 = '' OR kind = $3) r USING (kind, vehicle)
     WHERE ($1 = '' OR $1 = ANY (r.tags))
         AND ($2 = '' OR position(lower($2) IN lower(concat_ws(' ', vehicle, r.name, v.model, r.model))) > 0)
         AND (coalesce(r.is_disabled, false), vehicle COLLATE "C") > ($5::boolean, $6)

@@ -18,11 +18,12 @@ enum Forwarded {
 
     /// Of the characters of IPv4 and IPv6 addresses; some proxies write other things, like `unknown`.
     private static func isAddress(_ text: String) -> Bool {
-        (2...45).contains(text.utf8.count) && text.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x3A, 0x41...0x46, 0x61...0x66, UInt8(ascii: "."): true
-            default: false
+        (2...45).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x3A, 0x41...0x46, 0x61...0x66, UInt8(ascii: "."): true
+                default: false
+                }
             }
-        }
     }
 }

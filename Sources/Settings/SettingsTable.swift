@@ -232,16 +232,6 @@ public struct SettingRow: Sendable {
         SettingRow(
             "web.certificate", .text, "",
             "PEM file with the server's certificate and what leads to a root: HTTPS; empty: plain HTTP"),
-        SettingRow(
-            "oidc.issuer", .text, "", "OpenID Connect provider that people may log in at, as it calls itself; empty: none"),
-        SettingRow("oidc.client_id", .text, "", "what we are called there"),
-        SettingRow("oidc.client_secret", .text, "", "our password there; better in a file"),
-        SettingRow("oidc.client_secret_file", .text, "", "file whose first line is our password there"),
-        SettingRow("oidc.ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
-        SettingRow("oidc.name", .text, "OpenID", "what the log-in page calls it"),
-        SettingRow(
-            "web.trusted_proxies", .text, "",
-            "addresses of the proxies in front of the page, with commas: who asks is whom their X-Forwarded-For names"),
         SettingRow("web.certificate_key", .text, "", "PEM file with its private key, without a passphrase"),
         SettingRow(
             "web.public_url", .text, "",
@@ -250,6 +240,18 @@ public struct SettingRow: Sendable {
         SettingRow(
             "web.plain_http_outside", .integer(0...1), "0",
             "1: plain HTTP on other addresses than the loopback, for a proxy in front that speaks HTTPS"),
+        SettingRow(
+            "oidc.issuer", .text, "",
+            "OpenID Connect provider that people may log in at, as it calls itself; empty: none"
+        ),
+        SettingRow("oidc.client_id", .text, "", "what we are called there"),
+        SettingRow("oidc.client_secret", .text, "", "our password there; better in a file"),
+        SettingRow("oidc.client_secret_file", .text, "", "file whose first line is our password there"),
+        SettingRow("oidc.ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
+        SettingRow("oidc.name", .text, "OpenID", "what the log-in page calls it"),
+        SettingRow(
+            "web.trusted_proxies", .text, "",
+            "addresses of the proxies in front of the page, with commas: who asks is whom their X-Forwarded-For names"),
         SettingRow(
             "map.tiles_file", .text, "",
             "MBTiles file with pictures (png, jpg, webp) that maps are drawn on; empty: the coarse map that ships with the "

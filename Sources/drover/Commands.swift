@@ -3,7 +3,8 @@ enum Commands {
         .up, .trips, .alerts, .plan, .importCars, .importMachines, .importDispatch, .importPeople, .importSightings,
         .export, .report, .query, .work, .gateway, .gatewayPoll, .gatewayLog, .pullISO, .serve, .notify, .migrate,
         .check, .offsets, .rejected, .replay, .verify, .rulesPublish, .rulesTest, .rulesTry, .vehicle, .trip, .campus,
-        .people, .dispatch, .dispatchTry, .sightings, .taxonomy, .alert, .log, .token, .account, .fleet, .servers, .emulateMTG,
+        .people, .dispatch, .dispatchTry, .sightings, .taxonomy, .alert, .log, .token, .account, .fleet, .servers,
+        .emulateMTG,
         .emulateOBD, .bench, .obdDecode, .obdPIDs, .obdCode, .outsideCheck, .outsideWeather, .outsideTravel,
         .outsideAddress,
     ]

@@ -73,8 +73,13 @@ extension Command {
         let isSorted = arguments.has("--sort")
         let column = try arguments.one("--sort", of: sortColumns, standard: "vehicle")
         let kind = arguments.has("--kind") ? try vehicleKind(arguments) : nil
+        // How a box is reached is for operators only; pages and programs ask without.
         let rows = try vehicleReader(arguments).query(
-            Home.reportQueries()["vehicles"],
+            """
+            SELECT listed.*, r.host || ':' || r.port AS address, r.certificate_sha256 IS NOT NULL AS is_encrypted
+            FROM (\(Home.reportQueries()["vehicles"])) AS listed LEFT JOIN drover.registration r USING (kind, vehicle)
+            ORDER BY is_disabled, kind, vehicle COLLATE "C"
+            """,
             [
                 .text(arguments.text("--tag") ?? ""), .text(arguments.text("--search") ?? ""), .text(kind ?? ""),
                 .textArray(Audience.developer.seen.map(\.rawValue)), .bool(false), .text(""),

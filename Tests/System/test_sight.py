@@ -1,6 +1,8 @@
 """Who sees what: the pages as people of each role, and the same straight in psql as the database's roles."""
 import json
 import re
+import urllib.error
+import urllib.request
 from datetime import datetime, timedelta, timezone
 
 import psycopg
@@ -181,3 +183,33 @@ def test_fleets_are_kept_by_words(filled, drover):
     assert "no such fleet" in fleet("remove", "all", code=1)
     with as_page(filled, "miller") as connection:
         assert seen(connection) == SEEN["miller"]
+
+
+def test_a_program_of_somebody_reads_what_they_see(world, filled):
+    with connect(filled) as owner:
+        owner.execute("GRANT drover_page TO drover_pages; GRANT drover_reader, drover_api TO drover_web")
+    def as_user(user):
+        return re.sub(r"user='?\w+'?", f"user={user}", filled["DROVER_POSTGRES_URL"])
+    server = world.drover.start("serve", "--port", "0", env={**filled, "DROVER_POSTGRES_READER_URL": as_user("drover_web"), "DROVER_POSTGRES_PAGE_URL": as_user("drover_pages")})
+    address = server.wait_for(r"at (http://127\.0\.0\.1:\d+/)", 30).group(1)
+    def token(account):
+        run = world.drover.run("token", "add", "--account", account, "--scope", "read", "--role", "developer", "--format", "json", env=filled)
+        assert run.code == 0, run.err
+        return json.loads(run.out)["token"]
+    def machines(key):
+        request = urllib.request.Request(address + "v1/machines?limit=1000", headers={"Authorization": "Bearer " + key})
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return {machine["vehicle"]: machine["open_alerts"] for machine in json.load(answer)["machines"]}
+    for account, alerts in [("miller", {"mtg-1": 1}), ("deal", {"mtg-1": 2, "mtg-3": 2}), ("maker", {name: 3 for name in MACHINES}), ("sue", {}),
+                            ("a-gateway-of-ours", {name: 3 for name in MACHINES})]:
+        # A dealer knows the name of a machine whose alerts of before he does not see.
+        assert {name: count for name, count in machines(token(account)).items() if count} == alerts, account
+    key = token("miller")
+    with connect(filled) as owner:
+        owner.execute("UPDATE drover.account SET disabled_at = now() WHERE account = 'miller'")
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        machines(key)
+    assert refused.value.code == 401 and "revoked" in refused.value.read().decode()
+    with connect(filled) as owner:
+        owner.execute("UPDATE drover.account SET disabled_at = NULL WHERE account = 'miller'")
+    server.stop()
