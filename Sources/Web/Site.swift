@@ -80,20 +80,17 @@ public final class Site: Sendable {
     ]
 
     private func fleetDay(_ request: Request) -> Response {
-        guard let day = ZonedDay(date: request.query["date"] ?? "", zone: request.query["zone"] ?? "UTC") else {
-            return .problem(
-                400, type: "day", detail: "date must be like 2026-11-21, and zone a name such as Europe/Berlin")
-        }
-        let format = request.query["format"] ?? "html"
-        guard ["html", "json", "csv"].contains(format) else {
-            return .problem(400, type: "format", detail: "format must be html, json or csv")
-        }
-        return door.page(request, for: Site.fleetReaders) { _, connection in
+        door.page(request, for: Site.fleetReaders) { _, connection in
+            guard let day = ZonedDay(date: request.query["date"] ?? "", zone: request.query["zone"] ?? "UTC") else {
+                return .problem(
+                    400, type: "day", detail: "date must be like 2026-11-21, and zone a name such as Europe/Berlin")
+            }
             let report = try FleetDay.read(day, rules: rules, price: price, queries: queries, on: connection)
-            return switch format {
+            return switch request.query["format"] ?? "html" {
             case "json": .json(report.json())
             case "csv": .text(report.csv(), type: "text/csv; charset=utf-8")
-            default: .page(report.html())
+            case "html": .page(report.html())
+            default: .problem(400, type: "format", detail: "format must be html, json or csv")
             }
         }
     }
