@@ -48,11 +48,12 @@ public struct TourPackage: Equatable, Sendable {
     /// - Parameters:
     ///   - id: of the tour.
     ///   - media: of all that its waypoints name, by digest.
-    ///   - tiles: of the operator's map; nil: there is none, and the line of the trail is all.
+    ///   - tiles: of the operator's map; nil: there is none.
+    ///   - coarse: what the line of the trail is drawn on where there are no tiles.
     ///   - sha256: in hexadecimal.
     public init(
         of tour: Tour, id: String, version: Int, media: [String: Medium], tiles: MapTiles? = nil,
-        sha256: ([UInt8]) -> String
+        coarse: CoarseMap? = nil, sha256: ([UInt8]) -> String
     ) throws(Fault) {
         precondition(version > 0, "versions count from 1")
         guard tour.faults.isEmpty, let corners = tour.corners else { throw .unfinished(tour.faults) }
@@ -62,7 +63,7 @@ public struct TourPackage: Equatable, Sendable {
             pictures.append(
                 File(name: TourPackage.fileName(name, medium), digest: name, content: medium.content))
         }
-        let map = Array(TourPackage.map(tour, corners).rendered(indent: true).utf8)
+        let map = Array(TourPackage.map(tour, corners, tiles == nil ? coarse : nil).rendered(indent: true).utf8)
         let mapFile = File(name: "map.geojson", digest: sha256(map), content: map)
         let text = Array(
             TourPackage.document(
@@ -190,8 +191,8 @@ public struct TourPackage: Equatable, Sendable {
         ])
     }
 
-    /// RFC 7946: longitude first. Without tiles: the frame and the line of the trail.
-    private static func map(_ tour: Tour, _ corners: Corners) -> JSONValue {
+    /// RFC 7946: longitude first. What is drawn first stands first.
+    private static func map(_ tour: Tour, _ corners: Corners, _ coarse: CoarseMap?) -> JSONValue {
         func pair(_ place: Position) -> JSONValue {
             .list([TourText.longitude(place), TourText.latitude(place)])
         }
@@ -206,7 +207,8 @@ public struct TourPackage: Equatable, Sendable {
             a, Position(latitude: a.latitude, longitude: b.longitude), b,
             Position(latitude: b.latitude, longitude: a.longitude), a,
         ]
-        var features = [feature("frame", "Polygon", .list([.list(ring.map(pair))]))]
+        var features =
+            (coarse?.features(in: corners) ?? []) + [feature("frame", "Polygon", .list([.list(ring.map(pair))]))]
         if tour.track.count > 1 { features.append(feature("trail", "LineString", .list(tour.track.map(pair)))) }
         return .object([("type", .text("FeatureCollection")), ("features", .list(features))])
     }

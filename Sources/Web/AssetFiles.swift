@@ -59,6 +59,12 @@ public struct AssetFiles: Sendable {
         }
     }
 
+    /// What stands in it. Precondition: `name` is on the list.
+    func content(_ name: String) -> [UInt8] {
+        guard let file = files[name] else { preconditionFailure("\(name) is not on the list of assets") }
+        return file.bytes
+    }
+
     /// With the content's version, so that caches never have an old one.
     /// Precondition: `name` is on the list.
     func address(_ name: String) -> String {

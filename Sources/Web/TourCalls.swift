@@ -189,7 +189,8 @@ extension TourPanel {
                 return TourPanel.changedMeanwhile
             }
             do {
-                let package = try Publication.publish(draft, by: caller.account, base, on: connection)
+                let package = try Publication.publish(
+                    draft, by: caller.account, base, coarse: base.tiles == nil ? coarseMap : nil, on: connection)
                 return Response.json(
                     JSONValue.object([
                         ("version", .integer(version)), ("bytes", .integer(Int64(package.bytes))),
@@ -207,7 +208,7 @@ extension TourPanel {
 enum Publication {
     /// Precondition: within the transaction that has locked the draft.
     static func publish(
-        _ draft: TourStore.Draft, by account: String, _ base: BaseMap, on connection: Connection
+        _ draft: TourStore.Draft, by account: String, _ base: BaseMap, coarse: CoarseMap?, on connection: Connection
     ) throws -> (bytes: Int, digest: String) {
         let tour = try TourText.decode(Array(draft.draft.utf8))
         var media: [String: TourPackage.Medium] = [:]
@@ -223,7 +224,8 @@ enum Publication {
             }
         }
         let package = try TourPackage(
-            of: tour, id: draft.tour, version: version, media: media, tiles: tiles, sha256: sha256)
+            of: tour, id: draft.tour, version: version, media: media, tiles: tiles, coarse: coarse,
+            sha256: sha256)
         let whole = package.archive
         let digest = Secrets.sha256(whole)
         var archives = [(fromVersion: 0, content: whole, digest: digest)]

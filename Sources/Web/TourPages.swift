@@ -2,6 +2,7 @@ internal import Fleet
 internal import HTTP
 internal import Reports
 internal import Storage
+internal import Tiles
 internal import Tours
 internal import Wire
 
@@ -150,7 +151,8 @@ enum TourPages {
     /// How fine the map is that phones take along.
     private static func zoom(_ base: BaseMap) -> String {
         guard let tiles = base.tiles else {
-            return "<p class=\"soft\">Phones get the line of the trail; this server has no map to cut tiles from.</p>"
+            return
+                "<p class=\"soft\">Phones get the line of the trail on a coarse map: this server has no finer one.</p>"
         }
         let most = min(tiles.zooms.upperBound, Tour.mapZooms.upperBound)
         return """

@@ -4,6 +4,7 @@ internal import Observe
 internal import Postgres
 internal import Secrets
 internal import Storage
+internal import Synchronization
 internal import Tours
 internal import Wire
 
@@ -19,6 +20,8 @@ public final class TourPanel: Sendable {
     let door: Door
     let assets: AssetFiles
     let base: BaseMap
+    /// Read when it is first needed.
+    private let coarse = Mutex<CoarseMap?>(nil)
 
     public init(door: Door, assets: AssetFiles, base: BaseMap) {
         (self.door, self.assets, self.base) = (door, assets, base)
@@ -111,6 +114,14 @@ public final class TourPanel: Sendable {
             scripts: script.map { BaseMap.scripts + ["tour-map.js", $0] } ?? [], main: main)
         page.status = status
         return page
+    }
+
+    /// What trails are drawn on where the operator has no tiles.
+    var coarseMap: CoarseMap? {
+        coarse.withLock { coarse in
+            if coarse == nil { coarse = CoarseMap(geoJSON: assets.content("natural-earth.json")) }
+            return coarse
+        }
     }
 
     static let unknown = Response.problem(404, type: "not-found", detail: "There is no such tour. /tours lists them.")

@@ -200,7 +200,7 @@ def test_from_nothing_to_a_package_that_is_cut_20_times(panel, page, watch, scre
     for each in media.values():
         assert hashlib.sha256(archive.read(each["file"])).hexdigest() == each["sha256"]
     assert archive.read(media["image/png"]["file"]) == png and PLACE not in whole
-    assert [feature["properties"]["kind"] for feature in json.loads(archive.read("map.geojson"))["features"]] == ["frame", "trail"]
+    assert [feature["properties"]["kind"] for feature in json.loads(archive.read("map.geojson"))["features"]] == ["land", "frame", "trail"]
 
     # As a phone on a bad line: cut 20 times, resumed 20 times.
     path = f"/v1/tours/{tour}/versions/1/package"

@@ -109,15 +109,19 @@ import Tours
     @Test func aMapIsCutAndKeptWithWhoMadeIt() throws {
         var asked = 0
         let tour = hillWalk { $0.mapZoom = 12 }
-        let tiles = try MapTiles(of: tour, zooms: 8...14, mediaType: "image/png", attribution: "The makers") { zoom, column, row in
+        let tiles = try MapTiles(of: tour, zooms: 8...14, mediaType: "image/png", attribution: "The makers") {
+            zoom, column, row in
             asked += 1
             return zoom == 9 ? nil : Array("tile \(zoom) \(column) \(row)".utf8)
         }
         #expect(asked == (8...12).reduce(0) { $0 + TileCover(tour.corners!, zoom: $1).count })
         let whole = try TourPackage(of: tour, id: "t", version: 1, media: media, tiles: tiles, sha256: sum)
         let names = whole.files.map(\.name)
-        #expect(names.contains("tiles/8/133/88.png") && !names.contains { $0.hasPrefix("tiles/9/") || $0.hasPrefix("tiles/13/") })
-        let document = try #require(try JSONSerialization.jsonObject(with: Data(whole.files[0].content)) as? [String: Any])
+        #expect(
+            names.contains("tiles/8/133/88.png")
+                && !names.contains { $0.hasPrefix("tiles/9/") || $0.hasPrefix("tiles/13/") })
+        let document = try #require(
+            try JSONSerialization.jsonObject(with: Data(whole.files[0].content)) as? [String: Any])
         let map = try #require((document["map"] as? [String: Any])?["tiles"] as? [String: Any])
         #expect(map["attribution"] as? String == "The makers" && map["count"] as? Int == tiles.tiles.count)
         #expect(map["zoom_min"] as? Int == 8 && map["zoom_max"] as? Int == 12)
@@ -126,7 +130,9 @@ import Tours
     @Test func tooMuchMapIsRefused() {
         for (zoom, bytes) in [(17, 1), (14, 1 << 20)] {
             #expect(throws: TourPackage.Fault.self) {
-                try MapTiles(of: hillWalk { $0.mapZoom = zoom }, zooms: 0...17, mediaType: "image/png", attribution: "x") { _, _, _ in
+                try MapTiles(
+                    of: hillWalk { $0.mapZoom = zoom }, zooms: 0...17, mediaType: "image/png", attribution: "x"
+                ) { _, _, _ in
                     [UInt8](repeating: 0, count: bytes)
                 }
             }

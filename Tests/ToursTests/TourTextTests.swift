@@ -6,7 +6,8 @@ import Wire
     private func text(_ tour: Tour) -> [UInt8] { Array(TourText.encode(tour).rendered().utf8) }
 
     @Test func whatIsWrittenIsReadAgain() throws {
-        for tour in [hillWalk(), Tour(area: "nothing yet"), hillWalk { $0.corners = nil }, hillWalk { $0.mapZoom = 0 }] {
+        for tour in [hillWalk(), Tour(area: "nothing yet"), hillWalk { $0.corners = nil }, hillWalk { $0.mapZoom = 0 }]
+        {
             #expect(try TourText.decode(text(tour)) == tour)
         }
         #expect(hillWalk().faults == [])
@@ -49,7 +50,8 @@ import Wire
             "a medium in capitals",
             waypoint("\"id\":\"w\",\"latitude\":1,\"longitude\":0,\"media\":[\"\(pictureName.uppercased())\"]"),
             "waypoints[0].media"),
-        Case("a zoom between two", "{\"area\":\"a\",\"map_zoom\":1.5}", "map_zoom"), Case("too fine a map", "{\"area\":\"a\",\"map_zoom\":18}", "map_zoom"),
+        Case("a zoom between two", "{\"area\":\"a\",\"map_zoom\":1.5}", "map_zoom"),
+        Case("too fine a map", "{\"area\":\"a\",\"map_zoom\":18}", "map_zoom"),
         Case("a line of one number", "{\"area\":\"a\",\"track\":[[1]]}", "track[0]"),
         Case(
             "too many waypoints",
