@@ -36,18 +36,18 @@ extension TourPanel {
     }
 
     private func saveDraft(_ request: Request) -> Response {
-        guard let revision = request.headers["if-match"].flatMap({ Int($0) }) else {
-            return .problem(
-                428, type: "if-match", detail: "If-Match must be the revision that the tour was changed from.")
-        }
-        let tour: Tour
-        do throws(TourText.Fault) { tour = try TourText.decode(request.body) } catch {
-            return .problem(422, type: "tour", detail: "\(error).")
-        }
-        guard !tour.area.isEmpty else {
-            return .problem(422, type: "tour", detail: "area: the tour needs the name of its area.")
-        }
-        return door.call(request, for: TourPanel.rangers) { caller, connection in
+        door.call(request, for: TourPanel.rangers) { caller, connection in
+            guard let revision = request.headers["if-match"].flatMap({ Int($0) }) else {
+                return .problem(
+                    428, type: "if-match", detail: "If-Match must be the revision that the tour was changed from.")
+            }
+            let tour: Tour
+            do throws(TourText.Fault) { tour = try TourText.decode(request.body) } catch {
+                return .problem(422, type: "tour", detail: "\(error).")
+            }
+            guard !tour.area.isEmpty else {
+                return .problem(422, type: "tour", detail: "area: the tour needs the name of its area.")
+            }
             guard let draft = try self.draft(request, isLocked: true, on: connection) else { return TourPanel.unknown }
             let types = try TourStore.mediaTypes(of: draft.tour, on: connection)
             guard tour.media.allSatisfy({ types[$0] != nil }) else {
@@ -89,17 +89,17 @@ extension TourPanel {
     // MARK: Order and line
 
     private func proposeOrder(_ request: Request) -> Response {
-        guard let tree = try? JSONTree(request.body, bytesMax: 64 << 10, valuesMax: 1_000),
-            let items = tree["places"]?.items, (2...Tour.waypointsMax).contains(items.count)
-        else {
-            return .problem(422, type: "places", detail: "An order needs 2 to \(Tour.waypointsMax) places.")
-        }
-        let places = items.compactMap { Position(degrees: $0[0]?.double, $0[1]?.double) }
-        guard places.count == items.count else {
-            return .problem(422, type: "places", detail: "Each place must be latitude and longitude in degrees.")
-        }
-        let isRound = tree["is_round"] == .bool(true)
-        return door.call(request, for: TourPanel.rangers) { _, _ in
+        door.call(request, for: TourPanel.rangers) { _, _ in
+            guard let tree = try? JSONTree(request.body, bytesMax: 64 << 10, valuesMax: 1_000),
+                let items = tree["places"]?.items, (2...Tour.waypointsMax).contains(items.count)
+            else {
+                return .problem(422, type: "places", detail: "An order needs 2 to \(Tour.waypointsMax) places.")
+            }
+            let places = items.compactMap { Position(degrees: $0[0]?.double, $0[1]?.double) }
+            guard places.count == items.count else {
+                return .problem(422, type: "places", detail: "Each place must be latitude and longitude in degrees.")
+            }
+            let isRound = tree["is_round"] == .bool(true)
             let proposal = WalkingOrder.propose(places, isRound: isRound)
             let given = WalkingOrder.metres(places, isRound: isRound)
             return Response.json(
@@ -175,14 +175,14 @@ extension TourPanel {
     // MARK: Publishing
 
     private func publish(_ request: Request) -> Response {
-        guard let tree = try? JSONTree(request.body, bytesMax: 1_000, valuesMax: 10),
-            let revision = tree["revision"]?.integer, let version = tree["version"]?.integer,
-            (1...Int64(TourEvent.versionMax)).contains(version)
-        else {
-            return .problem(
-                422, type: "publish", detail: "`revision` and `version` must say what is published as what.")
-        }
-        return door.call(request, for: TourPanel.rangers) { caller, connection in
+        door.call(request, for: TourPanel.rangers) { caller, connection in
+            guard let tree = try? JSONTree(request.body, bytesMax: 1_000, valuesMax: 10),
+                let revision = tree["revision"]?.integer, let version = tree["version"]?.integer,
+                (1...Int64(TourEvent.versionMax)).contains(version)
+            else {
+                return .problem(
+                    422, type: "publish", detail: "`revision` and `version` must say what is published as what.")
+            }
             guard let draft = try self.draft(request, isLocked: true, on: connection) else { return TourPanel.unknown }
             // Sent twice it is published once.
             guard draft.revision == Int(revision), draft.version + 1 == Int(version) else {
