@@ -299,7 +299,7 @@ def test_nobody_else_gets_in(panel):
         assert page.status == 200 and "default-src 'none'" in policy and "unsafe" not in policy and "<script>" not in page.body
     for method, path, body in [("GET", f"/tours/{tour}/draft", None), ("PUT", f"/tours/{tour}/draft", small()), ("POST", f"/tours/{tour}/publish", {"revision": 1, "version": 1}),
                                ("POST", f"/tour-media?tour={tour}", b"x"), ("POST", "/tour-track", GPX.encode()), ("POST", f"/tours/{tour}/order", {"places": [[1, 1], [2, 2]]})]:
-        assert panel.call("miller", method, path, body, If_Match="1").status in (403, 422), path
+        assert panel.call("miller", method, path, body, If_Match="1").status == 403, path
         if method != "GET":
             for headers in ({"X_Drover_Form": None}, {"X_Drover_Form": panel.people["rudi"].mark()}, {"Sec_Fetch_Site": "cross-site"}):
                 assert panel.call("rosa", method, path, body, If_Match="1", **headers).status == 403, (path, headers)
