@@ -29,7 +29,7 @@ struct PageShell {
         let head = "\n" + (links + loads).joined(separator: "\n")
         let body = """
             <a class="skip" href="#main">To the content</a>
-            <header class="site"><a class="name" href="/">Drover</a>
+            <header class="site"><a class="name" href="\(home)">Drover</a>
             <nav aria-label="Pages"><ul>\(items(path))</ul></nav>
             </header>
             <main id="main" tabindex="-1">
@@ -40,9 +40,17 @@ struct PageShell {
             HTMLText.page(title: "Drover: \(title)", head: head, body: body), hasScripts: !scripts.isEmpty)
     }
 
+    private var mine: [(path: String, name: String, roles: Set<Role>)] {
+        PageShell.pages.filter { !$0.roles.isDisjoint(with: caller.roles) }
+    }
+
+    /// The first page is for who has vehicles.
+    private var home: String {
+        caller.roles.isDisjoint(with: Site.fleetReaders) ? mine.first?.path ?? "/account" : "/"
+    }
+
     private func items(_ path: String) -> String {
-        let mine = PageShell.pages.filter { !$0.roles.isDisjoint(with: caller.roles) }
-        return (mine.map { ($0.path, $0.name) } + [("/account", "Account: \(caller.account)")]).map { link, name in
+        (mine.map { ($0.path, $0.name) } + [("/account", "Account: \(caller.account)")]).map { link, name in
             "<li><a href=\"\(link)\"\(link == path ? " aria-current=\"page\"" : "")>\(HTMLText.escaped(name))</a></li>"
         }.joined()
     }

@@ -18,7 +18,9 @@ struct EmbeddedServersTests {
             try query("CREATE SCHEMA drover; CREATE TABLE drover.t (i int); INSERT INTO drover.t VALUES (41)", first)
                 == "")
         // What the migrations do.
-        let roles = ["drover_writer", "drover_reader", "drover_relay", "drover_api", "drover_gateway", "drover_survey"]
+        let roles = [
+            "drover_writer", "drover_reader", "drover_relay", "drover_api", "drover_gateway", "drover_survey", "drover_page",
+        ]
         _ = try query(roles.map { "CREATE ROLE \($0)" }.joined(separator: "; "), first)
         let grants =
             "GRANT USAGE ON SCHEMA drover TO drover_writer, drover_reader, drover_gateway; "
