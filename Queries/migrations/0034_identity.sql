@@ -43,3 +43,10 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION drover.log_in_by_identity(text, text, text, text, text, text, bytea, text) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION drover.log_in_by_identity(text, text, text, text, text, text, bytea, text) TO drover_api;
+
+-- One's own settings, for one's own page.
+ALTER TABLE drover.account_settings ENABLE ROW LEVEL SECURITY;
+CREATE POLICY all_rows_of_drover_reader ON drover.account_settings TO drover_reader USING (true);
+CREATE POLICY all_rows_of_drover_writer ON drover.account_settings TO drover_writer USING (true) WITH CHECK (true);
+CREATE POLICY sight ON drover.account_settings FOR SELECT TO drover_sight USING (account = (SELECT drover.sight_account()));
+GRANT SELECT ON drover.account_settings TO drover_sight;

@@ -7,8 +7,9 @@ internal import Storage
 /// Who may what, and which vehicles belong together: pages of administrators.
 public struct AdministrationSite: Sendable {
     private let door: Door
+    private let assets: AssetFiles
 
-    public init(door: Door) { self.door = door }
+    public init(door: Door, assets: AssetFiles) { (self.door, self.assets) = (door, assets) }
 
     public func add(to router: inout Router) {
         router.add("GET", "/administration") { request in
@@ -67,10 +68,13 @@ public struct AdministrationSite: Sendable {
     private func overview(
         _ caller: PageCaller, _ notice: FormPage.Notice?, _ connection: Connection, status: Int = 200
     ) throws -> Response {
-        .page(
-            AdministrationPage.html(
+        var response = PageShell(caller: caller, assets: assets).page(
+            "administration", at: "/administration",
+            main: AdministrationPage.html(
                 try AdministrationStore.accounts(on: connection), try AdministrationStore.fleets(on: connection),
-                mark: caller.mark, notice: notice), status: status)
+                mark: caller.mark, notice: notice))
+        response.status = status
+        return response
     }
 
     /// Ids with blanks, commas or line ends between.
@@ -84,7 +88,7 @@ private enum AdministrationPage {
         _ accounts: [AdministrationStore.AccountRow], _ fleets: [AdministrationStore.FleetRow], mark: String,
         notice: FormPage.Notice?
     ) -> String {
-        FormPage.page(
+        FormPage.main(
             "Administration", notice,
             "<h2>Accounts</h2>\n" + accounts.map { account($0, mark) }.joined(separator: "\n")
                 + "<h2>Fleets</h2>\n" + fleets.map { fleet($0, mark) }.joined(separator: "\n")
@@ -109,7 +113,8 @@ private enum AdministrationPage {
     private static func fleet(_ row: AdministrationStore.FleetRow, _ mark: String) -> String {
         let place = row.partOf.map { ", part of \($0)" } ?? ""
         return fold(
-            "\(row.name) (\(row.fleet)\(place)): \(row.vehicles.count) vehicles, \(row.members.count) people",
+            "\(row.name) (\(row.fleet)\(place)): \(row.vehicles.count) \(row.vehicles.count == 1 ? "vehicle" : "vehicles"), "
+                + "\(row.members.count) \(row.members.count == 1 ? "person" : "people")",
             fields(row, mark))
     }
 

@@ -7,12 +7,15 @@ internal import Storage
 
 /// Dealers ask for machines by serial number; owners confirm, and end it.
 public struct DealerSite: Sendable {
-    private static let roles: Set<Role> = [.dealer, .farmer, .fleetManager, .administrator]
+    static let roles: Set<Role> = [.dealer, .farmer, .fleetManager, .administrator]
     private let door: Door
+    private let assets: AssetFiles
     private let post: AccountSite.Post?
 
     /// - Parameter post: nil: no mail can be sent; owners find the question on this page.
-    public init(door: Door, post: AccountSite.Post?) { (self.door, self.post) = (door, post) }
+    public init(door: Door, assets: AssetFiles, post: AccountSite.Post?) {
+        (self.door, self.assets, self.post) = (door, assets, post)
+    }
 
     public func add(to router: inout Router) {
         router.add("GET", "/dealers") { request in
@@ -92,7 +95,10 @@ public struct DealerSite: Sendable {
                     FormPage.time(one.askedMs), state(one), buttons(one, caller.mark),
                 ]
             }, empty: "No dealer has asked for a machine.")
-        return .page(FormPage.page("Dealers", notice, form + table, isWide: true), status: status)
+        var response = PageShell(caller: caller, assets: assets).page(
+            "dealers", at: "/dealers", main: FormPage.main("Dealers", notice, form + table))
+        response.status = status
+        return response
     }
 
     private func state(_ one: DealerStore.Dealership) -> String {

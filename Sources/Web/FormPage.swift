@@ -24,16 +24,19 @@ enum FormPage {
         case boxes(String, String, [(value: String, text: String)], Set<String>)
     }
 
-    static func page(_ title: String, _ notice: Notice?, _ body: String, isWide: Bool = false) -> String {
+    static func page(_ title: String, _ notice: Notice?, _ body: String) -> String {
+        HTMLText.page(
+            title: "Drover: \(title.lowercased())",
+            body: "<main class=\"narrow\">\n\(main(title, notice, body))\n</main>")
+    }
+
+    /// What stands in `main`.
+    static func main(_ title: String, _ notice: Notice?, _ body: String) -> String {
         let said = notice.map {
             "<p role=\"\($0.isFault ? "alert" : "status")\" class=\"\($0.isFault ? "critical" : "soon")\">"
                 + HTMLText.escaped($0.text) + "</p>"
         }
-        return HTMLText.page(
-            title: "Drover: \(title.lowercased())",
-            body:
-                "<main\(isWide ? "" : " class=\"narrow\"")>\n<h1>\(HTMLText.escaped(title))</h1>\n\(said ?? "")\n\(body)\n</main>"
-        )
+        return "<h1>\(HTMLText.escaped(title))</h1>\n\(said ?? "")\n\(body)"
     }
 
     /// - Parameter id: sets the ids of fields of several forms of one page apart.

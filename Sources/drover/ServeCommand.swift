@@ -102,8 +102,9 @@ struct PageRole {
         if let provider {
             OpenIDSite(provider, accounts: accounts, address: settings.text("web.public_url")).add(to: &router)
         }
-        AdministrationSite(door: door).add(to: &router)
-        DealerSite(door: door, post: post).add(to: &router)
+        AdministrationSite(door: door, assets: assets).add(to: &router)
+        SettingsSite(door: door, assets: assets, uploads: uploads).add(to: &router)
+        DealerSite(door: door, assets: assets, post: post).add(to: &router)
         surveys.add(to: &router)
         let routes = router
         var limits = Limits()

@@ -34,7 +34,7 @@ def put_fleet(site, fleet, **fields):
 def test_fleets_are_kept_in_the_page(site):
     assert put_fleet(site, "all", name="All of it").status == 200
     answer = put_fleet(site, "north", name="North <b>", part_of="all", machines="mtg-1, mtg-2\nmtg-2", cars="car-7", members="miller")
-    assert answer.status == 200 and "North &lt;b&gt; (north, part of all): 3 vehicles, 1 people" in answer.body
+    assert answer.status == 200 and "North &lt;b&gt; (north, part of all): 3 vehicles, 1 person" in answer.body
     rows = "SELECT kind || ' ' || vehicle FROM drover.fleet_vehicle WHERE fleet = 'north' ORDER BY 1"
     assert site.query(rows) == [("car car-7",), ("machine mtg-1",), ("machine mtg-2",)]
     # What is not said any more is taken out.
@@ -129,7 +129,30 @@ def test_a_dealer_finds_an_owner(site):
     assert len(site.office.box.mails) == letters + 1
 
 
-@pytest.mark.parametrize("path", ["administration", "dealers"])
+def test_a_driver_keeps_settings_in_the_page(site):
+    joe = site.people["joe"]
+    assert joe.log_in("joe@example.org").status == 303
+    worker = site.world.worker(site.env, "settings")
+    answer = joe.post("/settings", form=mark(joe, "/settings"), speed_limit_kmh="88.5", alerts="on", fuel_currency="EUR")
+    assert answer.status == 303 and answer.headers["Location"] == "/settings?said=taken", answer.body
+    shown = lambda: re.search(r'name="speed_limit_kmh" type="text" value="([^"]*)"', joe.get("/settings").body).group(1)
+    wait_until(lambda: shown() == "88.5", 60)
+    [[text]] = site.query("SELECT DISTINCT settings FROM drover.account_settings WHERE account = 'joe'")
+    assert text == '{"alerts":true,"speed_limit_kmh":88.5,"fuel_currency":"EUR"}'
+    for fields, why in [({"speed_limit_kmh": "fast"}, "must be a number from"), ({"fuel_currency": "<b>"}, "three capital letters"), ({"alerts": "maybe"}, "on or off"),
+                        ({"speed_limit_kmh": "80", "speed_limit_mph": "50"}, "say the same")]:
+        answer = joe.post("/settings", form=mark(joe, "/settings"), **fields)
+        assert answer.status == 422 and why in answer.body and "Nothing was changed" in answer.body, answer.body
+        assert "<b>" not in answer.body.replace("<b>joe</b>", "")
+    # Others do not see them.
+    assert '"88.5"' not in site.people["miller"].get("/settings").body
+    # An empty form takes all standards.
+    assert joe.post("/settings", form=mark(joe, "/settings")).status == 303
+    wait_until(lambda: shown() == "", 60)
+    worker.stop()
+
+
+@pytest.mark.parametrize("path", ["administration", "dealers", "settings"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_pages_in_a_browser(site, page, screenshots, path, width):
     put_fleet(site, "north", name="North farm", machines="mtg-1\nmtg-2", members="miller")
