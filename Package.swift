@@ -67,6 +67,7 @@ let package = Package(
         pure("Postgres", ["CLibpq"]),
         pure("HTTP", ["CMicrohttpd", "CZlib"]),
         pure("Zip", ["CZlib"]),
+        pure("Tours", ["Fleet", "Wire", "Itineraries", "Zip"]),
         pure("Tiles", ["CSQLite"]),
         pure("Secrets", ["CSodium"]),
         pure("Outbound", ["CCurl"]),
@@ -90,7 +91,7 @@ let package = Package(
             [
                 "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Surveys", "HTTP", "Secrets", "Postgres", "Gateways",
                 "Outside",
-                "Storage", "Reports", "Tiles", "Observe",
+                "Storage", "Reports", "Tiles", "Tours", "Observe",
             ]),
         pure("Emulate", ["Fleet", "Wire", "Settings", "Observe", "Sockets"]),
         pure("Embedded", ["Observe", "Postgres", "Kafka"]),
@@ -128,6 +129,7 @@ let package = Package(
         tests("KafkaTests", ["Kafka"]),
         tests("HTTPTests", ["HTTP"]),
         tests("ZipTests", ["Zip"]),
+        tests("ToursTests", ["Tours", "Fleet", "Wire", "SimKit"]),
         tests("TilesTests", ["Tiles"]),
         tests("SecretsTests", ["Secrets"]),
         tests(

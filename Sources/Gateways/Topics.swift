@@ -5,7 +5,7 @@ public import Kafka
 /// made: a vehicle's partition follows from it.
 public enum Topics {
     /// What comes in: workers read these, and ticks go to them.
-    public static let readings = [Topic.cars, Topic.machines, Topic.dispatch, Topic.sightings]
+    public static let readings = [Topic.cars, Topic.machines, Topic.dispatch, Topic.sightings, Topic.tours]
     /// What comes back out, from the outbox.
     public static let results = [Topic.alerts, Topic.assignments, Topic.rejected]
 

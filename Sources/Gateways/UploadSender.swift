@@ -131,6 +131,11 @@ public final class UploadSender: Sendable {
         hand(in: upload, isRide: true, then: then)
     }
 
+    /// What visitors' phones tell of tours, in the same manner.
+    public func send(tours upload: Upload, then: @escaping @Sendable (Outcome, Place?) -> Void) {
+        hand(in: upload, isRide: true, then: then)
+    }
+
     private func hand(in upload: Upload, isRide: Bool, then: @escaping @Sendable (Outcome, Place?) -> Void) {
         let job = Job(upload, isRide: isRide) { [self] job in
             let isFailed = finish(job)

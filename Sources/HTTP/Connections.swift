@@ -33,13 +33,26 @@ final class Connections: Sendable {
         entries.withLock { _ = $0.removeValue(forKey: id) }
     }
 
-    func entered(_ phase: Phase, _ id: ID) {
-        let deadline = deadlineMs(phase)
+    /// - Parameter moreMs: than this phase takes at most.
+    func entered(_ phase: Phase, _ id: ID, moreMs: Int64 = 0) {
+        let deadline = deadlineMs(phase) + moreMs
         entries.withLock {
             $0[id]?.phase = phase
             $0[id]?.deadlineMs = deadline
         }
     }
+
+    /// So many bytes of a body: who sends steadily over a thin line has time for what is taken of him at all.
+    func received(_ count: Int, _ id: ID) {
+        entries.withLock { entries in
+            // One that was cut has no deadline any more.
+            guard let entry = entries[id], entry.deadlineMs < .max else { return }
+            entries[id]?.deadlineMs += Connections.patienceMs(count)
+        }
+    }
+
+    /// What so many bytes take on the thinnest line that is waited for: 16 kB/s.
+    static func patienceMs(_ bytes: Int) -> Int64 { Int64(bytes) / 16 }
 
     func address(_ id: ID) -> String { entries.withLock { $0[id]?.address } ?? "?" }
 

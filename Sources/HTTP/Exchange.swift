@@ -140,6 +140,7 @@ let requestArrived:
             let bytes = unsafe UnsafeRawBufferPointer(start: data, count: count)
             let isTaken = unsafe exchange.bodyArrived(bytes, limits: context.limits, held: context.heldBytes)
             guard isTaken else { return .NO }
+            unsafe context.connections.received(count, id(connection))
             unsafe size?.pointee = 0
             return .YES
         }
@@ -175,7 +176,8 @@ private func answer(_ connection: OpaquePointer?, _ response: Response, _ contex
         unsafe context.begin(stream, on: id(connection))
         unsafe context.connections.entered(.streaming, id(connection))
     } else {
-        unsafe context.connections.entered(.sending, id(connection))
+        let bytes = status == response.status ? response.file?.range.count ?? 0 : 0
+        unsafe context.connections.entered(.sending, id(connection), moreMs: Connections.patienceMs(bytes))
     }
     return unsafe MHD_queue_response(connection, UInt32(status), made)
 }
@@ -185,7 +187,7 @@ private func make(_ response: Response) -> OpaquePointer? {
     // 204 and 304 have no body (RFC 9110, 6.4.1).
     let body = response.status == 204 || response.status == 304 ? [] : response.body
     let made =
-        unsafe response.stream.map { unsafe $0.answer() }
+        unsafe response.stream.map { unsafe $0.answer() } ?? response.file.map { unsafe $0.body.answer($0.range) }
         ?? body.withUnsafeBytes { bytes in
             unsafe MHD_create_response_from_buffer(
                 bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)

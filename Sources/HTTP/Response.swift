@@ -5,6 +5,8 @@ public struct Response: Sendable {
     public var body: [UInt8]
     /// Set: the body goes on, and `body` is not sent.
     public var stream: BodyStream?
+    /// Set: the body is a part of a file, and `body` is not sent.
+    var file: (body: FileBody, range: Range<Int>)?
     /// Set: this is none, and that gives it.
     var later: LaterAnswer?
 
@@ -99,7 +101,8 @@ public struct Response: Sendable {
         let reasons = [
             400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
             409: "Conflict", 410: "Gone", 411: "Length Required", 412: "Precondition Failed", 413: "Content Too Large",
-            415: "Unsupported Media Type", 421: "Misdirected Request", 422: "Unprocessable Content",
+            415: "Unsupported Media Type", 416: "Range Not Satisfiable", 421: "Misdirected Request",
+            422: "Unprocessable Content",
             428: "Precondition Required",
             429: "Too Many Requests", 500: "Internal Server Error", 501: "Not Implemented", 503: "Service Unavailable",
             504: "Gateway Timeout",

@@ -68,6 +68,8 @@ public enum ReplaySchema {
         Table("sighting", "site", []),
         Table("sighting_week", "site", []),
         Table("species_season", "site", []),
+        Table("tour_event", "tour", []),
+        Table("tour_day", "tour", []),
     ]
 
     /// A plain name that is nobody else's.

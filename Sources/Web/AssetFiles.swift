@@ -24,6 +24,7 @@ public struct AssetFiles: Sendable {
     ]
     private static let names = [
         "pages.css", "map.js", "live.js", "fleet-map.js", "alerts.js", "replay.js",
+        "tours.css", "tour-map.js", "tours.js", "tour-preview.js",
         "leaflet/leaflet.css", "leaflet/leaflet.js", "leaflet/images/layers.png",
         "leaflet/images/layers-2x.png", "leaflet/images/marker-icon.png", "leaflet/images/marker-icon-2x.png",
         "leaflet/images/marker-shadow.png", "natural-earth.json",
@@ -56,6 +57,12 @@ public struct AssetFiles: Sendable {
                     : response.conditional(request)
             }
         }
+    }
+
+    /// What stands in it. Precondition: `name` is on the list.
+    func content(_ name: String) -> [UInt8] {
+        guard let file = files[name] else { preconditionFailure("\(name) is not on the list of assets") }
+        return file.bytes
     }
 
     /// With the content's version, so that caches never have an old one.

@@ -7,7 +7,7 @@ public import Tiles
 public struct BaseMap: Sendable {
     static let coarse = "Natural Earth: coarse, shores and borders are right to about 5 km"
 
-    private let tiles: TileFile?
+    let tiles: TileFile?
     /// Who made it, as shown on each map.
     public let attribution: String
     private let assets: AssetFiles

@@ -9,7 +9,8 @@ struct PageShell {
     private static let pages: [(path: String, name: String, roles: Set<Role>)] = [
         ("/map", "Map", FleetSite.viewers), ("/alerts", "Alerts", FleetSite.viewers),
         ("/trips", "Trips", FleetSite.drivers), ("/fleet", "Overview", FleetSite.drivers),
-        ("/settings", "Settings", Site.fleetReaders), ("/dealers", "Dealers", DealerSite.roles), ("/administration", "Administration", [.administrator]),
+        ("/tours", "Tours", TourPanel.rangers), ("/settings", "Settings", Site.fleetReaders),
+        ("/dealers", "Dealers", DealerSite.roles), ("/administration", "Administration", [.administrator]),
     ]
 
     let caller: PageCaller

@@ -19,16 +19,18 @@ public struct PhotoFile: Equatable, Sendable {
 
     public let mediaType: String
     public let content: [UInt8]
+    /// What stood behind the end of the picture, and is left out.
+    public let trailing: [UInt8]
 
     /// - Throws: `Fault`; what is kept holds the picture, its colours and how it is turned.
     public init(_ bytes: [UInt8]) throws(Fault) {
         guard bytes.count <= PhotoFile.bytesMax else { throw .tooLarge(bytes: bytes.count) }
         if bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
-            (mediaType, content) = ("image/jpeg", try JPEGFile.cleaned(bytes))
+            (mediaType, (content, trailing)) = ("image/jpeg", try JPEGFile.cleaned(bytes))
         } else if bytes.starts(with: PNGFile.signature) {
-            (mediaType, content) = ("image/png", try PNGFile.cleaned(bytes))
+            (mediaType, (content, trailing)) = ("image/png", try PNGFile.cleaned(bytes))
         } else if bytes.count >= 12, bytes.starts(with: "RIFF".utf8), bytes[8..<12].elementsEqual("WEBP".utf8) {
-            (mediaType, content) = ("image/webp", try WebPFile.cleaned(bytes))
+            (mediaType, (content, trailing)) = ("image/webp", try WebPFile.cleaned(bytes))
         } else {
             throw .unknown
         }
@@ -37,7 +39,7 @@ public struct PhotoFile: Equatable, Sendable {
 
 /// ITU-T T.81, annex B: segments behind markers.
 enum JPEGFile {
-    static func cleaned(_ bytes: [UInt8]) throws(PhotoFile.Fault) -> [UInt8] {
+    static func cleaned(_ bytes: [UInt8]) throws(PhotoFile.Fault) -> (content: [UInt8], trailing: [UInt8]) {
         var (out, at): ([UInt8], Int) = ([0xFF, 0xD8], 2)
         var (hasFrame, hasScan, orientation): (Bool, Bool, UInt8?) = (false, false, nil)
         while true {
@@ -68,7 +70,7 @@ enum JPEGFile {
         }
         guard hasFrame, hasScan else { throw .broken(kind: "JPEG") }
         if let orientation, orientation != 1 { out.insert(contentsOf: turned(orientation), at: 2) }
-        return out + [0xFF, 0xD9]
+        return (out + [0xFF, 0xD9], Array(bytes[(at + 2)...]))
     }
 
     /// Where the next marker that is no restart begins.
@@ -130,7 +132,7 @@ enum PNGFile {
         "tRNS", "cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "cICP", "bKGD", "pHYs", "acTL", "fcTL", "fdAT",
     ]
 
-    static func cleaned(_ bytes: [UInt8]) throws(PhotoFile.Fault) -> [UInt8] {
+    static func cleaned(_ bytes: [UInt8]) throws(PhotoFile.Fault) -> (content: [UInt8], trailing: [UInt8]) {
         var (out, at, names) = (signature, signature.count, [String]())
         while names.last != "IEND" {
             guard at + 12 <= bytes.count else { throw .broken(kind: "PNG") }
@@ -145,13 +147,13 @@ enum PNGFile {
             at = end
         }
         guard names.first == "IHDR", names.contains("IDAT") else { throw .broken(kind: "PNG") }
-        return out
+        return (out, Array(bytes[at...]))
     }
 }
 
 /// RFC 9649: a RIFF file of chunks.
 enum WebPFile {
-    static func cleaned(_ bytes: [UInt8]) throws(PhotoFile.Fault) -> [UInt8] {
+    static func cleaned(_ bytes: [UInt8]) throws(PhotoFile.Fault) -> (content: [UInt8], trailing: [UInt8]) {
         func size(_ at: Int) -> Int { bytes[at..<(at + 4)].reversed().reduce(0) { $0 << 8 | Int($1) } }
         let riffEnd = 8 + size(4)
         guard riffEnd <= bytes.count, riffEnd >= 12 else { throw .broken(kind: "WebP") }
@@ -176,7 +178,7 @@ enum WebPFile {
         guard hasPicture else { throw .broken(kind: "WebP") }
         let length = out.count + 4
         let head = (0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * $0)) }
-        return Array("RIFF".utf8) + head + Array("WEBP".utf8) + out
+        return (Array("RIFF".utf8) + head + Array("WEBP".utf8) + out, Array(bytes[riffEnd...]))
     }
 }
 

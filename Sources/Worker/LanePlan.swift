@@ -8,17 +8,18 @@ struct LanePlan {
 
     private let machines: Range<Int>
     private let dispatch: Range<Int>
-    /// What surveys read back must not hold up cars.
+    /// What surveys and tours read back must not hold up cars.
     private let surveys: Range<Int>
     let count: Int
 
     init(topics: [String], lanes: Int) {
-        let apart = [Topic.machines, Topic.dispatch, Topic.sightings]
+        let apart = [Topic.machines, Topic.dispatch, Topic.sightings, Topic.tours]
         let others = topics.contains { !apart.contains($0) } ? lanes : 0
         let own = topics.contains(Topic.machines) ? (others == 0 ? lanes : (others + 1) / 2) : 0
         machines = others..<others + own
         dispatch = machines.upperBound..<machines.upperBound + (topics.contains(Topic.dispatch) ? 1 : 0)
-        surveys = dispatch.upperBound..<dispatch.upperBound + (topics.contains(Topic.sightings) ? 1 : 0)
+        let hasSurveys = topics.contains(Topic.sightings) || topics.contains(Topic.tours)
+        surveys = dispatch.upperBound..<dispatch.upperBound + (hasSurveys ? 1 : 0)
         count = surveys.upperBound
     }
 
@@ -26,7 +27,7 @@ struct LanePlan {
         switch topic {
         case Topic.machines: machines
         case Topic.dispatch: dispatch
-        case Topic.sightings: surveys
+        case Topic.sightings, Topic.tours: surveys
         default: 0..<machines.lowerBound
         }
     }

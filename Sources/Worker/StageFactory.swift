@@ -23,7 +23,7 @@ package struct StageFactory: Sendable {
     ///
     /// - Parameter isReplay: decides nothing; what was decided stands on the log.
     static func product(_ tripRules: TripRules, isReplay: Bool, log: Log) -> StageFactory {
-        StageFactory(tables: CarStore.tables + MachineStore.tables + SurveyStore.tables) {
+        StageFactory(tables: CarStore.tables + MachineStore.tables + SurveyStore.tables + TourEventStore.tables) {
             partitionLog, progress, rejects, connection in
             let partition = partitionLog.partition
             let (stage, unreadable): (any Stage, Int) =
@@ -36,6 +36,8 @@ package struct StageFactory: Sendable {
                         SurveyStage(
                             partition, place: partitionLog.place, clockMs: progress.replayClockMs, rejects: rejects), 0
                     )
+                case Topic.tours:
+                    (TourStage(place: partitionLog.place, clockMs: progress.replayClockMs, rejects: rejects), 0)
                 default: try cars(partitionLog, progress, rejects, tripRules, on: connection)
                 }
             if unreadable > 0 {

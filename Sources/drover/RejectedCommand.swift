@@ -186,6 +186,7 @@ struct RejectedRecords {
     private func fault(_ record: PushedRecord, _ partition: TopicPartition) -> DecodeError? {
         guard let value = record.value else { return .tombstone }
         if partition.topic == Topic.sightings { return surveyFault(value, record.key) }
+        if partition.topic == Topic.tours { return tourFault(value, record.key) }
         return unsafe value.withUnsafeBytes { value in
             unsafe record.key.withUnsafeBytes { key in
                 do throws(DecodeError) {
@@ -201,6 +202,20 @@ struct RejectedRecords {
                     case .action(let action): ts = action.ts
                     }
                     let ahead = ts - Clock.nowMs()
+                    return ahead > DecodeError.aheadMsMax ? .timeAhead(ms: ahead) : nil
+                } catch {
+                    return error
+                }
+            }
+        }
+    }
+
+    private func tourFault(_ value: [UInt8], _ key: [UInt8]) -> DecodeError? {
+        unsafe value.withUnsafeBytes { value in
+            unsafe key.withUnsafeBytes { key in
+                do throws(DecodeError) {
+                    guard case .event(let event) = try unsafe TourRecords.decode(value, key: key) else { return nil }
+                    let ahead = event.ts - Clock.nowMs()
                     return ahead > DecodeError.aheadMsMax ? .timeAhead(ms: ahead) : nil
                 } catch {
                     return error

@@ -106,9 +106,15 @@ struct PageRole {
         SettingsSite(door: door, assets: assets, uploads: uploads).add(to: &router)
         DealerSite(door: door, assets: assets, post: post).add(to: &router)
         surveys.add(to: &router)
+        TourSite(
+            conninfo: settings.text("postgres.reader_url", or: "postgres.url"), uploads: uploads, log: log
+        ).add(to: &router)
+        TourPanel(door: door, assets: assets, base: base).add(to: &router)
         let routes = router
         var limits = Limits()
-        limits.bodyBytesMaxByPath = SurveySite.bodyBytesMaxByPath
+        limits.bodyBytesMaxByPath = SurveySite.bodyBytesMaxByPath.merging(TourPanel.bodyBytesMaxByPath) { first, _ in
+            first
+        }
         limits.trustedProxies = Set(
             settings.text("web.trusted_proxies").split(separator: ",").map { String($0.filter { $0 != " " }) })
         do {

@@ -30,11 +30,11 @@ from brokers import DIES_WITH_US, ROOT, Mock, Noida, newest_librdkafka
 from cluster import Cluster
 from confluent_kafka import Consumer
 from tansu import Tansu, one_record_batches
-from torture_input import CARS, MACHINES, Fleet
+from torture_input import CARS, MACHINES, TOURS, Fleet
 from world import producer
 
 BROKERS = {"noida": Noida, "tansu": Tansu, "mock": Mock}
-TOPICS = (CARS, MACHINES)
+TOPICS = (CARS, MACHINES, TOURS)
 
 
 class Wrong(AssertionError):
@@ -46,7 +46,7 @@ class Wrong(AssertionError):
 RESULTS = (
     "vehicle", "vehicle_minute", "trip", "vehicle_day", "machine_reading", "alert", "rejected", "registration", "service",
     "acknowledgement", "silence", "poll_request", "trip_note", "driving", "assignment", "health_scan", "car_support", "trip_mark",
-    "account_settings", "trip_start", "trip_weather",
+    "account_settings", "trip_start", "trip_weather", "tour_event", "tour_day",
 )
 # Columns that tell about the processing: where a record lay, how often a row was written, the state to go on from.
 PROCESSING = re.compile(r"partition|offset|told_at|revision|revised|migration|(^|_)state_bytes$|^alert_state$|written_at|updated_at|committed_at|pushed_at|retried_at")

@@ -4,7 +4,7 @@ import json
 import random
 from dataclasses import dataclass
 
-CARS, MACHINES = "drover.cars", "drover.machines"
+CARS, MACHINES, TOURS = "drover.cars", "drover.machines", "drover.tours"
 # A Monday, an hour before midnight UTC: trips and days cross it. Long past, so that no reading runs ahead of the broker's clock.
 BEGIN_MS = 1_709_593_200_000
 MODELS = ("S690 Combine", "R4038 Sprayer", "8R Tractor")
@@ -45,6 +45,8 @@ class Fleet:
         for number in range(cars):
             self._car_actions(f"car-{number:04d}", random.Random(f"{seed} car actions {number}"), span_min)
         self._settings(random.Random(f"{seed} settings"), span_min)
+        for number in range(max(2, machines // 4)):
+            self._visits(f"tour-{number}", random.Random(f"{seed} tour {number}"), span_min)
         self.readings.sort(key=lambda item: (item.ts, item.key or b"", item.value))
         self.end_ms = max(item.ts for item in self.readings) + 1
         # Of more than 64 in 4,096 offsets a partition keeps a sum, and no longer a row each (RejectedLog).
@@ -156,6 +158,15 @@ class Fleet:
                     "schema": 1, "kind": "settings", "id": f"{account}-settings-{change}", "ts": ts, "by": account, "account": account,
                     "settings": json.dumps(settings)}
                 self.readings.append(Item(CARS, None, json.dumps(fields).encode(), ts, ts))
+
+    def _visits(self, tour, chance, span_min):
+        """Of visitors' phones: every tenth id stands for two events that differ."""
+        for number in range(40):
+            ts = BEGIN_MS + chance.randrange(span_min * 60_000)
+            fields = {"id": f"{tour}-{number - number % 10 // 9}", "tour": tour, "version": 1 + number % 2, "ts": ts, "utc_offset_min": chance.choice((-300, 0, 60, 780))}
+            kind = {"kind": "download"} if number % 7 == 0 else {"kind": "visit", "waypoint": f"w{chance.randrange(4)}"}
+            value = json.dumps({"schema": 1, **kind, **fields}, separators=(",", ":")).encode()
+            self.readings.append(Item(TOURS, tour.encode(), value, ts, ts))
 
     def _rubbish(self, number, chance):
         key = f"rubbish-{number}"

@@ -28,6 +28,7 @@ TABLES = {
     "survey_weather": "site, survey, hour_at", "surveyor": "site, survey, surveyor", "sighting": "site, survey, sighting",
     "sighting_week": "site, species, iso_year, iso_week, behaviour, temperature_band",
     "species_season": "site, latitude_cell, longitude_cell, year, month, species",
+    "tour_event": "tour, event", "tour_day": "tour, kind, waypoint, local_date",
 }
 
 

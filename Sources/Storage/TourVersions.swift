@@ -1,0 +1,164 @@
+public import Postgres
+
+/// What was published of tours: versions and their archives, which never change.
+public enum TourVersions {
+    /// The newest version of a tour, as it is listed.
+    public struct Listed: Sendable {
+        public let tour, area: String
+        public let version, waypoints: Int
+        public let bytes: Int64
+        public let digest: [UInt8]
+        public let publishedMs: Int64
+    }
+
+    public struct Package: Sendable {
+        public let version: Int
+        /// 0: whole; else the version that it leads on from.
+        public let fromVersion: Int
+        public let bytes: Int64
+        public let digest: [UInt8]
+        public let publishedMs: Int64
+    }
+
+    /// A version to be published.
+    public struct Made: Sendable {
+        let version: Int
+        let area, document, files: String
+        let waypoints: [String]
+        /// Whole, and from the version before.
+        let archives: [(fromVersion: Int, content: [UInt8], digest: [UInt8])]
+
+        public init(
+            version: Int, area: String, document: String, files: String, waypoints: [String],
+            archives: [(fromVersion: Int, content: [UInt8], digest: [UInt8])]
+        ) {
+            (self.version, self.area, self.document, self.files) = (version, area, document, files)
+            (self.waypoints, self.archives) = (waypoints, archives)
+        }
+    }
+
+    private static let partBytes = 1 << 20
+
+    // MARK: Publishing
+
+    /// Precondition: within the transaction that has locked the draft.
+    public static func publish(_ made: Made, of tour: String, by account: String, on connection: Connection) throws {
+        let key: [Parameter] = [.text(tour), .int4(Int32(made.version))]
+        try connection.query(
+            """
+            INSERT INTO drover.tour_version (tour, version, area, document, files, waypoint_ids, published_by)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
+            """,
+            key + [
+                .text(made.area), .text(made.document), .text(made.files), .textArray(made.waypoints), .text(account),
+            ])
+        for archive in made.archives {
+            let from = Parameter.int4(Int32(archive.fromVersion))
+            try connection.query(
+                "INSERT INTO drover.tour_package (tour, version, from_version, bytes, digest) VALUES ($1, $2, $3, $4, $5)",
+                key + [from, .int8(Int64(archive.content.count)), .bytes(archive.digest)])
+            for (number, start) in stride(from: 0, to: archive.content.count, by: partBytes).enumerated() {
+                let part = Array(archive.content[start..<min(start + partBytes, archive.content.count)])
+                try connection.query(
+                    """
+                    INSERT INTO drover.tour_package_part (tour, version, from_version, number, content)
+                    VALUES ($1, $2, $3, $4, $5)
+                    """, key + [from, .int4(Int32(number)), .bytes(part)])
+            }
+        }
+    }
+
+    /// JSON of a version's files, and the digest of its archive; nil: there is no such version.
+    public static func files(
+        _ tour: String, version: Int, on connection: Connection
+    ) throws -> (files: String, digest: [UInt8])? {
+        try connection.query(
+            """
+            SELECT v.files, p.digest FROM drover.tour_version v JOIN drover.tour_package p USING (tour, version)
+            WHERE v.tour = $1 AND v.version = $2 AND p.from_version = 0
+            """, [.text(tour), .int4(Int32(clamping: version))]
+        ).first.map { (try $0.text(0)!, try $0.bytes(1)!) }
+    }
+
+    // MARK: Reading
+
+    /// By area name.
+    /// - Parameter after: the tour that the page before ended with.
+    public static func list(after: String?, most: Int, on connection: Connection) throws -> [Listed] {
+        try connection.query(
+            """
+            SELECT tour, area, version, waypoints, bytes, digest, published_at FROM drover.tour_published
+            WHERE $1::text IS NULL
+                OR (sorted_area, tour) > (SELECT o.sorted_area, o.tour FROM drover.tour_published o WHERE o.tour = $1)
+            ORDER BY sorted_area, tour LIMIT $2
+            """, [.text(after), .int8(most)]
+        ).map { row in
+            Listed(
+                tour: try row.text("tour")!, area: try row.text("area")!, version: try row.int("version")!,
+                waypoints: try row.int("waypoints")!, bytes: Int64(try row.int("bytes")!),
+                digest: try row.bytes("digest")!, publishedMs: try row.timestampMs("published_at")!)
+        }
+    }
+
+    /// Newest version first, of each the whole archive first.
+    public static func packages(of tour: String, most: Int, on connection: Connection) throws -> [Package] {
+        try connection.query(
+            """
+            SELECT p.version, p.from_version, p.bytes, p.digest, v.published_at
+            FROM drover.tour_package p JOIN drover.tour_version v USING (tour, version)
+            WHERE p.tour = $1 ORDER BY p.version DESC, p.from_version LIMIT $2
+            """, [.text(tour), .int8(most)]
+        ).map(Package.init)
+    }
+
+    public static func package(
+        _ tour: String, version: Int, fromVersion: Int, on connection: Connection
+    ) throws -> Package? {
+        try connection.query(
+            """
+            SELECT p.version, p.from_version, p.bytes, p.digest, v.published_at
+            FROM drover.tour_package p JOIN drover.tour_version v USING (tour, version)
+            WHERE p.tour = $1 AND p.version = $2 AND p.from_version = $3
+            """, [.text(tour), .int4(Int32(clamping: version)), .int4(Int32(clamping: fromVersion))]
+        ).first.map(Package.init)
+    }
+
+    /// Nil: past the end.
+    public static func part(
+        _ number: Int, of package: Package, tour: String, on connection: Connection
+    ) throws -> [UInt8]? {
+        try connection.query(
+            """
+            SELECT content FROM drover.tour_package_part
+            WHERE tour = $1 AND version = $2 AND from_version = $3 AND number = $4
+            """,
+            [
+                .text(tour), .int4(Int32(package.version)), .int4(Int32(package.fromVersion)), .int4(Int32(number)),
+            ]
+        ).first.map { try $0.bytes(0)! }
+    }
+
+    /// Ids of the waypoints of versions; those that are not there are left out.
+    public static func waypoints(
+        of versions: [(tour: String, version: Int)], on connection: Connection
+    ) throws -> [String: [Int: Set<String>]] {
+        var found: [String: [Int: Set<String>]] = [:]
+        for row in try connection.query(
+            """
+            SELECT v.tour, v.version, v.waypoint_ids FROM drover.tour_version v
+            WHERE (v.tour, v.version) IN (SELECT * FROM unnest($1::text[], $2::int[]))
+            """, [.textArray(versions.map(\.tour)), .int4Array(versions.map { Int32(clamping: $0.version) })])
+        {
+            found[try row.text(0)!, default: [:]][try row.int(1)!] = Set(try row.textArray(2)!.compactMap { $0 })
+        }
+        return found
+    }
+}
+
+extension TourVersions.Package {
+    fileprivate init(_ row: Row) throws {
+        (version, fromVersion) = (try row.int("version")!, try row.int("from_version")!)
+        (bytes, digest) = (Int64(try row.int("bytes")!), try row.bytes("digest")!)
+        publishedMs = try row.timestampMs("published_at")!
+    }
+}

@@ -1,0 +1,93 @@
+public import Fleet
+
+/// The frame of a tour's map: south-west and north-east corner. It does not cross the 180th meridian.
+public struct Corners: Equatable, Sendable {
+    public var southWest: Position
+    public var northEast: Position
+
+    public init(southWest: Position, northEast: Position) {
+        (self.southWest, self.northEast) = (southWest, northEast)
+    }
+
+    /// A trail is walked: 2 degrees are more than 200 km from south to north.
+    public static let degreesMax: Int64 = 2
+
+    /// Which rule the frame breaks; nil: none.
+    public var fault: String? {
+        let height = Int64(northEast.latitude) - Int64(southWest.latitude)
+        let width = Int64(northEast.longitude) - Int64(southWest.longitude)
+        guard height > 0, width > 0 else {
+            return "the first corner must lie south and west of the second one; a frame cannot cross the 180th meridian"
+        }
+        guard height <= Corners.degreesMax * 10_000_000, width <= Corners.degreesMax * 10_000_000 else {
+            return "a frame is at most \(Corners.degreesMax) degrees high and wide"
+        }
+        return nil
+    }
+
+    public func contains(_ place: Position) -> Bool {
+        (southWest.latitude...northEast.latitude).contains(place.latitude)
+            && (southWest.longitude...northEast.longitude).contains(place.longitude)
+    }
+}
+
+/// A place of a tour where there is something to read, see or hear.
+public struct Waypoint: Equatable, Sendable {
+    public var id: String
+    public var place: Position
+    public var title: String
+    public var text: String
+    /// Pictures and films by the SHA-256 of their content, in the order in which they are shown.
+    public var media: [String]
+
+    public init(id: String, place: Position, title: String, text: String = "", media: [String] = []) {
+        (self.id, self.place, self.title, self.text, self.media) = (id, place, title, text, media)
+    }
+}
+
+/// What a ranger works on. It may be unfinished; `faults` says what is missing before it can be published.
+public struct Tour: Equatable, Sendable {
+    /// The name of the area, by which tours are listed.
+    public var area: String
+    public var text: String
+    public var corners: Corners?
+    /// In walking order.
+    public var waypoints: [Waypoint]
+    /// The line of the trail, drawn or from a GPX file.
+    public var track: [Position]
+    /// The finest tiles of the operator's map that go along: at 14 a tile is 2.4 km wide on the equator.
+    public var mapZoom = 14
+
+    public static let mapZooms = 0...17
+    public static let areaBytesMax = 200
+    public static let titleBytesMax = 200
+    public static let textBytesMax = 4_000
+    public static let waypointsMax = 100
+    public static let mediaMax = 8
+    public static let trackMax = 2_000
+
+    public init(
+        area: String, text: String = "", corners: Corners? = nil, waypoints: [Waypoint] = [], track: [Position] = []
+    ) {
+        (self.area, self.text, self.corners) = (area, text, corners)
+        (self.waypoints, self.track) = (waypoints, track)
+    }
+
+    /// All media, each once, in the order of their names.
+    public var media: [String] { Set(waypoints.flatMap(\.media)).sorted() }
+
+    /// What must be done before it can be published, a sentence each; empty: it can.
+    public var faults: [String] {
+        var faults: [String] = []
+        if area.isEmpty { faults.append("The tour needs the name of its area.") }
+        if corners == nil { faults.append("The map needs its frame: two corners.") }
+        if waypoints.isEmpty { faults.append("The tour needs a waypoint.") }
+        for (number, waypoint) in waypoints.enumerated() {
+            if waypoint.title.isEmpty { faults.append("Waypoint \(number + 1) needs a title.") }
+            if let corners, !corners.contains(waypoint.place) {
+                faults.append("Waypoint \(number + 1) lies outside the map's frame.")
+            }
+        }
+        return faults
+    }
+}

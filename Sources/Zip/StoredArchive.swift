@@ -1,0 +1,70 @@
+/// An archive whose entries are not compressed (PKWARE APPNOTE 6.3.9, method 0), in its plainest form: no extra fields, times
+/// of 1980, sizes in front of the data. Its bytes follow from names and contents alone, whatever zlib is installed; Python's
+/// `zipfile` writes the same. Below 4 GB and 65,536 entries.
+public struct StoredArchive {
+    private struct Entry {
+        let name: [UInt8]
+        let sum: UInt32
+        let count: UInt32
+        let offset: UInt32
+    }
+
+    private static let version: UInt16 = 20
+    private static let date: UInt16 = 0x0021
+
+    private let write: ([UInt8]) throws -> Void
+    private var written = 0
+    private var entries: [Entry] = []
+
+    /// - Parameter write: takes the archive's bytes in order; what it throws ends the writing.
+    public init(write: @escaping ([UInt8]) throws -> Void) { self.write = write }
+
+    /// Preconditions: a name of ASCII that no entry has yet; all of the archive stays below 4 GB.
+    public mutating func add(_ name: String, _ content: [UInt8]) throws {
+        precondition(name.utf8.allSatisfy { (0x21...0x7E).contains($0) }, "names are plain")
+        precondition(written + content.count < 0xFFF0_0000 && entries.count < 0xFFFF, "too large for a plain archive")
+        let entry = Entry(
+            name: Array(name.utf8), sum: Deflater.sum(0, content), count: UInt32(content.count), offset: UInt32(written)
+        )
+        var head = little(UInt32(0x0403_4B50))
+        head += common(entry) + little(UInt16(0)) + entry.name
+        try put(head)
+        try put(content)
+        entries.append(entry)
+    }
+
+    /// The directory; nothing can be added any more.
+    public mutating func finish() throws {
+        let start = written
+        for entry in entries {
+            // Made on Unix, so that the rights below are read.
+            var fields = little(UInt32(0x0201_4B50)) + little(UInt16(3 << 8 | StoredArchive.version))
+            fields += common(entry)
+            for _ in 0..<4 { fields += little(UInt16(0)) }
+            fields += little(UInt32(0o100644) << 16) + little(entry.offset) + entry.name
+            try put(fields)
+        }
+        let size = written - start
+        var tail = little(UInt32(0x0605_4B50)) + little(UInt32(0))
+        for _ in 0..<2 { tail += little(UInt16(entries.count)) }
+        tail += little(UInt32(size)) + little(UInt32(start)) + little(UInt16(0))
+        try put(tail)
+    }
+
+    /// From the version needed to the length of the name.
+    private func common(_ entry: Entry) -> [UInt8] {
+        var fields = little(StoredArchive.version)
+        for field in [0, 0, 0, StoredArchive.date] { fields += little(UInt16(field)) }
+        for field in [entry.sum, entry.count, entry.count] { fields += little(field) }
+        return fields + little(UInt16(entry.name.count))
+    }
+
+    private mutating func put(_ bytes: [UInt8]) throws {
+        written += bytes.count
+        try write(bytes)
+    }
+
+    private func little<Number: FixedWidthInteger & UnsignedInteger>(_ number: Number) -> [UInt8] {
+        stride(from: 0, to: Number.bitWidth, by: 8).map { UInt8(truncatingIfNeeded: number >> Number($0)) }
+    }
+}
