@@ -3,9 +3,11 @@
 // in its form, and what has changed is put in the place of what was there.
 
 const droverLive = (function () {
+    // At least so long between two looks, and ten times as long as one takes: a large fleet's page is not asked for all the time.
     const pauseMs = 2000;
     const listeners = [];
     let askedMs = 0;
+    let tookMs = 0;
     let isWaiting = false;
 
     function say(text) {
@@ -17,7 +19,7 @@ const droverLive = (function () {
     function news() {
         if (isWaiting || document.hidden) return;
         isWaiting = true;
-        setTimeout(refresh, Math.max(0, askedMs + pauseMs - Date.now()));
+        setTimeout(refresh, Math.max(0, askedMs + Math.max(pauseMs, 10 * tookMs) - Date.now()));
     }
 
     async function refresh() {
@@ -32,6 +34,7 @@ const droverLive = (function () {
         } catch {
             say("The server cannot be reached; what you see may be old.");
         } finally {
+            tookMs = Date.now() - askedMs;
             isWaiting = false;
         }
     }

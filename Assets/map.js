@@ -8,7 +8,7 @@ function droverMap(element) {
     const map = L.map(element, { worldCopyJump: true, maxZoom: 19 });
     map.attributionControl.setPrefix(false);
     map.attributionControl.addAttribution(escaped(data.attribution));
-    L.control.scale().addTo(map);
+    L.control.scale({ position: "topright" }).addTo(map);
     if (data.tiles) {
         const options = { minNativeZoom: Number(data.minZoom), maxNativeZoom: Number(data.maxZoom), maxZoom: 19 };
         if (data.bounds) {

@@ -23,12 +23,11 @@ LEFT JOIN LATERAL (
     SELECT m.read_at, m.is_reporting FROM drover.machine_reading m
     WHERE found.kind = 'machine' AND m.vehicle = found.vehicle AND m.contact IS NULL ORDER BY m.read_at DESC LIMIT 1
 ) AS said ON true
--- Bounded, for those that never tell these: a week of readings is looked at.
+-- The gateway's last word counts while the machine itself has said nothing since.
 LEFT JOIN LATERAL (
     SELECT m.contact FROM drover.machine_reading m
-    WHERE found.kind = 'machine' AND m.vehicle = found.vehicle AND m.contact IS NOT NULL
-        AND m.read_at > found.last_reading_at - interval '7 days'
-    ORDER BY m.read_at DESC LIMIT 1) AS contact ON true
+    WHERE found.kind = 'machine' AND m.vehicle = found.vehicle ORDER BY m.read_at DESC LIMIT 1) AS contact ON true
+-- Bounded, for those that never tell where they are: a week of readings is looked at.
 LEFT JOIN LATERAL (
     SELECT array_agg(p.read_at ORDER BY p.read_at DESC) AS place_ats,
            array_agg(p.latitude_deg ORDER BY p.read_at DESC) AS latitudes_deg,
