@@ -53,6 +53,9 @@ public final class OpenIDProvider: Sendable {
     private let client: (id: String, secret: String)
     private let caFile: String?
     private let endpoints = Mutex<Endpoints?>(nil)
+    /// Whoever comes may have us ask: a provider that hangs must not hold all threads of the server.
+    private let asking = Mutex(0)
+    private static let askingMax = 4
     private static let endpointsHoldMs: Int64 = 3_600_000
     /// Clocks differ.
     private static let leewayS: Int64 = 120
@@ -174,6 +177,14 @@ public final class OpenIDProvider: Sendable {
     private func ask(
         _ url: String, headers: [(name: String, value: String)] = [], body: String? = nil
     ) throws(Fault) -> [String: Any] {
+        guard
+            asking.withLock({ asking in
+                guard asking < OpenIDProvider.askingMax else { return false }
+                asking += 1
+                return true
+            })
+        else { throw Fault(description: "\(OpenIDProvider.askingMax) log-ins wait for the provider already") }
+        defer { asking.withLock { $0 -= 1 } }
         var limits = HTTPSClient.Limits()
         (limits.connectMs, limits.totalMs, limits.bodyBytesMax) = (5_000, 10_000, 1 << 20)
         let reply: Reply

@@ -157,7 +157,7 @@ extension XMLRPC.Fault {
 }
 
 /// RFC 4648, 4; line ends and blanks are left out, as mail does it.
-enum Base64 {
+public enum Base64 {
     static func bytes(_ text: String) -> [UInt8]? {
         var (out, bits, count, padding): ([UInt8], UInt32, Int, Int) = ([], 0, 0, 0)
         for byte in text.utf8 where byte != 0x20 && !(0x09...0x0D).contains(byte) {

@@ -170,7 +170,8 @@ struct KafkaErrorTests {
         }
         #expect(
             error?.description.contains("sending the record of `car-0` to t") == true, "\(String(describing: error))")
-        #expect(producer.queued == 10 && producer.delivered == 0 && producer.failed == 10)
+        // They came within milliseconds, and the library looks for those whose time is over now and then: not always at all ten.
+        #expect(producer.queued == 10 && producer.delivered == 0 && (1...10).contains(producer.failed))
         #expect(throws: KafkaError.self) { try producer.flush(timeoutMs: 500) }
     }
 

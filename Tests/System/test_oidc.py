@@ -2,10 +2,12 @@
 import base64
 import json
 import re
+import socket
 import threading
 import time
 import urllib.parse
 import urllib.request
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import oidc_provider_mock
@@ -222,3 +224,18 @@ def test_a_provider_that_says_other_things_logs_nobody_in(site, liar):
     assert "the id_token is of another log-in" in said and "s3cret" not in said
     with connect(site.env) as connection:
         assert connection.execute("SELECT count(*) FROM drover.account WHERE mail = 'liar@example.org'").fetchone()[0] == 1
+
+
+def test_a_provider_that_hangs_holds_few_threads(site):
+    hanging = socket.create_server(("127.0.0.1", 0))
+    site.server.stop()
+    site.with_provider(f"http://127.0.0.1:{hanging.getsockname()[1]}")
+    with ThreadPoolExecutor(30) as pool:
+        asked = [pool.submit(lambda: Browser(site.port).get("/oidc/start").status) for _ in range(30)]
+        # The log-in page is served meanwhile, by threads that do not wait.
+        wait(asked, timeout=5, return_when=FIRST_COMPLETED)
+        assert Visitor(site.port).get("/login").status == 200
+        assert sum(each.done() for each in asked) < 30
+        assert {each.result() for each in asked} == {502}
+    hanging.close()
+    assert "4 log-ins wait for the provider already" in site.server.output()
