@@ -1,4 +1,6 @@
 public import Postgres
+internal import Secrets
+internal import Wire
 
 /// Fleets as the operator keeps them, through the owner's login: named sets of vehicles and people, nested once.
 public enum FleetBook {
@@ -53,8 +55,12 @@ public enum FleetBook {
 
 /// Logins of people in psql, held to what their accounts see.
 public enum PersonLogin {
-    /// The role's name; it needs no quotes in a connection string.
-    public static func name(of account: String) -> String { "drover_account_" + account }
+    /// The role's name; it needs no quotes in a connection string. PostgreSQL cuts names after 63 bytes: long ones end in a digest.
+    public static func name(of account: String) -> String {
+        let name = "drover_account_" + account
+        guard name.utf8.count > 63 else { return name }
+        return name.prefix(46) + "_" + Hex.text(Secrets.digest(Array(account.utf8)).prefix(8))
+    }
 
     /// Makes the login, or gives it another password; returns false where there is no such account. A login may read what its
     /// account sees, for at most ten minutes a statement, on five connections.

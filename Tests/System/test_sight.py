@@ -161,6 +161,17 @@ def test_a_login_ends_with_its_account_and_the_words_for_it(filled, drover):
     assert drover.run("account", "psql", "who", env=filled).err == "drover account: who: there is no such account, or it is disabled\n"
 
 
+def test_long_names_have_logins_of_their_own(filled, drover):
+    names = ["a" * 63 + end for end in "xy"]
+    with connect(filled) as owner:
+        for name, role in zip(names, ("operator", "driver")):
+            owner.execute("INSERT INTO drover.account (account, mail, roles, confirmed_at) VALUES (%s, %s, %s, now())", [name, f"{name[-9:]}@example.org", [role]])
+    logins = [login(filled, name, drover) for name in names]
+    for address, expected in zip(logins, (ALL, {})):
+        with psycopg.connect(address) as connection:
+            assert seen(connection) == expected
+
+
 def test_fleets_are_kept_by_words(filled, drover):
     def fleet(*words, code=0):
         run = drover.run("fleet", *words, env=filled)
