@@ -107,13 +107,18 @@ enum AccountPages {
                 FormPage.time(session.lastUsedMs), button,
             ]
         }
+        // Who has logged in comes here first.
+        let pages = PageShell.pages(for: Set(holder.roles.compactMap(Role.init))).map {
+            "<a href=\"\($0.path)\">\(HTMLText.escaped($0.name))</a>"
+        }
         return FormPage.page(
             "Your account", notice,
-            """
-            <p>\(HTMLText.escaped(holder.mail ?? holder.account)), known as <b>\(HTMLText.escaped(holder.account))</b>. Roles: \(HTMLText.escaped(roles)).</p>
-            <form method="post" action="/logout">\(FormPage.hidden(FormGuard.field, mark))<button>Log out</button></form>
-            <h2>About you</h2>
-            """
+            (pages.isEmpty ? "" : "<nav aria-label=\"Pages\"><p>\(pages.joined(separator: " · "))</p></nav>\n")
+                + """
+                <p>\(HTMLText.escaped(holder.mail ?? holder.account)), known as <b>\(HTMLText.escaped(holder.account))</b>. Roles: \(HTMLText.escaped(roles)).</p>
+                <form method="post" action="/logout">\(FormPage.hidden(FormGuard.field, mark))<button>Log out</button></form>
+                <h2>About you</h2>
+                """
                 + FormPage.form(
                     "/account",
                     [

@@ -40,8 +40,10 @@ struct PageShell {
             HTMLText.page(title: "Drover: \(title)", head: head, body: body), hasScripts: !scripts.isEmpty)
     }
 
-    private var mine: [(path: String, name: String, roles: Set<Role>)] {
-        PageShell.pages.filter { !$0.roles.isDisjoint(with: caller.roles) }
+    private var mine: [(path: String, name: String, roles: Set<Role>)] { PageShell.pages(for: caller.roles) }
+
+    static func pages(for roles: Set<Role>) -> [(path: String, name: String, roles: Set<Role>)] {
+        pages.filter { !$0.roles.isDisjoint(with: roles) }
     }
 
     /// The first page is for who has vehicles.
