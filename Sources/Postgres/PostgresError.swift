@@ -3,6 +3,9 @@ internal import CLibpq
 /// What went wrong between us and PostgreSQL, and what to do about it. Holds no values: the server quotes them in some
 /// of its texts, and those parts are taken out here.
 public struct PostgresError: Error, Sendable, CustomStringConvertible {
+    /// insufficient_privilege
+    public static let noRight = "42501"
+
     /// Five characters, SQL standard and PostgreSQL's appendix A. Empty when the failure has none: no server answered.
     public let sqlState: String
     public let message: String
@@ -91,7 +94,7 @@ enum Advice {
         "28P01": "The password is wrong: check the connection settings or ~/.pgpass",
         "28000": "The server refuses this user from this address: check the user name and pg_hba.conf",
         "3D000": "Create the database first (createdb NAME) or correct its name in the connection settings",
-        "42501": "The role lacks a right: run the migrations as the owner, then grant as the deployment guide shows",
+        PostgresError.noRight: "The role lacks a right: run the migrations as the owner, then grant as the deployment guide shows",
         "42P01": "A table or view is missing: run the migrations",
         "3F000": "The schema is missing: run the migrations",
         "53100": "The server's disk is full: free space or run retention; nothing is lost, writing goes on afterwards",

@@ -7,13 +7,16 @@ extension Site {
     func addAlerts(to router: inout Router) {
         router.add("GET", "/v1/alerts") { [self] request in
             guard let limit = limit(request) else { return badLimit }
+            guard let all = Bool(request.query["all"] ?? "false") else {
+                return .problem(400, type: "all", detail: "all must be true or false.")
+            }
             return authorized(request, .account) { use in
                 do {
                     return try withConnection { connection in
                         // Before the list: what is told between the two comes again and is not missed.
                         let lastID = try AlertEvents.lastID(on: connection)
                         let alerts = try AlertEvents.alerts(
-                            of: use.account, all: request.query["all"] == "true", rowsMax: limit, on: connection)
+                            of: use.account, all: all, rowsMax: limit, on: connection)
                         return Response.json(
                             JSONValue.object([
                                 ("account", .text(use.account)), ("last_event", .integer(lastID)),

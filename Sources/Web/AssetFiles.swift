@@ -13,9 +13,26 @@ public struct AssetFiles: Sendable {
 
     private struct File {
         let bytes: [UInt8]
+        /// Nil: it is no smaller.
+        let packed: [UInt8]?
         let type: String
         /// Of the content.
         let version: String
+
+        init(_ bytes: [UInt8], type: String) {
+            let packed = Gzip.pack(bytes)
+            self.packed = packed.count < bytes.count - bytes.count / 10 ? packed : nil
+            (self.bytes, self.type) = (bytes, type)
+            version = Hex.text(Secrets.digest(bytes).prefix(8))
+        }
+
+        func response(_ request: Request) -> Response {
+            let response = Response(200, headers: [("Content-Type", type), ("Vary", "Accept-Encoding")], body: bytes)
+            guard let packed, Gzip.isTaken(by: request) else { return response }
+            var small = response.with("Content-Encoding", "gzip")
+            small.body = packed
+            return small
+        }
     }
 
     private static let types = [
@@ -27,8 +44,11 @@ public struct AssetFiles: Sendable {
         "tours.css", "tour-map.js", "tours.js", "tour-preview.js",
         "leaflet/leaflet.css", "leaflet/leaflet.js", "leaflet/images/layers.png",
         "leaflet/images/layers-2x.png", "leaflet/images/marker-icon.png", "leaflet/images/marker-icon-2x.png",
-        "leaflet/images/marker-shadow.png", "natural-earth.json",
+        "leaflet/images/marker-shadow.png", "natural-earth.json", description,
     ]
+
+    /// What programs may ask, as OpenAPI 3.1.
+    private static let description = "openapi.json"
 
     private let files: [String: File]
 
@@ -39,18 +59,21 @@ public struct AssetFiles: Sendable {
                 throw Fault(
                     description: "\(folder)/\(name) cannot be read. Pages load it: install the whole folder Assets")
             }
-            let bytes = [UInt8](data)
-            files[name] = File(
-                bytes: bytes, type: AssetFiles.types[String(name.split(separator: ".").last!)]!,
-                version: Hex.text(Secrets.digest(bytes).prefix(8)))
+            files[name] = File([UInt8](data), type: AssetFiles.types[String(name.split(separator: ".").last!)]!)
         }
         self.files = files
     }
 
+    public func addDescription(to router: inout Router) {
+        let file = files[AssetFiles.description]!
+        router.add("GET", "/openapi.json") { request in file.response(request).conditional(request) }
+    }
+
     public func add(to router: inout Router) {
+        addDescription(to: &router)
         for (name, file) in files {
             router.add("GET", "/assets/" + name) { request in
-                let response = Response(200, headers: [("Content-Type", file.type)], body: file.bytes)
+                let response = file.response(request)
                 // The address names the content: it can be kept for ever. Without that, caches ask each time.
                 return request.query["v"] == file.version
                     ? response.with("Cache-Control", "public, max-age=31536000, immutable")

@@ -68,12 +68,21 @@ final class ExportDesk: Sendable {
         } catch {
             if !(error is Gone) { log.error("an export ended early", ["error": "\(error)"]) }
             // The first answer counts: nothing is said twice.
-            answer.give(
-                .problem(
-                    503, type: "database",
-                    detail: "The sightings cannot be read; the server's log says why. Try again shortly."
-                ).with("Retry-After", "5"))
+            answer.give(ExportDesk.refusal(error))
             stream.fail()
         }
+    }
+
+    private static func refusal(_ error: any Error) -> Response {
+        if let error = error as? PostgresError, error.sqlState == PostgresError.noRight {
+            return .problem(
+                403, type: "not-granted",
+                detail: "This server may not read people or exact places. Ask its operator to put the login of "
+                    + "postgres.reader_url into drover_researcher, or take a token without these scopes.")
+        }
+        return .problem(
+            503, type: "database",
+            detail: "The sightings cannot be read; the server's log says why. Try again shortly."
+        ).with("Retry-After", "5")
     }
 }

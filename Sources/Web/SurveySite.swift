@@ -36,7 +36,6 @@ public final class SurveySite: Sendable {
         router.add("GET", "/v1/species-list") { [self] in listSpecies($0) }
         router.add("POST", "/v1/survey-photos") { [self] in takePhoto($0) }
         router.add("POST", "/v1/xmlrpc") { [self] in answerCall($0) }
-        router.add("GET", "/v1/surveys/openapi.json") { _ in .json(SurveyDescription.json) }
     }
 
     /// Runs `then` for an app whose token opens surveys; else says what is wrong with the token.

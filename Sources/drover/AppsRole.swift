@@ -18,7 +18,9 @@ struct AppsRole {
     private let server: Server
 
     /// Nil: `apps.port` is not set.
-    init?(_ settings: Settings, queries: ReportQueries, uploads: UploadSender, log: Log) throws {
+    init?(
+        _ settings: Settings, queries: ReportQueries, assets: AssetFiles, uploads: UploadSender, log: Log
+    ) throws {
         guard let port = try AppsRole.port(settings) else { return nil }
         (self.settings, self.log) = (settings, log)
         let (certificate, clients) = try AppsRole.certificates(settings)
@@ -32,6 +34,7 @@ struct AppsRole {
         self.site = site
         var router = site.router()
         CodeDesk(site, key: codeKey).add(to: &router)
+        assets.addDescription(to: &router)
         let routes = router
         let lines = OncePer(periodMs: 30_000)
         var limits = Limits()

@@ -59,9 +59,10 @@ struct CampusBench {
             Roles.kafka(settings, clientID: "drover-bench", log: log),
             partitions: Int32(settings.integer("kafka.partitions")), metrics: Metrics(), log: log)
         defer { uploads.stop() }
-        guard let apps = try AppsRole(settings, queries: Home.reportQueries(), uploads: uploads, log: log) else {
-            preconditionFailure("apps.port is set")
-        }
+        guard
+            let apps = try AppsRole(
+                settings, queries: Home.reportQueries(), assets: Home.assets(), uploads: uploads, log: log)
+        else { preconditionFailure("apps.port is set") }
         defer { apps.stop() }
         let owner = try Connection(conninfo: embedded.conninfo(user: "postgres"))
         try fill(uploads, owner)

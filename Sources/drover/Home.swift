@@ -1,5 +1,6 @@
 import Foundation
 import Reports
+import Web
 import Storage
 
 /// Where the files lie that belong to the program: Queries/ and Deploy/. Found above the executable (a checkout's
@@ -55,6 +56,8 @@ enum Home {
     static func benchQuery(_ name: String) throws -> String {
         String(decoding: try Files.read(directory() + "/Queries/bench/\(name).sql"), as: UTF8.self)
     }
+
+    static func assets() throws -> AssetFiles { try AssetFiles(folder: directory() + "/Assets") }
 
     static func reportQueries() throws -> ReportQueries {
         let folder = try directory() + "/Queries/reports/"

@@ -65,7 +65,7 @@ struct PageRole {
         let (rules, queries) = (try settings.tripRules(), try Home.reportQueries())
         let folder = try Home.path(settings.text("alerts.thresholds_dir"))
         let nodes = try PageRole.nodes(settings)
-        let assets = try AssetFiles(folder: Home.directory() + "/Assets")
+        let assets = try Home.assets()
         let base = try PageRole.baseMap(settings, assets)
         let uploads = UploadSender(
             Roles.kafka(settings, clientID: "drover-serve", log: log),
@@ -118,7 +118,7 @@ struct PageRole {
         limits.trustedProxies = Set(
             settings.text("web.trusted_proxies").split(separator: ",").map { String($0.filter { $0 != " " }) })
         do {
-            apps = try AppsRole(settings, queries: queries, uploads: uploads, log: log)
+            apps = try AppsRole(settings, queries: queries, assets: assets, uploads: uploads, log: log)
         } catch {
             surveys.stop()
             uploads.stop()

@@ -7,6 +7,7 @@ import os
 import re
 import ssl
 
+import description
 from answers import Answer
 from certificates import Authority, self_signed
 from test_dispatch import Campus, Office
@@ -32,9 +33,11 @@ class App:
         connection = self.connection(seconds)
         try:
             connection.request(method, self.path(path), body, self.headers(headers, body))
-            return Answer(connection.getresponse())
+            answer = Answer(connection.getresponse())
         finally:
             connection.close()
+        description.check(method, self.path(path), answer.status, answer.headers["Content-Type"], answer.body)
+        return answer
 
     def path(self, path):
         return path if path.startswith("/v1/") else f"/v1/campuses/{self.campus}/{path}"

@@ -1,4 +1,5 @@
 """What pages load: from this server only, unchanged, kept by browsers, and under a policy that lets no other script run."""
+import gzip
 import hashlib
 import json
 import re
@@ -38,13 +39,26 @@ def sums():
 def test_what_others_made_is_as_it_was_taken(served):
     known = sums()
     of_others = {str(path.relative_to(ASSETS)) for path in ASSETS.glob("**/*") if path.is_file() and
-                 (path.parent != ASSETS or path.suffix == ".json") and path.name != "LICENSE"}
+                 (path.parent != ASSETS or path.name == "natural-earth.json") and path.name != "LICENSE"}
     assert set(known) == of_others
     for name, digest in known.items():
         assert hashlib.sha256((ASSETS / name).read_bytes()).hexdigest() == digest, name
         code, headers, body = get(served + "assets/" + name)
         assert (code, hashlib.sha256(body).hexdigest()) == (200, digest), name
         assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_texts_come_packed_to_who_takes_that(served):
+    for name in ["natural-earth.json", "leaflet/leaflet.js", "pages.css"]:
+        address, whole = served + "assets/" + name, (ASSETS / name).read_bytes()
+        code, headers, body = get(address, Accept_Encoding="br, gzip;q=0.5")
+        assert (code, headers["Content-Encoding"], headers["Vary"]) == (200, "gzip", "Accept-Encoding")
+        assert gzip.decompress(body) == whole and len(body) < len(whole) / 2
+        # What is packed is another thing to caches.
+        plain = get(address, Accept_Encoding="gzip;q=0, identity")[1]
+        assert plain["Content-Encoding"] is None and plain["ETag"] != headers["ETag"]
+        assert get(address, Accept_Encoding="gzip", If_None_Match=headers["ETag"])[0] == 304
+    assert get(served + "assets/leaflet/images/layers.png", Accept_Encoding="gzip")[1]["Content-Encoding"] is None
 
 
 def test_each_asset_has_its_type_and_is_kept_by_its_content(served):

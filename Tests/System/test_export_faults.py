@@ -144,6 +144,9 @@ def test_who_stops_reading_is_given_up_and_bad_filters_are_refused(world, watamu
         answer = phone.get("/v1/sightings/export?" + query)
         assert answer.status == 200 and answer.body.count(b"\n") == 1, query
     assert len(rows(phone.get("/v1/sightings/export?rows=surveys&site=watamu").body.decode())) == 905
+    # The server's login names nobody, whatever a token may see.
+    run = drover.run("token", "add", "--account", "museum", "--scope", "export", "--scope", "export-people", env=watamu)
+    assert Phone(port, certificate, run.out.strip()).get("/v1/sightings/export?surveyor=x").problem == (403, "not-granted")
     # Two that read nothing take both places; they are given back when the connections go.
     stuck = []
     for _ in range(2):

@@ -12,6 +12,7 @@ import time
 import uuid
 from types import SimpleNamespace
 
+import description
 import psycopg
 import pytest
 from world import connect, dump, producer
@@ -53,6 +54,7 @@ class Trailhead:
         response = connection.getresponse()
         answer = SimpleNamespace(status=response.status, headers=response.headers, body=response.read())
         connection.close()
+        description.check(method, path, answer.status, answer.headers["Content-Type"], answer.body)
         return answer
 
     def get(self, path, **headers):

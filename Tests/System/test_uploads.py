@@ -16,6 +16,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from urllib.parse import quote
 
+import description
 import psycopg
 import pytest
 from answers import Answer
@@ -43,9 +44,11 @@ class Phone:
             if self.token:
                 headers.setdefault("Authorization", f"Bearer {self.token}")
             connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
-            return Answer(connection.getresponse())
+            answer = Answer(connection.getresponse())
         finally:
             connection.close()
+        description.check(method, path, answer.status, answer.headers["Content-Type"], answer.body)
+        return answer
 
     def get(self, path, **headers):
         return self.ask("GET", path, **headers)

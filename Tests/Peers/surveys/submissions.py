@@ -58,7 +58,7 @@ def main():
         print(f"on the log {len(logged)} surveys, {sum(logged.values()) - len(logged)} of them twice; {stored} were acknowledged to wrk")
         assert len(logged) >= stored
         print(f"the gateway used {used:.1f} s of its core in {options.seconds} s, {1000 * used / max(stored, 1):.2f} ms a survey\n")
-        wrk(options, "/v1/surveys/openapi.json")
+        wrk(options, "/openapi.json")
     finally:
         drover.close()
         shutil.rmtree(folder, ignore_errors=True)

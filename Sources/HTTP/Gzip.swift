@@ -1,0 +1,35 @@
+internal import CZlib
+
+/// Packs what is sent often and never changes (RFC 1952). Answers that hold what somebody said are not packed: their length
+/// would tell of secrets beside it (CVE-2013-3587).
+public enum Gzip {
+    public static func pack(_ bytes: [UInt8]) -> [UInt8] {
+        var stream = unsafe z_stream()
+        guard unsafe drover_gzip_begin(&stream) == Z_OK else { preconditionFailure("no memory to compress with") }
+        defer { unsafe deflateEnd(&stream) }
+        // With room for all of it, one call does it.
+        let most = unsafe Int(deflateBound(&stream, UInt(bytes.count)))
+        return unsafe bytes.withUnsafeBufferPointer { input in
+            unsafe [UInt8](unsafeUninitializedCapacity: most) { output, count in
+                // zlib does not write to its input.
+                unsafe stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
+                unsafe stream.avail_in = UInt32(input.count)
+                unsafe stream.next_out = output.baseAddress
+                unsafe stream.avail_out = UInt32(output.count)
+                guard unsafe deflate(&stream, Z_FINISH) == Z_STREAM_END else {
+                    preconditionFailure("deflateBound promises room")
+                }
+                count = unsafe Int(stream.total_out)
+            }
+        }
+    }
+
+    /// Whether a client takes it (RFC 9110, 12.5.3).
+    public static func isTaken(by request: Request) -> Bool {
+        (request.headers["accept-encoding"] ?? "").lowercased().split(separator: ",").contains { part in
+            let words = part.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
+            guard let name = words.first, ["gzip", "x-gzip", "*"].contains(name) else { return false }
+            return !words.dropFirst().contains { $0.hasPrefix("q=") && Double($0.dropFirst(2)) ?? 0 <= 0 }
+        }
+    }
+}

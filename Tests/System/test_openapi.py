@@ -1,0 +1,105 @@
+"""The API as OpenAPI 3.1: all of it is described, and schemathesis asks by the description, with what fits it and what does not.
+
+That answers are as described is looked at with every answer that the tests of the API get: description.py."""
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from apps import Desk as Apps
+from description import DOCUMENT, METHODS
+from harness import ROOT
+from surveyors import SurveyDesk
+from test_access import table
+
+SCOPES = ["upload", "read", "account", "survey", "export"]
+CAMPUS = "/v1/campuses/{campus}"
+# Answers of these go on until somebody hangs up; test_drivers.py, test_pages.py and test_campus_api.py listen to them.
+STREAMS = {path for path, item in DOCUMENT["paths"].items() if "text/event-stream" in item.get("get", {}).get("responses", {}).get("200", {}).get("content", {})}
+
+
+def described():
+    return {(method.upper(), path): item[method] for path, item in DOCUMENT["paths"].items() for method in METHODS if method in item}
+
+
+def test_all_of_the_api_is_described_and_for_whom():
+    served = {row: who for row, who in table().items() if row[1].startswith("/v1/") or row[1] in ("/healthz", "/openapi.json")}
+    # The document has a kind of readings as an address of its own.
+    upload = served.pop(("POST", "/v1/readings/{kind}"))
+    served |= {("POST", "/v1/readings/" + kind): upload for kind in ("machines", "cars")}
+    own = {row: operation for row, operation in described().items() if not row[1].startswith(CAMPUS)}
+    assert set(own) == set(served)
+    for row, who in served.items():
+        scope = who.removeprefix("token ")
+        wanted = [] if who == "everybody" else [{"token": [scope]}] if scope != who else [{"session": []}]
+        assert own[row]["security"] == wanted, row
+
+
+def test_all_of_the_campus_api_is_described():
+    listed = set()
+    for name in ("campus-apps.md", "campus-people.md"):
+        for cell in re.findall(r"^\| (`(?:GET|PUT|POST|DELETE) [^|]+) \|", (ROOT / "docs" / name).read_text(), re.M):
+            for method, path in re.findall(r"`(\w+) ([^`?]+)`", cell):
+                listed.add((method, path if path.startswith("/") else f"{CAMPUS}/{path}"))
+    assert {row for row in described() if row[1].startswith(CAMPUS)} == listed
+
+
+def test_ids_are_unique_and_refusals_are_problems():
+    operations = described()
+    names = [operation["operationId"] for operation in operations.values()]
+    assert len(set(names)) == len(names)
+    for row, operation in operations.items():
+        for status, answer in operation["responses"].items():
+            if int(status) >= 400:
+                assert answer.get("$ref", "").startswith("#/components/responses/"), (row, status)
+
+
+def schemathesis(folder, address, token, *options):
+    found = subprocess.run(
+        [Path(sys.executable).parent / "schemathesis", "run", f"{address}/openapi.json", "-H", f"Authorization: Bearer {token}",
+         "--max-examples", "200" if os.environ.get("DROVER_LONG") else "8", "--seed", "7", "--workers", "1",
+         "--request-timeout", "10", "--continue-on-failure", "--generation-database", "none", "--no-color",
+         # A description cannot say all that a survey must be: that it stops after it starts, or how many bytes a text has.
+         "--exclude-checks", "positive_data_acceptance",
+         # Few texts are XML-RPC.
+         "--suppress-health-check", "filter_too_much", *options],
+        cwd=folder, capture_output=True, text=True, timeout=280 if not os.environ.get("DROVER_LONG") else 3600)
+    assert found.returncode == 0, found.stdout[-8000:] + found.stderr[-2000:]
+    return found.stdout
+
+
+def test_what_is_described_is_what_is_answered(world, tmp_path):
+    desk = SurveyDesk(world, tmp_path)
+    worker = world.worker(desk.env, "described")
+    token = desk.token(*SCOPES)
+    told = schemathesis(tmp_path, f"https://127.0.0.1:{desk.port}", token, "--tls-verify", desk.certificate,
+                        "--exclude-path-regex", "^(/v1/campuses/|/v1/tracks/|" + "|".join(map(re.escape, sorted(STREAMS))) + ")")
+    assert int(re.search(r"Tested:\s+(\d+)", told).group(1)) >= 25, told[-3000:]
+    # Whatever was sent, everything still answers and works.
+    assert desk.app(token).get("/v1/machines").status == 200
+    world.work_off(desk.env)
+    worker.stop()
+    desk.server.stop()
+
+
+@pytest.mark.parametrize("role", ["rider", "ride_driver", "dispatcher"])
+def test_what_is_described_is_what_the_campus_answers(world, tmp_path, role):
+    key = tmp_path / "code-key"
+    key.write_bytes(os.urandom(32))
+    apps = Apps(world, tmp_path, "--set", f"people.code_key_file={key}")
+    try:
+        campus = apps.campus(pickup_s=0, dropoff_s=0)
+        apps.settle()
+        app = apps.app(campus, "somebody", role)
+        (tmp_path / "schemathesis.toml").write_text(f'[parameters]\n"path.campus" = "{campus.name}"\n')
+        # Who signs out is asked no more.
+        left_out = "|".join(re.escape(path) for path in sorted(STREAMS | {CAMPUS + "/tokens/current"}))
+        told = schemathesis(tmp_path, f"https://127.0.0.1:{apps.port}", app.token, "--tls-verify", apps.certificate,
+                            "--request-cert", apps.app_certificate[0], "--request-cert-key", apps.app_certificate[1],
+                            "--include-path-regex", "^/v1/campuses/", "--exclude-path-regex", left_out)
+        assert int(re.search(r"Tested:\s+(\d+)", told).group(1)) >= 20, told[-3000:]
+        assert app.get("me").status in (200, 429)
+    finally:
+        apps.stop()
