@@ -94,7 +94,8 @@ enum Advice {
         "28P01": "The password is wrong: check the connection settings or ~/.pgpass",
         "28000": "The server refuses this user from this address: check the user name and pg_hba.conf",
         "3D000": "Create the database first (createdb NAME) or correct its name in the connection settings",
-        PostgresError.noRight: "The role lacks a right: run the migrations as the owner, then grant as the deployment guide shows",
+        PostgresError.noRight:
+            "The role lacks a right: run the migrations as the owner, then grant as the deployment guide shows",
         "42P01": "A table or view is missing: run the migrations",
         "3F000": "The schema is missing: run the migrations",
         "53100": "The server's disk is full: free space or run retention; nothing is lost, writing goes on afterwards",

@@ -1,0 +1,292 @@
+"""What somebody hostile sends, one attack a test; docs/security.md is their list with what comes of them."""
+import gzip
+import http.client
+import io
+import json
+import re
+import socket
+import struct
+import time
+import urllib.parse
+import zipfile
+import zlib
+
+import pytest
+from certificates import self_signed
+from people import PASSWORD, Visitor
+from test_access import table
+from test_gateway import wait_until
+from test_pages import Fleet
+from world import connect, producer
+
+HOSTILE = "'\"><img src=x onerror=pwned=1><script>pwned=1</script>"
+
+
+@pytest.fixture(scope="module")
+def fleet(world, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("attacks")
+    fleet = Fleet(world, folder, self_signed(folder, "mail"))
+    run = world.drover.run("token", "add", "--account", "manager", *[word for scope in ("upload", "survey", "read", "account", "export") for word in ("--scope", scope)], env=fleet.env)
+    assert run.code == 0, run.err
+    fleet.token = run.out.strip()
+    fleet.env["DROVER_POSTGRES_SURVEY_URL"] = fleet.env["DROVER_POSTGRES_URL"]
+    fleet.site.server.stop()
+    fleet.site.serve()
+    fleet.address = f"http://127.0.0.1:{fleet.site.port}"
+    yield fleet
+    fleet.close()
+
+
+@pytest.fixture
+def port(fleet):
+    """Whatever was done to it, the server answers as before, at once, and says nothing it should not."""
+    port = int(fleet.site.port)
+    yield port
+    answer = Visitor(port).get("/healthz")
+    assert (answer.status, answer.body) == (200, "ok\n")
+
+
+def raw(port, sent, seconds=30):
+    """What comes until the server hangs up, or nothing more comes."""
+    with socket.create_connection(("127.0.0.1", port), timeout=seconds) as link:
+        try:
+            link.sendall(sent)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        got = b""
+        try:
+            while piece := link.recv(65536):
+                got += piece
+        except (TimeoutError, ConnectionResetError):
+            pass
+        return got
+
+
+def statuses(got):
+    return [int(code) for code in re.findall(rb"HTTP/1\.[01] (\d+) ", got)]
+
+
+def post(fleet, path, body, **headers):
+    visitor = Visitor(fleet.site.port)
+    return visitor.ask("POST", path, body, Authorization="Bearer " + fleet.token, **headers)
+
+
+# MARK: Requests
+
+def test_a_slow_request_is_cut_and_others_are_served_meanwhile(port):
+    """Slowloris: a byte now and then, in the head and in the body."""
+    links = []
+    for head in (b"GET / HTTP/1.1\r\nHost: x\r\nX-A: ", b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"):
+        for _ in range(20):
+            link = socket.create_connection(("127.0.0.1", port), timeout=60)
+            link.sendall(head)
+            links.append(link)
+    open_links, cut = list(links), 0
+    deadline = time.monotonic() + 60
+    while open_links and time.monotonic() < deadline:
+        assert Visitor(port).get("/healthz").status == 200
+        for link in list(open_links):
+            try:
+                link.send(b"a")
+                link.setblocking(False)
+                if not link.recv(65536):
+                    raise ConnectionResetError
+            except BlockingIOError:
+                pass
+            except OSError:
+                open_links.remove(link)
+                cut += 1
+            finally:
+                if link in open_links:
+                    link.setblocking(True)
+        time.sleep(0.5)
+    for link in links:
+        link.close()
+    assert cut == len(links)
+
+
+@pytest.mark.parametrize("head", [
+    b"X: " + b"a" * 100_000 + b"\r\n", b"".join(b"X-%d: a\r\n" % n for n in range(20_000)), b"Cookie: " + b"a=b; " * 20_000 + b"\r\n",
+    b"Cookie: drover=" + b"x" * 8_000 + b"\r\n"], ids=["long header", "many headers", "cookies", "long session"])
+def test_huge_heads_are_refused(port, head):
+    got = raw(port, b"GET /account HTTP/1.1\r\nHost: 127.0.0.1\r\n" + head + b"Connection: close\r\n\r\n")
+    # What is too long may be cut off before it was read to its end.
+    assert all(code in (303, 400, 413, 431) for code in statuses(got))
+    assert len(got) < 5_000
+
+
+def test_a_huge_address_is_refused(port):
+    assert all(code in (400, 413, 414, 431) for code in statuses(raw(port, b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n")))
+
+
+@pytest.mark.parametrize("head,body", [
+    (b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", b"0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
+    (b"Content-Length: 5\r\nContent-Length: 6\r\n", b"abcdeGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
+    (b"Transfer-Encoding: xchunked\r\n", b"0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
+    (b"Transfer-Encoding: chunked, identity\r\n", b"0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
+    (b"Content-Length : 5\r\n", b"abcdeGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
+    (b"Content-Length: +5\r\n", b"abcdeGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
+    (b"Transfer-Encoding: chunked\r\n", b"fffffffffffffffff\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")],
+    ids=["both lengths", "two lengths", "unknown coding", "list of codings", "blank before colon", "signed length", "chunk too large"])
+def test_no_request_is_smuggled_behind_another(port, head, body):
+    got = raw(port, b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\n" + head + b"\r\n" + body, seconds=25)
+    assert 200 not in statuses(got) and b"ok\n" not in got, got[:300]
+
+
+def test_no_header_is_made_of_what_was_sent(port):
+    visitor = Visitor(port)
+    for path in ["/login?next=%0d%0aSet-Cookie:%20a=b", "/account?x=%0d%0aSet-Cookie:%20a=b", "/trips?date=%0d%0aX:%20y", "/assets/%0d%0aX:%20y"]:
+        answer = visitor.get(path)
+        assert answer.headers["X"] is None and "a=b" not in (answer.headers["Set-Cookie"] or ""), path
+
+
+@pytest.mark.parametrize("target", ["//evil.example/", "https://evil.example/", "/\\evil.example/", "\\\\evil.example", "/%09/evil.example", "javascript:alert(1)", "/login/../..//evil.example"])
+def test_who_logs_in_stays_here(fleet, port, target):
+    visitor = Visitor(port)
+    answer = visitor.ask("POST", "/login?next=" + urllib.parse.quote(target, safe=""),
+                         urllib.parse.urlencode({"mail": "manager@example.org", "password": PASSWORD, "next": target}),
+                         **{"Content-Type": "application/x-www-form-urlencoded"})
+    assert answer.status == 303
+    place = urllib.parse.urljoin(f"http://127.0.0.1:{port}/login", answer.headers["Location"].replace("\\", "/"))
+    assert urllib.parse.urlsplit(place).netloc == f"127.0.0.1:{port}", answer.headers["Location"]
+
+
+TRAVERSALS = ["../../../../etc/passwd", "..%2f..%2f..%2f..%2fetc%2fpasswd", "%2e%2e/%2e%2e/%2e%2e/etc/passwd", "..%5c..%5cetc%5cpasswd", "%252e%252e%252fetc%252fpasswd",
+              "....//....//etc/passwd", "/etc/passwd", "%00", "pages.css%00.js", "..;/..;/etc/passwd", "%c0%ae%c0%ae/etc/passwd"]
+
+
+@pytest.mark.parametrize("path", TRAVERSALS)
+def test_no_path_leads_out(fleet, port, path):
+    visitor = Visitor(port)
+    visitor.log_in("manager@example.org")
+    for pattern in ["/assets/{}", "/v1/models/{}/thresholds.xml", "/v1/models/{}/picture", "/tiles/0/0/{}", "/vehicles/{}", "/v1/trouble-codes?make={}", "/v1/tours/{}", "/{}"]:
+        got = raw(port, b"GET " + pattern.format(path).encode() + b" HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nCookie: " + visitor.cookie.encode() + b"\r\n\r\n")
+        assert b"root:" not in got, pattern
+        assert statuses(got)[:1] and statuses(got)[0] < 500, (pattern, got[:200])
+
+
+# MARK: Bodies
+
+def test_what_unpacks_to_too_much_is_refused(fleet, port):
+    """A gigabyte of zeros in a megabyte; a thousand of them in a row; one inside another."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    bomb = b"".join(packer.compress(bytes(1 << 20)) for _ in range(1000)) + packer.flush()
+    for body in [bomb[: 1 << 20], gzip.compress(bytes(9 << 20)), gzip.compress(b"[]") * 20_000, gzip.compress(gzip.compress(bytes(1 << 20)))]:
+        answer = post(fleet, "/v1/readings", body[: 1 << 20], Content_Type="application/json", Content_Encoding="gzip")
+        assert answer.status in (400, 413, 422), answer.body
+
+
+@pytest.mark.parametrize("body", [
+    b"[" * 500_000, b'{"a":' * 100_000, b'[{"schema":1e99999}]', b'"' + b"\\u0000" * 1000 + b'"', b'{"schema":1,"schema":1}', b"\xff\xfe[]", b"[1,2,3" + b"," * 100_000,
+    b'[{"ts":' + b"9" * 100_000 + b"}]"], ids=["deep lists", "deep objects", "huge exponent", "nulls", "twice", "utf-16", "commas", "huge number"])
+def test_rubbish_json_is_refused(fleet, port, body):
+    for path in ["/v1/readings", "/v1/readings/cars", "/v1/trips", "/v1/surveys", "/v1/tour-visits"]:
+        answer = post(fleet, path, body, Content_Type="application/json")
+        assert 400 <= answer.status < 500, (path, answer.status, answer.body[:200])
+
+
+LAUGHS = '<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a "ha">' + "".join(
+    f'<!ENTITY {chr(98 + n)} "{("&" + chr(97 + n) + ";") * 10}">' for n in range(9)) + "]>"
+OUTSIDE = '<?xml version="1.0"?><!DOCTYPE l [<!ENTITY j SYSTEM "file:///etc/passwd">]>'
+
+
+@pytest.mark.parametrize("prologue", [LAUGHS, OUTSIDE], ids=["a billion laughs", "a file as an entity"])
+def test_xml_has_no_entities_of_its_own(fleet, port, prologue):
+    call = prologue + "<methodCall><methodName>system.connect</methodName><params><param><value><string>&j;</string></value></param></params></methodCall>"
+    answer = post(fleet, "/v1/xmlrpc", call, Content_Type="text/xml")
+    assert "root:" not in answer.body and ("fault" in answer.body or answer.status == 400) and len(answer.body) < 10_000
+
+
+def png(more=b""):
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(b"\0\0")) + chunk(b"IEND", b"") + more
+
+
+def archive():
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as made:
+        made.writestr("index.html", "<script>pwned=1</script>")
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("name,file", [
+    ("a picture with an archive behind it", png(archive())), ("a picture with a page behind it", png(b"<html><script>pwned=1</script>")),
+    ("a page", b"<html><script>pwned=1</script></html>"), ("a drawing with a script", b"<svg xmlns='http://www.w3.org/2000/svg' onload='pwned=1'/>"),
+    ("a GIF that is a script", b"GIF89a/*" + bytes(20) + b"*/=1;pwned=1"), ("the first bytes of a JPEG, then a page", b"\xff\xd8\xff\xe0<html><script>pwned=1</script>"),
+    ("an archive", archive()), ("nothing", b"")], ids=lambda value: value if isinstance(value, str) else "")
+def test_a_file_that_is_two_things_is_no_picture(fleet, port, name, file):
+    for kind in ("image/png", "image/jpeg"):
+        answer = post(fleet, "/v1/survey-photos", file, Content_Type=kind)
+        # Taken at most as the picture alone, without what was hidden in it.
+        if answer.status == 201:
+            assert json.loads(answer.body)["bytes"] <= len(png()), name
+        else:
+            assert answer.status in (400, 415, 422), (name, answer.status)
+
+
+# MARK: Texts that are scripts
+
+def test_no_text_that_somebody_wrote_runs(fleet, port, page, watch):
+    """The same hostile text wherever somebody may write: each page shows it, none runs it."""
+    def ask(*words):
+        run = fleet.world.drover.run(*words, env=fleet.env)
+        assert run.code == 0, run.err
+    ask("vehicle", "register", "hostile-car", "--kind", "car", "--name", HOSTILE, "--by", HOSTILE)
+    ask("vehicle", "register", "hostile-machine", "--name", HOSTILE, "--by", HOSTILE)
+    now = int(time.time() * 1000)
+    sender = producer(fleet.world.brokers)
+    for n in range(3):
+        record = {"schema": 1, "kind": "reading", "id": f"h-{n}", "vehicle": "hostile-machine", "ts": now - (3 - n) * 60_000, "model": HOSTILE[:64] if n else "S690 Combine", "serial": HOSTILE[:64],
+                  "firmware": HOSTILE[:64], "connected_device_names": [HOSTILE[:64]], "coolant_c": 99, "latitude_deg": 42, "longitude_deg": -93, "gps_available": True}
+        sender.produce("drover.machines", key=b"hostile-machine", value=json.dumps(record).encode())
+    assert sender.flush(30) == 0
+    fleet.drive("hostile-car", now - 60_000, range(50), speed_kmh=50, latitude_deg=49, longitude_deg=8.4)
+    tag = {"schema": 1, "kind": "trip_tag", "id": "h-tag", "vehicle": "hostile-car", "ts": now, "trip_ts": now - 30_000, "tag": HOSTILE}
+    scan = {"schema": 1, "kind": "scan", "id": "h-scan", "vehicle": "hostile-car", "ts": now - 40_000, "text": HOSTILE, "done": True, "stored": ["P0133"], "vin": HOSTILE[:17]}
+    for path, record in (("/v1/trips", tag), ("/v1/scans", scan)):
+        answer = post(fleet, path, json.dumps(record), Content_Type="application/json")
+        assert answer.status in (200, 422), answer.body
+    survey = {"schema": 1, "survey": "hostile", "site": "hostile-site", "site_name": HOSTILE, "route": HOSTILE, "start": "2020-05-01T13:00:00+03:00", "stop": "2020-05-01T13:33:00+03:00", "comments": HOSTILE,
+              "protocol": HOSTILE, "surveyors": [{"name": HOSTILE, "role": "recorder", "mail": HOSTILE, "phone": HOSTILE, "expertise": HOSTILE}],
+              "sightings": [{"species": HOSTILE, "count": 1, "latitude": -3.4, "longitude": 40, "comments": HOSTILE, "behaviour": HOSTILE, "habitat": HOSTILE}]}
+    answer = post(fleet, "/v1/surveys", json.dumps(survey), Content_Type="application/json")
+    assert answer.status == 201, answer.body
+    roles = "farmer dealer developer driver fleet_manager dispatcher surveyor researcher ranger analyst operator administrator".split()
+    with connect(fleet.env) as connection:
+        connection.execute("UPDATE drover.account SET first_name = %s, last_name = %s, roles = %s WHERE account = 'manager'", [HOSTILE, HOSTILE, roles])
+        connection.execute("UPDATE drover.account SET first_name = %s, last_name = %s WHERE account = 'ada'", [HOSTILE, HOSTILE])
+    fleet.world.tick()
+    wait_until(lambda: fleet.rows("SELECT 1 FROM drover.alert WHERE vehicle = 'hostile-machine'") and fleet.rows("SELECT 1 FROM drover.survey WHERE survey = 'hostile'"), 60, fleet.worker)
+    alert, = fleet.rows("SELECT alert_id FROM drover.alert WHERE vehicle = 'hostile-machine' LIMIT 1")[0]
+    fleet.enter(page)
+    page.goto(fleet.address + "/tours")
+    made = page.evaluate("""async text => {
+        const form = document.querySelector("main form");
+        for (const field of form.querySelectorAll("input:not([type=hidden])")) field.value = text;
+        form.requestSubmit(); }""", HOSTILE)
+    assert made is None
+    page.wait_for_url(lambda url: "/tours/" in url)
+    tour = urllib.parse.urlsplit(page.url).path.split("/")[2]
+    values = {"alert": alert, "tour": tour, "site": "hostile-site", "survey": "hostile"}
+    seen = 0
+    for (method, path), who in sorted(table().items()):
+        if method != "GET" or path.startswith(("/v1/", "/assets", "/tiles", "/oidc", "/openapi", "/healthz")) or path.endswith(("/draft", "}/visits", "/media/{medium}")):
+            continue
+        for vehicle in ("hostile-machine", "hostile-car"):
+            address = re.sub(r"\{(\w+)\}", lambda part: values.get(part.group(1), vehicle), path)
+            answer = page.goto(fleet.address + address, wait_until="load")
+            if "text/html" not in (answer.headers.get("content-type") or ""):
+                break
+            # Scripts go on for a while after the page is there.
+            page.wait_for_timeout(100)
+            assert page.evaluate("typeof pwned") == "undefined", address
+            assert page.locator("img[src=x], a[href^='javascript:'], main [onerror], main [onmouseover]").count() == 0, address
+            texts = [page.locator("body").inner_text(), *page.locator("input, textarea").evaluate_all("all => all.map(one => one.value)")]
+            seen += any(HOSTILE in text for text in texts)
+            assert not watch.outside and not watch.errors, address
+            # Pages of what is not there are 404.
+            watch.forgive()
+            if "{vehicle}" not in path:
+                break
+    assert seen >= 6, seen
