@@ -254,7 +254,7 @@ public struct SettingRow: Sendable {
             "addresses of the proxies in front of the page, with commas: who asks is whom their X-Forwarded-For names"),
         SettingRow(
             "map.tiles_file", .text, "",
-            "MBTiles file with pictures (png, jpg, webp) that maps are drawn on; empty: the coarse map that ships with the "
+            "MBTiles or PMTiles file with pictures (png, jpg, webp) that maps are drawn on; empty: the coarse map that ships with the "
                 + "program"),
         SettingRow("map.attribution", .text, "", "who made the tiles, as shown on each map; empty: as their file says"),
         SettingRow("apps.host", .text, "127.0.0.1", "address that riders' and ride drivers' apps reach"),

@@ -1,133 +1,40 @@
-internal import CSQLite
 internal import Foundation
 
-/// Picture tiles of a base map in one SQLite file (MBTiles 1.3), opened for reading.
-@safe
-public final class TileFile: @unchecked Sendable {
+/// Picture tiles of a base map, opened for reading.
+public protocol TileSource: Sendable {
+    /// Media type of its tiles.
+    var type: String { get }
+    var zooms: ClosedRange<Int> { get }
+    /// Who made the map, as plain text; empty: the file does not say.
+    var attribution: String { get }
+    /// West, south, east and north in degrees; nil: the file does not say.
+    var bounds: [Double]? { get }
+
+    /// Nil: there is none.
+    /// - Parameters:
+    ///   - column: from the 180th meridian eastwards.
+    ///   - row: from the north southwards, as web maps count.
+    func tile(zoom: Int, column: Int, row: Int) -> [UInt8]?
+}
+
+/// What holds them: MBTiles or PMTiles, as the first bytes say.
+public enum TileFile {
     /// Why a file is not taken, and what to do.
     public struct Fault: Error, CustomStringConvertible, Equatable {
         public let description: String
     }
 
-    /// Larger tiles are none.
-    private static let tileBytesMax: Int32 = 4 << 20
-    private static let types = ["png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "webp": "image/webp"]
-
-    /// Media type of its tiles.
-    public let type: String
-    public let zooms: ClosedRange<Int>
-    /// Who made the map, as plain text; empty: the file does not say.
-    public let attribution: String
-    /// West, south, east and north in degrees; nil: the file does not say.
-    public let bounds: [Double]?
-
-    // Both are used under the lock only.
-    private let database: OpaquePointer
-    private let find: OpaquePointer
-    private let lock = NSLock()
-
-    public init(path: String) throws(Fault) {
-        var handle: OpaquePointer?
-        let code = unsafe sqlite3_open_v2(path, &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nil)
-        guard code == SQLITE_OK, let handle = unsafe handle else {
-            let why = unsafe String(cString: sqlite3_errstr(code))
-            unsafe sqlite3_close_v2(handle)
-            throw Fault(description: "\(path): \(why). Name an MBTiles file that this program may read")
-        }
-        var statement: OpaquePointer?
-        let sql = "SELECT tile_data FROM tiles WHERE zoom_level = ?1 AND tile_column = ?2 AND tile_row = ?3"
-        guard unsafe sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK, let find = unsafe statement
-        else {
-            let why = unsafe String(cString: sqlite3_errmsg(handle))
-            unsafe sqlite3_close_v2(handle)
-            throw Fault(description: "\(path): is no MBTiles file: \(why)")
-        }
-        unsafe (database, self.find) = unsafe (handle, find)
-        let metadata = unsafe TileFile.metadata(handle)
-        let format = metadata["format"] ?? ""
-        let known = TileFile.types[format.lowercased()]
-        type = known ?? ""
-        zooms = unsafe TileFile.zooms(metadata, handle)
-        attribution = TileFile.plain(metadata["attribution"] ?? "")
-        bounds = TileFile.bounds(metadata["bounds"])
-        // All is set: from here on `deinit` closes it.
-        guard known != nil else {
-            throw Fault(
-                description: "\(path): its tiles are `\(format)`, and maps are drawn from png, jpg or webp. "
-                    + "Name a file of pictures; vector tiles (pbf) must be drawn to pictures first")
-        }
-    }
-
-    deinit {
-        unsafe sqlite3_finalize(find)
-        unsafe sqlite3_close_v2(database)
-    }
-
-    /// Nil: there is none.
-    /// - Parameters:
-    ///   - column: from the 180th meridian eastwards.
-    ///   - row: from the north southwards, as web maps count; the file counts from the south.
-    public func tile(zoom: Int, column: Int, row: Int) -> [UInt8]? {
-        guard (0...TileFile.zoomMax).contains(zoom) else { return nil }
-        let side = 1 << zoom
-        guard (0..<side).contains(column), (0..<side).contains(row) else { return nil }
-        lock.lock()
-        defer { lock.unlock() }
-        defer { unsafe sqlite3_reset(find) }
-
-        unsafe sqlite3_bind_int64(find, 1, Int64(zoom))
-        unsafe sqlite3_bind_int64(find, 2, Int64(column))
-        unsafe sqlite3_bind_int64(find, 3, Int64(side - 1 - row))
-        guard unsafe sqlite3_step(find) == SQLITE_ROW, let bytes = unsafe sqlite3_column_blob(find, 0) else {
-            return nil
-        }
-        let count = unsafe sqlite3_column_bytes(find, 0)
-        guard count > 0, count <= TileFile.tileBytesMax else { return nil }
-        return unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: Int(count)))
-    }
-
     /// A tile of this zoom is a few metres wide.
     public static let zoomMax = 22
+    /// Larger tiles are none.
+    static let tileBytesMax = 4 << 20
 
-    // MARK: What the file says of itself
-
-    private static func metadata(_ database: OpaquePointer) -> [String: String] {
-        var statement: OpaquePointer?
-        let sql = "SELECT name, value FROM metadata LIMIT 1000"
-        guard unsafe sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK else { return [:] }
-        defer { unsafe sqlite3_finalize(statement) }
-
-        var found: [String: String] = [:]
-        while unsafe sqlite3_step(statement) == SQLITE_ROW {
-            guard let name = unsafe sqlite3_column_text(statement, 0),
-                let value = unsafe sqlite3_column_text(statement, 1)
-            else { continue }
-            unsafe found[String(cString: name)] = unsafe String(cString: value)
-        }
-        return found
-    }
-
-    private static func zooms(_ metadata: [String: String], _ database: OpaquePointer) -> ClosedRange<Int> {
-        func bound(_ name: String, _ sql: String) -> Int {
-            if let told = metadata[name].flatMap({ Int($0) }) { return min(max(told, 0), zoomMax) }
-            var statement: OpaquePointer?
-            guard unsafe sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK else { return 0 }
-            defer { unsafe sqlite3_finalize(statement) }
-
-            guard unsafe sqlite3_step(statement) == SQLITE_ROW else { return 0 }
-            return min(max(Int(unsafe sqlite3_column_int64(statement, 0)), 0), zoomMax)
-        }
-        let least = bound("minzoom", "SELECT min(zoom_level) FROM tiles")
-        return least...max(least, bound("maxzoom", "SELECT max(zoom_level) FROM tiles"))
-    }
-
-    private static func bounds(_ text: String?) -> [Double]? {
-        let sides = (text ?? "").split(separator: ",").map { Double($0.filter { $0 != " " }) }
-        guard sides.count == 4, let west = sides[0], let south = sides[1], let east = sides[2], let north = sides[3],
-            (-180...180).contains(west), (-180...180).contains(east), (-90...90).contains(south),
-            (-90...90).contains(north), west < east, south < north
-        else { return nil }
-        return [west, south, east, north]
+    public static func open(path: String) throws(Fault) -> any TileSource {
+        let handle = FileHandle(forReadingAtPath: path)
+        // What cannot be read is SQLite's to explain.
+        let first = (try? handle?.read(upToCount: PMTiles.magic.count)) ?? Data()
+        guard let handle, Array(first) == PMTiles.magic else { return try MBTiles(path: path) }
+        return try PMTiles(handle, path: path)
     }
 
     /// The file may say it with links; what is shown is the text.

@@ -2,6 +2,7 @@ internal import Foundation
 public import HTTP
 internal import Secrets
 internal import Wire
+internal import Zip
 
 /// What pages load beside themselves: styles, scripts, pictures and the coarse base map, read once from the folder Assets.
 /// Each has an address of its own, so that nothing of a request ever names a file.
@@ -28,7 +29,7 @@ public struct AssetFiles: Sendable {
 
         func response(_ request: Request) -> Response {
             let response = Response(200, headers: [("Content-Type", type), ("Vary", "Accept-Encoding")], body: bytes)
-            guard let packed, Gzip.isTaken(by: request) else { return response }
+            guard let packed, PackedBody.isTaken(by: request) else { return response }
             var small = response.with("Content-Encoding", "gzip")
             small.body = packed
             return small

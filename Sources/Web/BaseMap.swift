@@ -7,13 +7,13 @@ public import Tiles
 public struct BaseMap: Sendable {
     static let coarse = "Natural Earth: coarse, shores and borders are right to about 5 km"
 
-    let tiles: TileFile?
+    let tiles: (any TileSource)?
     /// Who made it, as shown on each map.
     public let attribution: String
     private let assets: AssetFiles
 
     /// - Parameter attribution: who made the tiles; empty: as their file says.
-    public init(tiles: TileFile?, attribution: String, assets: AssetFiles) {
+    public init(tiles: (any TileSource)?, attribution: String, assets: AssetFiles) {
         (self.tiles, self.assets) = (tiles, assets)
         let told = attribution.isEmpty ? tiles?.attribution ?? "" : attribution
         self.attribution = tiles == nil ? BaseMap.coarse : told

@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Zip
 
 /// Bodies that may come as gzip.
 enum PackedBody {
@@ -20,6 +21,15 @@ enum PackedBody {
             return .problem(413, type: "body-too-large", detail: "\(Gunzip.Fault.tooLarge(most: most)).")
         } catch {
             return .problem(400, type: "not-gzip", detail: "\(error).")
+        }
+    }
+
+    /// Whether a client takes gzip (RFC 9110, 12.5.3).
+    static func isTaken(by request: Request) -> Bool {
+        (request.headers["accept-encoding"] ?? "").lowercased().split(separator: ",").contains { part in
+            let words = part.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
+            guard let name = words.first, ["gzip", "x-gzip", "*"].contains(name) else { return false }
+            return !words.dropFirst().contains { $0.hasPrefix("q=") && Double($0.dropFirst(2)) ?? 0 <= 0 }
         }
     }
 }

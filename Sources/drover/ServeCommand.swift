@@ -172,7 +172,7 @@ struct PageRole {
 
     private static func baseMap(_ settings: Settings, _ assets: AssetFiles) throws -> BaseMap {
         let file = settings.text("map.tiles_file")
-        let tiles = try file.isEmpty ? nil : TileFile(path: file)
+        let tiles = try file.isEmpty ? nil : TileFile.open(path: file)
         let map = BaseMap(tiles: tiles, attribution: settings.text("map.attribution"), assets: assets)
         guard !map.attribution.isEmpty else {
             throw Failure("map.attribution: is empty, and \(file) does not say who made it. Set it: maps must show it")

@@ -2,6 +2,7 @@
 import gzip
 import hashlib
 import json
+import random
 import re
 import sqlite3
 import urllib.error
@@ -9,6 +10,8 @@ import urllib.request
 
 import pytest
 from harness import ROOT, axe_violations
+from pmtiles.tile import Compression, TileType, tileid_to_zxy
+from pmtiles.writer import Writer
 from world import connect
 
 ADDRESS = re.compile(r"at (http://127\.0\.0\.1:\d+/)")
@@ -143,6 +146,44 @@ def tiles(path, format="png", **metadata):
     return path
 
 
+def archive(path, type=TileType.PNG, zooms=3, metadata=None, picture=PNG):
+    """By the format's own library."""
+    with open(path, "wb") as file:
+        made = Writer(file)
+        for id in range(sum(4 ** zoom for zoom in range(zooms))):
+            zoom, column, row = tileid_to_zxy(id)
+            made.write_tile(id, picture + f"{zoom}/{column}/{row}".encode())
+        made.finalize({"tile_type": type, "tile_compression": Compression.NONE, "min_zoom": 0, "max_zoom": zooms - 1, "min_lon_e7": -1_000_000_000, "min_lat_e7": -850_000_000,
+                       "max_lon_e7": 1_790_000_000, "max_lat_e7": 850_000_000, "center_zoom": 0, "center_lon_e7": 0, "center_lat_e7": 0}, metadata or {"attribution": "© <a href='https://example.org'>The makers</a>"})
+    return path
+
+
+def test_an_archive_of_tiles_is_read_as_its_own_library_wrote_it(world, tmp_path):
+    """87,381 tiles of 9 zooms: with leaves, runs and offsets of all kinds."""
+    path = archive(tmp_path / "map.pmtiles", zooms=9, picture=b"\x89PNG")
+    server = world.drover.start("serve", "--port", "0", "--set", f"map.tiles_file={path}", env=world.database())
+    address = server.wait_for(ADDRESS, 30).group(1)
+    chance = random.Random(4)
+    tried = [(zoom, column, row) for zoom in range(4) for column in range(2 ** zoom) for row in range(2 ** zoom)]
+    for _ in range(200):
+        zoom = chance.randrange(4, 9)
+        tried.append((zoom, chance.randrange(2 ** zoom), chance.randrange(2 ** zoom)))
+    for zoom, column, row in tried:
+        code, headers, body = get(f"{address}tiles/{zoom}/{column}/{row}")
+        assert (code, headers["Content-Type"], body) == (200, "image/png", b"\x89PNG" + f"{zoom}/{column}/{row}".encode())
+    for path in ["tiles/9/0/0", "tiles/2/4/0", "tiles/62/1/1"]:
+        assert get(address + path)[0] == 204
+    server.stop()
+
+
+def damaged(folder, change):
+    path = archive(folder / "damaged.pmtiles")
+    data = bytearray(path.read_bytes())
+    change(data)
+    path.write_bytes(data)
+    return path
+
+
 def test_tiles_of_the_operator_count_rows_from_the_north(world, tmp_path):
     path = tiles(tmp_path / "map.mbtiles", attribution='&copy; <a href="https://example.org">The makers</a>')
     server = world.drover.start("serve", "--port", "0", "--set", f"map.tiles_file={path}", env=world.database())
@@ -164,8 +205,15 @@ def test_tiles_of_the_operator_count_rows_from_the_north(world, tmp_path):
     (lambda folder: tiles(folder / "v.mbtiles", format="pbf", attribution="x"), "vector tiles"),
     (lambda folder: tiles(folder / "n.mbtiles"), "map.attribution"),
     (lambda folder: folder / "none.mbtiles", "unable to open"),
-    (lambda folder: ROOT / "README.md", "is no MBTiles file"),
-], ids=["vector", "nameless", "missing", "no database"])
+    (lambda folder: ROOT / "README.md", "is neither MBTiles nor PMTiles"),
+    (lambda folder: archive(folder / "v.pmtiles", TileType.MVT), "vector tiles"),
+    (lambda folder: archive(folder / "n.pmtiles", metadata={"name": "x"}), "map.attribution"),
+    (lambda folder: damaged(folder, lambda data: data.__delitem__(slice(100, None))), "cut off"),
+    (lambda folder: damaged(folder, lambda data: data.__setitem__(7, 2)), "version 3"),
+    (lambda folder: damaged(folder, lambda data: data.__setitem__(slice(8, 24), b"\xff" * 16)), "outside"),
+    (lambda folder: damaged(folder, lambda data: data.__setitem__(slice(16, 24), b"\xff" * 7 + b"\0")), "too large"),
+    (lambda folder: damaged(folder, lambda data: data.__setitem__(slice(127, 140), b"\0" * 13)), "damaged"),
+], ids=["vector", "nameless", "missing", "no database", "vector archive", "nameless archive", "cut off", "old version", "outside", "huge", "damaged"])
 def test_tiles_that_cannot_be_shown_are_said_at_the_start(world, tmp_path, make, said):
     run = world.drover.run("serve", "--port", "0", "--set", f"map.tiles_file={make(tmp_path)}", env=world.database())
     assert run.code == 1 and said in run.err, run.err

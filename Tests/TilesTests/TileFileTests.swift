@@ -18,6 +18,6 @@ import Testing
     }
 
     @Test func whatIsNoFileIsSaid() {
-        #expect(throws: TileFile.Fault.self) { try TileFile(path: "/nonexistent/map.mbtiles") }
+        #expect(throws: TileFile.Fault.self) { _ = try TileFile.open(path: "/nonexistent/map.mbtiles") }
     }
 }

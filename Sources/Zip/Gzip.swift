@@ -23,13 +23,4 @@ public enum Gzip {
             }
         }
     }
-
-    /// Whether a client takes it (RFC 9110, 12.5.3).
-    public static func isTaken(by request: Request) -> Bool {
-        (request.headers["accept-encoding"] ?? "").lowercased().split(separator: ",").contains { part in
-            let words = part.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
-            guard let name = words.first, ["gzip", "x-gzip", "*"].contains(name) else { return false }
-            return !words.dropFirst().contains { $0.hasPrefix("q=") && Double($0.dropFirst(2)) ?? 0 <= 0 }
-        }
-    }
 }

@@ -1,6 +1,6 @@
 import Foundation
-import HTTP
 import Testing
+import Zip
 
 @Suite("Packed bodies")
 struct GunzipTests {
