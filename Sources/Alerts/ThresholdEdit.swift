@@ -6,7 +6,8 @@ internal import Wire
 public enum ThresholdEdit {
     /// The elements of a parameter beside its name, in the order in which they are written.
     public static let elements = [
-        "test", "unit", "type", "user", "threshold", "critical", "for", "clear", "absent", "every", "soon", "recommended",
+        "test", "unit", "type", "user", "threshold", "critical", "for", "clear", "absent", "every", "soon",
+        "recommended",
         "capacity", "advice",
     ]
     /// The loader wants these, empty or not.
@@ -37,11 +38,16 @@ public enum ThresholdEdit {
     public static func put(
         _ texts: [String: String]?, of field: ThresholdField, in file: [UInt8]?, fileName: String
     ) throws(Fault) -> [UInt8]? {
-        guard let file else { return texts.map { Array("<root>\n  \(text($0, name: field.shownName))\n</root>\n".utf8) } }
+        guard let file else {
+            return texts.map { Array("<root>\n  \(text($0, name: field.shownName))\n</root>\n".utf8) }
+        }
         let place = try place(field, file, fileName)
         if let texts {
             let text = text(texts, name: place?.name ?? field.shownName)
-            if let place { return Array(file[..<place.range.lowerBound]) + Array(text.utf8) + Array(file[place.range.upperBound...]) }
+            if let place {
+                return Array(file[..<place.range.lowerBound]) + Array(text.utf8)
+                    + Array(file[place.range.upperBound...])
+            }
             let end = try rootEnd(file)
             return Array(file[..<end]) + Array("  \(text)\n".utf8) + Array(file[end...])
         }
@@ -80,7 +86,9 @@ public enum ThresholdEdit {
     ) throws(Fault) -> (range: Range<Int>, name: String)? {
         let spans = try spans(file, fileName)
         let root: XMLElement
-        do throws(ThresholdError) { root = try RuleFile.root(of: file, fileName: fileName) } catch { throw .broken(error) }
+        do throws(ThresholdError) { root = try RuleFile.root(of: file, fileName: fileName) } catch {
+            throw .broken(error)
+        }
         for (element, range) in zip(root.children, spans) {
             let name = (element.children.first { $0.name == "name" }?.text ?? "").split(whereSeparator: \.isWhitespace)
                 .joined(separator: " ")
@@ -101,7 +109,9 @@ public enum ThresholdEdit {
         var (spans, start): ([Range<Int>], Int?) = ([], nil)
         var at = 0
         while at < file.count {
-            if let end = passed(file, at, "<!--", "-->") ?? passed(file, at, "<![CDATA[", "]]>") ?? passed(file, at, "<?", "?>") {
+            if let end = passed(file, at, "<!--", "-->") ?? passed(file, at, "<![CDATA[", "]]>")
+                ?? passed(file, at, "<?", "?>")
+            {
                 at = end
             } else if start == nil, begins(file, at, "<parameter") {
                 start = at

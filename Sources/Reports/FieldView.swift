@@ -52,7 +52,8 @@ package struct FieldView: Sendable {
     package var json: String {
         JSONValue.object([
             ("vehicle", .text(vehicle)), ("name", .optional(name)), ("model", .optional(model)),
-            ("is_disabled", .bool(isDisabled)), ("last_updated", .optional(lastMs.map(UTC.text))), ("state", .text(state)),
+            ("is_disabled", .bool(isDisabled)), ("last_updated", .optional(lastMs.map(UTC.text))),
+            ("state", .text(state)),
             ("alerts", .list(alerts.map(\.json))),
             (
                 "parameters",
@@ -60,7 +61,8 @@ package struct FieldView: Sendable {
                     values.map { value in
                         .object([
                             ("name", .text(value.name)), ("value", QueryOutput.json(value.stored)),
-                            ("unit", .optional(value.unit)), ("shown", .text(value.text)), ("state", .text(value.state)),
+                            ("unit", .optional(value.unit)), ("shown", .text(value.text)),
+                            ("state", .text(value.state)),
                         ])
                     })
             ),
@@ -77,7 +79,8 @@ extension MachineView {
             vehicle: vehicle, name: name, model: model, isDisabled: isDisabled, lastMs: lastMs,
             open: try OpenAlert.read(
                 ofKind: "machine", vehicle, role: role, limit: 100, queries, on: connection),
-            latest: try latest(queries, on: connection), judged: Set(thresholds.filter { $0.judged != nil }.map(\.name)),
+            latest: try latest(queries, on: connection),
+            judged: Set(thresholds.filter { $0.judged != nil }.map(\.name)),
             show: show)
     }
 }

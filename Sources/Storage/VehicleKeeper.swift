@@ -86,7 +86,9 @@ public enum VehicleKeeper {
                 .text(isCar ? "car" : "machine"), .text(vehicle.text), .text(basedOn), .text(record),
                 fleets.map { .textArray($0) } ?? .null, .text(owner),
             ])[0].text(0)!
-        guard let outcome = Outcome(rawValue: word) else { throw StoredRowFault(description: "change_vehicle: \(word)") }
+        guard let outcome = Outcome(rawValue: word) else {
+            throw StoredRowFault(description: "change_vehicle: \(word)")
+        }
         return outcome
     }
 }

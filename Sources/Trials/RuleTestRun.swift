@@ -12,7 +12,8 @@ public struct RuleTestRun: Sendable {
     public var isRight: Bool { failures.isEmpty && faults.isEmpty }
 
     public var summary: String {
-        "\(passed) rule tests passed, \(failures.count) failed" + (faults.isEmpty ? "" : ", \(faults.count) files not read")
+        "\(passed) rule tests passed, \(failures.count) failed"
+            + (faults.isEmpty ? "" : ", \(faults.count) files not read")
     }
 
     /// - Parameter files: their bytes, or why they cannot be read.

@@ -96,9 +96,12 @@ extension FleetSite {
                 [String(id), String($0.number), $0.level.rawValue, $0.text]
             }
         }
-        let more = found.count == FleetSite.linesMax ? "<p class=\"warning\">There are more: search for something narrower.</p>" : ""
+        let more =
+            found.count == FleetSite.linesMax
+            ? "<p class=\"warning\">There are more: search for something narrower.</p>" : ""
         return HTMLText.table(
-            caption: "Lines found", headers: [.number("Log"), .number("Line"), .text("Level"), .prose("Text")], rows: found,
+            caption: "Lines found", headers: [.number("Log"), .number("Line"), .text("Level"), .prose("Text")],
+            rows: found,
             empty: "No line is like that.") + more
     }
 }

@@ -18,8 +18,7 @@ extension Site {
                     try document(request, caller.audience, request.query["units"] ?? caller.units, connection)
                 } : ofProgram(request)
             guard response.status == 200 else { return response }
-            return response.conditional(request).with("Cache-Control", Site.caching)
-                .with("Vary", "Authorization, Cookie")
+            return response.conditional(request, caching: Site.caching).with("Vary", "Authorization, Cookie")
         }
     }
 
@@ -113,7 +112,8 @@ private struct FieldPage {
 
     private func row(_ value: FieldView.Value) -> String {
         let sign = ["critical": " ✖", "warning": " !", "due_soon": " due soon"][value.state] ?? ""
-        return "<dt>\(HTMLText.escaped(value.name))</dt><dd class=\"\(value.state == "due_soon" ? "soon" : value.state)\">"
+        return
+            "<dt>\(HTMLText.escaped(value.name))</dt><dd class=\"\(value.state == "due_soon" ? "soon" : value.state)\">"
             + "\(HTMLText.escaped(value.text))\(sign)</dd>"
     }
 }

@@ -6,12 +6,6 @@ public import Trials
 /// The folder of threshold files as pages change it: the files stay the source, and the publisher of `drover rules publish`
 /// brings them to the log.
 public struct RuleDesk: Sendable {
-    /// What became of a publication.
-    public struct Published: Sendable {
-        public let version: String
-        public init(version: String) { self.version = version }
-    }
-
     struct Fault: Error { let text: String }
 
     let folder: String
@@ -19,13 +13,13 @@ public struct RuleDesk: Sendable {
     /// Says all that is wrong with the files.
     let load: @Sendable (RuleFolder) throws -> RuleSet
     let tests: @Sendable () throws -> [(name: String, bytes: Result<[UInt8], RuleTestFault>)]
-    let publish: @Sendable (RuleSet) throws -> Published
+    let publish: @Sendable (RuleSet) throws -> Void
 
     public init(
         folder: String, read: @escaping @Sendable () throws -> RuleFolder,
         load: @escaping @Sendable (RuleFolder) throws -> RuleSet,
         tests: @escaping @Sendable () throws -> [(name: String, bytes: Result<[UInt8], RuleTestFault>)],
-        publish: @escaping @Sendable (RuleSet) throws -> Published
+        publish: @escaping @Sendable (RuleSet) throws -> Void
     ) {
         (self.folder, self.read, self.load) = (folder, read, load)
         (self.tests, self.publish) = (tests, publish)
@@ -87,7 +81,8 @@ public struct RuleDesk: Sendable {
             guard unsafe rename(part, path) == 0 else { throw Fault(text: unsafe String(cString: strerror(errno))) }
         } catch {
             throw Fault(
-                text: "\(file) cannot be written (\((error as? Fault)?.text ?? error.localizedDescription)). Nothing was changed. "
+                text:
+                    "\(file) cannot be written (\((error as? Fault)?.text ?? error.localizedDescription)). Nothing was changed. "
                     + "drover serve must be allowed to write in its folder of thresholds (alerts.thresholds_dir).")
         }
     }

@@ -27,7 +27,8 @@ extension ThresholdSite {
             return again(
                 ThresholdPages.faults(
                     "Nothing was saved: somebody has changed this threshold since you opened the page. It is now: \(now). "
-                        + "What you wrote stands below; save it again to put it in the place of theirs.", []), status: 409)
+                        + "What you wrote stands below; save it again to put it in the place of theirs.", []),
+                status: 409)
         }
         var next = folder
         do throws(ThresholdEdit.Fault) {
@@ -39,7 +40,8 @@ extension ThresholdSite {
         // As the loader says it, of the file that would be.
         do throws(ThresholdError) { _ = try next.load() } catch {
             return again(
-                ThresholdPages.faults("Nothing was changed: the file would not load.", error.problems.map(\.description)), status: 422)
+                ThresholdPages.faults(
+                    "Nothing was changed: the file would not load.", error.problems.map(\.description)), status: 422)
         }
         let rules: RuleSet
         do { rules = try desk.load(next) } catch {
@@ -48,13 +50,16 @@ extension ThresholdSite {
         let tests = RuleTestRun(try desk.tests(), by: rules)
         if what == "try" {
             return again(
-                try trial(form, rules, caller, connection) + "<h2>Rule tests with it</h2>\n" + ThresholdPages.tests(tests),
+                try trial(form, rules, caller, connection) + "<h2>Rule tests with it</h2>\n"
+                    + ThresholdPages.tests(tests),
                 asksAnyway: !tests.isRight, status: 200)
         }
         guard tests.isRight || form.isAnyway else {
             return again(
                 ThresholdPages.faults(
-                    isRemoval ? "Nothing was changed: rule tests fail without it." : "Nothing was changed: rule tests fail with it.", [])
+                    isRemoval
+                        ? "Nothing was changed: rule tests fail without it."
+                        : "Nothing was changed: rule tests fail with it.", [])
                     + ThresholdPages.tests(tests), asksAnyway: true, status: 409)
         }
         return try save(next, rules, form, folder, caller, connection, again: { again($0, status: 503) })
@@ -75,7 +80,7 @@ extension ThresholdSite {
                 [.text(form.of.model), .text(form.of.vehicle?.text), .text(rules.version), .textArray(changes)])
         }
         var said = next == before ? "same" : "published"
-        do { _ = try desk.publish(rules) } catch {
+        do { try desk.publish(rules) } catch {
             log.error("rules not published; the file is saved", ["error": "\(error)"])
             said = "waiting"
         }

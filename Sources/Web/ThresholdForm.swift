@@ -23,7 +23,8 @@ struct ThresholdForm {
     var isAnyway = false
 
     init(
-        of: RuleDesk.Of, field: ThresholdField, model: String?, standing: Threshold?, ofModel: Threshold?, version: String,
+        of: RuleDesk.Of, field: ThresholdField, model: String?, standing: Threshold?, ofModel: Threshold?,
+        version: String,
         caller: PageCaller
     ) {
         (self.of, self.field, self.model, self.standing, self.ofModel) = (of, field, model, standing, ofModel)
@@ -86,9 +87,12 @@ struct ThresholdForm {
 
     private var about: String {
         if of.vehicle == nil {
-            return "<p>It holds for all machines of the model \(HTMLText.escaped(of.title)) that have no rule of their own.</p>"
+            return
+                "<p>It holds for all machines of the model \(HTMLText.escaped(of.title)) that have no rule of their own.</p>"
         }
-        let standard = ofModel.map { "Its model's rule: \(HTMLText.escaped(ThresholdPages.rule($0)))." } ?? "Its model has no rule of it."
+        let standard =
+            ofModel.map { "Its model's rule: \(HTMLText.escaped(ThresholdPages.rule($0)))." }
+            ?? "Its model has no rule of it."
         return "<p>This machine's own rule stands in the place of its model's, whole. \(standard)</p>"
     }
 
@@ -101,14 +105,23 @@ struct ThresholdForm {
 
     private var inputs: String {
         [
-            choice("test", "Alert when the value is", Threshold.Test.allCases.map { ($0.rawValue, $0 == .shown ? "none: it is only shown" : $0.rawValue) }),
-            input("threshold", "Threshold: strictly \(typed["test"] == "below" ? "below" : "beyond") it an alert opens"),
+            choice(
+                "test", "Alert when the value is",
+                Threshold.Test.allCases.map { ($0.rawValue, $0 == .shown ? "none: it is only shown" : $0.rawValue) }),
+            input(
+                "threshold", "Threshold: strictly \(typed["test"] == "below" ? "below" : "beyond") it an alert opens"),
             input("critical", "Critical beyond"), input("clear", "Resolved when back at"),
             input("unit", "Unit of these values"),
             choice("type", "Kind of value", [("int", "number"), ("bool", "yes (1) or no (0)"), ("string", "text")]),
-            choice("user", "Who sees it", [("farmer", "farmers and all others"), ("dealer", "dealers and developers"), ("developer", "developers")]),
+            choice(
+                "user", "Who sees it",
+                [
+                    ("farmer", "farmers and all others"), ("dealer", "dealers and developers"),
+                    ("developer", "developers"),
+                ]),
             input("for", "Must hold longer than, seconds"), input("absent", "Alert without information for, seconds"),
-            input("every", "Service interval, hours (the threshold is the same number)"), input("soon", "Due soon so many hours before"),
+            input("every", "Service interval, hours (the threshold is the same number)"),
+            input("soon", "Due soon so many hours before"),
             input("recommended", "Recommended value"), input("capacity", "Capacity"),
         ].joined(separator: "\n")
     }
@@ -122,6 +135,7 @@ struct ThresholdForm {
         let options = values.map { value, text in
             "<option value=\"\(value)\"\(typed[name] == value ? " selected" : "")>\(text)</option>"
         }
-        return "<div><label for=\"\(name)\">\(label)</label><select id=\"\(name)\" name=\"\(name)\">\(options.joined())</select></div>"
+        return
+            "<div><label for=\"\(name)\">\(label)</label><select id=\"\(name)\" name=\"\(name)\">\(options.joined())</select></div>"
     }
 }

@@ -14,12 +14,16 @@ enum ThresholdPages {
         if threshold.test == .shown {
             parts.append("only shown")
         } else if let limit = threshold.threshold {
-            parts.append("\(threshold.test.rawValue) \(threshold.type == .bool ? Decimal.text(limit, decimals: 3) : number(limit))")
+            parts.append(
+                "\(threshold.test.rawValue) \(threshold.type == .bool ? Decimal.text(limit, decimals: 3) : number(limit))"
+            )
         }
         if let critical = threshold.critical { parts.append("critical beyond \(number(critical))") }
         if let clear = threshold.clear { parts.append("resolved at \(number(clear))") }
         if threshold.holdMs > 0 { parts.append("for longer than \(Decimal.text(threshold.holdMs, decimals: 3)) s") }
-        if let absent = threshold.absentMs { parts.append("or no information for \(Decimal.text(absent, decimals: 3)) s") }
+        if let absent = threshold.absentMs {
+            parts.append("or no information for \(Decimal.text(absent, decimals: 3)) s")
+        }
         if let every = threshold.every { parts.append("service every \(number(every))") }
         if let recommended = threshold.recommended { parts.append("recommended \(number(recommended))") }
         return parts.joined(separator: ", ")
@@ -38,9 +42,11 @@ enum ThresholdPages {
     ) throws -> String {
         let own = of.vehicle.map { rules.machines[$0] ?? [] } ?? rules.models[of.model!] ?? []
         let standard = of.vehicle == nil ? [] : model.flatMap { rules.models[$0] } ?? []
-        let notice = said.flatMap { ThresholdPages.said[$0] }.map { "<p role=\"status\" class=\"soon\">\($0)</p>" } ?? ""
+        let notice =
+            said.flatMap { ThresholdPages.said[$0] }.map { "<p role=\"status\" class=\"soon\">\($0)</p>" } ?? ""
         let table = HTMLText.table(
-            caption: "Parameters", headers: [.html("Parameter"), .htmlProse("Rule"), .text("Who sees it"), .text("Whose")],
+            caption: "Parameters",
+            headers: [.html("Parameter"), .htmlProse("Rule"), .text("Who sees it"), .text("Whose")],
             rows: ThresholdField.all.map { field in
                 let mine = own.first { $0.field == field }
                 let rule = mine ?? standard.first { $0.field == field }
@@ -55,12 +61,17 @@ enum ThresholdPages {
             of.vehicle.map {
                 "<p><a href=\"/vehicles/\(Address.escaped($0.text))?kind=machine\">Machine \(HTMLText.escaped($0.text))</a>, model \(HTMLText.escaped(model ?? "not known"))</p>\n"
             } ?? ""
-        let how = mayEdit ? "<p>Choose a parameter to try another threshold and to change it.</p>" : "<p>Changing these is for fleet managers, developers and administrators.</p>"
+        let how =
+            mayEdit
+            ? "<p>Choose a parameter to try another threshold and to change it.</p>"
+            : "<p>Changing these is for fleet managers, developers and administrators.</p>"
         return "<p><a href=\"/thresholds\">All thresholds</a></p>\n\(notice)\(about)\(how)\n\(table)"
     }
 
     static func tests(_ run: RuleTestRun) -> String {
-        let texts = (run.faults + run.failures).map { "<pre class=\"scroll\" tabindex=\"0\">\(HTMLText.escaped($0))</pre>" }
+        let texts = (run.faults + run.failures).map {
+            "<pre class=\"scroll\" tabindex=\"0\">\(HTMLText.escaped($0))</pre>"
+        }
         return "<p role=\"status\" class=\"\(run.isRight ? "recommended" : "critical")\">\(run.summary).</p>\n"
             + texts.prefix(20).joined(separator: "\n")
             + (texts.count > 20 ? "\n<p>And \(texts.count - 20) more.</p>" : "")
@@ -73,15 +84,22 @@ enum ThresholdPages {
 
     /// What it would have raised, beside what was raised.
     static func trial(_ outcome: RuleTrial.Outcome, days: Int, unit: String, _ caller: PageCaller) -> String {
-        let counts = TriedAlert.Verdict.allCases.map { "\(outcome.count($0)) \($0 == .same ? "the same" : $0.rawValue)" }
+        let counts = TriedAlert.Verdict.allCases.map {
+            "\(outcome.count($0)) \($0 == .same ? "the same" : $0.rawValue)"
+        }
         let left =
             outcome.left > 0
-            ? "<p class=\"warning\">\(outcome.left) machines were left out: so many readings are not judged at once. `drover rules try` judges all.</p>" : ""
+            ? "<p class=\"warning\">\(outcome.left) machines were left out: so many readings are not judged at once. `drover rules try` judges all.</p>"
+            : ""
         func told(_ episode: Episode?) -> String? {
             guard let episode else { return nil }
-            let worst = episode.worstValue.map { ", worst \(ShownValue(Double($0) / 1_000, unit: unit, in: caller.shownUnits).text)" } ?? ""
+            let worst =
+                episode.worstValue.map {
+                    ", worst \(ShownValue(Double($0) / 1_000, unit: unit, in: caller.shownUnits).text)"
+                } ?? ""
             let until = episode.resolvedMs.map { " to \(caller.clock.html($0))" } ?? ", open"
-            return "<span class=\"\(episode.severity.rawValue)\">\(episode.severity.rawValue)</span> \(caller.clock.html(episode.openedMs))\(until)\(HTMLText.escaped(worst))"
+            return
+                "<span class=\"\(episode.severity.rawValue)\">\(episode.severity.rawValue)</span> \(caller.clock.html(episode.openedMs))\(until)\(HTMLText.escaped(worst))"
         }
         let most = 100
         return """

@@ -64,7 +64,9 @@ public struct ThresholdSite: Sendable {
         router.add("POST", "/thresholds/{kind}/{of}/{parameter}") { request in
             door.form(request, for: ThresholdSite.editors) { caller, fields, connection in
                 try withFolder(caller) { _ in
-                    // One change of the files at a time, also by another server: read anew when it is ours.
+                    // One change of the files at a time, also by another server: read anew when it is ours. Who waits for a
+                    // publication that hangs holds a thread.
+                    try connection.execute("SET LOCAL lock_timeout = '5s'")
                     try connection.query("SELECT pg_advisory_xact_lock(hashtextextended('drover.thresholds', 0))")
                     let folder = try desk.read()
                     guard let of = try of(request, folder, connection), let field = ThresholdSite.field(request),

@@ -43,22 +43,26 @@ extension VehicleSite {
         _ why: String?, _ connection: Connection, status: Int = 200
     ) throws -> Response {
         let form = try form(
-            caller, isCar: isCar, vehicle.text, basedOn: fields?["based_on"] ?? known.recordID, known.registration, fields,
+            caller, isCar: isCar, vehicle.text, basedOn: fields?["based_on"] ?? known.recordID, known.registration,
+            fields,
             connection)
         let (id, address) = (
             fields?["id"].flatMap(VehicleSite.valid) ?? AlertAction.newID(),
             "/vehicles/\(Address.escaped(vehicle.text))"
         )
-        let back = "<p><a href=\"\(address)?kind=\(isCar ? "car" : "machine")\">Back to \(HTMLText.escaped(vehicle.text))</a></p>\n"
+        let back =
+            "<p><a href=\"\(address)?kind=\(isCar ? "car" : "machine")\">Back to \(HTMLText.escaped(vehicle.text))</a></p>\n"
         guard known.isKeeper else {
             return shown(
                 "Tags of \(vehicle)", caller, why,
-                back + "<p>The rest of it is its owner's to change.</p>\n" + form.tagsHTML(id: id, action: address + "/edit"),
+                back + "<p>The rest of it is its owner's to change.</p>\n"
+                    + form.tagsHTML(id: id, action: address + "/edit"),
                 status: status)
         }
         return shown(
             "Change \(known.registration.name ?? vehicle.text)", caller, why,
-            back + form.html(id: id, action: address + "/edit") + "<h2>\(known.registration.isDisabled ? "Enable" : "Disable")</h2>\n"
+            back + form.html(id: id, action: address + "/edit")
+                + "<h2>\(known.registration.isDisabled ? "Enable" : "Disable")</h2>\n"
                 + VehicleSite.turning(known, vehicle, isCar: isCar, caller), status: status)
     }
 
@@ -104,7 +108,8 @@ extension VehicleSite {
         case .done: return .answer(VehicleSite.seen(vehicle, isCar: isCar, said: said))
         default:
             return .answer(
-                try editing(caller, vehicle, isCar: isCar, known, nil, VehicleSite.why(outcome), connection, status: 409))
+                try editing(
+                    caller, vehicle, isCar: isCar, known, nil, VehicleSite.why(outcome), connection, status: 409))
         }
     }
 }

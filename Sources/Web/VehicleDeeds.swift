@@ -29,7 +29,9 @@ struct VehicleDeeds {
                     try row.timestampMs("asked_at").map(caller.clock.html), try row.text("asked_by"), try outcome(row),
                 ]
             }, empty: "Nobody has asked for one.")
-        guard !caller.roles.isDisjoint(with: FleetSite.keepers) else { return "<div id=\"downloads\">\n\(requests)\n</div>" }
+        guard !caller.roles.isDisjoint(with: FleetSite.keepers) else {
+            return "<div id=\"downloads\">\n\(requests)\n</div>"
+        }
         return """
             <div class="beside">
             <div>
@@ -56,7 +58,8 @@ struct VehicleDeeds {
             : "<span class=\"soon\">on its way</span>"
     }
 
-    private func form(_ action: String, _ title: String, _ about: String, _ fields: String, _ button: String) -> String {
+    private func form(_ action: String, _ title: String, _ about: String, _ fields: String, _ button: String) -> String
+    {
         """
         <form class="fields" method="post" action="/vehicles/\(Address.escaped(vehicle))/\(action)"><h2>\(title)</h2>
         <p>\(about)</p>
@@ -81,7 +84,9 @@ struct VehicleDeeds {
 
     struct Fault: Error { let text: String }
 
-    static func download(_ vehicle: VehicleID, _ fields: Fields, by account: String, nowMs: Int64) throws(Fault) -> Action {
+    static func download(_ vehicle: VehicleID, _ fields: Fields, by account: String, nowMs: Int64) throws(Fault)
+        -> Action
+    {
         Action(
             id: try id(fields), vehicle: vehicle, ts: nowMs, by: account, note: nil,
             kind: .pollRequest(untilMs: nowMs + patienceMs))
@@ -93,15 +98,18 @@ struct VehicleDeeds {
         guard let what = fields["service"], services.contains(what) else {
             throw Fault(text: "Say what was done: one of \(services.joined(separator: ", ")).")
         }
-        guard let doneMs = LocalMinute.ms(fields["done"] ?? "", zone: caller.clock.zone), UTC.plausible.contains(doneMs) else {
-            throw Fault(text: "The time must be a day and a time of day in \(caller.clock.zone), like 2026-11-22 09:15.")
+        guard let doneMs = LocalMinute.ms(fields["done"] ?? "", zone: caller.clock.zone), UTC.plausible.contains(doneMs)
+        else {
+            throw Fault(
+                text: "The time must be a day and a time of day in \(caller.clock.zone), like 2026-11-22 09:15.")
         }
         // Clocks differ a little.
         guard doneMs <= nowMs + 5 * UTC.msPerMinute else {
             throw Fault(text: "A service that is still to come cannot be recorded: the time lies ahead of now.")
         }
         let text = VehicleForm.trimmed(fields["hours"] ?? "")
-        guard let hours = Decimal.scaled(text.utf8, decimals: 3), MachineParameter.engineHours.row.isPossible(hours) else {
+        guard let hours = Decimal.scaled(text.utf8, decimals: 3), MachineParameter.engineHours.row.isPossible(hours)
+        else {
             throw Fault(text: "The engine hours must be a number like 1234.5.")
         }
         let note = VehicleForm.trimmed(fields["note"] ?? "")

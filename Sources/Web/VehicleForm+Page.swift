@@ -58,7 +58,8 @@ extension VehicleForm {
     private func connection(_ device: String) -> [FormPage.Field] {
         [
             field("address", "Connection of its \(device), host:port; empty: upload only"),
-            field("certificate", "SHA-256 of the \(device)'s certificate; empty: plain TCP, where the operator allows it"),
+            field(
+                "certificate", "SHA-256 of the \(device)'s certificate; empty: plain TCP, where the operator allows it"),
         ]
     }
 
@@ -68,7 +69,8 @@ extension VehicleForm {
         if !value("owner").isEmpty { people.insert(value("owner")) }
         return [
             .choice(
-                "owner", "Owner, who sees its trips", [("", "nobody: it is the fleet's")] + people.sorted().map { ($0, $0) },
+                "owner", "Owner, who sees its trips",
+                [("", "nobody: it is the fleet's")] + people.sorted().map { ($0, $0) },
                 value("owner"))
         ]
     }

@@ -44,7 +44,8 @@ struct VehicleForm {
     }
 
     private static let names = [
-        "vehicle", "name", "model", "address", "certificate", "tags", "make", "year", "vin", "fuel", "tank", "displacement",
+        "vehicle", "name", "model", "address", "certificate", "tags", "make", "year", "vin", "fuel", "tank",
+        "displacement",
         "efficiency", "owner",
     ]
 
@@ -116,7 +117,9 @@ struct VehicleForm {
         let certificate = VehicleForm.trimmed(typed["certificate"] ?? "").lowercased()
         if text.isEmpty {
             guard certificate.isEmpty else {
-                throw Fault(text: "There is a certificate and no connection that it is of. Write host:port, or leave both empty.")
+                throw Fault(
+                    text:
+                        "There is a certificate and no connection that it is of. Write host:port, or leave both empty.")
             }
             return nil
         }

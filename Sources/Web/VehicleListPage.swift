@@ -22,7 +22,9 @@ struct VehicleListPage {
 
     init(_ request: Request, _ caller: PageCaller, _ queries: ReportQueries, on connection: Connection) throws {
         func asked(_ name: String) -> String { String((request.query[name] ?? "").prefix(64)) }
-        func one(_ name: String, _ values: [String]) -> String { values.contains(asked(name)) ? asked(name) : values[0] }
+        func one(_ name: String, _ values: [String]) -> String {
+            values.contains(asked(name)) ? asked(name) : values[0]
+        }
         self.caller = caller
         (search, tag, kind) = (asked("search"), asked("tag"), one("kind", ["", "machine", "car"]))
         order = one("sort", VehicleListPage.orders.map(\.0))
@@ -88,7 +90,8 @@ struct VehicleListPage {
         HTMLText.table(
             caption: "List",
             headers: [
-                .html("Vehicle"), .text("Kind"), .text("Model"), .htmlProse("Tags"), .html("Last heard of"), .html("Open alerts"),
+                .html("Vehicle"), .text("Kind"), .text("Model"), .htmlProse("Tags"), .html("Last heard of"),
+                .html("Open alerts"),
             ],
             rows: try rows.map { row in
                 let (vehicle, name) = (try row.text("vehicle")!, try row.text("name"))

@@ -106,7 +106,8 @@ struct VehiclePage {
         return facts(
             caption: "Latest reading" + readAt,
             headers: [.text("Parameter"), .number("Value")],
-            rows: latest.map { [$0.name, ShownField.text($0.value, unit: $0.unit, caller)] }, empty: "It has not said anything yet.")
+            rows: latest.map { [$0.name, ShownField.text($0.value, unit: $0.unit, caller)] },
+            empty: "It has not said anything yet.")
     }
 
     private func charts(_ series: [MachineView.Series], _ span: Range<Int64>, gapMs: Int64) -> String {
@@ -209,7 +210,8 @@ struct VehiclePage {
         return HTMLText.table(
             caption: "Trouble codes",
             headers: [
-                .html("Scanned"), .htmlProse("Stored"), .htmlProse("Pending"), .htmlProse("Permanent"), .text("Warning lamp"),
+                .html("Scanned"), .htmlProse("Stored"), .htmlProse("Pending"), .htmlProse("Permanent"),
+                .text("Warning lamp"),
                 .prose("Answer"),
             ],
             rows: try rows.map { row in

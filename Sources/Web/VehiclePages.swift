@@ -61,7 +61,8 @@ extension FleetSite {
             let below =
                 about.kind == "machine"
                 ? try VehicleDeeds(
-                    vehicle: about.vehicle, caller: caller, nowMs: nowMs, engineHours: try engineHours(about, caller, connection)
+                    vehicle: about.vehicle, caller: caller, nowMs: nowMs,
+                    engineHours: try engineHours(about, caller, connection)
                 ).html(queries, on: connection) : ""
             let top = notice(request) + links(about, caller)
             return shell(caller).page(
@@ -157,9 +158,12 @@ extension FleetSite {
             guard let id = VehicleID(request.parameters["vehicle"]!),
                 let view = try MachineView(id, role: caller.audience, queries, on: connection)
             else { return FleetSite.noVehicle }
-            let beforeMs = request.query["before"].flatMap { Int64($0) }.flatMap { UTC.plausible.contains($0) ? $0 : nil }
+            let beforeMs = request.query["before"].flatMap { Int64($0) }.flatMap {
+                UTC.plausible.contains($0) ? $0 : nil
+            }
             let page = ReadingsPage(
-                vehicle: id, history: try view.table(
+                vehicle: id,
+                history: try view.table(
                     before: beforeMs ?? UTC.plausible.upperBound, limit: FleetSite.readingsMax, queries, on: connection),
                 isFirst: beforeMs == nil, caller: caller)
             return shell(caller).page("readings of \(id)", at: "/vehicles", main: page.html)

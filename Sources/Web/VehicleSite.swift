@@ -185,7 +185,8 @@ public struct VehicleSite: Sendable {
     }
 
     private func adding(
-        _ caller: PageCaller, isCar: Bool, _ fields: Fields?, _ why: String?, _ connection: Connection, status: Int = 200
+        _ caller: PageCaller, isCar: Bool, _ fields: Fields?, _ why: String?, _ connection: Connection,
+        status: Int = 200
     ) throws -> Response {
         let mayMachines = !caller.roles.isDisjoint(with: VehicleForm.keepersOfMachines)
         let isCar = isCar || !mayMachines
@@ -194,11 +195,14 @@ public struct VehicleSite: Sendable {
         let form = try form(caller, isCar: isCar, "", basedOn: "", known, fields, connection)
         let other =
             mayMachines
-            ? "<p><a href=\"/vehicles/new?kind=\(isCar ? "machine" : "car")\">Add a \(isCar ? "machine" : "car") instead</a></p>" : ""
+            ? "<p><a href=\"/vehicles/new?kind=\(isCar ? "machine" : "car")\">Add a \(isCar ? "machine" : "car") instead</a></p>"
+            : ""
         let title = isCar ? "Add a car" : "Add a machine"
         return shown(
             title, caller, why,
-            other + form.html(id: fields?["id"].flatMap(VehicleSite.valid) ?? AlertAction.newID(), action: "/vehicles/new"),
+            other
+                + form.html(
+                    id: fields?["id"].flatMap(VehicleSite.valid) ?? AlertAction.newID(), action: "/vehicles/new"),
             status: status)
     }
 

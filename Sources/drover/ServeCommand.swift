@@ -1,4 +1,3 @@
-import Alerts
 import Foundation
 import Gateways
 import HTTP
@@ -112,10 +111,7 @@ struct PageRole {
             desk: RuleDesk(
                 folder: folder, read: { try Rules.read(folder) }, load: { try Rules.load($0, folder) },
                 tests: { try Rules.tests(inFolderOf: folder) },
-                publish: { rules in
-                    _ = try publication.publish(rules)
-                    return RuleDesk.Published(version: rules.version)
-                }),
+                publish: { _ = try publication.publish($0) }),
             log: log
         ).add(to: &router)
         AdministrationSite(door: door, assets: assets).add(to: &router)
