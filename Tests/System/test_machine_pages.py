@@ -6,6 +6,7 @@ import threading
 
 import pytest
 from certificates import self_signed
+from description import check
 from harness import ROOT
 from people import PASSWORD, Visitor
 from test_accounts import Site
@@ -400,6 +401,7 @@ def test_the_field_view_is_kept_and_asked_again(farm, page, screenshots):
     ada = farm.visitor("ada")
     answer = ada.get("/v1/field-view/field-1")
     view = json.loads(answer.body)
+    check("GET", "/v1/field-view/field-1", answer.status, answer.headers["Content-Type"], answer.body.encode())
     assert answer.headers["Cache-Control"] == "private, max-age=30, stale-while-revalidate=3600" and answer.headers["Vary"] == "Authorization, Cookie"
     again = ada.get("/v1/field-view/field-1", If_None_Match=answer.headers["ETag"])
     assert (again.status, again.body) == (304, "") and again.headers["ETag"] == answer.headers["ETag"]
