@@ -162,7 +162,10 @@ extension ThresholdSite {
             headers: [.html("When"), .word("Version"), .text("By"), .prose("Changed in a page")],
             rows: try rows.map { row in
                 [
-                    try row.timestampMs("at").map(caller.clock.html), try row.text("version"),
+                    // The first set holds for all readings before it, too.
+                    try row.timestampMs("at").map {
+                        $0 <= UTC.plausible.lowerBound ? "from the beginning" : caller.clock.html($0)
+                    }, try row.text("version"),
                     try row.text("account") ?? "files or commands",
                     try row.textArray("changes")?.compactMap { $0 }.joined(separator: "; "),
                 ]

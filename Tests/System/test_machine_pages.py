@@ -340,9 +340,12 @@ def test_two_who_change_a_threshold_at_once(farm):
     assert late.status == 409 and "It is now: below 51 gallons" in late.body and 'value="52"' in late.body
     text = (farm.thresholds / "8R Tractor-thresholds.xml").read_text()
     assert "<threshold>51</threshold>" in text and "<advice>a &lt; b &amp; c</advice>" in text
-    # Another parameter of the same file is no conflict, and knowing what it is now they may go on.
+    # Knowing what it is now they may go on; and another parameter of the same file is no conflict.
+    oil = "/thresholds/models/8R%20Tractor/Hydraulic%20Oil%20Temperature"
+    early = fields(root.get(oil).body, oil)
     assert root.post(address, **{**fields(late.body, address), **texts, "threshold": "52"}).status == 303
     assert root.post(address, **{**fields(root.get(address).body, address), **texts, "threshold": "52"}).headers["Location"].endswith("said=same")
+    assert boss.post(oil, **{**early, "form": boss.mark(), "test": "above", "threshold": "56", "clear": "52", "unit": "°C", "type": "int", "user": "farmer", "anyway": "1", "do": "save"}).status == 303
     for wrong, said in [({"threshold": "many"}, "must be a number"), ({"test": "over"}, "must be one of: above, below, none"), ({"unit": "<b>" * 10, "type": "bool"}, "is compared as int"),
                         ({"every": "50"}, "services are counted in Engine Hours")]:
         answer = root.post(address, **{**fields(root.get(address).body, address), **texts, **wrong})
