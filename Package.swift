@@ -85,13 +85,13 @@ let package = Package(
             "Worker",
             ["Fleet", "Wire", "Trips", "Alerts", "Surveys", "Pipeline", "Kafka", "Storage", "Postgres", "Observe"]),
         pure("Notices", ["Fleet", "Kafka", "Outbound", "Postgres", "Secrets", "Storage", "Surveys", "Observe"]),
-        pure("Reports", ["Fleet", "Wire", "Trips", "Alerts", "Surveys", "Storage", "Postgres", "Zip"]),
+        pure("Reports", ["Fleet", "Wire", "Trips", "Alerts", "Trials", "Surveys", "Storage", "Postgres", "Zip"]),
         pure(
             "Web",
             [
                 "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Surveys", "HTTP", "Secrets", "Postgres", "Gateways",
                 "Outside",
-                "Storage", "Reports", "Tiles", "Tours", "Observe", "Zip",
+                "Storage", "Reports", "Tiles", "Tours", "Trials", "Observe", "Zip",
             ]),
         pure("Emulate", ["Fleet", "Wire", "Settings", "Observe", "Sockets"]),
         pure("Embedded", ["Observe", "Postgres", "Kafka"]),

@@ -9,15 +9,15 @@ package struct MachineView {
     /// More are not shown at once.
     private static let alertsMax: Int64 = 100
 
-    private let vehicle: String
-    private let name, model: String?
+    let vehicle: String
+    let name, model: String?
     private let tags: [String]
-    private let isDisabled: Bool
+    let isDisabled: Bool
     package let lastMs: Int64?
-    private let role: Audience
+    let role: Audience
     private let shown: [ReadingColumn]
     /// What it is judged by.
-    private let thresholds: [Threshold]
+    let thresholds: [Threshold]
 
     /// Nil when there is no such machine.
     package init?(
@@ -130,6 +130,30 @@ package struct MachineView {
         }
         let isMore = Int64(rows.count) == limit
         return (.list(readings), isMore ? UTC.text(try rows[rows.count - 1].timestampMs("read_at")!) : nil)
+    }
+
+    /// A page of what it said, newest first: a row a reading, with the columns that the role sees.
+    package struct History: Sendable {
+        package let columns: [(name: String, unit: String?)]
+        package let readings: [(readMs: Int64, model: String, values: [FieldValue])]
+        /// The next page is of readings before this time; nil: this is the last one.
+        package let nextMs: Int64?
+    }
+
+    package func table(
+        before beforeMs: Int64, limit: Int64, _ queries: ReportQueries, on connection: Connection
+    ) throws -> History {
+        // One more than is shown tells whether there are more.
+        let rows = try rows(before: beforeMs, limit: limit + 1, queries, connection)
+        let readings = try rows.prefix(Int(limit)).map { row in
+            (
+                readMs: try row.timestampMs("read_at")!, model: try row.text("model") ?? "",
+                values: try shown.map { try row.value(row.index(of: $0.name)) }
+            )
+        }
+        return History(
+            columns: shown.map { ($0.shownName, $0.unit) }, readings: readings,
+            nextMs: rows.count > limit ? readings.last?.readMs : nil)
     }
 
     private func rows(

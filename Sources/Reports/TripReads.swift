@@ -81,5 +81,6 @@ public struct ReportQueries: Sendable {
         "machine", "readings",
         "debug_logs", "health_scans", "fleet_map", "vehicle_groups",
         "machine_history", "services", "vehicle_trips", "vehicle_kinds",
+        "vehicle_list", "poll_requests", "rule_versions",
     ]
 }

@@ -211,6 +211,15 @@ extension MachineStore {
         ).map { (VehicleID(try $0.text("vehicle")!)!, Int32(try $0.int("topic_partition")!)) }
     }
 
+    /// One, with its partition; empty where it has not reported.
+    package static func machine(
+        _ vehicle: VehicleID, on connection: Connection
+    ) throws -> [(vehicle: VehicleID, partition: Int32)] {
+        try connection.query(
+            "SELECT topic_partition FROM vehicle WHERE kind = 'machine' AND vehicle = $1", [.text(vehicle.text)]
+        ).map { (vehicle, Int32(try $0.int("topic_partition")!)) }
+    }
+
     /// The stored readings from a time on, in the order of their times, as many as asked for.
     package static func readings(
         of vehicle: VehicleID, fromMs: Int64, rowsMax: Int, on connection: Connection

@@ -6,6 +6,11 @@ internal import Storage
 extension Site {
     /// Runs `then` for a program whose token allows `scope`; else says what is wrong with the token.
     func authorized(_ request: Request, _ scope: Scope, _ then: (TokenStore.Use) -> Response) -> Response {
+        authorized(request, anyOf: [scope], then)
+    }
+
+    /// One of these scopes is enough. Precondition: there is one.
+    func authorized(_ request: Request, anyOf scopes: [Scope], _ then: (TokenStore.Use) -> Response) -> Response {
         let token: Token
         switch Bearer.token(request) {
         case .success(let shown): token = shown
@@ -17,6 +22,7 @@ extension Site {
         } catch {
             return databaseAway(request.path, error)
         }
+        let scope = scopes.first { found?.scopes.contains($0.rawValue) == true } ?? scopes[0]
         switch Bearer.judged(found, scope) {
         case .success(let use): return then(use)
         case .failure(let refusal): return refusal.response

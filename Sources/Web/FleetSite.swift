@@ -21,19 +21,22 @@ public final class FleetSite: Sendable {
     let assets: AssetFiles
     let base: BaseMap
     let uploads: UploadSender
+    let models: ModelFiles
+    let codes: TroubleCodeFolder
     private let live: LiveStreams
 
     public init(
         door: Door, queries: ReportQueries, rules: TripRules, price: FuelPrice?, assets: AssetFiles, base: BaseMap,
-        uploads: UploadSender, live: LiveStreams
+        uploads: UploadSender, live: LiveStreams, models: ModelFiles, codes: TroubleCodeFolder
     ) {
         (self.door, self.queries, self.rules, self.price) = (door, queries, rules, price)
         (self.assets, self.base, self.uploads, self.live) = (assets, base, uploads, live)
+        (self.models, self.codes) = (models, codes)
     }
 
     public func add(to router: inout Router) {
         router.add("GET", "/map") { [self] in map($0) }
-        router.add("GET", "/vehicles/{vehicle}") { [self] in vehicle($0) }
+        addVehiclePages(to: &router)
         addAlertPages(to: &router)
         addTripPages(to: &router)
         router.add("GET", "/v1/live") { [self] in stream($0) }
@@ -53,23 +56,6 @@ public final class FleetSite: Sendable {
                 "fleet map", at: "/map", styles: BaseMap.styles,
                 scripts: BaseMap.scripts + ["live.js", "fleet-map.js"],
                 main: page.html(base))
-        }
-    }
-
-    private func vehicle(_ request: Request) -> Response {
-        door.page(request, for: FleetSite.viewers) { caller, connection in
-            let id = request.parameters["vehicle"]!
-            let found = try connection.query(queries["vehicle_kinds"], [.text(id)]).map(VehiclePage.About.init)
-            let kind = request.query["kind"]
-            guard VehicleID(id) != nil, let about = found.first(where: { $0.kind == kind }) ?? found.first else {
-                return .problem(404, type: "not-found", detail: "There is no such vehicle that you may see.")
-            }
-            let days = request.query["days"].flatMap { Int($0) }.flatMap { VehiclePage.spans.contains($0) ? $0 : nil }
-            let page = VehiclePage(
-                about: about, caller: caller, days: days ?? 7, nowMs: Clock.nowMs(), rules: rules, price: price,
-                queries: queries)
-            return shell(caller).page(
-                about.name ?? about.vehicle, at: "/vehicles", main: try page.html(connection))
         }
     }
 

@@ -18,6 +18,8 @@ enum FormPage {
         case newPassword(String, String)
         case check(String, String)
         case choice(String, String, [(value: String, text: String)], String)
+        /// One of some, each with the address of its picture.
+        case pictures(String, String, [(value: String, text: String, picture: String?)], String)
         /// Some lines of text.
         case lines(String, String, String)
         /// Some of a set of boxes, all of one name.
@@ -59,10 +61,8 @@ enum FormPage {
         case .check(let name, let label):
             "<label class=\"check\"><input type=\"checkbox\" name=\"\(name)\" value=\"1\"> \(HTMLText.escaped(label))</label>"
         case .choice(let name, let label, let values, let chosen):
-            "<label for=\"\(name)\">\(HTMLText.escaped(label))</label>\n<select id=\"\(name)\" name=\"\(name)\">"
-                + values.map {
-                    "<option value=\"\($0.value)\"\($0.value == chosen ? " selected" : "")>\(HTMLText.escaped($0.text))</option>"
-                }.joined() + "</select>"
+            choice(name, label, values, chosen, form)
+        case .pictures(let name, let label, let values, let chosen): pictures(name, label, values, chosen)
         case .lines(let name, let label, let value):
             "<label for=\"\(HTMLText.escaped(form))-\(name)\">\(HTMLText.escaped(label))</label>\n<textarea id=\"\(HTMLText.escaped(form))-\(name)\" name=\"\(name)\" rows=\"6\" "
                 + "autocomplete=\"off\">\(HTMLText.escaped(value))</textarea>"
@@ -73,6 +73,28 @@ enum FormPage {
                         + "\(chosen.contains($0.value) ? " checked" : "")> \(HTMLText.escaped($0.text))</label>"
                 }.joined() + "</fieldset>"
         }
+    }
+
+    private static func choice(
+        _ name: String, _ label: String, _ values: [(value: String, text: String)], _ chosen: String, _ form: String
+    ) -> String {
+        let id = HTMLText.escaped(form.isEmpty ? name : "\(form)-\(name)")
+        let options = values.map { value, text in
+            "<option value=\"\(HTMLText.escaped(value))\"\(value == chosen ? " selected" : "")>\(HTMLText.escaped(text))</option>"
+        }
+        return "<label for=\"\(id)\">\(HTMLText.escaped(label))</label>\n<select id=\"\(id)\" name=\"\(name)\">"
+            + options.joined() + "</select>"
+    }
+
+    private static func pictures(
+        _ name: String, _ label: String, _ values: [(value: String, text: String, picture: String?)], _ chosen: String
+    ) -> String {
+        let choices = values.map { value, text, picture in
+            let picture = picture.map { "<img src=\"\(HTMLText.escaped($0))\" alt=\"\"> " } ?? ""
+            return "<label class=\"check\"><input type=\"radio\" name=\"\(name)\" value=\"\(HTMLText.escaped(value))\""
+                + "\(value == chosen ? " checked" : "")> \(picture)\(HTMLText.escaped(text))</label>"
+        }
+        return "<fieldset class=\"pictures\"><legend>\(HTMLText.escaped(label))</legend>\(choices.joined())</fieldset>"
     }
 
     private static func text(

@@ -69,17 +69,34 @@ public struct ModelFiles: Sendable {
         return model
     }
 
+    /// A model as pages name it.
+    struct Listed: Sendable {
+        let name: String
+        /// The address of its picture.
+        let picture: String?
+    }
+
+    /// Empty where they cannot be read: pages say what they can.
+    func listed() -> [Listed] {
+        ((try? models()) ?? []).map { model in
+            Listed(
+                name: model.name,
+                picture: hasPicture(model) ? "/v1/models/" + Address.escaped(model.name) + "/picture" : nil)
+        }
+    }
+
+    private func hasPicture(_ model: MachineModel) -> Bool {
+        guard let image = model.image, ModelFiles.type(of: image) != nil else { return false }
+        return FileManager.default.fileExists(atPath: folder + "/pictures/" + image)
+    }
+
     private func summary(_ model: MachineModel) -> JSONValue {
         let address = "/v1/models/" + Address.escaped(model.name)
-        let files = FileManager.default
-        let hasThresholds = files.fileExists(atPath: folder + "/" + model.thresholdsFile)
-        let hasPicture = model.image.map {
-            ModelFiles.type(of: $0) != nil && files.fileExists(atPath: folder + "/pictures/" + $0)
-        }
+        let hasThresholds = FileManager.default.fileExists(atPath: folder + "/" + model.thresholdsFile)
         return .object([
             ("name", .text(model.name)), ("fuel_capacity_gal", .number(model.fuelCapacityGal.map { String($0) })),
             ("thresholds", .optional(hasThresholds ? address + "/thresholds.xml" : nil)),
-            ("picture", .optional(hasPicture == true ? address + "/picture" : nil)),
+            ("picture", .optional(hasPicture(model) ? address + "/picture" : nil)),
         ])
     }
 

@@ -7,8 +7,10 @@ internal import Reports
 /// is logged in.
 struct PageShell {
     private static let pages: [(path: String, name: String, roles: Set<Role>)] = [
-        ("/map", "Map", FleetSite.viewers), ("/alerts", "Alerts", FleetSite.viewers),
+        ("/map", "Map", FleetSite.viewers), ("/vehicles", "Vehicles", FleetSite.viewers),
+        ("/alerts", "Alerts", FleetSite.viewers),
         ("/trips", "Trips", FleetSite.drivers), ("/fleet", "Overview", FleetSite.drivers),
+        ("/thresholds", "Thresholds", ThresholdSite.editors),
         ("/tours", "Tours", TourPanel.rangers), ("/settings", "Settings", Site.fleetReaders),
         ("/dealers", "Dealers", DealerSite.roles), ("/administration", "Administration", [.administrator]),
     ]

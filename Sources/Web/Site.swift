@@ -50,6 +50,7 @@ public final class Site: Sendable {
         addAlerts(to: &router)
         addCars(to: &router)
         addMachines(to: &router)
+        addFieldView(to: &router)
         addExports(to: &router)
         models.add(to: &router)
         troubleCodes.add(to: &router)

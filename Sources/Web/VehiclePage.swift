@@ -3,6 +3,7 @@ internal import Fleet
 internal import Postgres
 internal import Reports
 internal import Trips
+internal import Wire
 
 /// One vehicle: what it says now, over time with its limits, its alerts, trips, codes and services.
 struct VehiclePage {
@@ -18,31 +19,39 @@ struct VehiclePage {
     let rules: TripRules
     let price: FuelPrice?
     let queries: ReportQueries
+    /// What trouble codes mean; nil: it cannot be said.
+    var meanings: TroubleCodeMeanings?
 
     /// What is registered under an id.
     struct About {
         let kind, vehicle: String
-        let name, model: String?
+        let name, model, make: String?
         let tags: [String]
         let isDisabled: Bool
 
         init(_ row: Row) throws {
             (kind, vehicle) = (try row.text("kind")!, try row.text("vehicle")!)
-            (name, model) = (try row.text("name"), try row.text("model"))
+            (name, model, make) = (try row.text("name"), try row.text("model"), try row.text("make"))
             tags = try row.textArray("tags")!.compactMap { $0 }
             isDisabled = try row.bool("is_disabled")!
         }
     }
 
-    func html(_ connection: Connection) throws -> String {
+    /// - Parameters:
+    ///   - top: what stands below its name, `below` at the end; HTML already.
+    func html(top: String, below: String, _ connection: Connection) throws -> String {
         let facts =
             [about.kind, about.name == nil ? nil : about.vehicle, about.model].compactMap { $0 }
             + about.tags.map { "group \($0)" } + (about.isDisabled ? ["disabled"] : [])
         return """
             <h1>\(HTMLText.escaped(about.name ?? about.vehicle))</h1>
             <p class="soft">\(HTMLText.escaped(facts.joined(separator: ", "))). Times are \(HTMLText.escaped(caller.clock.zone)).</p>
+            \(top)
+            <div id="story">
             \(try alerts(connection))
             \(about.kind == "car" ? try car(connection) : try machine(connection))
+            </div>
+            \(below)
             """
     }
 
@@ -97,22 +106,8 @@ struct VehiclePage {
         return facts(
             caption: "Latest reading" + readAt,
             headers: [.text("Parameter"), .number("Value")],
-            rows: latest.map { [$0.name, text($0)] }, empty: "It has not said anything yet.")
-    }
-
-    private func text(_ value: MachineView.Value) -> String {
-        switch value.value {
-        case .null: "–"
-        case .text(let text): text
-        case .bool(let flag): flag ? "yes" : "no"
-        case .integer(let count): ShownValue(Double(count), unit: value.unit, in: caller.shownUnits).text
-        case .number(let number):
-            value.unit == "°"
-                ? (short(Decimal.scaled(number, decimals: 5).map { Decimal.text($0, decimals: 5) }, 5) ?? "–") + "°"
-                : ShownValue(number, unit: value.unit, in: caller.shownUnits).text
-        case .timestampMs(let ms): caller.clock.minute(ms)
-        case .texts(let texts): texts.compactMap { $0 }.joined(separator: ", ")
-        }
+            rows: latest.map { [$0.name, ShownField.text($0.value, unit: $0.unit, caller)] },
+            empty: "It has not said anything yet.")
     }
 
     private func charts(_ series: [MachineView.Series], _ span: Range<Int64>, gapMs: Int64) -> String {
@@ -205,13 +200,18 @@ struct VehiclePage {
         let rows = try connection.query(queries["health_scans"], [.text(about.vehicle), .int8(VehiclePage.rowsMax)])
         func list(_ row: Row, _ column: String) throws -> String? {
             try row.textArray(column).map { codes in
-                codes.isEmpty ? "none" : codes.compactMap { $0 }.joined(separator: ", ")
+                codes.isEmpty ? "none" : codes.compactMap { $0 }.map(shown).joined(separator: "<br>")
             }
+        }
+        func shown(_ code: String) -> String {
+            let meaning = TroubleCode(text: code.utf8).flatMap { meanings?.meaning(of: $0) }
+            return "<b>\(HTMLText.escaped(code))</b>" + (meaning.map { " \(HTMLText.escaped($0))" } ?? "")
         }
         return HTMLText.table(
             caption: "Trouble codes",
             headers: [
-                .html("Scanned"), .text("Stored"), .text("Pending"), .text("Permanent"), .text("Warning lamp"),
+                .html("Scanned"), .htmlProse("Stored"), .htmlProse("Pending"), .htmlProse("Permanent"),
+                .text("Warning lamp"),
                 .prose("Answer"),
             ],
             rows: try rows.map { row in

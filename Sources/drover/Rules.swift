@@ -1,5 +1,6 @@
 import Alerts
 import Foundation
+import Trials
 
 /// Threshold files from a folder.
 enum Rules {
@@ -16,6 +17,23 @@ enum Rules {
             }
         }
         return RuleFolder(files)
+    }
+
+    /// The rule tests of a folder.
+    static func tests(_ folder: String) throws -> [(name: String, bytes: Result<[UInt8], RuleTestFault>)] {
+        try Files.list(folder).filter { $0.hasSuffix(".yaml") }.map { name in
+            do { return (name, .success(try Files.read(folder + "/" + name))) } catch {
+                return (name, .failure(RuleTestFault(description: "\(error)")))
+            }
+        }
+    }
+
+    /// Those beside the rules; empty where there are none.
+    static func tests(
+        inFolderOf directory: String
+    ) throws -> [(name: String, bytes: Result<[UInt8], RuleTestFault>)] {
+        let folder = directory + "/tests"
+        return FileManager.default.fileExists(atPath: folder) ? try tests(folder) : []
     }
 
     static func load(_ directory: String) throws -> RuleSet {

@@ -41,23 +41,10 @@ extension Command {
             let directory = try arguments.operands.first ?? Home.path("Deploy/thresholds")
             let rules = try Rules.load(directory)
             let folder = arguments.text("--tests") ?? directory + "/tests"
-            var (tests, faults): ([RuleTest], [String]) = ([], [])
-            for name in try Files.list(folder) where name.hasSuffix(".yaml") {
-                do throws(RuleTestFault) {
-                    let bytes: [UInt8]
-                    do { bytes = try Files.read(folder + "/" + name) } catch {
-                        throw RuleTestFault(description: "\(error)")
-                    }
-                    tests += try RuleTestFile.read(bytes, name: name)
-                } catch {
-                    faults.append("\(error)")
-                }
-            }
-            let failures = tests.compactMap { $0.failure(by: rules) }
-            for text in faults + failures { Out.note(text) }
-            guard !tests.isEmpty || !faults.isEmpty else { throw Failure("\(folder): holds no rule tests (*.yaml)") }
-            let unread = faults.isEmpty ? "" : ", \(faults.count) files not read"
-            Out.result("\(tests.count - failures.count) rule tests passed, \(failures.count) failed\(unread)")
-            return failures.isEmpty && faults.isEmpty ? .done : .failed
+            let run = RuleTestRun(try Rules.tests(folder), by: rules)
+            for text in run.faults + run.failures { Out.note(text) }
+            guard run.tests > 0 || !run.faults.isEmpty else { throw Failure("\(folder): holds no rule tests (*.yaml)") }
+            Out.result(run.summary)
+            return run.isRight ? .done : .failed
         })
 }

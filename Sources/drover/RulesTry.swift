@@ -32,7 +32,12 @@ extension Command {
             let (first, last) = (try day("--from", zone, arguments), try day("--to", zone, arguments))
             guard first.fromMs < last.toMs else { throw UsageError("--to must not lie before --from") }
             let settings = try SettingsSource.load(arguments)
-            let output = try TryJob(tried: tried, spanMs: first.fromMs..<last.toMs).run(settings)
+            let connection = try Store.connect(settings.text("postgres.reader_url", or: "postgres.url"))
+            let trial = RuleTrial(
+                parameter: tried.parameter, spanMs: first.fromMs..<last.toMs, rules: tried.timeline,
+                clock: { try MachineStore.clockMs(partition: $0, on: connection) })
+            let output = TryOutput(tried: tried, try trial.run(ofModel: tried.model, on: connection))
+            guard output.machines > 0 else { throw Failure("no machine of the model `\(tried.model)` has reported") }
             Out.result(format(output))
             Out.note(output.summary)
             return .done
@@ -75,61 +80,15 @@ extension Command {
     }
 }
 
-/// Judges the machines of a model one after the other, from their first reading on: an alert may have begun long before.
-private struct TryJob {
-    /// Readings in memory at once.
-    private static let pageRows = 5_000
-
-    let tried: TriedRule
-    /// Alerts that were open within it are looked at.
-    let spanMs: Range<Int64>
-
-    func run(_ settings: Settings) throws -> TryOutput {
-        let connection = try Store.connect(settings.text("postgres.reader_url", or: "postgres.url"))
-        let machines = try MachineStore.machines(of: tried.model, on: connection)
-        guard !machines.isEmpty else { throw Failure("no machine of the model `\(tried.model)` has reported") }
-        var output = TryOutput(tried: tried, machines: machines.count)
-        for (vehicle, partition) in machines {
-            // Readings, alerts, rules and clock of one moment.
-            try connection.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") {
-                let would = try judge(vehicle, partition, connection, &output.readings)
-                let was = try MachineStore.alerts(of: vehicle, tried.parameter, on: connection)
-                output.alerts += TriedAlert.pairs(was: was.filter(isWanted), would: would.filter(isWanted))
-            }
-        }
-        return output
-    }
-
-    private func judge(
-        _ vehicle: VehicleID, _ partition: Int32, _ connection: Connection, _ readings: inout Int
-    ) throws -> [Episode] {
-        let rules = tried.timeline(try MachineStore.rules(partition: partition, on: connection))
-        let services = try MachineStore.services(of: vehicle, on: connection)
-        var (trial, fromMs) = (Trial(rules: rules, services: services), Int64.min)
-        while true {
-            let page = try MachineStore.readings(
-                of: vehicle, fromMs: fromMs, rowsMax: TryJob.pageRows, on: connection)
-            for reading in page where !trial.isSettled(before: spanMs.upperBound) {
-                trial.observe(reading)
-                readings += 1
-            }
-            guard page.count == TryJob.pageRows, !trial.isSettled(before: spanMs.upperBound) else { break }
-            fromMs = page[page.count - 1].ts + 1
-        }
-        return trial.episodes(clockMs: try MachineStore.clockMs(partition: partition, on: connection))
-    }
-
-    private func isWanted(_ episode: Episode) -> Bool {
-        episode.model == tried.model && episode.openedMs < spanMs.upperBound
-            && episode.resolvedMs ?? .max > spanMs.lowerBound
-    }
-}
-
 private struct TryOutput: Sendable {
     let tried: TriedRule
-    let machines: Int
-    var readings = 0
-    var alerts: [TriedAlert] = []
+    let machines, readings: Int
+    let alerts: [TriedAlert]
+
+    init(tried: TriedRule, _ outcome: RuleTrial.Outcome) {
+        self.tried = tried
+        (machines, readings, alerts) = (outcome.machines, outcome.readings, outcome.alerts)
+    }
 
     static let formats: [String: @Sendable (TryOutput) -> String] = [
         "table": { $0.table.text() }, "csv": { $0.table.csv() }, "json": { $0.json },

@@ -78,10 +78,11 @@ struct PageRole {
         let isSecure = certificate != nil || settings.text("web.public_url").hasPrefix("https://")
         let door = Door(conninfo: settings.text("postgres.page_url"), isSecure: isSecure, log: log)
         let post = try PageRole.accountPost(settings)
+        let models = ModelFiles(folder: folder)
+        let codes = TroubleCodeFolder(try Home.path(settings.text("cars.trouble_codes_dir")))
         let site = Site(
             conninfo: settings.text("postgres.reader_url", or: "postgres.url"), rules: rules, price: settings.fuelPrice,
-            queries: queries, models: ModelFiles(folder: folder),
-            troubleCodes: TroubleCodeFolder(try Home.path(settings.text("cars.trouble_codes_dir"))), uploads: uploads,
+            queries: queries, models: models, troubleCodes: codes, uploads: uploads,
             streams: streams, door: door, log: log)
         let surveys = SurveySite(
             conninfo: PageRole.surveyConninfo(settings), uploads: uploads, nodes: nodes,
@@ -94,14 +95,25 @@ struct PageRole {
         var router = site.router()
         assets.add(to: &router)
         base.add(to: &router)
+        // Before single vehicles, for `/vehicles/new` is none.
+        VehicleSite(door: door, assets: assets, queries: queries, uploads: uploads, models: models).add(to: &router)
         FleetSite(
             door: door, queries: queries, rules: rules, price: settings.fuelPrice, assets: assets, base: base,
-            uploads: uploads, live: live
+            uploads: uploads, live: live, models: models, codes: codes
         ).add(to: &router)
         accounts.add(to: &router)
         if let provider {
             OpenIDSite(provider, accounts: accounts, address: settings.text("web.public_url")).add(to: &router)
         }
+        let publication = RulesPublication(settings: settings)
+        ThresholdSite(
+            door: door, assets: assets, queries: queries,
+            desk: RuleDesk(
+                folder: folder, read: { try Rules.read(folder) }, load: { try Rules.load($0, folder) },
+                tests: { try Rules.tests(inFolderOf: folder) },
+                publish: { _ = try publication.publish($0) }),
+            log: log
+        ).add(to: &router)
         AdministrationSite(door: door, assets: assets).add(to: &router)
         SettingsSite(door: door, assets: assets, uploads: uploads).add(to: &router)
         DealerSite(door: door, assets: assets, post: post).add(to: &router)

@@ -1,0 +1,94 @@
+public import Fleet
+public import Postgres
+
+/// Who registers and changes vehicles in pages, through the functions of Queries/migrations/0037_keepers.sql. What they say goes on
+/// the log; here it is asked whether they may.
+/// Precondition of all: `Sight.take` in this transaction.
+public enum VehicleKeeper {
+    /// What stands registered of a vehicle that somebody may change.
+    public struct Registered: Sendable {
+        /// Else only its tags are one's to change.
+        public let isKeeper: Bool
+        /// The record that says it; empty: nothing is registered.
+        public let recordID: String
+        public var registration: Action.Registration
+    }
+
+    public struct KeptFleet: Sendable {
+        public let fleet, name: String
+        /// The vehicle is in it.
+        public let holds: Bool
+        public let members: [String]
+    }
+
+    /// Why a registration is not to be put on the log, or that it is.
+    public enum Outcome: String, Sendable {
+        case taken
+        case done, known, changed, waiting, fleet, owner
+        case notYours = "not yours"
+    }
+
+    /// Nil: it is not theirs to change.
+    public static func registered(_ vehicle: VehicleID, isCar: Bool, on connection: Connection) throws -> Registered? {
+        let rows = try connection.query(
+            "SELECT * FROM drover.registration_kept($1, $2)", [.text(isCar ? "car" : "machine"), .text(vehicle.text)])
+        guard let row = rows.first else { return nil }
+        var registration = Action.Registration()
+        (registration.name, registration.model) = (try row.text("name"), try row.text("model"))
+        registration.tags = try row.textArray("tags")!.compactMap { $0 }
+        registration.isDisabled = try row.bool("is_disabled")!
+        if let host = try row.text("host") {
+            registration.address = Action.Address(
+                host: host, port: Int32(try row.int("port")!), certificateSHA256: try row.text("certificate_sha256"))
+        }
+        if isCar { registration.car = try car(row) }
+        return Registered(
+            isKeeper: try row.bool("is_keeper") ?? false, recordID: try row.text("record_id") ?? "",
+            registration: registration)
+    }
+
+    private static func car(_ row: Row) throws -> Action.Car {
+        func integer(_ column: String) throws -> Int32? { try row.int(column).map { Int32(clamping: $0) } }
+        var car = Action.Car()
+        (car.account, car.vin, car.make) = (try row.text("account"), try row.text("vin"), try row.text("make"))
+        car.fuel = try row.text("fuel").flatMap(Action.Car.Fuel.init)
+        (car.year, car.tankMl) = (try integer("year"), try integer("tank_ml"))
+        car.displacementCc = try integer("displacement_cc")
+        car.volumetricEfficiencyMilliPct = try integer("efficiency_milli_pct")
+        return car
+    }
+
+    /// One's own fleets.
+    public static func fleets(
+        holding vehicle: String, isCar: Bool, on connection: Connection
+    ) throws -> [KeptFleet] {
+        try connection.query(
+            "SELECT * FROM drover.fleets_kept($1, $2)", [.text(isCar ? "car" : "machine"), .text(vehicle)]
+        ).map { row in
+            KeptFleet(
+                fleet: try row.text("fleet")!, name: try row.text("name")!, holds: try row.bool("holds")!,
+                members: try row.textArray("members")!.compactMap { $0 })
+        }
+    }
+
+    /// Asks before a registration is put on the log.
+    /// - Parameters:
+    ///   - basedOn: the record that the form was made of; empty: none.
+    ///   - record: the new one's id.
+    ///   - fleets: those of one's own that it shall be in; nil: leave them.
+    public static func change(
+        _ vehicle: VehicleID, isCar: Bool, basedOn: String, record: String, fleets: [String]?, owner: String?,
+        on connection: Connection
+    ) throws -> Outcome {
+        let word = try connection.query(
+            "SELECT drover.change_vehicle($1, $2, $3, $4, $5, $6)",
+            [
+                .text(isCar ? "car" : "machine"), .text(vehicle.text), .text(basedOn), .text(record),
+                fleets.map { .textArray($0) } ?? .null, .text(owner),
+            ])[0].text(0)!
+        guard let outcome = Outcome(rawValue: word) else {
+            throw StoredRowFault(description: "change_vehicle: \(word)")
+        }
+        return outcome
+    }
+}

@@ -1,0 +1,121 @@
+internal import Alerts
+internal import Fleet
+internal import Reports
+internal import Trials
+internal import Wire
+
+/// What pages of thresholds show beside the form.
+enum ThresholdPages {
+    /// `above 85 °C, critical 95`; in the file's own unit, which is never converted.
+    static func rule(_ threshold: Threshold) -> String {
+        let unit = threshold.unit.allSatisfy(\.isWhitespace) ? "" : " \(threshold.unit)"
+        func number(_ value: Int64) -> String { Decimal.text(value, decimals: 3) + unit }
+        var parts: [String] = []
+        if threshold.test == .shown {
+            parts.append("only shown")
+        } else if let limit = threshold.threshold {
+            parts.append(
+                "\(threshold.test.rawValue) \(threshold.type == .bool ? Decimal.text(limit, decimals: 3) : number(limit))"
+            )
+        }
+        if let critical = threshold.critical { parts.append("critical beyond \(number(critical))") }
+        if let clear = threshold.clear { parts.append("resolved at \(number(clear))") }
+        if threshold.holdMs > 0 { parts.append("for longer than \(Decimal.text(threshold.holdMs, decimals: 3)) s") }
+        if let absent = threshold.absentMs {
+            parts.append("or no information for \(Decimal.text(absent, decimals: 3)) s")
+        }
+        if let every = threshold.every { parts.append("service every \(number(every))") }
+        if let recommended = threshold.recommended { parts.append("recommended \(number(recommended))") }
+        return parts.joined(separator: ", ")
+    }
+
+    static let said = [
+        "published": "Saved and published: it is in force for readings from now on.",
+        "same": "That is what the files say already. It is in force.",
+        "waiting":
+            "Saved in the file. It could not be published right now: drover serve does so by itself as soon as the broker and the database are there.",
+    ]
+
+    /// All parameters of a model, or those that a machine has of its own beside its model's.
+    static func parameters(
+        _ of: RuleDesk.Of, _ rules: RuleSet, model: String?, mayEdit: Bool, said: String?
+    ) throws -> String {
+        let own = of.vehicle.map { rules.machines[$0] ?? [] } ?? rules.models[of.model!] ?? []
+        let standard = of.vehicle == nil ? [] : model.flatMap { rules.models[$0] } ?? []
+        let notice =
+            said.flatMap { ThresholdPages.said[$0] }.map { "<p role=\"status\" class=\"soon\">\($0)</p>" } ?? ""
+        let table = HTMLText.table(
+            caption: "Parameters",
+            headers: [.html("Parameter"), .htmlProse("Rule"), .text("Who sees it"), .text("Whose")],
+            rows: ThresholdField.all.map { field in
+                let mine = own.first { $0.field == field }
+                let rule = mine ?? standard.first { $0.field == field }
+                let name = HTMLText.escaped(field.shownName)
+                return [
+                    mayEdit ? "<a href=\"\(of.address)/\(Address.escaped(field.shownName))\">\(name)</a>" : name,
+                    HTMLText.escaped(rule.map(ThresholdPages.rule) ?? "no rule"), rule?.audience.rawValue,
+                    mine == nil ? (rule == nil ? nil : "its model's") : of.vehicle == nil ? "the model's" : "its own",
+                ]
+            }, empty: "")
+        let about =
+            of.vehicle.map {
+                "<p><a href=\"/vehicles/\(Address.escaped($0.text))?kind=machine\">Machine \(HTMLText.escaped($0.text))</a>, model \(HTMLText.escaped(model ?? "not known"))</p>\n"
+            } ?? ""
+        let how =
+            mayEdit
+            ? "<p>Choose a parameter to try another threshold and to change it.</p>"
+            : "<p>Changing these is for fleet managers, developers and administrators.</p>"
+        return "<p><a href=\"/thresholds\">All thresholds</a></p>\n\(notice)\(about)\(how)\n\(table)"
+    }
+
+    static func tests(_ run: RuleTestRun) -> String {
+        let texts = (run.faults + run.failures).map {
+            "<pre class=\"scroll\" tabindex=\"0\">\(HTMLText.escaped($0))</pre>"
+        }
+        return "<p role=\"status\" class=\"\(run.isRight ? "recommended" : "critical")\">\(run.summary).</p>\n"
+            + texts.prefix(20).joined(separator: "\n")
+            + (texts.count > 20 ? "\n<p>And \(texts.count - 20) more.</p>" : "")
+    }
+
+    static func faults(_ title: String, _ lines: [String]) -> String {
+        "<div role=\"alert\" class=\"critical\"><p>\(HTMLText.escaped(title))</p>\n<ul>"
+            + lines.map { "<li>\(HTMLText.escaped($0))</li>" }.joined() + "</ul></div>"
+    }
+
+    /// What it would have raised, beside what was raised.
+    static func trial(_ outcome: RuleTrial.Outcome, days: Int, unit: String, _ caller: PageCaller) -> String {
+        let counts = TriedAlert.Verdict.allCases.map {
+            "\(outcome.count($0)) \($0 == .same ? "the same" : $0.rawValue)"
+        }
+        let left =
+            outcome.left > 0
+            ? "<p class=\"warning\">\(outcome.left) machines were left out: so many readings are not judged at once. `drover rules try` judges all.</p>"
+            : ""
+        func told(_ episode: Episode?) -> String? {
+            guard let episode else { return nil }
+            let worst =
+                episode.worstValue.map {
+                    ", worst \(ShownValue(Double($0) / 1_000, unit: unit, in: caller.shownUnits).text)"
+                } ?? ""
+            let until = episode.resolvedMs.map { " to \(caller.clock.html($0))" } ?? ", open"
+            return
+                "<span class=\"\(episode.severity.rawValue)\">\(episode.severity.rawValue)</span> \(caller.clock.html(episode.openedMs))\(until)\(HTMLText.escaped(worst))"
+        }
+        let most = 100
+        return """
+            <h2>What it would have raised</h2>
+            <p role="status">In the last \(days) days, \(outcome.machines) \(outcome.machines == 1 ? "machine" : "machines") and \(outcome.readings) readings: alerts \(counts.joined(separator: ", ")). Nothing was changed by trying it.</p>
+            \(left)
+            \(HTMLText.table(
+                caption: "Alerts", headers: [.html("Machine"), .text("Verdict"), .htmlProse("Was raised"), .htmlProse("Would be raised")],
+                rows: outcome.alerts.prefix(most).map { alert in
+                    let vehicle = (alert.was ?? alert.would)!.vehicle
+                    return [
+                        "<a href=\"/vehicles/\(Address.escaped(vehicle.text))?kind=machine\">\(HTMLText.escaped(vehicle.text))</a>",
+                        alert.verdict.rawValue, told(alert.was), told(alert.would),
+                    ]
+                }, empty: "None, neither before nor with it."))
+            \(outcome.alerts.count > most ? "<p>And \(outcome.alerts.count - most) more.</p>" : "")
+            """
+    }
+}

@@ -1,0 +1,150 @@
+internal import Alerts
+internal import Fleet
+public import HTTP
+public import Observe
+internal import Postgres
+public import Reports
+internal import Storage
+internal import Trials
+
+/// Pages in which thresholds are looked at, tried, tested and changed. The files of the folder stay the source.
+public struct ThresholdSite: Sendable {
+    static let editors: Set<Role> = [.farmer, .fleetManager, .developer, .administrator]
+
+    let door: Door
+    let assets: AssetFiles
+    let queries: ReportQueries
+    let desk: RuleDesk
+    let log: Log
+
+    public init(door: Door, assets: AssetFiles, queries: ReportQueries, desk: RuleDesk, log: Log) {
+        (self.door, self.assets, self.queries) = (door, assets, queries)
+        (self.desk, self.log) = (desk, log)
+    }
+
+    public func add(to router: inout Router) {
+        router.add("GET", "/thresholds") { request in
+            door.page(request, for: ThresholdSite.editors) { caller, connection in
+                try withFolder(caller) { folder in try list(caller, folder, connection) }
+            }
+        }
+        router.add("GET", "/thresholds/tests") { request in
+            door.page(request, for: ThresholdSite.editors) { caller, _ in
+                try withFolder(caller) { folder in
+                    let run = RuleTestRun(try desk.tests(), by: try desk.load(folder))
+                    return shown(
+                        "Rule tests", caller,
+                        "<p><a href=\"/thresholds\">All thresholds</a></p>\n" + ThresholdPages.tests(run))
+                }
+            }
+        }
+        router.add("GET", "/thresholds/{kind}/{of}") { request in
+            door.page(request, for: ThresholdSite.editors) { caller, connection in
+                try withFolder(caller) { folder in
+                    guard let of = try of(request, folder, connection) else { return ThresholdSite.unknown }
+                    return shown(
+                        "Thresholds of \(of.title)", caller,
+                        try ThresholdPages.parameters(
+                            of, try desk.load(folder), model: try model(of, connection),
+                            mayEdit: try mayEdit(of, connection), said: request.query["said"]))
+                }
+            }
+        }
+        router.add("GET", "/thresholds/{kind}/{of}/{parameter}") { request in
+            door.page(request, for: ThresholdSite.editors) { caller, connection in
+                try withFolder(caller) { folder in
+                    guard let of = try of(request, folder, connection), let field = ThresholdSite.field(request),
+                        try mayEdit(of, connection)
+                    else { return ThresholdSite.unknown }
+                    let form = try form(of, field, folder, caller, connection)
+                    return shown("\(field.shownName) of \(of.title)", caller, form.html())
+                }
+            }
+        }
+        router.add("POST", "/thresholds/{kind}/{of}/{parameter}") { request in
+            door.form(request, for: ThresholdSite.editors) { caller, fields, connection in
+                try withFolder(caller) { _ in
+                    // One change of the files at a time, also by another server: read anew when it is ours. Who waits for a
+                    // publication that hangs holds a thread.
+                    try connection.execute("SET LOCAL lock_timeout = '5s'")
+                    try connection.query("SELECT pg_advisory_xact_lock(hashtextextended('drover.thresholds', 0))")
+                    let folder = try desk.read()
+                    guard let of = try of(request, folder, connection), let field = ThresholdSite.field(request),
+                        try mayEdit(of, connection)
+                    else { return ThresholdSite.unknown }
+                    var form = try form(of, field, folder, caller, connection)
+                    form.take(fields)
+                    return try take(fields["do"] ?? "", form, folder, caller, connection)
+                }
+            }
+        }
+    }
+
+    static let unknown = Response.problem(
+        404, type: "not-found", detail: "There are no such thresholds that are yours to change.")
+
+    private static func field(_ request: Request) -> ThresholdField? {
+        ThresholdField(name: request.parameters["parameter"]!)
+    }
+
+    /// Nil: there is no such model, or the machine is not one's to see.
+    private func of(_ request: Request, _ folder: RuleFolder, _ connection: Connection) throws -> RuleDesk.Of? {
+        let name = request.parameters["of"]!
+        switch request.parameters["kind"] {
+        case "models": return RuleDesk.models(folder).contains(name) ? .model(name) : nil
+        case "machines":
+            guard let vehicle = VehicleID(name),
+                try connection.query(queries["vehicle_kinds"], [.text(name)]).contains(where: {
+                    try $0.text("kind") == "machine"
+                })
+            else { return nil }
+            return .machine(vehicle)
+        default: return nil
+        }
+    }
+
+    private func mayEdit(_ of: RuleDesk.Of, _ connection: Connection) throws -> Bool {
+        try connection.query("SELECT drover.edits_rules($1)", [.text(of.vehicle?.text)])[0].bool(0) ?? false
+    }
+
+    /// The model whose rules hold where a machine has none of its own.
+    func model(_ of: RuleDesk.Of, _ connection: Connection) throws -> String? {
+        guard let vehicle = of.vehicle else { return of.model }
+        return try connection.query(queries["machine"], [.text(vehicle.text)]).first?.text("model")
+    }
+
+    private func form(
+        _ of: RuleDesk.Of, _ field: ThresholdField, _ folder: RuleFolder, _ caller: PageCaller, _ connection: Connection
+    ) throws -> ThresholdForm {
+        let rules = try desk.load(folder)
+        let own = of.vehicle.map { rules.machines[$0] ?? [] } ?? rules.models[of.model!] ?? []
+        let model = try model(of, connection)
+        return ThresholdForm(
+            of: of, field: field, model: model, standing: own.first { $0.field == field },
+            ofModel: model.flatMap { rules.models[$0] }?.first { $0.field == field },
+            version: try ThresholdForm.version(field, folder.files[of.file], of.file), caller: caller)
+    }
+
+    // MARK: Around it
+
+    /// Files that do not load are said; what the database says is the door's to tell.
+    private func withFolder(_ caller: PageCaller, _ body: (RuleFolder) throws -> Response) throws -> Response {
+        do {
+            return try body(try desk.read())
+        } catch let error where !(error is PostgresError) {
+            var response = shown(
+                "Thresholds", caller,
+                "<p role=\"alert\" class=\"critical\">The files of thresholds cannot be used as they stand. The last good set stays in force.</p>\n"
+                    + "<pre class=\"scroll\" tabindex=\"0\">\(HTMLText.escaped("\(error)"))</pre>")
+            response.status = 503
+            return response
+        }
+    }
+
+    func shown(_ title: String, _ caller: PageCaller, _ body: String, status: Int = 200) -> Response {
+        var response = PageShell(caller: caller, assets: assets).page(
+            title.lowercased(), at: "/thresholds", main: FormPage.main(title, nil, body))
+        response.status = status
+        return response
+    }
+}

@@ -1,0 +1,172 @@
+internal import Fleet
+internal import Gateways
+internal import HTTP
+internal import Observe
+internal import Postgres
+internal import Reports
+internal import Storage
+
+extension FleetSite {
+    /// Who reads debug logs.
+    static let developers: Set<Role> = [.developer, .operator, .administrator]
+
+    func addVehiclePages(to router: inout Router) {
+        router.add("GET", "/vehicles/{vehicle}") { [self] in vehicle($0) }
+        router.add("GET", "/vehicles/{vehicle}/readings") { [self] in readings($0) }
+        addFieldPage(to: &router)
+        addDebugLogs(to: &router)
+        router.add("POST", "/vehicles/{vehicle}/download") { [self] request in
+            deed(request, said: "asked") { vehicle, fields, caller throws(VehicleDeeds.Fault) in
+                try VehicleDeeds.download(vehicle, fields, by: caller.account, nowMs: Clock.nowMs())
+            }
+        }
+        router.add("POST", "/vehicles/{vehicle}/service") { [self] request in
+            deed(request, said: "service") { vehicle, fields, caller throws(VehicleDeeds.Fault) in
+                try VehicleDeeds.service(vehicle, fields, by: caller, nowMs: Clock.nowMs())
+            }
+        }
+    }
+
+    static let noVehicle = Response.problem(
+        404, type: "not-found", detail: "There is no such vehicle that you may see.")
+
+    private static let said = [
+        "asked": "Asked. What comes of it shows under Downloads asked for, within half a minute.",
+        "service": "Recorded. It shows under Services when it is committed: look again in a moment.",
+        "changed": "Saved. It shows here when it is committed: look again in a moment.",
+        "added": "Added.", "disabled": "Disabled. It is kept, and neither polled nor listed first.",
+        "enabled": "Enabled.",
+    ]
+
+    private func about(_ request: Request, _ connection: Connection) throws -> VehiclePage.About? {
+        let id = request.parameters["vehicle"]!
+        guard VehicleID(id) != nil else { return nil }
+        let found = try connection.query(queries["vehicle_kinds"], [.text(id)]).map(VehiclePage.About.init)
+        let kind = request.query["kind"]
+        return found.first { $0.kind == kind } ?? found.first
+    }
+
+    private func vehicle(_ request: Request) -> Response {
+        door.page(request, for: FleetSite.viewers) { caller, connection in
+            guard let about = try about(request, connection) else { return try waiting(request, caller, connection) }
+            let days = request.query["days"].flatMap { Int($0) }.flatMap { VehiclePage.spans.contains($0) ? $0 : nil }
+            let nowMs = Clock.nowMs()
+            var page = VehiclePage(
+                about: about, caller: caller, days: days ?? 7, nowMs: nowMs, rules: rules, price: price,
+                queries: queries)
+            if about.kind == "car" {
+                // Without the files the codes stand alone.
+                page.meanings = try? codes.meanings(make: about.make)
+            }
+            let below =
+                about.kind == "machine"
+                ? try VehicleDeeds(
+                    vehicle: about.vehicle, caller: caller, nowMs: nowMs,
+                    engineHours: try engineHours(about, caller, connection)
+                ).html(queries, on: connection) : ""
+            let top = notice(request) + links(about, caller)
+            return shell(caller).page(
+                about.name ?? about.vehicle, at: "/vehicles", scripts: ["live.js", "alerts.js"],
+                main: try page.html(top: top, below: below, connection))
+        }
+    }
+
+    private func engineHours(
+        _ about: VehiclePage.About, _ caller: PageCaller, _ connection: Connection
+    ) throws -> String? {
+        guard let id = VehicleID(about.vehicle),
+            let view = try MachineView(id, role: caller.audience, queries, on: connection),
+            let value = try view.latest(queries, on: connection).first(where: { $0.name == "Engine Hours" }),
+            case .number(let hours) = value.value
+        else { return nil }
+        return Decimal.scaled(hours, decimals: 1).map { Decimal.text($0, decimals: 1) }
+    }
+
+    /// Somebody has just added it, and no worker has taken it yet.
+    private func waiting(_ request: Request, _ caller: PageCaller, _ connection: Connection) throws -> Response {
+        guard let vehicle = VehicleID(request.parameters["vehicle"]!), request.query["said"] == "added",
+            !caller.roles.isDisjoint(with: VehicleSite.adders),
+            try VehicleKeeper.registered(vehicle, isCar: request.query["kind"] == "car", on: connection) != nil
+        else { return FleetSite.noVehicle }
+        return shell(caller).page(
+            vehicle.text, at: "/vehicles", scripts: ["live.js", "waiting.js"],
+            main: FormPage.main(
+                vehicle.text, nil,
+                "<p id=\"waiting\" role=\"status\" class=\"soon\">It was added and is on its way: no worker has taken it yet. "
+                    + "<a href=\"\">Look again</a>.</p>"))
+    }
+
+    private func notice(_ request: Request) -> String {
+        guard let text = request.query["said"].flatMap({ FleetSite.said[$0] }) else { return "" }
+        return "<p role=\"status\" class=\"soon\">\(text)</p>\n"
+    }
+
+    private func links(_ about: VehiclePage.About, _ caller: PageCaller) -> String {
+        let address = "/vehicles/\(Address.escaped(about.vehicle))"
+        var links: [String] = []
+        if !caller.roles.isDisjoint(with: VehicleSite.changers) {
+            links.append("<a href=\"\(address)/edit?kind=\(about.kind)\">Change it</a>")
+        }
+        if about.kind == "machine" {
+            links.append("<a href=\"\(address)/readings\">All readings</a>")
+            links.append("<a href=\"/field/\(Address.escaped(about.vehicle))\">Field view</a>")
+            if !caller.roles.isDisjoint(with: ThresholdSite.editors) {
+                links.append("<a href=\"/thresholds/machines/\(Address.escaped(about.vehicle))\">Thresholds</a>")
+            }
+            if !caller.roles.isDisjoint(with: FleetSite.developers) {
+                links.append("<a href=\"\(address)/logs\">Debug logs</a>")
+            }
+        }
+        let picture = about.model.flatMap { model in models.listed().first { $0.name == model }?.picture }
+        return
+            (picture.map {
+                "<img class=\"model\" src=\"\(HTMLText.escaped($0))\" alt=\"\(HTMLText.escaped("Picture of the model \(about.model ?? "")"))\">"
+            } ?? "")
+            + "<p>\(links.joined(separator: ", "))</p>"
+    }
+
+    private typealias Say =
+        @Sendable (VehicleID, Fields, PageCaller) throws(VehicleDeeds.Fault) -> Action
+
+    /// What somebody does with a machine that they see goes on the log.
+    private func deed(_ request: Request, said: String, _ say: @escaping Say) -> Response {
+        door.form(request, for: FleetSite.keepers) { caller, fields, connection in
+            let id = request.parameters["vehicle"]!
+            let found = try connection.query(queries["vehicle_kinds"], [.text(id)]).map(VehiclePage.About.init)
+            guard let vehicle = VehicleID(id), found.contains(where: { $0.kind == "machine" }) else {
+                return FleetSite.noVehicle
+            }
+            let upload: Upload
+            do {
+                upload = try Upload(ofMachine: try say(vehicle, fields, caller))
+            } catch let fault as VehicleDeeds.Fault {
+                return .problem(422, type: "form", detail: fault.text)
+            } catch {
+                return .problem(422, type: "form", detail: "\(error)")
+            }
+            guard case .acknowledged = uploads.send(upload) else { return VehicleSite.brokerAway }
+            return VehicleSite.seen(vehicle, isCar: false, said: said)
+        }
+    }
+
+    // MARK: All readings
+
+    private static let readingsMax: Int64 = 50
+
+    private func readings(_ request: Request) -> Response {
+        door.page(request, for: FleetSite.viewers) { caller, connection in
+            guard let id = VehicleID(request.parameters["vehicle"]!),
+                let view = try MachineView(id, role: caller.audience, queries, on: connection)
+            else { return FleetSite.noVehicle }
+            let beforeMs = request.query["before"].flatMap { Int64($0) }.flatMap {
+                UTC.plausible.contains($0) ? $0 : nil
+            }
+            let page = ReadingsPage(
+                vehicle: id,
+                history: try view.table(
+                    before: beforeMs ?? UTC.plausible.upperBound, limit: FleetSite.readingsMax, queries, on: connection),
+                isFirst: beforeMs == nil, caller: caller)
+            return shell(caller).page("readings of \(id)", at: "/vehicles", main: page.html)
+        }
+    }
+}

@@ -1,0 +1,471 @@
+"""Pages around machines in a real browser: a farmer's day, a dealer's, and somebody who changes a threshold."""
+import json
+import re
+import shutil
+import threading
+
+import pytest
+from certificates import self_signed
+from description import check
+from harness import ROOT
+from people import PASSWORD, Visitor
+from test_accounts import Site
+from test_gateway import emulate, gateway, wait_until
+from test_pages import looked_at
+from world import connect, producer
+
+SCENARIO = """interval_s: 1
+memory_min: 1
+boxes:
+  hot:
+    model: S690 Combine
+    values:
+      coolant_c: 97
+      hydraulic_oil_c: 50
+      tire_pressure_kpa: 190
+      fuel_level_gal: 200
+"""
+
+
+@pytest.fixture(scope="module")
+def farm(world, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("machine-pages")
+    farm = Farm(world, folder, self_signed(folder, "mail"))
+    yield farm
+    farm.close()
+
+
+class Farm:
+    """A box that is too hot, its gateway, threshold files of its own, and people who have nothing yet."""
+
+    def __init__(self, world, folder, certificate):
+        self.world, self.env = world, world.database()
+        self.thresholds = folder / "thresholds"
+        shutil.copytree(ROOT / "Deploy" / "thresholds", self.thresholds)
+        self.env["DROVER_ALERTS_THRESHOLDS_DIR"] = str(self.thresholds)
+        self.worker = world.worker(self.env, "machine-pages")
+        self.worker.wait_for("partitions assigned", 30)
+        self.site = Site(world, self.env, certificate, folder)
+        self.address = f"http://127.0.0.1:{self.site.port}"
+        for account, roles in [("ada", ["farmer"]), ("bea", ["farmer"]), ("deal", ["dealer"]), ("boss", ["fleet_manager"]), ("dev", ["developer"]),
+                               ("joe", ["driver"]), ("root", ["administrator"])]:
+            self.site.with_account(account, f"{account}@example.org", PASSWORD, *roles)
+        (folder / "hot.yaml").write_text(SCENARIO)
+        [self.box] = emulate(world, folder / "hot.yaml", 1)
+        self.serial = self.box["serial"]
+        self.gateway = gateway(world, self.env, folder)
+        wait_until(lambda: self.rows("SELECT 1 FROM drover.rule_set"), 30, self.site.server, self.worker)
+
+    def rows(self, sql, *values):
+        with connect(self.env) as connection:
+            return connection.execute(sql, values or None).fetchall()
+
+    def close(self):
+        self.gateway.stop()
+        self.site.close()
+        self.worker.stop()
+
+    def enter(self, page, who, path="/vehicles"):
+        page.context.clear_cookies()
+        # Pages of a machine that speaks each second, on a busy host.
+        page.set_default_timeout(60_000)
+        page.goto(f"{self.address}/login?next={path}")
+        page.get_by_label("Mail address").fill(f"{who}@example.org")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Log in").click()
+        page.wait_for_url(lambda url: "/login" not in url)
+
+    def visitor(self, who):
+        visitor = Visitor(self.site.port)
+        assert visitor.log_in(f"{who}@example.org").status == 303
+        return visitor
+
+    def read(self, vehicle, ts, **values):
+        record = {"schema": 1, "kind": "reading", "id": f"{vehicle}-{ts}", "vehicle": vehicle, "ts": ts, "model": "8R Tractor", "gps_available": True,
+                  "coolant_c": 80, "serial": "42", **values}
+        sender = producer(self.world.brokers)
+        sender.produce("drover.machines", key=vehicle.encode(), value=json.dumps(record).encode())
+        assert sender.flush(30) == 0
+
+
+def fields(body, action):
+    """Of the form that is sent there."""
+    [form] = [text for text in re.findall(r"<form.*?</form>", body, re.S) if f'action="{action}"' in text]
+    return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', form))
+
+
+def test_a_farmers_day(farm, page, screenshots, watch):
+    farm.enter(page, "ada")
+    assert "There is none yet." in page.locator("main").inner_text()
+    page.get_by_role("link", name="Add a machine").click()
+    page.get_by_label("Serial number").fill(farm.serial)
+    page.get_by_label("Name", exact=True).fill("Müller's <combine>")
+    page.get_by_label("S690 Combine").check()
+    page.get_by_label("Connection").fill("no connection")
+    page.get_by_label("Tags").fill("north, big")
+    looked_at(page, screenshots, "new")
+    page.get_by_role("button", name="Add the machine").click()
+    assert "must be host:port" in page.get_by_role("alert").inner_text()
+    watch.forgive()  # That it was refused.
+    # What was written is still there.
+    assert page.get_by_label("Name", exact=True).input_value() == "Müller's <combine>" and page.get_by_label("S690 Combine").is_checked()
+    page.get_by_label("Connection").fill(f"127.0.0.1:{farm.box['port']}")
+    page.get_by_role("button", name="Add the machine").click()
+    page.wait_for_url(f"**/vehicles/{farm.serial}?*said=added")
+    # It shows as soon as a worker has taken it.
+    page.wait_for_function("() => document.querySelector('h1').innerText === \"Müller's <combine>\"", timeout=30_000)
+    assert farm.rows("SELECT f.fleet, m.account FROM drover.fleet_vehicle f JOIN drover.fleet_member m USING (fleet) WHERE vehicle = %s", farm.serial) == [("ada", "ada")]
+
+    page.get_by_role("button", name="Ask for a download").click()
+    page.wait_for_url("**said=asked")
+    page.wait_for_function("() => document.getElementById('downloads').innerText.includes('done')", timeout=40_000)
+    page.wait_for_function("() => document.getElementById('story').innerText.includes('Coolant Temperature\\t97 °C')", timeout=40_000)
+    page.wait_for_function("() => document.getElementById('open-alerts') && document.getElementById('story').innerText.includes('critical')", timeout=40_000)
+    assert "above 85 °C" in page.get_by_role("region", name="Open alerts").inner_text()
+    assert page.get_by_alt_text("Picture of the model S690 Combine").evaluate("image => image.naturalWidth") > 0
+    looked_at(page, screenshots, "machine")
+
+    assert "Engine Hours" in page.get_by_role("region", name="Open alerts").inner_text()
+    page.reload()
+    assert float(page.get_by_label("Engine hours then").input_value()) > 0
+    page.get_by_label("What was done").select_option("Regular service")
+    page.get_by_label("Note, if you like").fill("oil & filters")
+    page.get_by_role("button", name="Record the service").click()
+    page.wait_for_url("**said=service")
+    page.wait_for_function("() => document.getElementById('story').innerText.includes('Regular service: oil & filters')", timeout=30_000)
+    page.wait_for_function("() => !document.getElementById('open-alerts').nextElementSibling.innerText.includes('Engine Hours')", timeout=30_000)
+    [(state,)] = farm.rows("SELECT state FROM drover.alert WHERE vehicle = %s AND parameter = 'Engine Hours'", farm.serial)
+    assert state == "resolved"
+
+    page.get_by_role("link", name="All readings").click()
+    assert page.locator("tbody tr").count() <= 50 and "97 °C" in page.locator("tbody tr").first.inner_text()
+    assert "Terminal Serial Number" not in page.locator("thead").inner_text(), "that is for dealers"
+    looked_at(page, screenshots, "readings")
+    page.get_by_role("link", name=f"Back to {farm.serial}").click()
+
+    page.get_by_role("link", name="Change it").click()
+    assert page.get_by_label("Connection").input_value() == f"127.0.0.1:{farm.box['port']}" and page.get_by_label("Tags").input_value() == "north, big"
+    page.get_by_label("Name", exact=True).fill("Old Faithful")
+    looked_at(page, screenshots, "edit")
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_url("**said=changed")
+    wait_until(lambda: farm.rows("SELECT name, model, tags, host FROM drover.registration WHERE vehicle = %s", farm.serial)
+               == [("Old Faithful", "S690 Combine", ["north", "big"], "127.0.0.1")], 20, farm.worker)
+    page.goto(farm.address + "/vehicles?search=faith")
+    assert page.locator("#count").inner_text() == "1 vehicle." and "critical" in page.locator("#rows").inner_text()
+    looked_at(page, screenshots, "list")
+
+
+def test_what_is_wrong_is_explained(farm):
+    ada = farm.visitor("ada")
+    new = fields(ada.get("/vehicles/new?kind=machine").body, "/vehicles/new")
+    for changed, said in [({"vehicle": "a b"}, "1 to 64 letters"), ({"vehicle": "new"}, "1 to 64 letters"), ({"vehicle": "m-1", "certificate": "ab"}, "no connection"),
+                          ({"vehicle": "m-1", "address": "h:1", "certificate": "ab"}, "64 hexadecimal"), ({"vehicle": "m-1", "tags": "x" * 65}, "longer than 64 bytes"),
+                          ({"vehicle": "m-1", "name": "x" * 201}, "longer than 200 bytes"), ({"vehicle": "m-1", "model": "x" * 65}, "longer than 64 bytes"),
+                          ({"vehicle": "m-1", "id": "no id"}, "no id")]:
+        answer = ada.post("/vehicles/new", **{**new, **changed})
+        assert answer.status == 422 and said in answer.body, changed
+    car = fields(ada.get("/vehicles/new?kind=car").body, "/vehicles/new")
+    for changed, said in [({"vin": "123"}, "17 letters"), ({"year": "20x"}, "1900 to 2200"), ({"tank": "-1"}, "number from"), ({"fuel": "coal"}, "no such fuel"),
+                          ({"displacement": "0"}, "number from"), ({"efficiency": "400"}, "number from"), ({"owner": "deal"}, "owner must be you")]:
+        answer = ada.post("/vehicles/new", **{**car, "vehicle": "car-1", **changed})
+        assert answer.status in (409, 422) and said in answer.body, (changed, answer.body)
+    assert farm.rows("SELECT 1 FROM drover.registration WHERE vehicle IN ('m-1', 'car-1')") == []
+    page = ada.get(f"/vehicles/{farm.serial}").body
+    service = {**fields(page, f"/vehicles/{farm.serial}/service"), "service": "Repair", "done": "2026-01-05T08:00", "hours": "10"}
+    for wrong, said in [({"service": "Magic"}, "Say what was done"), ({"done": "soon"}, "like 2026-11-22"), ({"done": "2099-01-01T00:00"}, "still to come"),
+                        ({"hours": "many"}, "like 1234.5"), ({"hours": "-1"}, "like 1234.5"), ({"note": "x" * 2_000}, "too long")]:
+        answer = ada.post(f"/vehicles/{farm.serial}/service", **{**service, **wrong})
+        assert answer.status == 422 and said in answer.body, wrong
+
+
+def test_sent_twice_counts_once(farm):
+    ada = farm.visitor("ada")
+    service = {**fields(ada.get(f"/vehicles/{farm.serial}").body, f"/vehicles/{farm.serial}/service"), "service": "Repair", "done": "2026-01-05T08:00", "hours": "10"}
+    for _ in range(2):
+        assert ada.post(f"/vehicles/{farm.serial}/service", **service).status == 303
+    new = {**fields(ada.get("/vehicles/new?kind=car").body, "/vehicles/new"), "vehicle": "car-7", "name": "Van", "make": "Dodge", "model": "Caliber", "year": "2010",
+           "vin": "1b3hb48b67d562726", "fuel": "gasoline", "tank": "51.5", "displacement": "1998", "efficiency": "85", "owner": "ada", "tags": "north"}
+    for _ in range(2):
+        assert ada.post("/vehicles/new", **new).headers["Location"] == "/vehicles/car-7?kind=car&said=added"
+    wait_until(lambda: farm.rows("SELECT 1 FROM drover.registration WHERE vehicle = 'car-7'") and farm.rows("SELECT 1 FROM drover.service WHERE note = 'Repair'"), 20, farm.worker)
+    assert ada.post("/vehicles/new", **new).status == 303
+    farm.world.work_off(farm.env)
+    assert farm.rows("SELECT count(*) FROM drover.service WHERE note = 'Repair'") == [(1,)]
+    assert farm.rows("SELECT name, make, model, year, vin, fuel, tank_l, displacement_cc, volumetric_efficiency_pct, account, tags FROM drover.registration WHERE vehicle = 'car-7'") == [
+        ("Van", "Dodge", "Caliber", 2010, "1B3HB48B67D562726", "gasoline", 51.5, 1998, 85, "ada", ["north"])]
+    # What is shown and sent again changes nothing by its units.
+    farm.rows("UPDATE drover.account SET units = 'us' WHERE account = 'ada' RETURNING 1")
+    body = ada.get("/vehicles/car-7/edit?kind=car").body
+    assert 'name="tank" type="text" value="13.6"' in body
+    sent = {**fields(body, "/vehicles/car-7/edit"), **{name: new[name] for name in new if name not in ("form", "id", "based_on", "kind", "vehicle", "fleet")}, "tank": "13.6", "name": "Van 7"}
+    assert ada.post("/vehicles/car-7/edit", **sent).status == 303
+    wait_until(lambda: farm.rows("SELECT tank_l FROM drover.registration WHERE vehicle = 'car-7' AND name = 'Van 7'") == [(51.5,)], 20, farm.worker)
+    farm.rows("UPDATE drover.account SET units = 'metric' WHERE account = 'ada' RETURNING 1")
+
+
+def test_nobody_takes_or_changes_what_is_anothers(farm):
+    bea, joe = farm.visitor("bea"), farm.visitor("joe")
+    new = fields(bea.get("/vehicles/new?kind=machine").body, "/vehicles/new")
+    taken = bea.post("/vehicles/new", **{**new, "vehicle": farm.serial})
+    assert taken.status == 409 and "already" in taken.body
+    assert bea.get(f"/vehicles/{farm.serial}").status == bea.get(f"/vehicles/{farm.serial}/edit").status == 404
+    for path in ("edit", "switch", "download", "service"):
+        answer = bea.post(f"/vehicles/{farm.serial}/{path}", **{**new, "based_on": "", "to": "off", "service": "Repair", "done": "2026-01-05T08:00", "hours": "10"})
+        assert answer.status == 404, path
+    # Drivers have cars, of their own.
+    machine = joe.post("/vehicles/new", **{**fields(joe.get("/vehicles/new?kind=machine").body, "/vehicles/new"), "kind": "machine", "vehicle": "m-9"})
+    assert machine.status == 422 and "drivers add cars" in machine.body
+    car = {**fields(joe.get("/vehicles/new?kind=car").body, "/vehicles/new"), "vehicle": "joes"}
+    assert joe.post("/vehicles/new", **{**car, "owner": "ada"}).status == 409
+    assert joe.post("/vehicles/new", **car).status == 303
+    wait_until(lambda: farm.rows("SELECT account FROM drover.registration WHERE vehicle = 'joes'") == [("joe",)], 20, farm.worker)
+    assert "joes" in joe.get("/vehicles").body and "joes" not in bea.get("/vehicles").body
+    # Two who add one at once: one of them gets it.
+    ada = farm.visitor("ada")
+    forms = {who: {**fields(who.get("/vehicles/new?kind=machine").body, "/vehicles/new"), "vehicle": "free-1"} for who in (bea, ada)}
+    forms[ada]["fleet"] = "ada"
+    answers = []
+    threads = [threading.Thread(target=lambda who=who, form=form: answers.append(who.post("/vehicles/new", **form).status)) for who, form in forms.items()]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(answers) == [303, 409]
+
+
+def test_two_who_change_a_vehicle_at_once(farm):
+    ada = farm.visitor("ada")
+    first, second = (fields(ada.get("/vehicles/car-7/edit?kind=car").body, "/vehicles/car-7/edit") for _ in range(2))
+    rest = {"name": "Van A", "owner": "ada"}
+    assert ada.post("/vehicles/car-7/edit", **{**first, **rest}).status == 303
+    late = ada.post("/vehicles/car-7/edit", **{**second, **rest, "name": "Van B"})
+    assert late.status == 409 and "Nothing was saved" in late.body and 'value="Van B"' in late.body
+    wait_until(lambda: farm.rows("SELECT name FROM drover.registration WHERE vehicle = 'car-7'") == [("Van A",)], 20, farm.worker)
+
+
+def test_a_dealers_day(farm, page, screenshots):
+    farm.enter(page, "deal", "/dealers")
+    page.get_by_label("Serial number").fill(farm.serial)
+    page.get_by_role("button", name="Ask its owner").click()
+    page.goto(farm.address + "/vehicles")
+    assert "There is none yet." in page.locator("main").inner_text()
+    farm.enter(page, "ada", "/dealers")
+    page.get_by_role("button", name=f"Confirm deal for {farm.serial}").click()
+    assert "Confirmed." in page.get_by_role("status").inner_text()
+    farm.enter(page, "deal")
+    assert page.get_by_role("link", name="Add a machine").count() == 0
+    page.get_by_role("link", name="Old Faithful").click()
+    page.wait_for_function("() => document.getElementById('story').innerText.includes('Terminal Serial Number')", timeout=30_000)
+    page.get_by_role("link", name="Change it").click()
+    assert "owner's to change" in page.locator("main").inner_text() and page.get_by_label("Connection").count() == 0
+    assert "127.0.0.1" not in page.content()
+    page.get_by_label("Tags").fill("north, big, warranty")
+    looked_at(page, screenshots, "tags")
+    page.get_by_role("button", name="Save the tags").click()
+    page.wait_for_url("**said=changed")
+    wait_until(lambda: farm.rows("SELECT name, tags, host FROM drover.registration WHERE vehicle = %s", farm.serial)
+               == [("Old Faithful", ["north", "big", "warranty"], "127.0.0.1")], 20, farm.worker)
+    page.goto(farm.address + "/vehicles")
+    page.get_by_label("Tag").select_option("warranty")
+    page.get_by_label("Sort by").select_option("worst alerts")
+    page.get_by_role("button", name="Show").click()
+    assert page.locator("#rows tbody tr").count() == 1
+    # A dealer's form says tags and nothing else, whatever it holds.
+    deal = farm.visitor("deal")
+    form = fields(deal.get(f"/vehicles/{farm.serial}/edit").body, f"/vehicles/{farm.serial}/edit")
+    assert deal.post(f"/vehicles/{farm.serial}/edit", **{**form, "tags": "mine", "name": "Stolen", "address": "", "fleet": "ada"}).status == 303
+    wait_until(lambda: farm.rows("SELECT name, tags, host FROM drover.registration WHERE vehicle = %s", farm.serial) == [("Old Faithful", ["mine"], "127.0.0.1")], 20, farm.worker)
+    assert deal.post(f"/vehicles/{farm.serial}/switch", **{**form, "to": "off"}).status == 403
+
+
+def test_a_threshold_is_tried_and_changed_and_the_next_reading_is_judged_by_it(farm, page, screenshots, watch):
+    farm.rows("INSERT INTO drover.fleet_member (fleet, account) VALUES ('ada', 'boss') RETURNING 1")
+    file = farm.thresholds / "S690 Combine-thresholds.xml"
+    before = file.read_text()
+    farm.enter(page, "boss", "/thresholds")
+    looked_at(page, screenshots, "thresholds")
+    page.get_by_role("link", name="S690 Combine").click()
+    looked_at(page, screenshots, "model")
+    page.get_by_role("link", name="Coolant Temperature").click()
+    assert page.get_by_label("Threshold:").input_value() == "85" and page.get_by_label("Critical beyond").input_value() == "95"
+    page.get_by_label("Threshold:").fill("98")
+    page.get_by_role("button", name="Try it").click()
+    # As the loader says it.
+    assert re.search(r"S690 Combine-thresholds\.xml:\d+: <critical>: is \"95\", critical must lie beyond the threshold\.", page.get_by_role("alert").inner_text())
+    watch.forgive()
+    page.get_by_label("Critical beyond").fill("105")
+    page.get_by_label("Resolved when back at").fill("97")
+    page.get_by_label("Readings of so many days").fill("3")
+    page.get_by_role("button", name="Try it").click()
+    assert "In the last 3 days, 1 machine and" in page.locator("main").inner_text()
+    tried = page.get_by_role("region", name="Alerts").inner_text()
+    assert farm.serial in tried and "removed" in tried
+    assert page.get_by_text(re.compile(r"rule tests passed, [1-9]\d* failed")).count() == 1
+    looked_at(page, screenshots, "tried")
+    assert file.read_text() == before and farm.rows("SELECT 1 FROM drover.rule_edit") == [], "trying changes nothing"
+    # A rule that has a test is not changed by accident.
+    page.get_by_role("button", name="Save and put in force").click()
+    assert "rule tests fail with it" in page.get_by_role("alert").inner_text() and file.read_text() == before
+    watch.forgive()
+    page.get_by_label("Put it in force although rule tests fail").check()
+    page.get_by_role("button", name="Save and put in force").click()
+    page.wait_for_url("**?said=published")
+    assert "in force for readings from now on" in page.get_by_role("status").inner_text()
+    after = file.read_text()
+    # All else of the file stays as it was written.
+    assert after != before and [line for line in after.splitlines() if line.startswith("  <!--")] == [line for line in before.splitlines() if line.startswith("  <!--")]
+    assert "<threshold>98</threshold>\n    <critical>105</critical>\n    <clear>97</clear>" in after and after.count("<parameter>") == before.count("<parameter>")
+    check = farm.world.drover.run("rules", "publish", farm.thresholds, "--check")
+    [(account, model, version, changes)] = farm.rows("SELECT account, model, version, changes FROM drover.rule_edit")
+    assert (account, model) == ("boss", "S690 Combine") and f"version {version}" in check.out
+    assert changes == ["changed S690 Combine: Coolant Temperature: threshold 85 → 98, critical 95 → 105, clear 82 → 97"]
+    wait_until(lambda: farm.rows("SELECT 1 FROM drover.rule_set WHERE version = %s", version), 30, farm.worker)
+    # The box goes on saying 97 °C: that is none any more.
+    wait_until(lambda: farm.rows("SELECT state FROM drover.alert WHERE vehicle = %s AND parameter = 'Coolant Temperature' ORDER BY opened_at DESC LIMIT 1", farm.serial)
+               == [("resolved",)], 60, farm.worker, farm.gateway)
+    page.goto(farm.address + "/thresholds")
+    assert "boss" in page.get_by_role("region", name="Versions and changes").inner_text()
+    farm.world.drover.run("rules", "publish", farm.thresholds, env=farm.env)
+    assert farm.rows("SELECT count(DISTINCT version) FROM drover.rule_set") == [(2,)], "the same publisher"
+
+
+def test_two_who_change_a_threshold_at_once(farm):
+    address = "/thresholds/models/8R%20Tractor/Fuel%20Level"
+    boss, root = farm.visitor("boss"), farm.visitor("root")
+    forms = [fields(who.get(address).body, address) for who in (boss, root)]
+    texts = {"test": "below", "threshold": "51", "clear": "54", "unit": "gallons", "type": "int", "user": "farmer", "capacity": "190", "anyway": "1", "do": "save", "advice": "a < b & c"}
+    assert boss.post(address, **{**forms[0], **texts}).headers["Location"] == "/thresholds/models/8R%20Tractor?said=published"
+    late = root.post(address, **{**forms[1], **texts, "threshold": "52"})
+    assert late.status == 409 and "It is now: below 51 gallons" in late.body and 'value="52"' in late.body
+    text = (farm.thresholds / "8R Tractor-thresholds.xml").read_text()
+    assert "<threshold>51</threshold>" in text and "<advice>a &lt; b &amp; c</advice>" in text
+    # Knowing what it is now they may go on; and another parameter of the same file is no conflict.
+    oil = "/thresholds/models/8R%20Tractor/Hydraulic%20Oil%20Temperature"
+    early = fields(root.get(oil).body, oil)
+    assert root.post(address, **{**fields(late.body, address), **texts, "threshold": "52"}).status == 303
+    assert root.post(address, **{**fields(root.get(address).body, address), **texts, "threshold": "52"}).headers["Location"].endswith("said=same")
+    assert boss.post(oil, **{**early, "form": boss.mark(), "test": "above", "threshold": "56", "clear": "52", "unit": "°C", "type": "int", "user": "farmer", "anyway": "1", "do": "save"}).status == 303
+    for wrong, said in [({"threshold": "many"}, "must be a number"), ({"test": "over"}, "must be one of: above, below, none"), ({"unit": "<b>" * 10, "type": "bool"}, "is compared as int"),
+                        ({"every": "50"}, "services are counted in Engine Hours")]:
+        answer = root.post(address, **{**fields(root.get(address).body, address), **texts, **wrong})
+        assert answer.status == 422 and said in answer.body and "<b>" * 10 not in answer.body, (wrong, answer.body)
+    assert root.get("/thresholds/models/None%20such/Fuel%20Level").status == root.get("/thresholds/models/8R%20Tractor/Speed").status == 404
+    assert root.get("/thresholds/models/..%2Fx/Fuel%20Level").status in (400, 404)
+
+
+def test_a_farmers_machine_has_a_threshold_of_its_own(farm, page, watch):
+    ada, bea = farm.visitor("ada"), farm.visitor("bea")
+    assert ada.get("/thresholds/models/S690%20Combine/Fuel%20Level").status == 404, "models are for fleet managers"
+    address = f"/thresholds/machines/{farm.serial}/Fuel%20Level"
+    assert bea.get(address).status == 404
+    farm.enter(page, "ada", f"/thresholds/machines/{farm.serial}")
+    page.get_by_role("link", name="Fuel Level").click()
+    assert "Its model's rule: below 65 gallons" in page.locator("main").inner_text() and page.get_by_label("Threshold:").input_value() == "65"
+    page.get_by_label("Threshold:").fill("201")
+    page.get_by_label("Resolved when back at").fill("")
+    page.get_by_role("button", name="Try it").click()
+    assert "added" in page.get_by_role("region", name="Alerts").inner_text()
+    page.get_by_label("Put it in force although rule tests fail").check()
+    page.get_by_role("button", name="Save and put in force").click()
+    page.wait_for_url("**?said=published")
+    wait_until(lambda: farm.rows("SELECT 1 FROM drover.alert WHERE vehicle = %s AND parameter = 'Fuel Level' AND state = 'open'", farm.serial), 60, farm.worker, farm.gateway)
+    page.get_by_role("link", name="Fuel Level").click()
+    page.get_by_role("button", name="Go back to its model's rule").click()
+    # Those of the model that somebody has changed before fail still.
+    page.get_by_label("Put it in force although rule tests fail").check()
+    page.get_by_role("button", name="Go back to its model's rule").click()
+    page.wait_for_url("**?said=published")
+    watch.forgive()
+    assert not (farm.thresholds / "machines" / f"{farm.serial}-thresholds.xml").exists()
+    wait_until(lambda: farm.rows("SELECT state FROM drover.alert WHERE vehicle = %s AND parameter = 'Fuel Level'", farm.serial) == [("resolved",)], 60, farm.worker, farm.gateway)
+
+
+def test_it_is_switched_off_and_kept(farm, page):
+    farm.enter(page, "ada", f"/vehicles/{farm.serial}/edit")
+    page.get_by_role("button", name="Disable it").click()
+    page.wait_for_url("**said=disabled")
+    wait_until(lambda: farm.rows("SELECT is_disabled, name, host FROM drover.registration WHERE vehicle = %s", farm.serial) == [(True, "Old Faithful", "127.0.0.1")], 20, farm.worker)
+    page.goto(farm.address + "/vehicles")
+    assert farm.serial not in page.locator("main").inner_text()
+    page.get_by_label("disabled ones, too").check()
+    page.get_by_role("button", name="Show").click()
+    assert "disabled" in page.locator("#rows").get_by_role("row", name=farm.serial).inner_text()
+
+
+def test_the_field_view_is_kept_and_asked_again(farm, page, screenshots):
+    """Of a machine that only uploads, so that it stays as it is."""
+    farm.rows("INSERT INTO drover.fleet_vehicle VALUES ('ada', 'machine', 'field-1') RETURNING 1")
+    ts = int(farm.rows("SELECT extract(epoch FROM now()) * 1000")[0][0])
+    for each in range(120):
+        farm.read("field-1", ts - each * 60_000, coolant_c=97 if each == 0 else 80, tire_pressure_kpa=60)
+    wait_until(lambda: farm.rows("SELECT count(*) FROM drover.machine_reading WHERE vehicle = 'field-1'") == [(120,)]
+               and farm.rows("SELECT 1 FROM drover.alert WHERE vehicle = 'field-1' AND severity = 'critical'"), 60, farm.worker)
+    ada = farm.visitor("ada")
+    answer = ada.get("/v1/field-view/field-1")
+    view = json.loads(answer.body)
+    check("GET", "/v1/field-view/field-1", answer.status, answer.headers["Content-Type"], answer.body.encode())
+    assert answer.headers["Cache-Control"] == "private, max-age=30, stale-while-revalidate=3600" and answer.headers["Vary"] == "Authorization, Cookie"
+    again = ada.get("/v1/field-view/field-1", If_None_Match=answer.headers["ETag"])
+    assert (again.status, again.body) == (304, "") and again.headers["ETag"] == answer.headers["ETag"]
+    assert (view["vehicle"], view["model"], view["state"]) == ("field-1", "8R Tractor", "critical")
+    assert view["alerts"][0]["parameter"] == "Coolant Temperature" and len(view["alerts"]) <= 5
+    values = {each["name"]: each for each in view["parameters"]}
+    assert values["Coolant Temperature"] == {"name": "Coolant Temperature", "value": 97, "unit": "°C", "shown": "97 °C", "state": "critical"}
+    assert values["Tire Pressure"]["state"] == "warning" and values["GPS Available"]["state"] == "ok" and "Terminal Serial Number" not in values
+    assert {each["name"]: each for each in json.loads(ada.get("/v1/field-view/field-1?units=us").body)["parameters"]}["Coolant Temperature"]["shown"] == "206.6 °F"
+    assert ada.get("/v1/field-view/field-1?units=x").status == 400
+    assert farm.visitor("bea").get("/v1/field-view/field-1").status == 404
+    dev = json.loads(farm.visitor("dev").get("/v1/field-view/field-1").body)
+    assert "Terminal Serial Number" in {each["name"] for each in dev["parameters"]}
+    run = farm.world.drover.run("token", "add", "--account", "ada", "--scope", "account", env=farm.env)
+    assert run.code == 0, run.err
+    token = re.search(r"drover_\S+", run.out).group(0)
+    program = Visitor(farm.site.port)
+    assert program.get("/v1/field-view/field-1").status == 401
+    mine = program.get("/v1/field-view/field-1", Authorization=f"Bearer {token}")
+    assert mine.status == 200 and json.loads(mine.body)["state"] == "critical"
+    assert program.get(f"/v1/field-view/{farm.serial}x", Authorization=f"Bearer {token}").status == 404
+    assert program.get("/v1/field-view/field-1", Authorization=f"Bearer {token}", If_None_Match=mine.headers["ETag"]).status == 304
+
+    farm.enter(page, "ada", "/field/field-1")
+    assert "Stop" in page.locator(".verdict").inner_text() and "97 °C ✖" in page.locator("#field").inner_text()
+    looked_at(page, screenshots, "field")
+    page.goto(farm.address + "/vehicles/field-1/readings")
+    times = page.locator("tbody tr time").evaluate_all("all => all.map((each) => each.dateTime)")
+    for _ in range(2):
+        page.get_by_role("link", name="Older ones").first.click()
+        page.wait_for_load_state()
+        times += page.locator("tbody tr td:first-child time").evaluate_all("all => all.map((each) => each.dateTime)")
+    assert page.get_by_role("link", name="Older ones").count() == 0
+    assert len(times) == len(set(times)) == 120 and times == sorted(times, reverse=True)
+
+
+def test_debug_logs_are_for_developers(farm, page, screenshots, tmp_path):
+    key = tmp_path / "key"
+    key.write_text(farm.box["debug_log_key"])
+    for _ in range(2):
+        run = farm.world.drover.run("gateway", "log", f"127.0.0.1:{farm.box['port']}", "--key", key, "--vehicle", farm.serial, env=farm.env)
+        assert run.code == 0, run.err
+    [(log, lines)] = farm.rows("SELECT log, error_lines + warning_lines + info_lines + debug_lines + other_lines FROM drover.debug_log ORDER BY debug_log_id LIMIT 1")
+    farm.enter(page, "dev", f"/vehicles/{farm.serial}/logs")
+    assert page.get_by_role("region", name="Logs").locator("tbody tr").count() == 2
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download log 1").click()
+    download.value.save_as(tmp_path / "log")
+    assert (tmp_path / "log").read_bytes() == log
+    word = log.decode(errors="replace").split()[-1]
+    page.get_by_label("Text in a line").fill(word)
+    page.get_by_role("button", name="Search").click()
+    assert word in page.get_by_role("region", name="Lines found").inner_text()
+    looked_at(page, screenshots, "logs")
+    ada = farm.visitor("ada")
+    assert ada.get(f"/vehicles/{farm.serial}/logs").status == ada.get(f"/vehicles/{farm.serial}/logs/1").status == 403
+    assert farm.visitor("dev").get("/vehicles/other/logs/1").status == 404
+
+
+def test_codes_have_their_meaning(farm):
+    farm.rows("INSERT INTO drover.health_scan (vehicle, scan_id, asked_at, scanned_at, is_done, answer, stored, pending, permanent) "
+              "VALUES ('car-7', 's', now(), now(), true, '1 code', '{P0133,P1ZZZ}', '{}', '{}') RETURNING 1")
+    body = farm.visitor("ada").get("/vehicles/car-7?kind=car").body
+    assert re.search(r"<b>P0133</b> \w", body) and "<b>P1ZZZ</b><" in body
