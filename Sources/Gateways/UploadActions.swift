@@ -55,13 +55,19 @@ extension Upload {
 
     /// What somebody says of a machine.
     /// Throws when the worker would refuse it.
-    public init(ofMachine action: Action) throws(Fault) {
-        self.init(topic: Topic.machines)
+    public init(ofMachine action: Action) throws(Fault) { try self.init(action, topic: Topic.machines) }
+
+    /// What somebody says of a car or its trips.
+    /// Throws when the worker would refuse it.
+    public init(ofCar action: Action) throws(Fault) { try self.init(action, topic: Topic.cars) }
+
+    private init(_ action: Action, topic: String) throws(Fault) {
+        self.init(topic: topic)
         let value = RecordWriter.action(action)
-        do { _ = try RecordDecoder().decode(line: value, isMachine: true) } catch {
+        do { _ = try RecordDecoder().decode(line: value, isMachine: topic == Topic.machines) } catch {
             throw .body("\(error)")
         }
-        guard let vehicle = action.vehicle else { throw .body("it is of no machine") }
+        guard let vehicle = action.vehicle else { throw .body("it is of no vehicle") }
         items = [Item(key: Array(vehicle.text.utf8), value: value)]
         reasons = [nil]
     }
