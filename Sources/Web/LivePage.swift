@@ -45,7 +45,11 @@ struct LivePage {
     }
 
     private var values: String {
-        (now?.shown ?? []).map { "<li>\($0.name)<b>\(HTMLText.escaped($0.text))</b></li>" }.joined()
+        (now?.shown ?? []).map { value in
+            // The unit stands back.
+            let parts = value.text.split(separator: " ", maxSplits: 1).map { HTMLText.escaped(String($0)) }
+            return "<li>\(value.name)<b>\(parts[0])\(parts.count > 1 ? " <small>\(parts[1])</small>" : "")</b></li>"
+        }.joined()
     }
 
     private var alertList: String {

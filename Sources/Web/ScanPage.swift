@@ -74,7 +74,7 @@ struct ScanPage {
         guard let last = scans.first(where: { $0.scannedMs != nil && $0.isDone }), let scannedMs = last.scannedMs else {
             return "<h2>Trouble codes</h2>\n<p class=\"empty\">No scan has read its codes yet.</p>"
         }
-        var facts = ["read \(caller.clock.html(scannedMs))"]
+        var facts = ["Read \(caller.clock.html(scannedMs))"]
         if let isOn = last.isLampOn { facts.append("warning lamp \(isOn ? "on" : "off")") }
         if let vin = last.vin { facts.append("VIN \(HTMLText.escaped(vin))") }
         if !last.notReady.isEmpty {

@@ -211,8 +211,8 @@ def fill(fleet):
         connection.execute("INSERT INTO drover.tour_day VALUES ('gorge', 'visit', 'bridge <1>', '2026-05-14', 12), ('gorge', 'download', '', '2026-05-14', 3), ('gorge', 'visit', 'bridge <1>', '2026-05-15', 2)")
         connection.execute("""INSERT INTO drover.survey (site, survey, version, account, submitted_by, submitted_at, site_name, started_at, stopped_at, utc_offset_min, local_date,
                            distance_m, weather_missing, needs_review, sightings, individuals, topic_partition) VALUES
-                           ('forest', 's-1', 0, 'sam', 't', now(), '=Forest', '2026-05-14T06:00Z', '2026-05-14T07:30Z', 180, '2026-05-14', 2500, 0, false, 7, 19, 0),
-                           ('forest', 's-2', 0, 'sam', 't', now(), '=Forest', '2026-05-14T08:00Z', '2026-05-14T08:30Z', 180, '2026-05-14', 500, 0, true, 1, 1, 0)""")
+                           ('=Forest', 's-1', 0, 'sam', 't', now(), NULL, '2026-05-14T06:00Z', '2026-05-14T07:30Z', 180, '2026-05-14', 2500, 0, false, 7, 19, 0),
+                           ('=Forest', 's-2', 0, 'sam', 't', now(), NULL, '2026-05-14T08:00Z', '2026-05-14T08:30Z', 180, '2026-05-14', 500, 0, true, 1, 1, 0)""")
         connection.execute("INSERT INTO drover.vehicle VALUES ('machine', 'mtg-1', '8R Tractor', 0, now())")
         connection.execute("INSERT INTO drover.service (vehicle, done_at, engine_hours_h, recorded_by, record_id) VALUES ('mtg-1', '2026-05-14T10:00Z', 800, 'Jo', 'r-1')")
         connection.execute("""INSERT INTO drover.alert (alert_id, vehicle, model, parameter, unit, severity, state, test, threshold, since_at, opened_at, first_opened_at,
