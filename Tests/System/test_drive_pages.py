@@ -200,6 +200,18 @@ def test_fuel_of_a_month_adds_up(fleet):
     assert json.loads(raw(manager, "/reports/fuel?date=2018-02-11&span=month&of=golf&format=json")[2])["rows"] == []
 
 
+@pytest.mark.parametrize("query, date, since, until", [
+    ("date=2025-10-26&zone=Europe/Berlin", "2025-10-26", "2025-10-25T22:00:00Z", "2025-10-26T23:00:00Z"),
+    ("date=2025-03-30&zone=Europe/Berlin", "2025-03-30", "2025-03-29T23:00:00Z", "2025-03-30T22:00:00Z"),
+    ("date=2026-11-22&span=week", "2026-11-16/2026-11-22", "2026-11-16T00:00:00Z", "2026-11-23T00:00:00Z"),
+    ("date=2024-02-29&span=month&zone=America/New_York", "2024-02-01/2024-02-29", "2024-02-01T05:00:00Z", "2024-03-01T05:00:00Z"),
+    ("date=2025-12-31&span=month", "2025-12-01/2025-12-31", "2025-12-01T00:00:00Z", "2026-01-01T00:00:00Z"),
+    ("date=2025-12-30&until=2026-01-02&span=range", "2025-12-30/2026-01-02", "2025-12-30T00:00:00Z", "2026-01-03T00:00:00Z")])
+def test_days_weeks_and_months_are_those_of_the_calendar(fleet, query, date, since, until):
+    report = json.loads(raw(fleet.entered("manager"), f"/reports/fuel?{query}&format=json")[2])
+    assert (report["date"], report["from"], report["to"]) == (date, since, until)
+
+
 REPORTS = ["fleet-day", "trips", "fuel", "alerts", "maintenance", "dispatch-day", "survey-day", "tour-visits"]
 
 
