@@ -59,5 +59,5 @@ const droverLive = (function () {
         return fresh;
     }
 
-    return { start: listen, onPage: (listener) => listeners.push(listener), replace };
+    return { start: listen, onPage: (listener) => listeners.push(listener), refresh, replace };
 })();

@@ -1,11 +1,11 @@
 -- Question: how did a campus's day go, hour by hour and as a whole? Rides count in the hour in which they were asked for;
 -- told vehicles, told arrivals and overrides in the hour of the decision. Detour: riding over the straight way at the campus's
 -- own speed.
--- Parameters: $1 from, $2 to, $3 campus or '', $4 time zone.
+-- Parameters: $1 from, $2 to, $3 campus or empty, $4 how many; $5 time zone.
 -- Example result: north | 08:00 | 41 | 37 | 2 | 1 | 1 | 0 | 187 | 420 | 402 | 1.18 | 5 | 96.5 | 1
 -- The row without an hour is the day.
 WITH asked AS (
-    SELECT r.campus, to_char(date_trunc('hour', r.requested_at AT TIME ZONE $4), 'HH24:00') AS hour, r.state,
+    SELECT r.campus, to_char(date_trunc('hour', r.requested_at AT TIME ZONE $5), 'HH24:00') AS hour, r.state,
            CASE WHEN r.state IN ('done', 'on_board') THEN extract(epoch FROM r.pickup_at - r.requested_at)::float8 END AS waiting_s,
            CASE WHEN r.state = 'done' THEN extract(epoch FROM r.dropoff_at - r.pickup_at)::float8 END AS riding_s,
            CASE WHEN r.state = 'done' THEN
@@ -27,7 +27,7 @@ WITH asked AS (
            avg(riding_s) AS riding_mean_s, sum(riding_s) / nullif(sum(direct_s), 0) AS detour
     FROM asked GROUP BY GROUPING SETS ((campus, hour), (campus))
 ), step AS (
-    SELECT d.campus, to_char(date_trunc('hour', d.made_at AT TIME ZONE $4), 'HH24:00') AS hour, step
+    SELECT d.campus, to_char(date_trunc('hour', d.made_at AT TIME ZONE $5), 'HH24:00') AS hour, step
     FROM drover.dispatch_decision d, jsonb_array_elements(d.why -> 'steps') AS step
     WHERE d.made_at >= $1 AND d.made_at < $2 AND ($3 = '' OR d.campus = $3)
 ), change AS (
@@ -50,3 +50,4 @@ SELECT coalesce(r.campus, c.campus) AS campus, coalesce(r.hour, c.hour) AS hour,
        coalesce(c.overrides, 0) AS overrides
 FROM rides r FULL JOIN changes c ON c.campus = r.campus AND c.hour IS NOT DISTINCT FROM r.hour
 ORDER BY 1, 2 NULLS LAST
+LIMIT $4

@@ -57,7 +57,7 @@ extension Upload {
     /// Throws when the worker would refuse it.
     public init(ofMachine action: Action) throws(Fault) { try self.init(action, isMachine: true) }
 
-    /// What somebody says of a car in a page.
+    /// What somebody says of a car or its trips.
     /// Throws when the worker would refuse it.
     public init(ofCar action: Action) throws(Fault) { try self.init(action, isMachine: false) }
 

@@ -43,6 +43,8 @@ package struct AlertRow: Sendable {
         "opening_value", "worst_value", "worst_at", "recommended", "advice",
     ]
 
+    static let texts = Set(columns).subtracting(["threshold", "opening_value", "worst_value", "recommended"])
+
     var cells: [String?] {
         [
             vehicle, model, parameter, severity, state, test, threshold, unit, UTC.text(sinceMs), UTC.text(openedMs),
@@ -53,8 +55,7 @@ package struct AlertRow: Sendable {
     var json: JSONValue { .object(zip(AlertRow.columns, cells).map { ($0, AlertRow.json($0, $1)) }) }
 
     static func json(_ column: String, _ cell: String?) -> JSONValue {
-        let isNumber = ["threshold", "opening_value", "worst_value", "recommended"].contains(column)
-        return isNumber ? .number(cell) : .optional(cell)
+        !texts.contains(column) ? .number(cell) : .optional(cell)
     }
 }
 

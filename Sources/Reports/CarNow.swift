@@ -1,4 +1,4 @@
-internal import Alerts
+package import Alerts
 public import Fleet
 public import Postgres
 internal import Storage
@@ -25,6 +25,21 @@ public struct CarNow: Sendable {
         on connection: Connection
     ) throws -> CarNow? {
         try LiveTripStore.watch(vehicle, on: connection)
+        let settings = try AccountStore.settings(of: account, on: connection)?.settings ?? .standard
+        return try read(
+            vehicle, units: settings.units, rules: rules, price: price, queries: queries, on: connection)
+    }
+
+    /// From now on for half a minute its open minute is there, too. Not for a page's own login: it changes a table.
+    package static func watch(_ vehicle: VehicleID, on connection: Connection) throws {
+        try LiveTripStore.watch(vehicle, on: connection)
+    }
+
+    /// The same without asking for it to be looked at.
+    package static func read(
+        _ vehicle: VehicleID, units: DriverSettings.Units, rules: TripRules, price: FuelPrice?, queries: ReportQueries,
+        on connection: Connection
+    ) throws -> CarNow? {
         let rows = try connection.query(queries["live_trip"], [.text(vehicle.text)])
         let reads = try rows.map { (read: try TripRead($0, price: price), row: $0) }
         guard let newest = reads.max(by: { $0.read.trip.endMs < $1.read.trip.endMs }) else { return nil }
@@ -35,10 +50,9 @@ public struct CarNow: Sendable {
         if let samples = try newest.row.bytes("samples") {
             readings += try PackedSamples.decode(samples, minuteMs: newest.row.timestampMs("minute_at")!)
         }
-        let settings = try AccountStore.settings(of: account, on: connection)?.settings ?? .standard
         return CarNow(
-            newest.read, readings.filter { $0.ts >= sinceMs }.unioned(), car: try TripRead.car(newest.row),
-            settings.units, rules)
+            newest.read, readings.filter { $0.ts >= sinceMs }.unioned(), car: try TripRead.car(newest.row), units, rules
+        )
     }
 
     private init(
@@ -116,5 +130,60 @@ public struct CarNow: Sendable {
 
     private func number(_ value: Double?) -> JSONValue {
         .number(value.flatMap { Decimal.scaled($0, decimals: 3) }.map { Decimal.text($0, decimals: 3) })
+    }
+}
+
+extension CarNow {
+    package var startMs: Int64 { read.trip.startMs }
+    package var endMs: Int64 { read.trip.endMs }
+    package var tag: String? { read.tag }
+    package var isDiscarded: Bool { read.isDiscarded }
+
+    package func isDriving(nowMs: Int64, rules: TripRules) -> Bool {
+        read.isOpen && nowMs - read.trip.endMs <= rules.tripGapMs
+    }
+
+    /// For people: the values that a driver looks at first come first. Unknown is `–`.
+    package var shown: [(name: String, text: String)] {
+        let (figures, totals, isUS) = (read.figures, read.trip.totals, units == .us)
+        func decimal(_ value: Double?, _ decimals: Int, _ unit: String) -> String {
+            value.flatMap { Decimal.scaled($0, decimals: decimals) }
+                .flatMap { short(Decimal.text($0, decimals: decimals), decimals) }.map { "\($0) \(unit)" } ?? "–"
+        }
+        func converted(_ value: Double?, _ unit: String, _ decimals: Int) -> String {
+            guard let value else { return "–" }
+            let shown = ShownValue(value, unit: unit, in: units)
+            return decimal(shown.value, decimals, shown.unit)
+        }
+        func signal(_ signal: Signal) -> Double? {
+            latest[signal].map { Double($0.value) / Double(signal.row.scale) }
+        }
+        func consumption(_ mpg: Double?) -> String {
+            if isUS { return decimal(mpg, 1, "MPG") }
+            let perHundred = mpg.flatMap {
+                $0 > 0 ? 100 * Fuel.litresPerUSGallon / Fuel.kilometresPerMile / $0 : nil
+            }
+            return decimal(perHundred, 1, "L/100 km")
+        }
+        let (hours, minutes) = ((endMs - startMs) / 3_600_000, (endMs - startMs) / 60_000 % 60)
+        let seconds = (endMs - startMs) / 1_000 % 60
+        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return [
+            ("Speed", converted(signal(.speed), "km/h", 0)),
+            (isUS ? "Mileage now" : "Consumption now", consumption(instantMpg)),
+            ("Driving time", "\(hours):\(two(minutes)):\(two(seconds))"),
+            ("Distance", converted(figures.distanceKm.flatMap { Double($0) }, "km", 2)),
+            ("Average speed", converted(figures.averageSpeedKmh.flatMap { Double($0) }, "km/h", 1)),
+            ("Engine speed", decimal(signal(.rpm), 0, "rpm")),
+            (isUS ? "Average mileage" : "Average consumption", consumption(figures.averageMpg.flatMap { Double($0) })),
+            (
+                "Fuel used",
+                isUS ? decimal(figures.fuelUSGal.flatMap { Double($0) }, 3, "US gal") : decimal(figures.litres, 2, "L")
+            ),
+            ("Fuel cost", decimal(figures.fuelCost.flatMap { Double($0) }, 2, figures.price?.currency ?? "")),
+            ("Coolant", converted(signal(.coolant), "°C", 0)), ("Voltage", decimal(signal(.voltage), 1, "V")),
+            ("Sharp accelerations", String(totals.sharpAccelerations)),
+            ("Sharp brakings", String(totals.sharpBrakings)),
+        ]
     }
 }

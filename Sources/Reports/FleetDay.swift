@@ -1,12 +1,15 @@
-public import Fleet
-public import Postgres
-public import Trips
+internal import Alerts
+internal import Fleet
+internal import Postgres
+internal import Trips
 internal import Wire
 
-/// The report of a day of a fleet, or of one vehicle: its trips (by their start), what they add up to, and alerts.
-public struct FleetDay: Sendable {
-    private let day: ZonedDay
+/// The report of some days of a fleet, or of one vehicle: its trips (by their start), what they add up to, and alerts.
+struct FleetDay: ReportOutput {
+    private let day: ReportSpan
+    private let ask: ReportAsk
     private let trips: [TripRead]
+    /// Of each trip, of one day only: longer spans have no charts, and what is held stays bounded.
     private let readings: [[CarReading]]
     private let alerts: [AlertRow]
     private let rules: TripRules
@@ -14,28 +17,45 @@ public struct FleetDay: Sendable {
     /// Trips that their drivers do not want counted.
     private let discarded: Int
 
-    public enum Content: String, Sendable { case tripsAndAlerts = "fleet-day", trips }
+    enum Content: String, Sendable { case tripsAndAlerts = "fleet-day", trips }
 
-    /// - Parameters:
-    ///   - vehicle: nil: of all.
-    ///   - price: where an account has none of its own.
-    public static func read(
-        _ day: ZonedDay, _ content: Content = .tripsAndAlerts, vehicle: VehicleID? = nil, rules: TripRules,
-        price: FuelPrice?, queries: ReportQueries, on connection: Connection
-    ) throws -> FleetDay {
-        // One snapshot for all three questions: the totals must be those of the trips listed.
-        try connection.snapshot {
-            let span: [Parameter] = [.timestampMs(day.fromMs), .timestampMs(day.toMs)]
-            let all = try connection.query(queries["day_trips"], span + [.text(vehicle?.text ?? "")])
-                .map { try TripRead($0, price: price) }
-            let trips = all.filter { !$0.isDiscarded }
-            let alerts =
-                content == .trips ? [] : try connection.query(queries["fleet_day_alerts"], span).map(AlertRow.init)
-            let readings = try trips.map { try TripSamples.read($0, queries, on: connection) }
-            return FleetDay(
-                day: day, trips: trips, readings: readings, alerts: alerts, rules: rules, content: content,
-                discarded: all.count - trips.count)
+    /// Precondition: the connection is in a snapshot: the totals must be those of the trips listed.
+    static func read(_ ask: ReportAsk, _ content: Content, _ source: Report.Source) throws -> FleetDay {
+        let all = try trips(ask, source)
+        let trips = all.filter { !$0.isDiscarded }
+        var alerts: [AlertRow] = []
+        if content == .tripsAndAlerts {
+            alerts = try source.connection.query(
+                source.queries["fleet_day_alerts"], parameters(ask)
+            ).map(AlertRow.init)
+            try Report.check(alerts.count)
         }
+        let readings =
+            ask.span.isOneDay
+            ? try trips.map { try TripSamples.read($0, source.queries, on: source.connection) } : []
+        return FleetDay(
+            day: ask.span, ask: ask, trips: trips, readings: readings, alerts: alerts, rules: source.rules,
+            content: content, discarded: all.count - trips.count)
+    }
+
+    /// All that began in the span, discarded ones, too.
+    static func trips(_ ask: ReportAsk, _ source: Report.Source) throws -> [TripRead] {
+        let rows = try source.connection.query(source.queries["day_trips"], parameters(ask))
+        try Report.check(rows.count)
+        return try rows.map { try TripRead($0, price: source.price) }
+    }
+
+    private static func parameters(_ ask: ReportAsk) -> [Parameter] {
+        [
+            .timestampMs(ask.span.fromMs), .timestampMs(ask.span.toMs), .text(ask.of), .text(ask.fleet),
+            .int8(Report.rowsMax + 1),
+        ]
+    }
+
+    var count: Int { trips.count + alerts.count }
+    var title: String {
+        (content == .trips ? "Trips of \(day.text)" : "Fleet day \(day.text)")
+            + (ask.narrowed.isEmpty ? "" : ", \(ask.narrowed)")
     }
 
     private var rows: TripsOutput { TripsOutput(trips) }
@@ -78,7 +98,7 @@ public struct FleetDay: Sendable {
 
     // MARK: Formats
 
-    public func json() -> String {
+    func json() -> String {
         var fields: [(String, JSONValue)] = [
             ("report", .text(content.rawValue)), ("date", .text(day.date)), ("zone", .text(day.zone)),
             ("from", .text(UTC.text(day.fromMs))), ("to", .text(UTC.text(day.toMs))),
@@ -90,8 +110,8 @@ public struct FleetDay: Sendable {
     }
 
     /// For a terminal: the trips, and a line with what they add up to.
-    public func text() -> String {
-        let sums = totals.tiles.map { "\($0.name.lowercased()) \($0.text)" }
+    func text() -> String {
+        let sums = totals.tiles(ask.units).map { "\($0.name.lowercased()) \($0.text)" }
         let notCounted = discarded == 0 ? [] : ["discarded \(discarded)"]
         let filled = fillings.map {
             "\n\($0.vehicle): refuelled from \($0.text($0.refuelling.beforeMilliPct)) to "
@@ -102,23 +122,30 @@ public struct FleetDay: Sendable {
     }
 
     /// The trips; with alerts, a second table with them follows an empty line.
-    public func csv() -> String {
+    func csv() -> String {
         guard content == .tripsAndAlerts else { return rows.table().csv() }
-        var table = Table(AlertRow.columns)
-        table.rows = alerts.map(\.cells)
-        return rows.table().csv() + "\r\n" + table.csv()
+        return rows.table().csv() + "\r\n" + alertRows.csv()
     }
 
-    public func html() -> String {
-        let hours = (day.toMs - day.fromMs) / 3_600_000
-        let title = content == .trips ? "Trips of \(day.date)" : "Fleet day \(day.date)"
+    var sheets: [ReportSheet] {
+        let texts: Set = TripsOutput.texts
+        let sheet = ReportSheet.of(rows.table(), name: "Trips", texts: texts)
+        guard content == .tripsAndAlerts else { return [sheet] }
+        return [sheet, ReportSheet.of(alertRows, name: "Alerts", texts: AlertRow.texts)]
+    }
+
+    private var alertRows: Table {
+        var table = Table(AlertRow.columns)
+        table.rows = alerts.map(\.cells)
+        return table
+    }
+
+    var main: String {
         var body = """
-            <header><h1>\(title)</h1>
-            <p class="soft">\(HTMLText.escaped(day.zone)), \(hours) hours. Trips count on the day they begin.</p></header>
-            <main>
+            <p class="soft">\(HTMLText.escaped(day.zone)), \(day.hours) hours. Trips count on the day they begin.</p>
             <ul class="tiles">
             """
-        for tile in totals.tiles { body += "<li>\(tile.name)<b>\(tile.text)</b></li>" }
+        for tile in totals.tiles(ask.units) { body += "<li>\(tile.name)<b>\(tile.text)</b></li>" }
         body += "</ul>\n" + tripTable + "\n"
         let weathers = trips.compactMap(\.weather)
         if let fetched = weathers.map(\.fetched).max() {
@@ -136,21 +163,28 @@ public struct FleetDay: Sendable {
                 + "\(filling.litres.map { ", about \($0) L" } ?? ""), by \(day.clock(filling.refuelling.untilMs)).</p>\n"
         }
         if content == .tripsAndAlerts { body += alertTable + "\n" }
+        if readings.isEmpty { return body }
         body += "<h2>Speed</h2>\n"
         for (trip, readings) in zip(trips, readings) { body += chart(trip, readings) }
-        if trips.isEmpty { body += "<p class=\"empty\">No trip, no chart.</p>" }
-        return HTMLText.page(title: title, body: body + "\n</main>")
+        return body
     }
 
     private var tripTable: String {
-        HTMLText.table(
+        let isUS = ask.units == .us
+        func shown(_ figure: String?, _ unit: String, _ decimals: Int) -> String? {
+            figure.flatMap { Double($0) }.flatMap {
+                Decimal.scaled(ShownValue($0, unit: unit, in: ask.units).value, decimals: decimals)
+            }.flatMap { short(Decimal.text($0, decimals: decimals), decimals) }
+        }
+        let (distance, speed) = isUS ? ("mi", "mph") : ("km", "km/h")
+        return HTMLText.table(
             caption: "Trips",
             headers: [
-                .word("Vehicle"), .text("Driver"), .text("Tag"), .word("Start"), .word("End"), .number("Distance km"),
-                .number("Average km/h"),
-                .number("Max km/h"), .number("Idle min"), .number("Sharp acc."), .number("Sharp brk."),
-                .number("Fuel US gal"),
-                .number("MPG"), .number("Cost"), .number("Holes"), .text("Weather at start"), .text("Revised"),
+                .word("Vehicle"), .text("Driver"), .text("Tag"), .word("Start"), .word("End"),
+                .number("Distance \(distance)"), .number("Average \(speed)"), .number("Max \(speed)"),
+                .number("Idle min"), .number("Sharp acc."), .number("Sharp brk."),
+                .number(isUS ? "Fuel US gal" : "Fuel L"), .number(isUS ? "MPG" : "L/100 km"), .number("Cost"),
+                .number("Holes"), .text("Weather at start"), .text("Revised"),
             ],
             rows: trips.map { read in
                 let figures = read.figures
@@ -158,13 +192,15 @@ public struct FleetDay: Sendable {
                 return [
                     read.vehicle, read.driver, read.tag, day.clock(read.trip.startMs),
                     read.isOpen ? "under way" : day.clock(read.trip.endMs),
-                    short(figures.distanceKm, 1), short(figures.averageSpeedKmh, 1), short(figures.maxSpeedKmh, 0),
+                    shown(figures.distanceKm, "km", 1), shown(figures.averageSpeedKmh, "km/h", 1),
+                    shown(figures.maxSpeedKmh, "km/h", 0),
                     short(Decimal.text(read.trip.totals.idleMs / 60, decimals: 3), 1),
                     String(read.trip.totals.sharpAccelerations), String(read.trip.totals.sharpBrakings),
-                    short(figures.fuelUSGal, 2), short(figures.averageMpg, 1), cost, String(read.trip.totals.holes),
-                    read.weatherText, read.revisedMs.map(day.minute),
+                    short(isUS ? figures.fuelUSGal : figures.fuelL, 2),
+                    isUS ? short(figures.averageMpg, 1) : figures.litresPer100km, cost,
+                    String(read.trip.totals.holes), read.weatherText, read.revisedMs.map(day.minute),
                 ]
-            }, empty: "No trip began on this day.")
+            }, empty: "No trip began in this time.")
     }
 
     private var alertTable: String {
@@ -181,7 +217,7 @@ public struct FleetDay: Sendable {
                     "<span class=\"\(alert.severity)\">\(alert.severity)</span>", alert.state, alert.rule,
                     day.minute(alert.openedMs), alert.resolvedMs.map(day.minute), alert.worstValue, alert.advice,
                 ]
-            }, empty: "No alert on this day.")
+            }, empty: "No alert was open in this time.")
     }
 
     private func chart(_ trip: TripRead, _ readings: [CarReading]) -> String {
@@ -200,4 +236,12 @@ package func short(_ figure: String?, _ decimals: Int) -> String? {
     guard decimals > 0 else { return text }
     let given = text.firstIndex(of: ".").map { text.distance(from: $0, to: text.endIndex) - 1 } ?? 0
     return text + (given == 0 ? "." : "") + String(repeating: "0", count: decimals - given)
+}
+
+extension TripFigures {
+    /// With one decimal.
+    package var litresPer100km: String? {
+        guard let litres, let km = distanceKm.flatMap({ Double($0) }), km > 0 else { return nil }
+        return short(Decimal.scaled(litres / km * 100, decimals: 1).map { Decimal.text($0, decimals: 1) }, 1)
+    }
 }

@@ -1,3 +1,4 @@
+internal import Alerts
 internal import Fleet
 internal import Trips
 internal import Wire
@@ -52,12 +53,20 @@ struct FleetTotals {
         ])
     }
 
-    var tiles: [(name: String, text: String)] {
-        [
+    func tiles(_ units: DriverSettings.Units) -> [(name: String, text: String)] {
+        let isUS = units == .us
+        func decimal(_ value: Double, _ decimals: Int) -> String { short(rounded(value, decimals), decimals) ?? "–" }
+        let km = Double(sum.distanceMm) / 1e6
+        let fuel =
+            fuelTrips == 0
+            ? "–" : isUS ? decimal(litres / Fuel.litresPerUSGallon, 2) + " US gal" : decimal(litres, 2) + " L"
+        let fuelKm = Double(fuelDistanceMm) / 1e6
+        let per100km = litres > 0 && fuelKm > 0 ? decimal(litres / fuelKm * 100, 1) : "–"
+        return [
             ("Trips", String(trips)), ("Vehicles", String(vehicles)),
-            ("Distance", (short(distanceKm, 1) ?? "–") + " km"),
+            ("Distance", isUS ? decimal(km / Fuel.kilometresPerMile, 1) + " mi" : decimal(km, 1) + " km"),
             ("Driving time", (short(Decimal.text(sum.integratedMs / 36, decimals: 5), 1) ?? "–") + " h"),
-            ("Fuel", short(fuelUSGal, 2).map { $0 + " US gal" } ?? "–"), ("MPG", short(mpg, 1) ?? "–"),
+            ("Fuel", fuel), isUS ? ("MPG", short(mpg, 1) ?? "–") : ("L/100 km", per100km),
             ("Fuel cost", short(cost, 2).map { $0 + " " + (costs?.currency ?? "") } ?? "–"),
             ("Sharp events", String(sum.sharpAccelerations + sum.sharpBrakings)),
         ]

@@ -39,7 +39,10 @@ package enum HTMLText {
     /// A table in a box that scrolls sideways on narrow screens; reachable by keyboard.
     package static func table(caption: String, headers: [Header], rows: [[String?]], empty: String) -> String {
         guard !rows.isEmpty else { return "<h2>\(escaped(caption))</h2>\n<p class=\"empty\">\(escaped(empty))</p>" }
-        let id = caption.lowercased().map { $0.isLetter ? String($0) : "-" }.joined()
+        // All that a vehicle's id may have stays: two of them are two ids.
+        let id = caption.lowercased().map { sign in
+            sign.isLetter || sign.isNumber || "._".contains(sign) ? String(sign) : "-"
+        }.joined()
         var html =
             "<h2 id=\"\(id)\">\(escaped(caption))</h2>\n<div class=\"scroll\" role=\"region\" aria-labelledby=\"\(id)\" tabindex=\"0\">\n<table>\n<thead><tr>"
         for header in headers { html += "<th scope=\"col\"\(header.style)>\(escaped(header.text))</th>" }

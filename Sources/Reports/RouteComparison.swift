@@ -1,3 +1,4 @@
+package import Alerts
 public import Fleet
 public import Postgres
 public import Trips
@@ -54,11 +55,19 @@ public struct RouteComparison: Sendable {
     }
 
     private static let figures: [(key: String, value: @Sendable (TripFigures) -> String?)] = [
-        ("average_mpg", \.averageMpg), ("fuel_l", \.fuelL), ("distance_km", \.distanceKm), ("duration_s", \.durationS),
+        ("average_mpg", \.averageMpg), ("consumption_l_per_100km", { consumption($0) }), ("fuel_l", \.fuelL),
+        ("distance_km", \.distanceKm), ("duration_s", \.durationS),
         ("average_speed_kmh", \.averageSpeedKmh), ("idle_s", \.idleS),
         ("acceleration_severity_m2ps3", \.accelerationSeverity),
         ("braking_severity_m2ps3", \.brakingSeverity),
     ]
+
+    private static func consumption(_ figures: TripFigures) -> String? {
+        guard let litres = figures.litres, let km = figures.distanceKm.flatMap({ Double($0) }), km > 0 else {
+            return nil
+        }
+        return Decimal.scaled(litres / km * 100, decimals: 6).map { Decimal.text($0, decimals: 6) }
+    }
 
     private struct Line {
         let key: String
@@ -126,5 +135,48 @@ public struct RouteComparison: Sendable {
             ("report", .text("compare")), ("vehicle", .text(vehicle)), ("change", .text(UTC.text(changedMs))),
             ("before", starts(before)), ("after", starts(after)), ("figures", .list(figures)),
         ]).rendered(indent: true)
+    }
+}
+
+extension RouteComparison {
+    /// A figure as people of an account read it: in their units, which are straight multiples of the stored ones.
+    package struct Shown: Sendable {
+        package let name, unit: String
+        package let before, after: Comparison.Sample?
+        package let difference, margin: Double?
+        package let isClear: Bool?
+        let scale: Double
+
+        package func text(_ value: Double?) -> String? {
+            value.flatMap { Decimal.scaled($0 * scale, decimals: 2) }.flatMap {
+                short(Decimal.text($0, decimals: 2), 2)
+            }
+        }
+    }
+
+    package var counts: (before: Int, after: Int) { (before.count, after.count) }
+    /// When the drives began.
+    package var startsMs: (before: [Int64], after: [Int64]) {
+        (before.map(\.trip.startMs), after.map(\.trip.startMs))
+    }
+
+    package func shown(_ units: DriverSettings.Units) -> [Shown] {
+        let isUS = units == .us
+        let names: [String: (name: String, unit: String, scale: Double)] = [
+            isUS ? "average_mpg" : "consumption_l_per_100km": isUS
+                ? ("Mileage", "MPG", 1) : ("Consumption", "L/100 km", 1),
+            "fuel_l": isUS ? ("Fuel", "US gal", 1 / Fuel.litresPerUSGallon) : ("Fuel", "L", 1),
+            "distance_km": isUS ? ("Distance", "mi", 1 / Fuel.kilometresPerMile) : ("Distance", "km", 1),
+            "duration_s": ("Time", "min", 1.0 / 60),
+            "average_speed_kmh": isUS
+                ? ("Average speed", "mph", 1 / Fuel.kilometresPerMile) : ("Average speed", "km/h", 1),
+            "idle_s": ("Idle", "min", 1.0 / 60),
+        ]
+        return lines.compactMap { line in
+            guard let (name, unit, scale) = names[line.key] else { return nil }
+            return Shown(
+                name: name, unit: unit, before: line.before, after: line.after, difference: line.comparison?.difference,
+                margin: line.comparison?.margin, isClear: line.comparison?.isClear, scale: scale)
+        }
     }
 }

@@ -58,6 +58,23 @@ package struct TripRead: Sendable {
     }
 }
 
+extension TripRead {
+    /// A page shows no more at once; the fleets that we know of have some thousands a week.
+    package static let dayMax: Int64 = 20_000
+
+    /// The trips that began in a span and are to be counted.
+    /// - Parameter vehicle: empty: of all.
+    package static func day(
+        _ span: Range<Int64>, vehicle: String = "", _ queries: ReportQueries, price: FuelPrice?,
+        on connection: Connection
+    ) throws -> [TripRead] {
+        try connection.query(
+            queries["day_trips"],
+            [.timestampMs(span.lowerBound), .timestampMs(span.upperBound), .text(vehicle), .text(""), .int8(dayMax)]
+        ).map { try TripRead($0, price: price) }.filter { !$0.isDiscarded }
+    }
+}
+
 /// The SQL files of Queries/reports, read once. `load` is given the folder's content by the caller.
 public struct ReportQueries: Sendable {
     private let texts: [String: String]
@@ -71,10 +88,11 @@ public struct ReportQueries: Sendable {
     }
 
     public static let names = [
-        "fleets",
+        "fleets", "fleets_seen",
         "day_trips", "fleet_day_alerts", "trip_at", "compare_trips", "trip_samples", "page_vehicles", "page_trips",
         "open_alerts",
         "live_trip", "last_samples", "campuses", "people", "accounts", "campus_day", "dispatch_why", "dispatch_day",
+        "report_alerts", "report_maintenance", "report_surveys", "report_tours",
         "vehicles",
         "alerts", "alert_story",
         "alert_readings",

@@ -51,6 +51,9 @@ public struct TripsOutput: Sendable {
             + (nameKey == "vehicle" ? TripsOutput.readColumns : [])
     }
 
+    /// Names of the columns that are texts.
+    static let texts: Set<String> = Set((figureColumns + readColumns).filter(\.isText).map(\.key) + ["vehicle"])
+
     private static let readColumns: [Column] = [
         Column(key: "driver", isText: true) { $0.read?.driver },
         Column(key: "tag", isText: true) { $0.read?.tag },

@@ -41,14 +41,15 @@ public final class Door: Sendable {
     }
 
     /// A page: who is not logged in is sent to the log-in and comes back here.
+    /// - Parameter roles: nil: for whoever is logged in.
     func page(
-        _ request: Request, for roles: Set<Role>, _ body: (PageCaller, Connection) throws -> Response
+        _ request: Request, for roles: Set<Role>?, _ body: (PageCaller, Connection) throws -> Response
     ) -> Response {
         answered(request) { lender in
             guard let session = cookie.token(request), let caller = try caller(session, lender) else {
                 return .seeOther("/login?next=" + Door.wayBack(to: request))
             }
-            guard !caller.roles.isDisjoint(with: roles) else {
+            if let roles, caller.roles.isDisjoint(with: roles) {
                 return .page(AccountPages.notForYou(Door.list(roles)), status: 403)
             }
             return try seeing(caller, lender, Connection.beginSnapshot, body)

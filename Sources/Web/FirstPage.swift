@@ -4,108 +4,131 @@ internal import Postgres
 internal import Reports
 internal import Trips
 
-/// The page at `/`: vehicles, last trips, open alerts, as they stand in the database, as far as the reader sees them. No script.
+/// The page at `/`: what is new for who has logged in, and what they can do. What each sees is what their other pages show.
 struct FirstPage {
-    static let rowsMax: Int32 = 50
+    static let vehiclesMax: Int32 = 50
+    static let tripsMax: Int32 = 20
 
+    let caller: PageCaller
     let queries: ReportQueries
     let price: FuelPrice?
+    let tripGapMs: Int64
+    let nowMs: Int64
 
-    /// `nowMs` is only shown: the page says how fresh it is.
-    func html(_ connection: Connection, nowMs: Int64) throws -> String {
-        let limit: [Parameter] = [.int4(FirstPage.rowsMax)]
-        let vehicles = try connection.query(queries["page_vehicles"], limit).map(VehicleRow.init)
-        let trips = try connection.query(queries["page_trips"], limit).map { try TripRead($0, price: price) }
-        // Whoever reads: alerts that are not for them the database keeps back.
-        let alerts = try OpenAlert.read(
-            role: .developer, limit: Int64(FirstPage.rowsMax), queries, on: connection)
-        let body = """
-            <header><h1>Drover</h1>
-            <p class="soft">Last updated \(UTC.text(nowMs / 1_000 * 1_000)). Times are UTC.</p></header>
-            <main>
-            \(alertTable(alerts))
-            \(vehicleTable(vehicles))
-            \(tripTable(trips))
-            </main>
-            """
-        return HTMLText.page(title: "Drover: fleet", body: body)
+    func html(_ connection: Connection) throws -> String {
+        """
+        <h1>Today</h1>
+        <p class="soft">\(today.text), \(caller.clock.second(nowMs)), \(HTMLText.escaped(caller.clock.zone)).</p>
+        \(has(FleetSite.viewers) ? try fleet(connection) : "")
+        \(doings)
+        """
     }
 
-    private func alertTable(_ alerts: [OpenAlert]) -> String {
-        HTMLText.table(
-            caption: "Open alerts",
-            headers: [
-                .html("Severity"), .html("Vehicle"), .text("Parameter"), .number("Worst"), .html("Alert when"),
-                .htmlProse("Open since"), .prose("What to do"),
-            ],
-            rows: alerts.map { open in
-                let alert = open.alert
-                let (kind, severity) =
-                    alert.state == "due_soon" ? ("soon", "due soon") : (alert.severity, alert.severity)
-                let seen = open.acknowledgedBy.map {
-                    "seen by \(HTMLText.escaped($0)), \(unbroken(open.acknowledgedMs!))"
-                }
-                let silenced = open.silencedUntilMs.map { "silenced until \(unbroken($0))" }
-                return [
-                    "<span class=\"\(kind)\">\(severity)</span>", twoLines(open.vehicleName, alert.vehicle),
-                    alert.parameter, alert.worstValue,
-                    twoLines(alert.rule, alert.recommended.map { "recommended \($0)" }),
-                    [shown(alert.openedMs), seen, silenced].compactMap { $0 }.joined(separator: "<br>"), alert.advice,
-                ]
-            }, empty: "No alert is open.")
+    private var today: CivilDate { CivilDate(ofMs: nowMs, zone: caller.clock.zone) }
+    private func has(_ roles: Set<Role>) -> Bool { !caller.roles.isDisjoint(with: roles) }
+
+    // MARK: Who has vehicles
+
+    private func fleet(_ connection: Connection) throws -> String {
+        let map = try FleetMap.read(
+            search: "", group: "", role: caller.audience, tripGapMs: tripGapMs, nowMs: nowMs, queries, on: connection)
+        let vehicles = try connection.query(queries["page_vehicles"], [.int4(FirstPage.vehiclesMax)]).map(
+            VehicleRow.init)
+        var parts = [tiles(map), alerts(map)]
+        if has(FleetSite.drivers) {
+            let span = today.span(days: 1)
+            let day = try TripRead.day(span, queries, price: price, on: connection)
+            let last = try connection.query(queries["page_trips"], [.int4(FirstPage.tripsMax)])
+                .map { try TripRead($0, price: price) }
+            parts += [
+                "<h2>Trips of today</h2>", TripSums(day, caller.shownUnits).tiles,
+                "<p><a href=\"/trips\">All trips of a day</a>, <a href=\"/fleet\">a day or week beside the one before</a></p>",
+                vehicleTable(vehicles, of: map.vehicles.count),
+                TripTable(last, caller, hasVehicles: true).html(caption: "Last trips", empty: "No trip yet."),
+            ]
+        } else {
+            parts.append(vehicleTable(vehicles, of: map.vehicles.count))
+        }
+        return parts.joined(separator: "\n")
     }
 
-    private func vehicleTable(_ vehicles: [VehicleRow]) -> String {
-        HTMLText.table(
+    private func tiles(_ map: FleetMap) -> String {
+        let items = VehicleState.allCases.map { state in
+            let count = map.vehicles.count { $0.state == state }
+            return "<li>\(state.rawValue)<b><a href=\"/map?state=\(state.rawValue)\">\(count)</a></b></li>"
+        }
+        return "<h2>Vehicles now</h2>\n<ul class=\"tiles\">\(items.joined())</ul>"
+    }
+
+    /// Which ones, and what to do, is on the page of alerts.
+    private func alerts(_ map: FleetMap) -> String {
+        let count = map.vehicles.reduce(0) { $0 + $1.openAlerts }
+        guard count > 0 else { return "<h2>Alerts</h2>\n<p class=\"empty\">No alert is open.</p>" }
+        let critical = map.vehicles.filter { $0.severity == "critical" }.count
+        let worst =
+            critical == 0
+            ? ""
+            : ", critical ones of <span class=\"critical\">\(critical) \(critical == 1 ? "vehicle" : "vehicles")</span>"
+        return
+            "<h2>Alerts</h2>\n<p><a href=\"/alerts\">\(count) open \(count == 1 ? "alert" : "alerts")</a>\(worst)</p>"
+    }
+
+    private func vehicleTable(_ vehicles: [VehicleRow], of count: Int) -> String {
+        let isDriver = has([.driver])
+        let table = HTMLText.table(
             caption: "Vehicles",
             headers: [
-                .html("Vehicle"), .word("Last reading"), .number("Open alerts"), .text("Kind"), .text("Model"),
+                .html("Vehicle"), .html("Last reading"), .number("Open alerts"), .text("Kind"), .text("Model"),
                 .word("State"),
-            ],
+            ] + (isDriver ? [.html("Drive")] : []),
             rows: vehicles.map { vehicle in
-                [
-                    twoLines(vehicle.name, vehicle.vehicle), vehicle.lastMs.map(shown), String(vehicle.openAlerts),
-                    vehicle.kind, vehicle.model, vehicle.isDisabled ? "disabled" : "in use",
-                ]
-            },
-            empty: "No vehicle has reported yet. `drover import cars FILE` brings recordings in.")
-    }
-
-    private func tripTable(_ trips: [TripRead]) -> String {
-        HTMLText.table(
-            caption: "Last trips",
-            headers: [
-                .word("Vehicle"), .html("Start"), .number("Duration min"), .number("Distance km"),
-                .number("Average km/h"),
-                .number("Max km/h"), .number("Sharp"), .number("Fuel US gal"), .number("MPG"),
-                .text("Weather at start"), .text("State"),
-            ],
-            rows: trips.map { read in
-                let (figures, totals) = (read.figures, read.trip.totals)
-                let day = UTC.dateText(read.trip.startMs)
+                let name = vehicle.name ?? vehicle.vehicle
+                let path = "/vehicles/\(Address.escaped(vehicle.vehicle))?kind=\(vehicle.kind)"
+                let drive =
+                    vehicle.kind == "car"
+                    ? "<a href=\"/cars/\(Address.escaped(vehicle.vehicle))/live\">live</a>" : nil
                 return [
-                    read.vehicle,
-                    "<a href=\"/reports/fleet-day?date=\(day)&amp;zone=UTC\">\(shown(read.trip.startMs))</a>",
-                    short(Decimal.text((read.trip.endMs - read.trip.startMs) / 60, decimals: 3), 1),
-                    short(figures.distanceKm, 1), short(figures.averageSpeedKmh, 1), short(figures.maxSpeedKmh, 0),
-                    String(totals.sharpAccelerations + totals.sharpBrakings), short(figures.fuelUSGal, 2),
-                    short(figures.averageMpg, 1), read.weatherText,
-                    read.isOpen ? "under way" : "ended",
-                ]
-            }, empty: "No trip yet.")
+                    "<a href=\"\(path)\">\(HTMLText.escaped(name))</a>"
+                        + (vehicle.name == nil
+                            ? "" : "<br><span class=\"soft\">\(HTMLText.escaped(vehicle.vehicle))</span>"),
+                    vehicle.lastMs.map(caller.clock.html) ?? "never", String(vehicle.openAlerts), vehicle.kind,
+                    vehicle.model, vehicle.isDisabled ? "disabled" : "in use",
+                ] + (isDriver ? [drive] : [])
+            }, empty: "You see no vehicle yet. Who runs the fleet says which ones are yours.")
+        return table
+            + (count > vehicles.count && vehicles.count == Int(FirstPage.vehiclesMax)
+                ? "\n<p>There are more: <a href=\"/map\">search them on the map</a>.</p>" : "")
     }
 
-    /// The second one stands back where there is a first one.
-    private func twoLines(_ first: String?, _ second: String?) -> String {
-        guard let first, let second else { return HTMLText.escaped(first ?? second ?? "") }
-        return "\(HTMLText.escaped(first))<br><span class=\"soft\">\(HTMLText.escaped(second))</span>"
+    // MARK: What one can do
+
+    private var doings: String {
+        let pages = PageShell.pages(for: caller.roles).map { page in
+            "<dt><a href=\"\(page.path)\">\(page.name)</a></dt><dd>\(page.about)</dd>"
+        }
+        let words = FirstPage.elsewhere.filter { has([$0.role]) }.map { "<p>\($0.text)</p>" }
+        let none =
+            caller.roles.isEmpty
+            ? "<p>Your account has no role yet, so there is little to see. Who administers this installation gives roles.</p>"
+            : ""
+        return """
+            <h2>What you can do</h2>
+            \(none)\(words.joined(separator: "\n"))
+            <dl>\(pages.joined(separator: "\n"))
+            <dt><a href="/account">Account</a></dt><dd>your name, units, time zone and password; where you are logged in</dd></dl>
+            """
     }
 
-    /// A time within a text that wraps.
-    private func unbroken(_ ms: Int64) -> String { "<span class=\"t\">\(shown(ms))</span>" }
-
-    /// `2018-02-20 19:23`
-    private func shown(_ ms: Int64) -> String { UTC.dateText(ms) + " " + UTC.text(ms).dropFirst(11).prefix(5) }
+    /// Who works with an app in the first place.
+    private static let elsewhere: [(role: Role, text: String)] = [
+        (.rider, "You ask for rides in your campus's app; its office gives you the code that lets it in."),
+        (.rideDriver, "You drive by your campus's app: it has your stops and tells when they change."),
+        (.surveyor, "You record walks in the surveyors' app and hand them in from there; it says what became of each."),
+        (
+            .researcher,
+            "You query and export what surveyors saw with <code>drover sightings</code> or in psql, by the login that the operator gives you."
+        ),
+    ]
 }
 
 private struct VehicleRow {

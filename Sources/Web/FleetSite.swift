@@ -35,11 +35,20 @@ public final class FleetSite: Sendable {
     }
 
     public func add(to router: inout Router) {
+        router.add("GET", "/") { [self] in first($0) }
         router.add("GET", "/map") { [self] in map($0) }
         addVehiclePages(to: &router)
         addAlertPages(to: &router)
         addTripPages(to: &router)
         router.add("GET", "/v1/live") { [self] in stream($0) }
+    }
+
+    private func first(_ request: Request) -> Response {
+        door.page(request, for: nil) { caller, connection in
+            let page = FirstPage(
+                caller: caller, queries: queries, price: price, tripGapMs: rules.tripGapMs, nowMs: Clock.nowMs())
+            return shell(caller).page("today", at: "/", main: try page.html(connection))
+        }
     }
 
     private func map(_ request: Request) -> Response {

@@ -6,13 +6,22 @@ internal import Reports
 /// What pages of people who are logged in have around them: the way past the links, the links that their roles allow, and who
 /// is logged in.
 struct PageShell {
-    private static let pages: [(path: String, name: String, roles: Set<Role>)] = [
-        ("/map", "Map", FleetSite.viewers), ("/vehicles", "Vehicles", FleetSite.viewers),
-        ("/alerts", "Alerts", FleetSite.viewers),
-        ("/trips", "Trips", FleetSite.drivers), ("/fleet", "Overview", FleetSite.drivers),
-        ("/thresholds", "Thresholds", ThresholdSite.editors),
-        ("/tours", "Tours", TourPanel.rangers), ("/settings", "Settings", Site.fleetReaders),
-        ("/dealers", "Dealers", DealerSite.roles), ("/administration", "Administration", [.administrator]),
+    typealias Page = (path: String, name: String, roles: Set<Role>, about: String)
+    private static let pages: [Page] = [
+        ("/map", "Map", FleetSite.viewers, "where each vehicle is and what it does"),
+        ("/vehicles", "Vehicles", FleetSite.viewers, "find a vehicle, add one, change what is known of it"),
+        ("/alerts", "Alerts", FleetSite.viewers, "what is wrong with which vehicle, why, and what to do"),
+        ("/trips", "Trips", FleetSite.drivers, "the trips of a day, on the map and in figures"),
+        ("/fleet", "Overview", FleetSite.drivers, "a day or week of the fleet beside the one before"),
+        (
+            "/reports", "Reports", ReportSite.readers,
+            "what happened on a day, in a week, month or longer, to read or take along"
+        ),
+        ("/thresholds", "Thresholds", ThresholdSite.editors, "from when on a machine's value is an alert"),
+        ("/tours", "Tours", TourPanel.rangers, "make and publish trail tours; how often they were visited"),
+        ("/settings", "Settings", Site.fleetReaders, "switches, limits and fuel price of your drives"),
+        ("/dealers", "Dealers", DealerSite.roles, "which dealer sees which machine"),
+        ("/administration", "Administration", [.administrator], "accounts, roles and fleets"),
     ]
 
     let caller: PageCaller
@@ -31,7 +40,7 @@ struct PageShell {
         let head = "\n" + (links + loads).joined(separator: "\n")
         let body = """
             <a class="skip" href="#main">To the content</a>
-            <header class="site"><a class="name" href="\(home)">Drover</a>
+            <header class="site"><a class="name" href="/">Drover</a>
             <nav aria-label="Pages"><ul>\(items(path))</ul></nav>
             </header>
             <main id="main" tabindex="-1">
@@ -42,15 +51,10 @@ struct PageShell {
             HTMLText.page(title: "Drover: \(title)", head: head, body: body), hasScripts: !scripts.isEmpty)
     }
 
-    private var mine: [(path: String, name: String, roles: Set<Role>)] { PageShell.pages(for: caller.roles) }
+    private var mine: [Page] { PageShell.pages(for: caller.roles) }
 
-    static func pages(for roles: Set<Role>) -> [(path: String, name: String, roles: Set<Role>)] {
+    static func pages(for roles: Set<Role>) -> [Page] {
         pages.filter { !$0.roles.isDisjoint(with: roles) }
-    }
-
-    /// The first page is for who has vehicles.
-    private var home: String {
-        caller.roles.isDisjoint(with: Site.fleetReaders) ? mine.first?.path ?? "/account" : "/"
     }
 
     private func items(_ path: String) -> String {

@@ -38,12 +38,6 @@ public final class Site: Sendable {
     /// What answers which address.
     public func router() -> Router {
         var router = Router()
-        router.add("GET", "/") { [self] request in
-            door.page(request, for: Site.fleetReaders) { _, connection in
-                .page(try FirstPage(queries: queries, price: price).html(connection, nowMs: Clock.nowMs()))
-            }
-        }
-        router.add("GET", "/reports/fleet-day") { [self] request in fleetDay(request) }
         router.add("GET", "/healthz") { [self] _ in answer("/healthz") { _ in .text("ok\n") } }
         addUploads(to: &router)
         addSettings(to: &router)
@@ -79,22 +73,6 @@ public final class Site: Sendable {
     static let fleetReaders: Set<Role> = [
         .farmer, .dealer, .developer, .driver, .fleetManager, .dispatcher, .analyst, .operator, .administrator,
     ]
-
-    private func fleetDay(_ request: Request) -> Response {
-        door.page(request, for: Site.fleetReaders) { _, connection in
-            guard let day = ZonedDay(date: request.query["date"] ?? "", zone: request.query["zone"] ?? "UTC") else {
-                return .problem(
-                    400, type: "day", detail: "date must be like 2026-11-21, and zone a name such as Europe/Berlin")
-            }
-            let report = try FleetDay.read(day, rules: rules, price: price, queries: queries, on: connection)
-            return switch request.query["format"] ?? "html" {
-            case "json": .json(report.json())
-            case "csv": .text(report.csv(), type: "text/csv; charset=utf-8")
-            case "html": .page(report.html())
-            default: .problem(400, type: "format", detail: "format must be html, json or csv")
-            }
-        }
-    }
 
     func withConnection<R>(_ body: (Connection) throws -> R) throws -> R { try lender.withConnection(body) }
 }

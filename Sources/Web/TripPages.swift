@@ -52,17 +52,12 @@ extension FleetSite {
         return CivilDate(text, zone: caller.clock.zone)
     }
 
-    private func reads(_ span: Range<Int64>, vehicle: String = "", _ connection: Connection) throws -> [TripRead] {
-        try connection.query(
-            queries["day_trips"], [.timestampMs(span.lowerBound), .timestampMs(span.upperBound), .text(vehicle)]
-        ).map { try TripRead($0, price: price) }.filter { !$0.isDiscarded }
-    }
-
     private func trips(
         _ request: Request, _ date: CivilDate, _ caller: PageCaller, _ connection: Connection
     ) throws -> Response {
         let vehicle = VehicleID(request.query["vehicle"] ?? "")?.text ?? ""
-        let reads = try reads(date.span(days: 1), vehicle: vehicle, connection)
+        let reads = try TripRead.day(
+            date.span(days: 1), vehicle: vehicle, queries, price: price, on: connection)
         let chosen = reads.first { String($0.trip.startMs) == request.query["trip"] }
         let page = TripsPage(date: date, vehicle: vehicle, trips: reads, chosen: chosen, caller: caller)
         var charts = ""
@@ -112,8 +107,9 @@ extension FleetSite {
     ) throws -> Response {
         let first = isWeek ? date.monday : date
         let count: Int64 = isWeek ? 7 : 1
-        let now = try reads(first.span(days: count), connection)
-        let before = try reads(first.moved(by: -count).span(days: count), connection)
+        let now = try TripRead.day(first.span(days: count), queries, price: price, on: connection)
+        let before = try TripRead.day(
+            first.moved(by: -count).span(days: count), queries, price: price, on: connection)
         let nowMs = Clock.nowMs()
         let map = try FleetMap.read(
             search: "", group: "", role: caller.audience, tripGapMs: rules.tripGapMs, nowMs: nowMs, queries,

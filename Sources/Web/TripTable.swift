@@ -37,9 +37,6 @@ struct TripTable {
         let (figures, trip) = (read.figures, read.trip)
         let isUS = caller.shownUnits == .us
         func speed(_ figure: String?) -> String? { shown(figure, "km/h") }
-        let litres = figures.fuelL.flatMap { Double($0) }
-        let km = figures.distanceKm.flatMap { Double($0) }
-        let consumption = litres.flatMap { litres in km.flatMap { $0 > 0 ? decimal(litres / $0 * 100, 1) : nil } }
         let date = ZonedDay.date(ofMs: trip.startMs, zone: caller.clock.zone)
         let link = "/trips?date=\(date)&amp;vehicle=\(Address.escaped(read.vehicle))&amp;trip=\(trip.startMs)"
         return [
@@ -49,7 +46,7 @@ struct TripTable {
             decimal(Double(trip.totals.idleMs) / 60_000, 1),
             String(trip.totals.sharpAccelerations + trip.totals.sharpBrakings),
             isUS ? short(figures.fuelUSGal, 2) : short(figures.fuelL, 2),
-            isUS ? short(figures.averageMpg, 1) : consumption,
+            isUS ? short(figures.averageMpg, 1) : figures.litresPer100km,
             figures.fuelCost.flatMap { cost in
                 short(cost, 2).map { "\($0) \(figures.price?.currency ?? "")" }
             },

@@ -33,7 +33,7 @@ struct TripsPage {
             <div><label for="vehicle">Vehicle's id, or empty for all</label><input id="vehicle" name="vehicle" type="text" maxlength="64" value="\(HTMLText.escaped(vehicle))"></div>
             <button>Show</button>
             </form>
-            <p><a href="/trips?date=\(date.moved(by: -1).text)\(of)">The day before</a>, <a href="/trips?date=\(date.moved(by: 1).text)\(of)">the day after</a></p>
+            <p><a href="/trips?date=\(date.moved(by: -1).text)\(of)">The day before</a>, <a href="/trips?date=\(date.moved(by: 1).text)\(of)">the day after</a>, <a href="/trips/compare">compare drives of one route</a></p>
             """
     }
 

@@ -161,10 +161,14 @@ struct VehiclePage {
     private func car(_ connection: Connection) throws -> String {
         let rows = try connection.query(queries["vehicle_trips"], [.text(about.vehicle), .int8(VehiclePage.rowsMax)])
         let trips = try rows.map { try TripRead($0, price: price) }
-        var parts: [String] = []
+        let path = "/cars/\(Address.escaped(about.vehicle))"
+        var parts = [
+            "<p><a href=\"\(path)/live\">Live</a>, <a href=\"\(path)/scan\">health scan</a>, "
+                + "<a href=\"/trips/compare?vehicle=\(Address.escaped(about.vehicle))\">compare its drives</a></p>"
+        ]
         if let last = trips.first {
             let readings = try TripSamples.read(last, queries, on: connection)
-            parts = [latest(readings), "<h2>Last trip</h2>", CarCharts(readings, last, caller, rules).html]
+            parts += [latest(readings), "<h2>Last trip</h2>", CarCharts(readings, last, caller, rules).html]
         }
         parts.append(TripTable(trips, caller).html(caption: "Last trips", empty: "It has not been on a trip yet."))
         parts.append(try codes(connection))

@@ -1,3 +1,4 @@
+import Alerts
 import Fleet
 import Foundation
 import Observe
@@ -8,14 +9,20 @@ import Trips
 
 extension Command {
     static let report = Command(
-        name: "report", operands: "fleet-day | trips | compare | dispatch-day [options]",
+        name: "report", operands: "\(Report.all.map(\.name).joined(separator: " | ")) | compare [options]",
         summary:
-            "A day's trips and alerts in the reader's time zone; drives of one route before and after a change; rides of a day.",
+            "Reports by date in the reader's time zone and units; drives of one route before and after a change.",
         options: [
-            .init("--date", "D", "the day, like 2018-02-20 (default: today)"),
+            .init("--date", "D", "the day, or one of the week or month, like 2018-02-20 (default: today)"),
+            .init("--span", "S", "day, week (from Monday on) or month (default day)"),
+            .init("--until", "D", "the last day, where --date is the first one of several"),
             .init("--zone", "Z", "time zone, like Europe/Berlin (default UTC)"),
-            .init("--vehicle", "V", "trips: of this vehicle only; compare: whose drives"),
+            .init("--units", "U", "metric or us (default metric)"),
+            .init("--vehicle", "V", "of this vehicle only; compare: whose drives"),
+            .init("--fleet", "F", "of the vehicles of this fleet only"),
             .init("--campus", "ID", "dispatch-day: of this campus only"),
+            .init("--site", "ID", "survey-day: of this site only"),
+            .init("--tour", "ID", "tour-visits: of this tour only"),
             .init("--change", "TIME", "compare: when the car was changed (2026-11-21T08:00:00Z)"),
             .init("--trip", "TIME", "compare: a time within a drive of the route; needs positions"),
             .init("--tag", "TAG", "compare: drives with this tag, where there are no positions"),
@@ -23,54 +30,64 @@ extension Command {
             .init("--to", "TIME", "compare: drives before this time (default: a year after the change)"),
             .init(
                 "--format", "F",
-                "html (not compare), csv, json or table (default: fleet-day, dispatch-day html, else table)"),
+                "html, csv, json, xlsx or table (default: html, of trips table; compare: csv, json, table)"),
         ] + SettingsSource.options,
         example: "drover report trips --date 2018-02-20 --zone Europe/Berlin --vehicle seat-leon",
         run: { arguments in
             if arguments.operands == ["compare"] { return try compare(arguments) }
-            if arguments.operands == ["dispatch-day"] { return try dispatchDay(arguments) }
-            let contents: [[String]: FleetDay.Content] = [["fleet-day"]: .tripsAndAlerts, ["trips"]: .trips]
-            guard let content = contents[arguments.operands] else {
-                throw UsageError("name one report: fleet-day, trips, compare or dispatch-day")
+            guard arguments.operands.count == 1, let report = Report.named(arguments.operands[0]) else {
+                throw UsageError("name one report: \(Report.all.map(\.name).joined(separator: ", ")) or compare")
             }
-            let day = try day(arguments)
-            var vehicle: VehicleID?
-            if let text = arguments.text("--vehicle") {
-                guard content == .trips else { throw UsageError("--vehicle is for `report trips`") }
-                vehicle = VehicleID(text)
-                if vehicle == nil { throw UsageError("--vehicle \(text): is no vehicle's id") }
-            }
-            let render = try arguments.one("--format", of: formats, standard: content == .trips ? "table" : "html")
+            let ask = try ask(report, arguments)
+            let formats = Dictionary(uniqueKeysWithValues: ReportFormat.allCases.map { ($0.rawValue, $0) })
+            let format = try arguments.one(
+                "--format", of: formats, standard: report.name == "trips" ? "table" : "html")
             let settings = try SettingsSource.load(arguments)
-            Out.result(render(try fleetDay(day, content, vehicle, settings)))
+            let source = Report.Source(
+                rules: try settings.tripRules(), price: settings.fuelPrice, queries: try Home.reportQueries(),
+                connection: try Connection(conninfo: settings.text("postgres.reader_url", or: "postgres.url")))
+            do {
+                Out.result(try report.run(ask, source).file(format))
+            } catch let fault as Report.Fault {
+                throw Failure("\(report.name): \(fault)")
+            }
             return .done
         })
 
-    private static func day(_ arguments: Arguments) throws -> ZonedDay {
+    private static func ask(_ report: Report, _ arguments: Arguments) throws -> ReportAsk {
         let zone = arguments.text("--zone") ?? "UTC"
         let date = arguments.text("--date") ?? ZonedDay.date(ofMs: Clock.nowMs(), zone: zone)
-        guard let day = ZonedDay(date: date, zone: zone) else {
+        let length = try arguments.one(
+            "--span", of: Dictionary(uniqueKeysWithValues: ReportSpan.Length.allCases.map { ($0.rawValue, $0) }),
+            standard: "day")
+        let until = arguments.text("--until")
+        if until != nil, arguments.has("--span") { throw UsageError("--span and --until say the same: leave one out") }
+        guard
+            let span = until.map({ ReportSpan(from: date, until: $0, zone: zone) })
+                ?? ReportSpan(length, of: date, zone: zone)
+        else {
             throw UsageError(
-                "--date \(date) --zone \(zone): must be a day like 2018-02-20 and a zone like Europe/Berlin")
+                "--date \(date)\(until.map { " --until \($0)" } ?? "") --zone \(zone): must be days like 2018-02-20, at most "
+                    + "\(ReportSpan.daysMax), and a zone like Europe/Berlin")
         }
-        return day
-    }
-
-    private static func dispatchDay(_ arguments: Arguments) throws -> ExitCode {
-        let day = try day(arguments)
-        let campus = try arguments.text("--campus").map(campusID) ?? ""
-        let render = try arguments.one(
-            "--format",
-            of: ["html": { $0.html() }, "csv": { $0.csv() }, "json": { $0.json() }, "table": { $0.text() }]
-                as [String: @Sendable (DispatchDay) -> String],
-            standard: "html")
-        let settings = try SettingsSource.load(arguments)
-        Out.result(
-            render(
-                try DispatchDay.read(
-                    day, campus: campus, queries: Home.reportQueries(),
-                    on: Connection(conninfo: settings.text("postgres.reader_url", or: "postgres.url")))))
-        return .done
+        var ask = ReportAsk(span: span)
+        ask.units = try arguments.one("--units", of: ["metric": .metric, "us": .us], standard: "metric")
+        for of in ["vehicle", "campus", "site", "tour"] {
+            guard let text = arguments.text("--\(of)") else { continue }
+            guard report.of.rawValue == of else {
+                let others = Report.all.filter { $0.of.rawValue == of }.map { "`report \($0.name)`" }
+                throw UsageError("--\(of) is for \(others.joined(separator: ", "))")
+            }
+            guard Report.isID(text, report.of) else { throw UsageError("--\(of) \(text): is no \(of)'s id") }
+            ask.of = text
+        }
+        if let fleet = arguments.text("--fleet") {
+            guard report.hasFleets, VehicleID(fleet) != nil else {
+                throw UsageError("--fleet \(fleet): is no fleet's id, or `report \(report.name)` has no fleets")
+            }
+            ask.fleet = fleet
+        }
+        return ask
     }
 
     private static func compare(_ arguments: Arguments) throws -> ExitCode {
@@ -106,19 +123,5 @@ extension Command {
                     queries: Home.reportQueries(),
                     on: Connection(conninfo: settings.text("postgres.reader_url", or: "postgres.url")))))
         return .done
-    }
-
-    private static let formats: [String: @Sendable (FleetDay) -> String] = [
-        "html": { $0.html() }, "csv": { $0.csv() }, "json": { $0.json() }, "table": { $0.text() },
-    ]
-
-    static func fleetDay(
-        _ day: ZonedDay, _ content: FleetDay.Content = .tripsAndAlerts, _ vehicle: VehicleID? = nil,
-        _ settings: Settings
-    ) throws -> FleetDay {
-        let connection = try Connection(conninfo: settings.text("postgres.reader_url", or: "postgres.url"))
-        return try FleetDay.read(
-            day, content, vehicle: vehicle, rules: settings.tripRules(), price: settings.fuelPrice,
-            queries: Home.reportQueries(), on: connection)
     }
 }

@@ -91,7 +91,10 @@ struct Sample {
         Out.result("\nTrips (times UTC)\n" + trips.shortTable().text())
         let boxes = Set(SampleBoxes.vehicles)
         let alerts = try connection.query(
-            queries["fleet_day_alerts"], [.timestampMs(0), .timestampMs(UTC.plausible.upperBound)]
+            queries["fleet_day_alerts"],
+            [
+                .timestampMs(0), .timestampMs(UTC.plausible.upperBound), .text(""), .text(""), .int8(Report.rowsMax),
+            ]
         ).map(AlertRow.init).filter { !boxes.contains($0.vehicle) }
         Out.result("\nAlerts (times UTC)\n" + AlertRow.shortTable(alerts).text() + "\n")
         try SampleCampus(settings).show()

@@ -101,6 +101,15 @@ struct PageRole {
             door: door, queries: queries, rules: rules, price: settings.fuelPrice, assets: assets, base: base,
             uploads: uploads, live: live, models: models, codes: codes
         ).add(to: &router)
+        DriveSite(
+            door: door, conninfo: settings.text("postgres.reader_url", or: "postgres.url"), assets: assets,
+            queries: queries, rules: rules, price: settings.fuelPrice, uploads: uploads, streams: streams,
+            troubleCodes: TroubleCodeFolder(try Home.path(settings.text("cars.trouble_codes_dir")))
+        ).add(to: &router)
+        ReportSite(
+            door: door, conninfo: settings.text("postgres.reader_url", or: "postgres.url"), assets: assets,
+            queries: queries, rules: rules, price: settings.fuelPrice
+        ).add(to: &router)
         accounts.add(to: &router)
         if let provider {
             OpenIDSite(provider, accounts: accounts, address: settings.text("web.public_url")).add(to: &router)

@@ -61,7 +61,7 @@ def test_relative_times_need_a_start_to_be_imported(drover, tmp_path):
     (["fly"], "there is no such command"), (["trips"], "no FILE was named"), (["trips", "x", "--gab", "5"], "--gab is not an option"),
     (["trips", "x", "--gap", "0"], "--gap 0: must be a whole number, 1 to 600"), (["trips", "x", "--gap"], "--gap needs a value"),
     (["trips", "x", "--format", "xml"], "must be one of csv, json, table"), (["report"], "fleet-day"),
-    (["report", "fleet-day", "--date", "2026-02-30"], "2026-02-30"), (["report", "fleet-day", "--vehicle", "v"], "report trips"), (["report", "fleet-day", "--date", "2026-02-03", "--zone", "Mars/Base"], "Mars/Base"),
+    (["report", "fleet-day", "--date", "2026-02-30"], "2026-02-30"), (["report", "dispatch-day", "--vehicle", "v"], "report trips"), (["report", "fleet-day", "--date", "2026-02-03", "--zone", "Mars/Base"], "Mars/Base"),
     (["import", "cars", "x.csv", "--vehicle", "a b"], "1 to 64 letters"),
 ])
 def test_wrong_use_is_exit_code_2_and_says_how(drover, arguments, text):

@@ -310,7 +310,7 @@ def test_a_day_is_reported_and_tried_again(office, tmp_path):
     report = lambda *more: office.world.drover.run("report", "dispatch-day", "--campus", campus.name, "--date", date, "--zone", zone, *more, env=office.env)
     run = report("--format", "json")
     assert run.code == 0, run.err
-    rows = json.loads(run.out)
+    rows = json.loads(run.out)["rows"]
     [total] = [row for row in rows if row["hour"] is None]
     hours = [row for row in rows if row["hour"]]
     counts = {state: sum(1 for row in rides if row[0] == state) for state in ("done", "cancelled", "expired", "refused")}

@@ -47,27 +47,30 @@ def get(address, method="GET", visitor=None):
 def test_the_first_page(running, page, screenshots, width):
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(running.page)
-    assert page.title() == "Drover: fleet"
-    assert page.locator("h2").all_inner_texts() == ["Open alerts", "Vehicles", "Last trips"]
-    trips = page.locator("table").nth(2)
+    assert page.title() == "Drover: today"
+    assert page.locator("h2").all_inner_texts() == ["Vehicles now", "Alerts", "Trips of today", "Vehicles", "Last trips", "What you can do"]
+    trips = page.get_by_role("region", name="Last trips")
     assert trips.locator("tr", has_text="seat-leon").count() == 5
     assert re.search(r"42\.4\s+82\.8\s+135", trips.locator("tr", has_text="dodge-caliber").inner_text())
-    alerts = page.locator("table").nth(0).locator("tr", has_text="No service recorded")
-    assert alerts.filter(has_text=re.compile("combine-[12]|sprayer-1|tractor-[12]")).count() == 5
+    page.get_by_role("link", name=re.compile("open alerts")).click()
+    page.wait_for_url("**/alerts")
+    assert page.locator("tr", has_text="No service recorded").count() >= 5
+    page.goto(running.page)
     # Wide tables scroll in their box; the page itself never scrolls sideways.
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert axe_violations(page) == []
     page.screenshot(path=screenshots / f"first-{width}.png", full_page=True)
 
 
-def test_by_keyboard_to_the_day_of_a_trip(running, page, screenshots):
+def test_by_keyboard_to_a_trip_and_its_days_report(running, page, screenshots):
     page.goto(running.page)
-    for _ in range(60):
+    for _ in range(90):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.textContent") == "2018-02-23 17:27":
             break
     page.keyboard.press("Enter")
-    page.wait_for_url("**/reports/fleet-day?date=2018-02-23&zone=UTC")
+    page.wait_for_url("**/trips?date=2018-02-23&vehicle=seat-leon&trip=*")
+    page.goto(running.page + "reports/fleet-day?date=2018-02-23&zone=UTC")
     assert page.locator("h1").inner_text() == "Fleet day 2018-02-23"
     assert page.locator("svg[role=img]").count() == 1
     label = page.locator("svg[role=img]").get_attribute("aria-label")
@@ -121,22 +124,24 @@ def said(running, drover):
     assert drover.run("alert", "acknowledge", alert, "--by", "Jo <b>", "--at", "2026-11-21T08:15:00Z", env=env).code == 0
 
 
-def test_the_page_shows_what_people_have_said(running, said, page, screenshots):
+def test_the_pages_show_what_people_have_said(running, said, page, screenshots):
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 900})
+        page.goto(running.page + "alerts")
+
+        def alert(vehicle, parameter):
+            table = page.get_by_role("region", name=vehicle)
+            return table.locator("tr", has_text=parameter).locator("td").all_inner_texts()
+        assert alert("sprayer-1", "Engine Hours")[0] == "due soon"
+        assert alert("tractor-1", "Engine Hours")[4:6] == ["2026-09-14 00:00", "by Jo <b>, 2026-11-21 08:15\nsilenced until 2099-01-01 08:30"]
+        assert alert("tractor-1", "Last Cell Call In")[4:6] == ["2026-09-20 18:50", "not yet\nsilenced until 2099-01-01 08:30"]
+        assert page.get_by_role("heading", name="Müller's <old> combine (combine-1)").count() == 1
         page.goto(running.page)
-        alerts, vehicles = page.locator("table").nth(0), page.locator("table").nth(1)
-        service = alerts.locator("tr", has_text="sprayer-1").filter(has_text="Engine Hours")
-        assert service.locator(".soon").inner_text() == "due soon"
-        seen = alerts.locator("tr", has_text="tractor-1").filter(has_text="Engine Hours").locator("td").all_inner_texts()
-        assert seen[5] == "2026-09-14 00:00\nseen by Jo <b>, 2026-11-21 08:15\nsilenced until 2099-01-01 08:30"
-        silenced = alerts.locator("tr", has_text="tractor-1").filter(has_text="Last Cell Call In").locator("td").all_inner_texts()
-        assert silenced[5] == "2026-09-20 18:50\nsilenced until 2099-01-01 08:30"
-        assert alerts.locator("tr", has_text="combine-1").first.locator("td").nth(1).inner_text() == "Müller's <old> combine\ncombine-1"
+        vehicles = page.get_by_role("region", name="Vehicles", exact=True)
         named = vehicles.locator("tr", has_text="combine-1").locator("td").all_inner_texts()
         assert (named[0], named[5]) == ("Müller's <old> combine\ncombine-1", "in use")
         new = vehicles.locator("tr", has_text="ordered-1").locator("td").all_inner_texts()
-        assert new == ["Ordered tractor\nordered-1", "–", "0", "machine", "8R Tractor", "in use"]
+        assert new == ["Ordered tractor\nordered-1", "never", "0", "machine", "8R Tractor", "in use"]
         last = vehicles.locator("tbody tr").last.locator("td").all_inner_texts()
         assert (last[0], last[5]) == ("Sold combine\ncombine-2", "disabled")
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -1,0 +1,57 @@
+internal import Fleet
+internal import Postgres
+internal import Trips
+
+/// What each car has used by day. Fuel and cost cover the trips whose fuel is known; `fuel_trips` says how many.
+enum FuelReport {
+    private static let columns = [
+        "day", "vehicle", "trips", "fuel_trips", "distance_km", "driving_h", "idle_pct", "fuel_l",
+        "consumption_l_per_100km", "cost", "currency",
+    ]
+
+    static func read(_ report: Report, _ ask: ReportAsk, _ source: Report.Source) throws -> ReportRows {
+        let trips = try FleetDay.trips(ask, source).filter { !$0.isDiscarded }
+        let days = Dictionary(grouping: trips) { read in
+            Key(day: ZonedDay.date(ofMs: read.trip.startMs, zone: ask.span.zone), vehicle: read.vehicle)
+        }
+        let all = Use(trips)
+        return ReportRows(
+            report, ask, columns: columns,
+            rows: days.keys.sorted().map { key in
+                [.text(key.day), .text(key.vehicle)] + Use(days[key]!).fields
+            }, adds: ["trips"],
+            others: Dictionary(uniqueKeysWithValues: zip(columns.dropFirst(2), all.fields)))
+    }
+
+    private struct Key: Hashable, Comparable {
+        let day, vehicle: String
+        static func < (a: Key, b: Key) -> Bool { (a.day, a.vehicle) < (b.day, b.vehicle) }
+    }
+
+    private struct Use {
+        let fields: [FieldValue]
+
+        init(_ trips: [TripRead]) {
+            let totals = trips.reduce(DriveTotals()) { $0 + $1.trip.totals }
+            let fuelled = trips.filter { $0.figures.litres != nil }
+            let litres = fuelled.reduce(0) { $0 + $1.figures.litres! }
+            let fuelKm = Double(fuelled.reduce(0) { $0 + $1.trip.totals.distanceMm }) / 1e6
+            let prices = fuelled.map(\.figures.price)
+            let currencies = Set(prices.map { $0?.currency })
+            // Two currencies are not added up, and one unknown price makes the sum unknown.
+            let currency = currencies.count == 1 ? currencies.first! : nil
+            let cost = fuelled.reduce(0) {
+                $0 + $1.figures.litres! / Fuel.litresPerUSGallon * ($1.figures.price?.perUSGallon ?? 0)
+            }
+            fields = [
+                .integer(trips.count), .integer(fuelled.count), .number(Double(totals.distanceMm) / 1e6),
+                .number(Double(totals.integratedMs) / 3_600_000),
+                totals.integratedMs > 0
+                    ? .number(Double(totals.idleMs) / Double(totals.integratedMs) * 100) : .null,
+                fuelled.isEmpty ? .null : .number(litres),
+                litres > 0 && fuelKm > 0 ? .number(litres / fuelKm * 100) : .null,
+                currency == nil ? .null : .number(cost), currency.map { .text($0) } ?? .null,
+            ]
+        }
+    }
+}

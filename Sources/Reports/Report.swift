@@ -1,0 +1,150 @@
+package import Alerts
+package import Fleet
+package import Postgres
+package import Trips
+
+/// What a report is asked: of which days, of whom, and in which units.
+package struct ReportAsk {
+    package let span: ReportSpan
+    /// One vehicle, campus, site or tour, as the report has them; empty: all.
+    package var of = ""
+    /// A fleet; empty: all.
+    package var fleet = ""
+    package var units: DriverSettings.Units = .metric
+
+    package init(span: ReportSpan) { self.span = span }
+
+    /// For titles.
+    var narrowed: String { [of, fleet.isEmpty ? "" : "fleet \(fleet)"].filter { !$0.isEmpty }.joined(separator: ", ") }
+}
+
+/// A report by date: `drover report` and the page of reports have the same list, and make the same files of it.
+package struct Report: Sendable {
+    /// More rows than a person reads; a span that has more is refused.
+    package static let rowsMax: Int64 = 20_000
+
+    package struct Fault: Error, CustomStringConvertible { package let description: String }
+
+    /// What it can be narrowed to, beside a fleet.
+    package enum Of: String, Sendable { case vehicle, campus, site, tour }
+
+    /// What a report is made with.
+    package struct Source {
+        let rules: TripRules
+        let price: FuelPrice?
+        let queries: ReportQueries
+        let connection: Connection
+
+        package init(rules: TripRules, price: FuelPrice?, queries: ReportQueries, connection: Connection) {
+            (self.rules, self.price, self.queries, self.connection) = (rules, price, queries, connection)
+        }
+    }
+
+    package let name, title, summary: String
+    package let of: Of
+    package let hasFleets: Bool
+    /// Who may ask for it. What they see of it, the database knows, except of reports of the installation's own.
+    package let roles: Set<Role>
+    /// Campuses and surveys have no owners among accounts: who may ask sees all of them.
+    package let isOfInstallation: Bool
+    /// What is said where there are no rows.
+    package let empty: String
+    private let make: @Sendable (Report, ReportAsk, Source) throws -> any ReportOutput
+
+    private init(
+        _ name: String, _ title: String, _ summary: String, of: Of, hasFleets: Bool = false, roles: Set<Role>,
+        isOfInstallation: Bool = false, empty: String,
+        make: @escaping @Sendable (Report, ReportAsk, Source) throws -> any ReportOutput
+    ) {
+        (self.name, self.title, self.summary, self.of, self.hasFleets) = (name, title, summary, of, hasFleets)
+        (self.roles, self.isOfInstallation, self.empty, self.make) = (roles, isOfInstallation, empty, make)
+    }
+
+    /// Whether a text can name what a report is narrowed to.
+    package static func isID(_ text: String, _ of: Of) -> Bool {
+        switch of {
+        case .vehicle, .campus: VehicleID.isValid(text.utf8)
+        case .site, .tour: (1...200).contains(text.utf8.count) && text.unicodeScalars.allSatisfy { $0.value >= 0x20 }
+        }
+    }
+
+    package static func named(_ name: String) -> Report? { all.first { $0.name == name } }
+
+    /// Everything of it is of one moment of the database.
+    package func run(_ ask: ReportAsk, _ source: Source) throws -> any ReportOutput {
+        try source.connection.snapshot { try make(self, ask, source) }
+    }
+
+    package static let all: [Report] = [
+        Report(
+            "fleet-day", "Fleet day", "trips with what they add up to, alerts, and the speed of each trip of a day",
+            of: .vehicle, hasFleets: true, roles: vehicleReaders, empty: "No trip began in this time."
+        ) { _, ask, source in try FleetDay.read(ask, .tripsAndAlerts, source) },
+        Report(
+            "trips", "Trips", "each trip with its driver, distance, speed, fuel and cost", of: .vehicle,
+            hasFleets: true,
+            roles: tripReaders, empty: "No trip began in this time."
+        ) { _, ask, source in try FleetDay.read(ask, .trips, source) },
+        Report(
+            "fuel", "Fuel", "distance, driving time, fuel, consumption and cost of each car by day", of: .vehicle,
+            hasFleets: true, roles: tripReaders, empty: "No trip began in this time."
+        ) { report, ask, source in try FuelReport.read(report, ask, source) },
+        Report(
+            "alerts", "Alerts", "alerts that were open at any time of the span, by which rule, and who has seen them",
+            of: .vehicle, hasFleets: true, roles: vehicleReaders, empty: "No alert was open in this time."
+        ) { report, ask, source in try report.rows("report_alerts", ask, source) },
+        Report(
+            "maintenance", "Machine maintenance",
+            "of each machine its engine hours, services, and what was due at the end of the span", of: .vehicle,
+            hasFleets: true, roles: vehicleReaders, empty: "There is no machine that you may see."
+        ) { report, ask, source in try report.rows("report_maintenance", ask, source, adds: ["run_h", "services"]) },
+        Report(
+            "dispatch-day", "Dispatch", "rides asked for, served, cancelled; waiting and riding, by hour of the day",
+            of: .campus, roles: [.dispatcher, .operator, .administrator], isOfInstallation: true,
+            empty: "Nobody asked for a ride in this time."
+        ) { report, ask, source in try report.rows("dispatch_day", ask, source, blanks: ["hour": "whole day"]) },
+        Report(
+            "survey-day", "Surveys", "walks, sightings and individuals of each site by day", of: .site,
+            roles: [.researcher, .operator, .administrator], isOfInstallation: true,
+            empty: "No walk began in this time."
+        ) { report, ask, source in
+            try report.rows(
+                "report_surveys", ask, source, adds: ["walks", "sightings", "individuals", "distance_km", "walking_h"])
+        },
+        Report(
+            "tour-visits", "Tour visits", "downloads of each tour and visits of its waypoints by day", of: .tour,
+            roles: [.ranger, .administrator], empty: "Nobody told of a visit in this time."
+        ) { report, ask, source in
+            try report.rows("report_tours", ask, source, adds: ["downloads", "visits"])
+        },
+    ]
+
+    private static let vehicleReaders: Set<Role> = [
+        .farmer, .dealer, .developer, .driver, .fleetManager, .dispatcher, .analyst, .operator, .administrator,
+    ]
+    private static let tripReaders = vehicleReaders.subtracting([.farmer, .dealer])
+
+    /// One question with the parameters that all of them have: the fifth is the fleet, or the zone where there are no fleets.
+    private func rows(
+        _ query: String, _ ask: ReportAsk, _ source: Source, adds: Set<String> = [],
+        blanks: [String: String] = [:]
+    ) throws -> ReportRows {
+        let rows = try source.connection.query(
+            source.queries[query],
+            [
+                .timestampMs(ask.span.fromMs), .timestampMs(ask.span.toMs), .text(ask.of), .int8(Report.rowsMax + 1),
+                .text(hasFleets ? ask.fleet : ask.span.zone),
+            ])
+        try Report.check(rows.count)
+        return ReportRows(
+            self, ask, columns: rows.columns,
+            rows: try rows.map { row in try rows.columns.indices.map { try row.value($0) } }, adds: adds,
+            blanks: blanks)
+    }
+
+    static func check(_ rows: Int) throws(Fault) {
+        guard rows > rowsMax else { return }
+        throw Fault(
+            description: "this is more than \(rowsMax) rows: ask for fewer days, or for one vehicle, fleet or site")
+    }
+}

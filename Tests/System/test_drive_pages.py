@@ -1,0 +1,435 @@
+"""A day of drivers and fleet managers in a real browser: the first page, reports and their files, drives of one route compared,
+a drive while it lasts, a car's health."""
+import csv
+import io
+import json
+import random
+import re
+import time
+import urllib.parse
+import zipfile
+from datetime import datetime, timezone
+from xml.etree import ElementTree
+
+import pytest
+from certificates import self_signed
+from people import PASSWORD, Visitor
+from test_accounts import Site
+from test_gateway import wait_until
+from test_pages import looked_at
+from world import connect, producer
+
+SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+NIGHT_MS = int(datetime(2026, 10, 24, 22, tzinfo=timezone.utc).timestamp() * 1000)
+
+
+@pytest.fixture(scope="module")
+def fleet(world, tmp_path_factory, fixtures):
+    folder = tmp_path_factory.mktemp("drives")
+    fleet = Fleet(world, folder, self_signed(folder, "mail"), fixtures)
+    yield fleet
+    fleet.close()
+
+
+class Fleet:
+    """The recorded drives of one car, commutes of another; its manager, a driver, and people without vehicles."""
+
+    def __init__(self, world, folder, certificate, fixtures):
+        self.world, self.env = world, world.database()
+        self.folder = fixtures / "cars" / "kit-seat-leon"
+        # Two of them are of the same hour: one car cannot drive both.
+        self.files = [file for file in sorted(self.folder.glob("*.1hz.csv")) if "Beschleunigung" not in file.name]
+        for file in self.files:
+            run = world.drover.run("import", "cars", file, "--vehicle", "seat-leon", env=self.env)
+            assert run.code == 0, run.err
+        self.worker = world.worker(self.env, "drives")
+        world.work_off(self.env)
+        self.site = Site(world, self.env, certificate, folder)
+        self.address = f"http://127.0.0.1:{self.site.port}"
+        for account, roles in [("manager", ["fleet_manager"]), ("root", ["administrator", "operator", "ranger", "researcher", "dispatcher"]), ("anna", ["driver"]),
+                               ("sam", ["surveyor"]), ("rita", ["rider"]), ("wanja", ["ranger"]), ("nobody", [])]:
+            self.site.with_account(account, f"{account}@example.org", PASSWORD, *roles)
+        with connect(self.env) as connection:
+            connection.execute("INSERT INTO drover.fleet (fleet, name) VALUES ('north', 'North <cars>'), ('south', 'South')")
+            connection.execute("INSERT INTO drover.fleet_vehicle VALUES ('north', 'car', 'seat-leon'), ('north', 'car', 'chip'), ('north', 'car', 'golf')")
+            connection.execute("INSERT INTO drover.fleet_member VALUES ('north', 'manager')")
+
+    def expected(self):
+        with open(self.folder / "expected.csv") as file:
+            return {row["file"]: row for row in csv.DictReader(file) if row["gap_s"] == "5"}
+
+    def rows(self, sql, *values):
+        with connect(self.env) as connection:
+            return connection.execute(sql, values or None).fetchall()
+
+    def push(self, *records):
+        sender = producer(self.world.brokers)
+        for record in records:
+            sender.produce("drover.cars", key=record["vehicle"].encode(), value=json.dumps(record).encode())
+        assert sender.flush(30) == 0
+
+    def enter(self, page, who="manager", to="/"):
+        page.goto(self.address + "/login?next=" + urllib.parse.quote(to, safe=""))
+        page.get_by_label("Mail address").fill(f"{who}@example.org")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Log in").click()
+        page.wait_for_url(lambda url: "/login" not in url)
+
+    def entered(self, who):
+        visitor = Visitor(self.site.port)
+        assert visitor.log_in(f"{who}@example.org").status == 303
+        return visitor
+
+    def command(self, *words):
+        """The bytes of a report, as the command writes them."""
+        import os
+        import subprocess
+        run = subprocess.run([self.world.drover.program, "report", *words], capture_output=True, timeout=120, env={**os.environ, **self.env})
+        assert run.returncode == 0, run.stderr
+        return run.stdout
+
+    def close(self):
+        self.site.close()
+        self.worker.stop()
+
+
+def raw(visitor, path):
+    """Status, type and the very bytes."""
+    import http.client
+    connection = http.client.HTTPConnection("127.0.0.1", int(visitor.port), timeout=60)
+    connection.request("GET", path, headers={"Cookie": visitor.cookie})
+    answer = connection.getresponse()
+    body = answer.read()
+    connection.close()
+    return answer.status, answer.headers, body
+
+
+def spreadsheet(file):
+    """Rows of each sheet by its name, read without our own code."""
+    with zipfile.ZipFile(io.BytesIO(file)) as archive:
+        assert archive.testzip() is None
+        names = [sheet.get("name") for sheet in ElementTree.fromstring(archive.read("xl/workbook.xml")).iter(SHEET + "sheet")]
+        sheets = {}
+        for number, name in enumerate(names, 1):
+            rows = []
+            for row in ElementTree.fromstring(archive.read(f"xl/worksheets/sheet{number}.xml")).iter(SHEET + "row"):
+                cells = {}
+                for cell in row.iter(SHEET + "c"):
+                    text = "".join(part.text or "" for part in cell.iter() if part.tag in (SHEET + "t", SHEET + "v"))
+                    cells[re.match("[A-Z]+", cell.get("r")).group(0)] = text if cell.get("t") == "inlineStr" else float(text)
+                rows.append(cells)
+            sheets[name] = rows
+        return sheets
+
+
+@pytest.mark.parametrize("who, there, absent", [
+    ("manager", ["Vehicles now", "Alerts", "Trips of today", "Vehicles", "Last trips", "What you can do"], "Tours"),
+    ("wanja", ["What you can do"], "Trips"), ("sam", ["What you can do"], "Map"), ("rita", ["What you can do"], "Map"), ("nobody", ["What you can do"], "Map")])
+def test_everybody_has_a_first_page(fleet, page, screenshots, who, there, absent):
+    fleet.enter(page, who)
+    page.goto(fleet.address)
+    assert page.locator("h1").inner_text() == "Today" and page.locator("h2").all_inner_texts() == there
+    links = page.get_by_role("navigation").get_by_role("link").all_inner_texts()
+    assert absent not in links and links[-1] == f"Account: {who}"
+    # Each of its links leads somewhere that this account may go.
+    for link in page.locator("main dl a").all():
+        assert fleet.entered(who).get(link.get_attribute("href")).status == 200
+    if who == "manager":
+        assert page.get_by_role("region", name="Last trips").locator("tbody tr").count() == 5
+    if who in ("sam", "rita"):
+        assert "app" in page.locator("main").inner_text()
+    if who in ("manager", "sam"):
+        looked_at(page, screenshots, "first")
+
+
+def test_a_fleet_managers_way_from_log_in_to_a_report_and_its_files(fleet, page, screenshots):
+    fleet.enter(page)
+    page.goto(fleet.address)
+    page.get_by_role("navigation").get_by_role("link", name="Reports").click()
+    page.wait_for_url("**/reports")
+    looked_at(page, screenshots, "reports")
+    page.get_by_label("Report", exact=True).select_option("Trips")
+    page.get_by_label("Day", exact=True).fill("2018-02-20")
+    page.get_by_label("Fleet").select_option("North <cars>")
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_url("**/reports?*report=trips*")
+    assert "Trips of 2018-02-20, fleet north" in page.locator("h2").all_inner_texts()
+    wanted = fleet.expected()["2018-02-20_Seat_Leon_KA_KA_Frei.1hz.csv"]
+    [cells] = [row.locator("td").all_inner_texts() for row in page.get_by_role("region", name="Trips", exact=True).locator("tbody tr").all()]
+    # Figures of the day as somebody else has worked them out.
+    assert float(cells[5]) == pytest.approx(float(wanted["distance_km"]), abs=0.051)
+    assert float(cells[7]) == pytest.approx(float(wanted["max_speed_kmh"]), abs=0.5)
+    assert float(cells[11]) == pytest.approx(float(wanted["fuel_gal"]) * 3.785411784, abs=0.0051)
+    assert (int(cells[9]), int(cells[10])) == (int(wanted["sharp_accel"]), int(wanted["sharp_brake"]))
+    looked_at(page, screenshots, "report-trips")
+
+    words = ["trips", "--date", "2018-02-20", "--fleet", "north"]
+    for name, form in [("CSV", "csv"), ("JSON", "json"), ("XLSX", "xlsx"), ("HTML", "html")]:
+        link = page.get_by_role("link", name=name, exact=True).get_attribute("href")
+        status, headers, body = raw(fleet.entered("manager"), link)
+        assert status == 200 and body == fleet.command(*words, "--format", form), form
+        assert body == raw(fleet.entered("manager"), link)[2], "run again it is the same"
+        if form != "html":
+            assert headers["Content-Disposition"] == f'attachment; filename="trips-2018-02-20.{form}"'
+    [row] = csv.DictReader(io.StringIO(fleet.command(*words, "--format", "csv").decode()))
+    [thing] = json.loads(fleet.command(*words, "--format", "json"))["trips"]
+    header, only = spreadsheet(fleet.command(*words, "--format", "xlsx"))["Trips"]
+    columns = {text: place for place, text in header.items()}
+    for key in ("distance_km", "fuel_us_gal", "average_mpg", "max_coolant_c"):
+        assert float(row[key]) == thing[key] == only[columns[key]], key
+    assert float(row["average_mpg"]) == pytest.approx(float(wanted["avg_mpg"]), abs=0.02)
+    assert only[columns["vehicle"]] == "seat-leon" and only[columns["start"]] == row["start"]
+
+
+def test_fuel_of_a_month_adds_up(fleet):
+    manager = fleet.entered("manager")
+    status, _, body = raw(manager, "/reports/fuel?date=2018-02-11&span=month&format=json")
+    report = json.loads(body)
+    assert status == 200 and (report["date"], report["zone"], report["units"]) == ("2018-02-01/2018-02-28", "UTC", "metric")
+    month = {name: row for name, row in fleet.expected().items() if name.startswith("2018-02") and fleet.folder / name in fleet.files}
+    assert sum(row["trips"] for row in report["rows"]) == report["sums"]["trips"] == len(month) == 3
+    assert report["sums"]["fuel_l"] == pytest.approx(sum(float(row["fuel_gal"]) for row in month.values()) * 3.785411784, rel=0.001)
+    assert report["sums"]["distance_km"] == pytest.approx(sum(float(row["distance_km"]) for row in month.values()), rel=0.001)
+    assert report["sums"]["consumption_l_per_100km"] == pytest.approx(report["sums"]["fuel_l"] / report["sums"]["distance_km"] * 100, rel=1e-6)
+    us = json.loads(raw(manager, "/reports/fuel?date=2018-02-11&span=month&units=us&format=json")[2])
+    assert us["sums"]["fuel_us_gal"] == pytest.approx(report["sums"]["fuel_l"] / 3.785411784, rel=1e-5)
+    assert us["sums"]["consumption_mpg"] == pytest.approx(us["sums"]["distance_mi"] / us["sums"]["fuel_us_gal"], rel=1e-5)
+    # Of one fleet, of another one that is not hers, of one vehicle.
+    assert json.loads(raw(manager, "/reports/fuel?date=2018-02-11&span=month&fleet=north&format=json")[2])["sums"] == report["sums"]
+    assert json.loads(raw(manager, "/reports/fuel?date=2018-02-11&span=month&fleet=south&format=json")[2])["rows"] == []
+    assert json.loads(raw(manager, "/reports/fuel?date=2018-02-11&span=month&of=golf&format=json")[2])["rows"] == []
+
+
+@pytest.mark.parametrize("query, date, since, until", [
+    ("date=2025-10-26&zone=Europe/Berlin", "2025-10-26", "2025-10-25T22:00:00Z", "2025-10-26T23:00:00Z"),
+    ("date=2025-03-30&zone=Europe/Berlin", "2025-03-30", "2025-03-29T23:00:00Z", "2025-03-30T22:00:00Z"),
+    ("date=2026-11-22&span=week", "2026-11-16/2026-11-22", "2026-11-16T00:00:00Z", "2026-11-23T00:00:00Z"),
+    ("date=2024-02-29&span=month&zone=America/New_York", "2024-02-01/2024-02-29", "2024-02-01T05:00:00Z", "2024-03-01T05:00:00Z"),
+    ("date=2025-12-31&span=month", "2025-12-01/2025-12-31", "2025-12-01T00:00:00Z", "2026-01-01T00:00:00Z"),
+    ("date=2025-12-30&until=2026-01-02&span=range", "2025-12-30/2026-01-02", "2025-12-30T00:00:00Z", "2026-01-03T00:00:00Z")])
+def test_days_weeks_and_months_are_those_of_the_calendar(fleet, query, date, since, until):
+    report = json.loads(raw(fleet.entered("manager"), f"/reports/fuel?{query}&format=json")[2])
+    assert (report["date"], report["from"], report["to"]) == (date, since, until)
+
+
+REPORTS = ["fleet-day", "trips", "fuel", "alerts", "maintenance", "dispatch-day", "survey-day", "tour-visits"]
+
+
+def fill(fleet):
+    """Rows of surveys, tours, machines and rides, one day of each."""
+    with connect(fleet.env) as connection:
+        if connection.execute("SELECT 1 FROM drover.tour_day").fetchone():
+            return
+        connection.execute("INSERT INTO drover.tour_day VALUES ('gorge', 'visit', 'bridge <1>', '2026-05-14', 12), ('gorge', 'download', '', '2026-05-14', 3), ('gorge', 'visit', 'bridge <1>', '2026-05-15', 2)")
+        connection.execute("""INSERT INTO drover.survey (site, survey, version, account, submitted_by, submitted_at, site_name, started_at, stopped_at, utc_offset_min, local_date,
+                           distance_m, weather_missing, needs_review, sightings, individuals, topic_partition) VALUES
+                           ('=Forest', 's-1', 0, 'sam', 't', now(), NULL, '2026-05-14T06:00Z', '2026-05-14T07:30Z', 180, '2026-05-14', 2500, 0, false, 7, 19, 0),
+                           ('=Forest', 's-2', 0, 'sam', 't', now(), NULL, '2026-05-14T08:00Z', '2026-05-14T08:30Z', 180, '2026-05-14', 500, 0, true, 1, 1, 0)""")
+        connection.execute("INSERT INTO drover.vehicle VALUES ('machine', 'mtg-1', '8R Tractor', 0, now())")
+        connection.execute("INSERT INTO drover.service (vehicle, done_at, engine_hours_h, recorded_by, record_id) VALUES ('mtg-1', '2026-05-14T10:00Z', 800, 'Jo', 'r-1')")
+        connection.execute("""INSERT INTO drover.alert (alert_id, vehicle, model, parameter, unit, severity, state, test, threshold, since_at, opened_at, first_opened_at,
+                           worst_at, worst_value, audience, rules_version) VALUES ('a-1', 'mtg-1', '8R Tractor', 'Coolant Temperature', '°C', 'critical', 'open', 'above', 85,
+                           '2026-05-14T09:00Z', '2026-05-14T09:00Z', '2026-05-14T09:00Z', '2026-05-14T09:05Z', 100, 'farmer', 'v')""")
+
+
+@pytest.mark.parametrize("report", REPORTS)
+def test_every_report_is_the_commands_in_every_format(fleet, report):
+    fill(fleet)
+    root = fleet.entered("root")
+    for words, query in [(["--date", "2026-05-14"], "date=2026-05-14"), (["--date", "2018-02-20", "--span", "week", "--zone", "America/New_York", "--units", "us"],
+                                                                           "date=2018-02-20&span=week&zone=America/New_York&units=us"),
+                         (["--date", "2018-01-01", "--until", "2018-12-31"], "date=2018-01-01&until=2018-12-31&span=range"), (["--date", "1999-01-01"], "date=1999-01-01")]:
+        for form in ("html", "csv", "json", "xlsx", "table"):
+            status, headers, body = raw(root, f"/reports/{report}?{query}&format={form}")
+            assert status == 200 and body == fleet.command(report, *words, "--format", form), (words, form)
+            if form == "json":
+                json.loads(body)
+            if form == "xlsx":
+                assert all(sheet for sheet in spreadsheet(body).values())
+        page = raw(root, f"/reports?report={report}&{query}")[2].decode()
+        assert "Take it along" in page and f"/reports/{report}?span=range" in page
+
+
+def test_reports_of_machines_walks_and_tours_say_what_is_stored(fleet):
+    fill(fleet)
+    root = fleet.entered("root")
+
+    def rows(report):
+        return json.loads(raw(root, f"/reports/{report}?date=2026-05-14&span=week&format=json")[2])
+    [walks] = rows("survey-day")["rows"]
+    assert (walks["walks"], walks["distance_km"], walks["walking_h"], walks["sightings"], walks["individuals"], walks["to_review"]) == (2, 3, 2, 8, 20, 1)
+    tours = rows("tour-visits")
+    assert tours["sums"]["visits"] == 14 and tours["sums"]["downloads"] == 3 and len(tours["rows"]) == 3
+    [alert] = rows("alerts")["rows"]
+    assert (alert["threshold"], alert["worst_value"], alert["unit"], alert["resolved"]) == (85, 100, "°C", None)
+    [us] = json.loads(raw(root, "/reports/alerts?date=2026-05-14&units=us&format=json")[2])["rows"]
+    assert (us["threshold"], us["worst_value"], us["unit"]) == (185, 212, "°F")
+    [machine] = rows("maintenance")["rows"]
+    assert (machine["vehicle"], machine["services"], machine["last_service"], machine["due"]) == ("mtg-1", 1, "2026-05-14T10:00:00Z", "Coolant Temperature (open)")
+    # No text becomes a formula.
+    walk = spreadsheet(raw(root, "/reports/survey-day?date=2026-05-14&format=xlsx")[2])["survey-day"][1]
+    assert "=Forest" in walk.values()
+    assert "'=Forest" in raw(root, "/reports/survey-day?date=2026-05-14&format=csv")[2].decode()
+
+
+def test_who_may_have_which_report(fleet):
+    manager, ranger = fleet.entered("manager"), fleet.entered("wanja")
+    assert "Machine maintenance" in manager.get("/reports").body and "Tour visits" not in manager.get("/reports").body
+    assert re.findall(r"<option value=\"([\w-]+)\"", ranger.get("/reports").body)[0] == "tour-visits"
+    for visitor, path, status in [(manager, "dispatch-day", 403), (manager, "tour-visits", 403), (ranger, "trips", 403), (ranger, "tour-visits", 200), (manager, "nothing", 404),
+                                  (manager, "trips?date=tomorrow", 400), (manager, "trips?zone=Mars", 400), (manager, "trips?format=exe", 400), (manager, "trips?of=a%20b", 400),
+                                  (manager, "trips?date=2026-01-02&until=2026-01-01&span=range", 400), (manager, "trips?date=2020-01-01&until=2026-01-01&span=range", 400),
+                                  (manager, "trips?units=parsec", 400)]:
+        assert visitor.get("/reports/" + path).status == status, path
+    assert manager.get("/reports?report=trips&date=tomorrow").status == 400 and "like 2026-11-21" in manager.get("/reports?report=trips&date=tomorrow").body
+    # Nobody's report has what its account may not see.
+    fill(fleet)
+    assert "seat-leon" not in fleet.entered("anna").get("/reports/trips?date=2018-02-20&format=csv").body
+    assert "mtg-1" not in manager.get("/reports/maintenance?date=2026-05-14&format=csv").body
+    assert "no machine" in manager.get("/reports?report=maintenance&date=2026-05-14").body
+
+
+def commute(day, north_of=0.0, maf=8.0):
+    """Ten minutes along one road at 15 m/s, with positions and some noise."""
+    chance, begin = random.Random(f"{day} {north_of}"), NIGHT_MS + day * 86_400_000
+    return [{"schema": 1, "kind": "reading", "id": f"chip-{day}-{n}", "vehicle": "chip", "ts": begin + n * 2000,
+             "speed_kmh": round(54 + chance.uniform(-3, 3), 1), "rpm": 1800, "maf_gps": round(maf + chance.uniform(-0.5, 0.5), 2),
+             "latitude_deg": round(48 + north_of + n * 30 / 111_195, 7), "longitude_deg": 9.0} for n in range(300)]
+
+
+def test_drives_of_one_route_before_and_after_a_change(fleet, page, screenshots):
+    for day in range(6):
+        fleet.push(*commute(day, maf=8 if day < 3 else 6))
+    fleet.push(*commute(6, north_of=0.05))
+    fleet.world.tick()
+    fleet.world.work_off(fleet.env)
+    wait_until(lambda: fleet.rows("SELECT count(*) FROM drover.trip_now WHERE vehicle = 'chip' AND NOT is_open") == [(7,)], 30, fleet.worker)
+    fleet.enter(page, to="/trips")
+    page.get_by_role("link", name="compare drives of one route").click()
+    page.get_by_label("Car").select_option("chip")
+    page.get_by_role("button", name="Choose its drives").click()
+    page.get_by_label("A drive of the route").select_option(str(NIGHT_MS))
+    change = datetime.fromtimestamp((NIGHT_MS + 3 * 86_400_000) / 1000, timezone.utc).strftime("%Y-%m-%d")
+    page.get_by_label("First day after the change").fill(change)
+    page.get_by_role("button", name="Compare").click()
+    assert "3 drives before, 3 after" in page.locator("h2").all_inner_texts()
+    trip = datetime.fromtimestamp(NIGHT_MS / 1000, timezone.utc).isoformat()
+    words = ["compare", "--vehicle", "chip", "--trip", trip, "--change", change + "T00:00:00Z"]
+    lines = {line["figure"]: line for line in json.loads(fleet.command(*words, "--format", "json"))["figures"]}
+    rows = {cells[0]: cells for cells in (row.locator("td").all_inner_texts() for row in page.get_by_role("region", name="Before and after").locator("tbody tr").all())}
+    for name, figure, scale in [("Consumption, L/100 km", "consumption_l_per_100km", 1), ("Fuel, L", "fuel_l", 1), ("Distance, km", "distance_km", 1), ("Time, min", "duration_s", 1 / 60),
+                                ("Average speed, km/h", "average_speed_kmh", 1)]:
+        cells, line = rows[name], lines[figure]
+        for place, key in [(1, "before_mean"), (2, "before_sd"), (4, "after_mean"), (5, "after_sd"), (7, "difference")]:
+            assert float(cells[place]) == pytest.approx(line[key] * scale, abs=0.0051), (name, key)
+        assert (cells[3], cells[6]) == ("3", "3") and cells[9] == ("clear" if line["clear"] else "may be chance")
+    assert rows["Consumption, L/100 km"][9] == "clear"
+    for name, form in [("CSV", "csv"), ("JSON", "json")]:
+        link = page.get_by_role("link", name=name, exact=True).get_attribute("href")
+        assert raw(fleet.entered("manager"), link)[2] == fleet.command(*words, "--format", form)
+    looked_at(page, screenshots, "compare")
+    # Others see no drive of it, and what is wrong is said.
+    anna = fleet.entered("anna")
+    assert "has no ended trip" in anna.get(f"/trips/compare?vehicle=chip&trip={NIGHT_MS}&change={change}").body
+    for wrong in ["trip=1", "", "tag=a&trip=1767225600000"]:
+        assert anna.get(f"/trips/compare?vehicle=chip&change={change}&{wrong}").status == 400
+
+
+def test_a_drive_while_it_lasts(fleet, page, screenshots):
+    """A recorded drive, as if it were now: the page follows each reading, and the driver's alert."""
+    run = fleet.world.drover.run("vehicle", "register", "golf", "--kind", "car", "--name", "Anna's Golf", "--account", "anna", "--by", "Jo", env=fleet.env)
+    assert run.code == 0, run.err
+    run = fleet.world.drover.run("account", "settings", "set", "anna", "speed_limit_kmh=90", "units=metric", "--by", "Jo", env=fleet.env)
+    assert run.code == 0, run.err
+    start = int(time.time()) * 1000 - 60_000
+    sent = []
+
+    def drive(second, speed):
+        reading = {"schema": 1, "kind": "reading", "id": f"golf-{start + second * 1000}", "vehicle": "golf", "ts": start + second * 1000, "speed_kmh": speed, "rpm": 2000, "maf_gps": 10,
+                   "coolant_c": 88, "voltage_v": 14.1}
+        sent.append(reading)
+        fleet.push(reading)
+    for second in range(60):
+        drive(second, 50)
+    wait_until(lambda: fleet.rows("SELECT 1 FROM drover.trip_now WHERE vehicle = 'golf'") or drive(len(sent), 50), 60, fleet.worker)
+    page.set_viewport_size({"width": 390, "height": 900})
+    fleet.enter(page, "anna")
+    page.goto(fleet.address)
+    page.get_by_role("region", name="Vehicles", exact=True).get_by_role("link", name="live").click()
+    page.wait_for_url("**/cars/golf/live")
+
+    def value(name):
+        return page.locator("#values li", has=page.get_by_text(name, exact=True)).locator("b").inner_text()
+
+    def until(text):
+        page.wait_for_function("(text) => document.getElementById('values').innerText.includes(text)", arg=text, timeout=30_000)
+    drive(len(sent), 61)
+    until("61 km/h")
+    drive(len(sent), 62)
+    until("62 km/h")
+    km = sum((a["speed_kmh"] + b["speed_kmh"]) / 2 * (b["ts"] - a["ts"]) / 3.6e6 for a, b in zip(sent, sent[1:]))
+    litres = sum(10 * (b["ts"] - a["ts"]) / 1000 for a, b in zip(sent, sent[1:])) / 14.7 / 745
+    shown = dict(item.split("\n") for item in page.locator("#values li").all_inner_texts())
+    assert float(shown["Distance"].split()[0]) == pytest.approx(km, abs=0.006)
+    assert float(shown["Fuel used"].split()[0]) == pytest.approx(litres, abs=0.006)
+    assert float(shown["Fuel cost"].split()[0]) == pytest.approx(litres / 3.785411784 * 2.39, abs=0.006)
+    assert float(shown["Average consumption"].split()[0]) == pytest.approx(litres / km * 100, abs=0.11)
+    assert (shown["Engine speed"], shown["Coolant"], shown["Voltage"]) == ("2000 rpm", "88 °C", "14.1 V")
+    assert (shown["Sharp accelerations"], shown["Sharp brakings"]) == ("1", "0")
+    seconds = (sent[-1]["ts"] - start) // 1000
+    assert shown["Driving time"] == f"0:{seconds // 60:02}:{seconds % 60:02}"
+    looked_at(page, screenshots, "live")
+    # Too fast: it is said at once, without a reload.
+    drive(len(sent), 95)
+    page.wait_for_function("() => document.getElementById('drive-alerts').innerText.includes('Speed')", timeout=30_000)
+    assert "above 90 km/h" in page.locator("#drive-alerts").inner_text()
+    # Marks are records: tag, and the end.
+    page.get_by_text("This trip: tag or discard it").click()
+    page.get_by_label("Tag, empty takes it away").fill("to <work>")
+    page.get_by_role("button", name="Tag", exact=True).click()
+    page.wait_for_url("**?said=tag")
+    page.wait_for_function("() => document.getElementById('state').innerText.includes('to <work>')", timeout=30_000)
+    page.get_by_role("button", name="End the trip").click()
+    page.wait_for_url("**?said=stop")
+    wait_until(lambda: fleet.rows("SELECT is_start, marked_by FROM drover.trip_mark WHERE vehicle = 'golf'") == [(False, "anna")], 30, fleet.worker)
+    assert fleet.rows("SELECT tag FROM drover.trip_now WHERE vehicle = 'golf' AND tag IS NOT NULL") == [("to <work>",)]
+    # A form that is sent twice says it once; others may not say anything of her car.
+    anna, manager = fleet.entered("anna"), fleet.entered("manager")
+    form = {"form": anna.mark(), "id": "a-twice", "do": "start", "ts": str(int(time.time() * 1000)), "trip": ""}
+    assert [anna.post("/cars/golf/trip", **form).status for _ in range(2)] == [303, 303]
+    wait_until(lambda: len(fleet.rows("SELECT 1 FROM drover.trip_mark WHERE vehicle = 'golf' AND is_start")) == 1, 30, fleet.worker)
+    fleet.world.work_off(fleet.env)
+    assert len(fleet.rows("SELECT 1 FROM drover.trip_mark WHERE vehicle = 'golf' AND is_start")) == 1
+    assert manager.get("/cars/golf/live").status == 200
+    assert manager.post("/cars/golf/trip", **{**form, "form": manager.mark()}).status == 403
+    assert anna.post("/cars/golf/trip", **{**form, "do": "fly"}).status == anna.post("/cars/golf/trip", **{**form, "do": "tag"}).status == 422
+    assert anna.get("/cars/chip/live").status == 404 and anna.post("/cars/chip/trip", **form).status == 404
+
+
+def test_a_cars_health_is_asked_for_and_shown(fleet, page, screenshots):
+    run = fleet.world.drover.run("vehicle", "register", "golf", "--kind", "car", "--name", "Anna's Golf", "--account", "anna", "--by", "Jo", env=fleet.env)
+    assert run.code == 0, run.err
+    fleet.enter(page, "anna", "/cars/golf/scan")
+    assert "No scan has read its codes yet." in page.locator("main").inner_text()
+    before = fleet.rows("SELECT count(*) FROM drover.health_scan WHERE vehicle = 'golf'")
+    page.get_by_role("button", name="Scan now").click()
+    page.wait_for_function("() => document.getElementById('waiting').innerText.includes('A scan was asked for')", timeout=30_000)
+    wait_until(lambda: fleet.rows("SELECT count(*) FROM drover.health_scan WHERE vehicle = 'golf'") != before, 30, fleet.worker)
+    [(request,)] = fleet.rows("SELECT scan_id FROM drover.health_scan WHERE vehicle = 'golf' AND scanned_at IS NULL")
+    # The gateway's answer.
+    answer = {"schema": 1, "kind": "scan", "id": "scan-1", "vehicle": "golf", "ts": int(time.time() * 1000), "by": "gateway", "request": request, "done": True, "text": "3 trouble codes",
+              "stored": ["P0133", "P1130"], "pending": ["U0100"], "permanent": [], "lamp": True}
+    fleet.push(answer)
+    page.wait_for_function("() => document.getElementById('found').innerText.includes('P0133')", timeout=30_000)
+    rows = {cells[0]: cells for cells in (row.locator("td").all_inner_texts() for row in page.get_by_role("region", name="Trouble codes").locator("tbody tr").all())}
+    assert rows["P0133"][1:4:2] == ["stored", "powertrain"] and "O2 Sensor" in rows["P0133"][2].replace("Oxygen", "O2") and rows["P0133"][5] == "generic"
+    assert rows["P1130"][5] == "the maker's" and (rows["U0100"][1], rows["U0100"][3]) == ("pending", "network")
+    assert "warning lamp on" in page.locator("#found").inner_text()
+    looked_at(page, screenshots, "scan")
+    # Again, and nothing is found: it says so, and the one before stays in the history.
+    again = {**answer, "id": "scan-2", "ts": answer["ts"] + 1000, "text": "no trouble codes", "stored": [], "pending": [], "lamp": False}
+    del again["request"]
+    fleet.push(again)
+    page.wait_for_function("() => document.getElementById('found').innerText.includes('No trouble codes')", timeout=30_000)
+    assert page.get_by_role("region", name="Scans").locator("tbody tr").count() == 2
+    assert fleet.entered("anna").get("/cars/chip/scan").status == 404
