@@ -11,6 +11,7 @@ struct PageShell {
         ("/alerts", "Alerts", FleetSite.viewers),
         ("/trips", "Trips", FleetSite.drivers), ("/fleet", "Overview", FleetSite.drivers),
         ("/thresholds", "Thresholds", ThresholdSite.editors),
+        ("/dispatch", "Dispatch", CampusPages.watchers), ("/ride", "Ride", [.rider]), ("/drive", "Drive", [.rideDriver]),
         ("/tours", "Tours", TourPanel.rangers), ("/settings", "Settings", Site.fleetReaders),
         ("/dealers", "Dealers", DealerSite.roles), ("/administration", "Administration", [.administrator]),
     ]
