@@ -5,14 +5,16 @@
 const droverCampus = (function () {
     const element = document.getElementById("map");
     const map = droverMap(element);
+    const places = (text) => (text ? text.split(",").map((place) => place.split(" ").map(Number)) : []);
+    const boundary = places(element.dataset.boundary);
+    // Before anything is drawn: Leaflet clips lines by the view.
+    fit();
     const marks = L.layerGroup().addTo(map);
     const ways = L.layerGroup().addTo(map);
     // Along roads, by the places that were asked for; null while it is asked, false where there is none.
     const roads = new Map();
     const roadsMax = 200;
 
-    const places = (text) => (text ? text.split(",").map((place) => place.split(" ").map(Number)) : []);
-    const boundary = places(element.dataset.boundary);
     if (boundary.length) L.polygon(boundary, { className: "campus", interactive: false }).addTo(map);
 
     function sign(data) {
@@ -87,10 +89,10 @@ const droverCampus = (function () {
     });
 
     draw();
-    fit();
     follow();
     if (address) setInterval(droverLive.news, 30000);
-    if (document.querySelector("[data-again]")) setTimeout(() => location.reload(), 2000);
+    const again = document.querySelector("[data-again]");
+    if (again) setTimeout(() => location.replace(again.dataset.again || location.href), 2000);
 
     // MARK: one's photo
 

@@ -51,7 +51,7 @@
             const place = latlng.wrap();
             fill(next, place.lat, place.lng);
             // The other end is what is missing now.
-            if (ends.length) choose(ends.find((end) => !fields(end)[0].value) ?? next);
+            if (ends.length) choose(ends.find((end) => !fields(end)[0].value && !document.getElementById(end + "address").value) ?? next);
         });
     }
 
@@ -70,15 +70,13 @@
     const track = document.getElementById("track");
     if (!track) return;
     const said = document.getElementById("tracked"), position = document.getElementById("position");
-    // The server takes 240 records a minute of a driver; positions are one in two seconds.
-    const pauseMs = 2000;
-    let watching = null, sentMs = 0;
+    // The server takes 240 records a minute of a driver. Who stands still is asked for, too: a stop is reached by standing there.
+    const everyMs = 3000;
+    let isAsking = false;
 
     const say = (text) => { if (said.textContent !== text) said.textContent = text; };
 
     async function send({ coords }) {
-        if (Date.now() - sentMs < pauseMs) return;
-        sentMs = Date.now();
         const body = new URLSearchParams({ form: position.elements.form.value, latitude_deg: coords.latitude.toFixed(7), longitude_deg: coords.longitude.toFixed(7) });
         if (coords.speed !== null && coords.speed >= 0) body.set("speed_mps", coords.speed.toFixed(2));
         try {
@@ -87,16 +85,20 @@
         } catch {
             say("Your position cannot be sent: no connection.");
         }
+        isAsking = false;
     }
 
     function watch() {
-        if (watching !== null) navigator.geolocation.clearWatch(watching);
-        watching = null;
         if (!track.checked) return say("It is not sent.");
         if (!navigator.geolocation) return say("This device does not say where it is: type positions.");
-        watching = navigator.geolocation.watchPosition(send, () => say("Your device does not say where it is: type positions."), { enableHighAccuracy: true, maximumAge: 1000 });
+        if (isAsking) return;
+        isAsking = true;
+        navigator.geolocation.getCurrentPosition(
+            send, () => { isAsking = false; say("Your device does not say where it is: type positions."); },
+            { enableHighAccuracy: true, maximumAge: 1000, timeout: 10000 });
     }
 
+    setInterval(watch, everyMs);
     track.addEventListener("change", watch);
     watch();
 })();

@@ -65,7 +65,9 @@ public struct CodeDesk: Sendable {
 
     private func takeCode(_ request: Request) -> Response {
         withFields(request) { campus, person, fields, key in
-            guard let code = fields["code"], CodeDesk.isCode(code) else { return .problem(422, type: "code", detail: "`code` must be the \(CodeDesk.codeDigits) digits.") }
+            guard let code = fields["code"], CodeDesk.isCode(code) else {
+                return .problem(422, type: "code", detail: "`code` must be the \(CodeDesk.codeDigits) digits.")
+            }
             guard let device = fields["device"], (1...CodeDesk.deviceBytesMax).contains(device.utf8.count),
                 device.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
             else {

@@ -56,13 +56,16 @@ struct DispatchPage {
             alarmed.isEmpty
             ? ""
             : " Silent with passengers on board, call: \(alarmed.joined(separator: ", "))."
-        return HTMLText.escaped(
-            "\(view.vehicles.count) vehicles, \(view.rides.count) open rides, \(queued) of them waiting in line.\(alarm)")
+        let counts = [counted(view.vehicles.count, "vehicle"), counted(view.rides.count, "open ride")]
+        return HTMLText.escaped(counts.joined(separator: ", ") + ", \(queued) of them in line." + alarm)
     }
+
+    private func counted(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }
 
     // MARK: Tables. Each body is replaced by itself when it changes.
 
-    private func table(_ id: String, _ caption: String, _ headers: [String], _ rows: [String], empty: String) -> String {
+    private func table(_ id: String, _ caption: String, _ headers: [String], _ rows: [String], empty: String) -> String
+    {
         let body =
             rows.isEmpty
             ? "<tr><td colspan=\"\(headers.count)\" class=\"empty\">\(HTMLText.escaped(empty))</td></tr>"
@@ -105,7 +108,8 @@ struct DispatchPage {
 
     private var rides: String {
         table(
-            "rides", "Open rides", ["Rider", "State", "Vehicle", "From and to", "Passengers", "Pickup", "Drop-off", "Why"],
+            "rides", "Open rides",
+            ["Rider", "State", "Vehicle", "From and to", "Passengers", "Pickup", "Drop-off", "Why"],
             view.rides.map(ride), empty: "Nobody waits or rides.")
     }
 

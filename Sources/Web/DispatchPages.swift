@@ -82,7 +82,9 @@ extension CampusPages {
         guard caller.roles.contains(.administrator) else { return binding(caller, BindForm(.dispatcher)) }
         return PageShell(caller: caller, assets: assets).page(
             "dispatch", at: "/dispatch",
-            main: "<h1>Dispatch</h1>\n<p class=\"empty\">There is no campus yet: <code>drover campus publish</code> makes one.</p>")
+            main:
+                "<h1>Dispatch</h1>\n<p class=\"empty\">There is no campus yet: <code>drover campus publish</code> makes one.</p>"
+        )
     }
 
     /// A vehicle's itinerary along roads, `points` as latitude and longitude; null where there is no road to be had.

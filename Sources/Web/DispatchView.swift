@@ -48,7 +48,8 @@ struct DispatchView {
             queries["campus_events"], [.text(campus), .timestampMs(nowMs - eventsMs)]
         ).map { row in
             Event(
-                atMs: try row.timestampMs("happened_at")!, what: try row.text("event")!, request: try row.text("request"),
+                atMs: try row.timestampMs("happened_at")!, what: try row.text("event")!,
+                request: try row.text("request"),
                 rider: try row.text("rider"), vehicle: try row.text("vehicle"), reason: try row.text("reason"))
         }
         let times = try connection.query(

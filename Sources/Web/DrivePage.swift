@@ -15,6 +15,8 @@ struct DrivePage: Sendable {
     let nowMs: Int64
     var typed: [String: String] = [:]
     var notice: FormPage.Notice?
+    /// What was said is on the log and not decided yet: the page looks again by itself.
+    var isUndecided = false
 
     static func read(_ caller: PageCaller, _ person: Caller, on connection: Connection) throws -> DrivePage {
         let vehicle = try RideReads.vehicle(ofDriver: RideReads.Key(person.campus, person.id), on: connection)
@@ -30,6 +32,7 @@ struct DrivePage: Sendable {
         <h1>\(vehicle.map { "Driving \(HTMLText.escaped($0.vehicle))" } ?? "Come into service")</h1>
         <p>You are \(HTMLText.escaped(profile.name)) on \(HTMLText.escaped(settings?.name ?? person.campus)).</p>
         \(CampusText.notice(notice))
+        \(isUndecided ? "<p role=\"status\" class=\"soon\" data-again=\"/drive\">This is taken and counts; it is being decided.</p>" : "")
         <div class="beside">
         <div>
         \(vehicle.map(service) ?? enter)

@@ -12,7 +12,8 @@ extension CampusPages {
     func addDriving(to router: inout Router) {
         router.add("GET", "/drive") { request in
             page(request, .rideDriver) { caller, person, connection in
-                let page = try DrivePage.read(caller, person, on: connection)
+                var page = try DrivePage.read(caller, person, on: connection)
+                page.isUndecided = request.query["taken"] != nil
                 if let vehicle = page.vehicle {
                     campuses.sign(.vehicleSign(vehicle: vehicle.vehicle), of: person, lastMs: vehicle.signMs)
                 }

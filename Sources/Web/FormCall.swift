@@ -58,7 +58,9 @@ struct FormCall {
         _ response: Response, to page: String, again: @escaping @Sendable (_ why: String, _ status: Int) -> Response
     ) -> Response {
         response.then { response in
-            fault(response).map { again($0, response.status) } ?? .seeOther(page)
+            // 202: on the log, and not decided yet.
+            let back = page + (response.status == 202 ? "?taken" : "")
+            return fault(response).map { again($0, response.status) } ?? .seeOther(back)
         }
     }
 }

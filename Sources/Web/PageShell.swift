@@ -11,7 +11,8 @@ struct PageShell {
         ("/alerts", "Alerts", FleetSite.viewers),
         ("/trips", "Trips", FleetSite.drivers), ("/fleet", "Overview", FleetSite.drivers),
         ("/thresholds", "Thresholds", ThresholdSite.editors),
-        ("/dispatch", "Dispatch", CampusPages.watchers), ("/ride", "Ride", [.rider]), ("/drive", "Drive", [.rideDriver]),
+        ("/dispatch", "Dispatch", CampusPages.watchers), ("/ride", "Ride", [.rider]),
+        ("/drive", "Drive", [.rideDriver]),
         ("/tours", "Tours", TourPanel.rangers), ("/settings", "Settings", Site.fleetReaders),
         ("/dealers", "Dealers", DealerSite.roles), ("/administration", "Administration", [.administrator]),
     ]

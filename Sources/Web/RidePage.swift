@@ -67,7 +67,8 @@ struct RidePage: Sendable {
         let who = ride.isOutstanding ? ride.carrier.map { " \($0.vehicle) with \($0.driverName)" } : nil
         let line = ride.placeInLine.map { ", number \($0) in line" }
         let text = lead + CampusText.state(ride) + (who.map { ":" + $0 } ?? "") + (line ?? "")
-        return HTMLText.escaped(text.prefix(1).uppercased() + text.dropFirst() + (reason.map { " (\($0))" } ?? "") + ".")
+        return HTMLText.escaped(
+            text.prefix(1).uppercased() + text.dropFirst() + (reason.map { " (\($0))" } ?? "") + ".")
     }
 
     private func facts(_ ride: RideNow) -> String {
@@ -102,7 +103,8 @@ struct RidePage: Sendable {
         let cancel =
             isOpen && ride.state != "on_board"
             ? CampusText.button(
-                "/ride/\(Address.escaped(pickup.request))/cancel", "Cancel this ride", caller, id: "cancel", isQuiet: true)
+                "/ride/\(Address.escaped(pickup.request))/cancel", "Cancel this ride", caller, id: "cancel",
+                isQuiet: true)
             : ""
         return "<dl>\(list)</dl>\(cancel)"
     }

@@ -24,7 +24,9 @@ extension CampusPages {
             }
         }
         router.add("POST", "/ride") { request in
-            form(request, .rider) { caller, person, fields, connection in try ask(request, caller, person, fields, connection) }
+            form(request, .rider) { caller, person, fields, connection in
+                try ask(request, caller, person, fields, connection)
+            }
         }
         router.add("POST", "/ride/{request}/cancel") { request in
             form(request, .rider) { caller, person, fields, connection in

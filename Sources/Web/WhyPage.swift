@@ -28,7 +28,8 @@ struct WhyPage {
 
     /// The terms that make the growth, in the order of docs/dispatch.md.
     private static let terms: [(key: String, name: String)] = [
-        ("travel_s", "Travel"), ("wait_s", "Waiting"), ("ride_s", "Riding"), ("order_s", "Order"), ("cancel_s", "Cancel"),
+        ("travel_s", "Travel"), ("wait_s", "Waiting"), ("ride_s", "Riding"), ("order_s", "Order"),
+        ("cancel_s", "Cancel"),
         ("override_s", "Override"), ("promises_s", "Promises"),
     ]
     private static let sums = ["growth_s", "before_s", "after_s"]
@@ -55,7 +56,8 @@ struct WhyPage {
             for key in terms.map(\.key) + sums { seconds[key] = try row.double(key) }
             decisions[decisions.count - 1].options.append(
                 Option(
-                    outcome: try row.text("outcome")!, rank: try row.int("rank"), vehicle: try row.text("vehicle") ?? "–",
+                    outcome: try row.text("outcome")!, rank: try row.int("rank"),
+                    vehicle: try row.text("vehicle") ?? "–",
                     seconds: seconds, isProven: try row.bool("is_proven"), pickupMs: try row.timestampMs("pickup_at"),
                     legsMeasured: try row.int("legs_measured"), legsEstimated: try row.int("legs_estimated")))
         }
@@ -90,7 +92,8 @@ struct WhyPage {
             caption: title,
             headers: [.number("Rank"), .word("Vehicle"), .number("Growth")] + WhyPage.terms.map { .number($0.name) }
                 + [.number("Before"), .number("After"), .text("Best itinerary"), .word("Pickup"), .word("Legs")],
-            rows: tried.map(row), empty: moved.isEmpty ? "No vehicle had room." : "No vehicle was tried for this ride itself.")
+            rows: tried.map(row),
+            empty: moved.isEmpty ? "No vehicle had room." : "No vehicle was tried for this ride itself.")
         for option in moved {
             let pickup = option.pickupMs.map { ", pickup \(caller.clock.second($0))" } ?? ""
             html +=

@@ -128,7 +128,8 @@ struct PageRole {
         self.campuses = campuses
         roads = try settings.routeDesk(conninfo: settings.text("postgres.reader_url", or: "postgres.url"))
         CampusPages(
-            campuses, codes: CodeDesk(campuses, key: try MailRole.codeKey(settings)), door: door, assets: assets, base: base,
+            campuses, codes: CodeDesk(campuses, key: try MailRole.codeKey(settings)), door: door, assets: assets,
+            base: base,
             queries: queries, routes: roads
         ).add(to: &router)
         let routes = router
