@@ -42,11 +42,23 @@ const droverLive = (function () {
 
     /** Hears of news at this address, until the function that is returned is called. */
     function listen(address = "/v1/live", type = "fleet") {
-        const events = new EventSource(address);
-        events.onopen = () => say("");
-        events.onerror = () => say("Not live right now; trying again.");
-        events.addEventListener(type, news);
-        const close = () => events.close();
+        let events = null;
+        let isClosed = false;
+        const close = () => { isClosed = true; events.close(); };
+
+        function open() {
+            if (isClosed) return;
+            events = new EventSource(address);
+            events.onopen = () => say("");
+            events.onerror = () => {
+                say("Not live right now; trying again.");
+                // Browsers try again by themselves, but not when they were refused: streams of pages that were just left count.
+                if (events.readyState === EventSource.CLOSED) setTimeout(open, 5000);
+            };
+            events.addEventListener(type, news);
+        }
+
+        open();
         addEventListener("pagehide", close);
         if (!isStarted) {
             isStarted = true;
