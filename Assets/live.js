@@ -9,6 +9,7 @@ const droverLive = (function () {
     let askedMs = 0;
     let tookMs = 0;
     let isWaiting = false;
+    let isStarted = false;
 
     function say(text) {
         const place = document.getElementById("live");
@@ -39,25 +40,45 @@ const droverLive = (function () {
         }
     }
 
-    function listen() {
-        const events = new EventSource("/v1/live");
-        events.onopen = () => say("");
-        events.onerror = () => say("Not live right now; trying again.");
-        events.addEventListener("fleet", news);
-        document.addEventListener("visibilitychange", news);
-        addEventListener("pagehide", () => events.close());
-        // A page that is shown again from the browser's memory.
-        addEventListener("pageshow", (shown) => { if (shown.persisted) location.reload(); });
+    /** Hears of news at this address, until the function that is returned is called. */
+    function listen(address = "/v1/live", type = "fleet") {
+        let events = null;
+        let isClosed = false;
+        const close = () => { isClosed = true; events.close(); };
+
+        function open() {
+            if (isClosed) return;
+            events = new EventSource(address);
+            events.onopen = () => say("");
+            events.onerror = () => {
+                say("Not live right now; trying again.");
+                // Browsers try again by themselves, but not when they were refused: streams of pages that were just left count.
+                if (events.readyState === EventSource.CLOSED) setTimeout(open, 5000);
+            };
+            events.addEventListener(type, news);
+        }
+
+        open();
+        addEventListener("pagehide", close);
+        if (!isStarted) {
+            isStarted = true;
+            document.addEventListener("visibilitychange", news);
+            // A page that is shown again from the browser's memory.
+            addEventListener("pageshow", (shown) => { if (shown.persisted) location.reload(); });
+        }
+        return close;
     }
 
-    /** Puts the new content in the place of the old where they differ; who is on a link stays on it. */
+    /** Puts the new content in the place of the old where they differ; who is on a link or button stays on it. */
     function replace(old, fresh) {
         if (!old || !fresh || old.outerHTML === fresh.outerHTML) return old;
-        const link = old.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+        const active = old.contains(document.activeElement) ? document.activeElement : null;
+        const link = active?.getAttribute("href"), id = active?.id;
         old.replaceWith(fresh);
         if (link) [...fresh.querySelectorAll("a")].find((each) => each.getAttribute("href") === link)?.focus();
+        else if (id) [...fresh.querySelectorAll("[id]")].find((each) => each.id === id)?.focus();
         return fresh;
     }
 
-    return { start: listen, onPage: (listener) => listeners.push(listener), refresh, replace };
+    return { start: listen, news, onPage: (listener) => listeners.push(listener), refresh, replace };
 })();

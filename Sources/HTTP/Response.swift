@@ -43,6 +43,14 @@ public struct Response: Sendable {
         return response
     }
 
+    /// What `make` makes of it: at once, or on the thread of whoever gives the response when that is.
+    public func then(_ make: @escaping @Sendable (Response) -> Response) -> Response {
+        guard let later else { return make(self) }
+        let answer = LaterAnswer()
+        later.whenGiven { answer.give(make($0)) }
+        return .later(answer)
+    }
+
     /// To another page of ours after a form was taken. Precondition: `path` begins with one `/`.
     public static func seeOther(_ path: String) -> Response {
         precondition(path.hasPrefix("/") && !path.hasPrefix("//"), "redirects stay on this server")

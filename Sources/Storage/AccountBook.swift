@@ -67,6 +67,7 @@ public enum AccountBook {
                 [.text(account)])
             try end(account, connection)
             try connection.query("DELETE FROM drover.account_identity WHERE account = $1", [.text(account)])
+            try connection.query("DELETE FROM drover.person_account WHERE account = $1", [.text(account)])
             return try connection.query(
                 """
                 UPDATE drover.account SET mail = NULL, first_name = '', last_name = '', roles = '{}', password = NULL,

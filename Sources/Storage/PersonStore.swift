@@ -6,6 +6,8 @@ public struct Caller: Equatable, Sendable {
     public let campus, id: String
     public let role: PersonRole
     public let name: String
+    /// Set: who is logged in with a page, and is held to what this account sees.
+    public let account: String?
 }
 
 /// The people of campuses: the roster, mailed codes, tokens of devices.
@@ -34,7 +36,7 @@ public enum PersonStore {
         try connection.query("SELECT * FROM drover.person_of_token($1)", [.bytes(digest)]).first.map { row in
             Caller(
                 campus: try row.text("campus")!, id: try row.text("person")!,
-                role: PersonRole(rawValue: try row.text("role")!)!, name: try row.text("name")!)
+                role: PersonRole(rawValue: try row.text("role")!)!, name: try row.text("name")!, account: nil)
         }
     }
 
@@ -102,6 +104,8 @@ public enum PersonStore {
                     WHERE t.campus = $1 AND t.person = out.person AND t.revoked_at IS NULL
                 ), codes AS (
                     DELETE FROM drover.person_code c USING out WHERE c.campus = $1 AND c.person = out.person
+                ), accounts AS (
+                    DELETE FROM drover.person_account a USING out WHERE a.campus = $1 AND a.person = out.person
                 )
                 SELECT (SELECT count(*) FROM written WHERE person NOT IN (SELECT person FROM before)) AS added,
                     (SELECT count(*) FROM written WHERE person IN (SELECT person FROM before)) AS changed,
@@ -135,7 +139,7 @@ public enum PersonStore {
         }
     }
 
-    /// Tokens and codes of one person. Nil: there is no such person; else how many tokens were ended.
+    /// Tokens, codes and the account of one person. Nil: there is no such person; else how many tokens were ended.
     public static func revokeTokens(campus: String, person: String, on connection: Connection) throws -> Int? {
         try connection.transaction {
             try waitForCodes(connection)
@@ -152,6 +156,7 @@ public enum PersonStore {
     private static func end(_ campus: String, _ person: String, _ connection: Connection) throws -> Int {
         let who: [Parameter] = [.text(campus), .text(person)]
         try connection.query("DELETE FROM drover.person_code WHERE campus = $1 AND person = $2", who)
+        try connection.query("DELETE FROM drover.person_account WHERE campus = $1 AND person = $2", who)
         return try connection.query(
             """
             UPDATE drover.person_token SET revoked_at = now()

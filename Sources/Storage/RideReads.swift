@@ -56,6 +56,13 @@ public enum RideReads {
         return Dictionary(uniqueKeysWithValues: try rows.map { (Int32(try $0.int(0)!), Int64(try $0.int(1)!)) })
     }
 
+    /// Of each campus the last record that changed something of it.
+    public static func offsets(_ campuses: Set<String>, on connection: Connection) throws -> [String: Int64] {
+        let rows = try connection.query(
+            "SELECT campus, record_offset FROM drover.campus WHERE campus = ANY($1)", [.textArray(campuses.sorted())])
+        return Dictionary(uniqueKeysWithValues: try rows.map { (try $0.text(0)!, Int64(try $0.int(1)!)) })
+    }
+
     /// The record that said last where the campus lies; nil: there is no such campus.
     public static func settings(_ campus: String, on connection: Connection) throws -> CampusSettings? {
         let rows = try connection.query("SELECT settings FROM drover.campus WHERE campus = $1", [.text(campus)])
@@ -132,6 +139,14 @@ public enum RideReads {
                 ORDER BY r.requested_at, r.request LIMIT $3
                 """, [.text(campus), .text(rider), .int8(rowsMax)]
         ).map(ride)
+    }
+
+    /// The rider's last one, outstanding or over.
+    public static func last(of rider: Key, on connection: Connection) throws -> RideNow? {
+        try connection.query(
+            select + " WHERE r.campus = $1 AND r.rider = $2 ORDER BY r.requested_at DESC, r.request LIMIT 1",
+            [.text(rider.campus), .text(rider.id)]
+        ).first.map(ride)
     }
 
     private static let select = """

@@ -9,9 +9,10 @@ internal import Storage
 internal import Wire
 
 /// What riders', ride drivers' and dispatchers' apps ask: docs/campus-apps.md. Behind a server that lets in apps with a
-/// certificate only; people show a token of theirs.
+/// certificate only; people show a token of theirs. Pages (`CampusPages`) ask the same of it for who is logged in.
 public final class CampusSite: Sendable {
     let lender: ConnectionLender
+    private let door: Door
     let queries: ReportQueries
     let addresses: AddressDesk?
     let ways: MeasureDesk?
@@ -28,8 +29,9 @@ public final class CampusSite: Sendable {
     ///   - answerWaitMs: so long an answer waits for its decision.
     public init(
         conninfo: String, queries: ReportQueries, uploads: UploadSender, addresses: AddressDesk?, ways: MeasureDesk?,
-        answerWaitMs: Int64, log: Log
+        answerWaitMs: Int64, door: Door, log: Log
     ) {
+        self.door = door
         (self.queries, self.uploads, self.addresses, self.ways) = (queries, uploads, addresses, ways)
         (self.answerWaitMs, self.log) = (answerWaitMs, log)
         lender = ConnectionLender(conninfo: conninfo, idleMax: 8)
@@ -39,6 +41,7 @@ public final class CampusSite: Sendable {
             switch subject.what {
             case .ride: signs.push(.riderSign(rider: subject.person), subject.key.campus, lastMs: signMs)
             case .itinerary: signs.push(.vehicleSign(vehicle: subject.key.id), subject.key.campus, lastMs: signMs)
+            case .campus: break
             }
         }
     }
@@ -93,9 +96,15 @@ public final class CampusSite: Sendable {
 
     // MARK: Reading
 
-    func read(_ make: (Connection) throws -> Response) -> Response {
+    /// As this person: who is logged in with a page is held by the database to what the account sees.
+    func reading<R>(_ caller: Caller, _ body: (Connection) throws -> R) throws -> R {
+        guard let account = caller.account else { return try lender.withConnection(body) }
+        return try door.reading(as: account, body)
+    }
+
+    func read(_ caller: Caller, _ make: (Connection) throws -> Response) -> Response {
         do {
-            return try lender.withConnection(make).with("Cache-Control", "no-store")
+            return try reading(caller, make).with("Cache-Control", "no-store")
         } catch {
             return databaseAway(error)
         }

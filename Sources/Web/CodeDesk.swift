@@ -1,5 +1,6 @@
 internal import Fleet
 public import HTTP
+internal import Postgres
 public import Secrets
 internal import Storage
 internal import Wire
@@ -25,15 +26,7 @@ public struct CodeDesk: Sendable {
 
     private func askCode(_ request: Request) -> Response {
         withFields(request) { campus, person, fields, key in
-            // Made and sealed for whoever asks, so that it takes the same time.
-            let code = CodeKey.randomCode()
-            let isAdmitted = try site.lender.withConnection { connection in
-                try PersonStore.askCode(
-                    campus: campus, person: person, digest: key.digest(code: code, campus: campus, person: person),
-                    mailID: "code-" + Hex.text(Secrets.random(16)), subject: "Your code",
-                    sealedBody: key.seal(Array(CodeDesk.text(code, campus).utf8)), on: connection)
-            }
-            guard isAdmitted else { return tooMany }
+            guard try mail(campus, person, key) else { return tooMany }
             return .json(
                 JSONValue.object([
                     ("detail", .text("If this id is on the roster, a code is on its way to its mail address.")),
@@ -42,11 +35,39 @@ public struct CodeDesk: Sendable {
         }
     }
 
+    /// Mails a code, if there is such a person. False: too many were asked for.
+    private func mail(_ campus: String, _ person: String, _ key: CodeKey) throws -> Bool {
+        // Made and sealed for whoever asks, so that it takes the same time.
+        let code = CodeKey.randomCode()
+        return try site.lender.withConnection { connection in
+            try PersonStore.askCode(
+                campus: campus, person: person, digest: key.digest(code: code, campus: campus, person: person),
+                mailID: "code-" + Hex.text(Secrets.random(16)), subject: "Your code",
+                sealedBody: key.seal(Array(CodeDesk.text(code, campus).utf8)), on: connection)
+        }
+    }
+
+    // MARK: For pages
+
+    var isMailing: Bool { key != nil }
+
+    /// The same for who is logged in. Precondition: codes are mailed.
+    func mail(campus: String, person: String) throws -> Bool { try mail(campus, person, key!) }
+
+    /// Binds the account that the connection reads as. Precondition: codes are mailed.
+    func bind(
+        campus: String, person: String, code: String, on connection: Connection
+    ) throws -> PersonStore.Outcome {
+        try BoundPeople.bind(
+            campus: campus, person: person, digest: key!.digest(code: code, campus: campus, person: person),
+            on: connection)
+    }
+
     private func takeCode(_ request: Request) -> Response {
         withFields(request) { campus, person, fields, key in
-            guard let code = fields["code"], code.utf8.count == CodeDesk.codeDigits,
-                code.utf8.allSatisfy({ (0x30...0x39).contains($0) })
-            else { return .problem(422, type: "code", detail: "`code` must be the \(CodeDesk.codeDigits) digits.") }
+            guard let code = fields["code"], CodeDesk.isCode(code) else {
+                return .problem(422, type: "code", detail: "`code` must be the \(CodeDesk.codeDigits) digits.")
+            }
             guard let device = fields["device"], (1...CodeDesk.deviceBytesMax).contains(device.utf8.count),
                 device.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
             else {
@@ -69,6 +90,10 @@ public struct CodeDesk: Sendable {
             case .tooMany: return tooMany
             }
         }
+    }
+
+    static func isCode(_ text: String) -> Bool {
+        text.utf8.count == codeDigits && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 
     private func endToken(_ request: Request) -> Response {

@@ -10,7 +10,7 @@ extension CampusSite {
     func addDispatching(to router: inout Router) {
         router.add("GET", CampusSite.path + "/decisions/{request}") { [self] request in
             asPerson(request, [.dispatcher]) { caller in
-                read { connection in
+                read(caller) { connection in
                     let id = request.parameters["request"]!
                     guard VehicleID.isValid(id.utf8) else { return CampusSite.notFound }
                     let rows = try connection.query(queries["dispatch_why"], [.text(id), .text(caller.campus)])

@@ -18,6 +18,9 @@ struct PageShell {
             "what happened on a day, in a week, month or longer, to read or take along"
         ),
         ("/thresholds", "Thresholds", ThresholdSite.editors, "from when on a machine's value is an alert"),
+        ("/dispatch", "Dispatch", CampusPages.watchers, "vehicles, rides and waiting times of the campus, as they happen"),
+        ("/ride", "Ride", [.rider], "ask for a ride, see who comes and when"),
+        ("/drive", "Drive", [.rideDriver], "your vehicle's stops in order"),
         ("/tours", "Tours", TourPanel.rangers, "make and publish trail tours; how often they were visited"),
         ("/settings", "Settings", Site.fleetReaders, "switches, limits and fuel price of your drives"),
         ("/dealers", "Dealers", DealerSite.roles, "which dealer sees which machine"),

@@ -18,7 +18,7 @@ extension CampusSite {
             }
         }
         anybody("GET", "/me") { [self] _, caller in
-            read { CampusSite.profile(try CampusSite.person(caller, on: $0), caller) }
+            read(caller) { CampusSite.profile(try CampusSite.person(caller, on: $0), caller) }
         }
         anybody("PUT", "/me") { [self] in put($0, $1) }
         anybody("PUT", "/me/photo") { [self] in putPhoto($0, $1) }
@@ -29,7 +29,7 @@ extension CampusSite {
     }
 
     /// As he said last; before that, as the roster has him.
-    private static func person(_ caller: Caller, on connection: Connection) throws -> RideRecord.Person {
+    static func person(_ caller: Caller, on connection: Connection) throws -> RideRecord.Person {
         try RideReads.profile(RideReads.Key(caller.campus, caller.id), on: connection)
             ?? RideRecord.Person(name: caller.name, photo: nil)
     }
@@ -61,7 +61,7 @@ extension CampusSite {
         if let refusal = overBudget(caller) { return refusal }
         let person: RideRecord.Person
         do {
-            person = make(try lender.withConnection { try CampusSite.person(caller, on: $0) })
+            person = make(try reading(caller) { try CampusSite.person(caller, on: $0) })
         } catch {
             return databaseAway(error)
         }
@@ -76,9 +76,9 @@ extension CampusSite {
 
     // MARK: Photos
 
-    private static let photoBytesMax = 512 << 10
+    static let photoBytesMax = 512 << 10
 
-    private func putPhoto(_ request: Request, _ caller: Caller) -> Response {
+    func putPhoto(_ request: Request, _ caller: Caller) -> Response {
         guard request.body.count <= CampusSite.photoBytesMax else {
             return .problem(
                 413, type: "body-too-large", detail: "A photo has at most \(CampusSite.photoBytesMax) bytes here.")
@@ -101,10 +101,10 @@ extension CampusSite {
         return change(caller) { RideRecord.Person(name: $0.name, photo: photo) }
     }
 
-    private func photo(_ request: Request, _ caller: Caller) -> Response {
+    func photo(_ request: Request, _ caller: Caller) -> Response {
         let found: PhotoStore.Photo?
         do {
-            found = try lender.withConnection {
+            found = try reading(caller) {
                 try PhotoStore.photo(
                     request.parameters["photo"]!, for: RideReads.Key(caller.campus, caller.id),
                     isDispatcher: caller.role == .dispatcher, on: $0)
@@ -112,8 +112,11 @@ extension CampusSite {
         } catch {
             return databaseAway(error)
         }
-        guard let found else { return CampusSite.notFound }
-        return Response(
+        return found.map(CampusSite.document) ?? CampusSite.notFound
+    }
+
+    static func document(_ found: PhotoStore.Photo) -> Response {
+        Response(
             200,
             headers: [
                 ("Content-Type", found.mediaType), ("X-Content-Type-Options", "nosniff"),

@@ -24,20 +24,10 @@ extension CampusSite {
         driver("GET", "/itinerary") { [self] _, caller in
             withVehicle(caller) { vehicle in
                 sign(.vehicleSign(vehicle: vehicle.vehicle), of: caller, lastMs: vehicle.signMs)
-                return read { try CampusSite.itinerary(vehicle, caller, on: $0) }
+                return read(caller) { try CampusSite.itinerary(vehicle, caller, on: $0) }
             }
         }
-        driver("GET", "/itinerary/stream") { [self] request, caller in
-            withVehicle(caller) { vehicle in
-                sign(.vehicleSign(vehicle: vehicle.vehicle), of: caller, lastMs: vehicle.signMs)
-                let first: Response = read { try CampusSite.itinerary(vehicle, caller, on: $0, indent: false) }
-                guard first.status == 200 else { return first }
-                let key = RideReads.Key(caller.campus, vehicle.vehicle)
-                return stream(
-                    RideStreams.Subject(what: .itinerary, key: key, person: caller.id), request,
-                    first: String(decoding: first.body, as: UTF8.self))
-            }
-        }
+        driver("GET", "/itinerary/stream") { [self] in itineraryStream($0, $1) }
         driver("POST", "/stops/{request}/done") { [self] in done($0, $1) }
         driver("POST", "/rides/{request}/override") { [self] in override($0, $1) }
     }
@@ -47,7 +37,7 @@ extension CampusSite {
     private func withVehicle(_ caller: Caller, _ then: (VehicleNow) -> Response) -> Response {
         let vehicle: VehicleNow?
         do {
-            vehicle = try lender.withConnection {
+            vehicle = try reading(caller) {
                 try RideReads.vehicle(ofDriver: RideReads.Key(caller.campus, caller.id), on: $0)
             }
         } catch {
@@ -60,6 +50,18 @@ extension CampusSite {
         return then(vehicle)
     }
 
+    func itineraryStream(_ request: Request, _ caller: Caller) -> Response {
+        withVehicle(caller) { vehicle in
+            sign(.vehicleSign(vehicle: vehicle.vehicle), of: caller, lastMs: vehicle.signMs)
+            let first: Response = read(caller) { try CampusSite.itinerary(vehicle, caller, on: $0, indent: false) }
+            guard first.status == 200 else { return first }
+            let key = RideReads.Key(caller.campus, vehicle.vehicle)
+            return stream(
+                RideStreams.Subject(what: .itinerary, key: key, person: caller.id), request,
+                first: String(decoding: first.body, as: UTF8.self))
+        }
+    }
+
     private static func itinerary(
         _ vehicle: VehicleNow, _ caller: Caller, on connection: Connection, indent: Bool = true
     ) throws -> Response {
@@ -67,7 +69,7 @@ extension CampusSite {
         return .json(RideDocument.itinerary(vehicle, stops, campus: caller.campus).rendered(indent: indent))
     }
 
-    private func enter(_ request: Request, _ caller: Caller) -> Response {
+    func enter(_ request: Request, _ caller: Caller) -> Response {
         let (vehicle, capacity, place): (String, Int64, Position)
         do throws(CampusBody.Fault) {
             let body = try CampusBody(request)
@@ -79,7 +81,7 @@ extension CampusSite {
         let person: RideRecord.Person
         do {
             let me = RideReads.Key(caller.campus, caller.id)
-            let (there, mine, profile, isCampus) = try lender.withConnection { connection in
+            let (there, mine, profile, isCampus) = try reading(caller) { connection in
                 (
                     try RideReads.vehicle(key, on: connection), try RideReads.vehicle(ofDriver: me, on: connection),
                     try RideReads.profile(me, on: connection),
@@ -125,7 +127,7 @@ extension CampusSite {
         return .later(answer)
     }
 
-    private func leave(
+    func leave(
         _ request: Request, _ caller: Caller, _ kind: (String) -> RideRecord.Kind
     ) -> Response {
         withVehicle(caller) { vehicle in
@@ -143,7 +145,7 @@ extension CampusSite {
         }
     }
 
-    private func move(_ request: Request, _ caller: Caller) -> Response {
+    func move(_ request: Request, _ caller: Caller) -> Response {
         let (place, speed): (Position, Int64?)
         do throws(CampusBody.Fault) {
             let body = try CampusBody(request)
@@ -171,7 +173,7 @@ extension CampusSite {
         return withVehicle(caller) { vehicle in
             let ride: RideNow?
             do {
-                ride = try lender.withConnection { try RideReads.ride(RideReads.Key(caller.campus, id), on: $0) }
+                ride = try reading(caller) { try RideReads.ride(RideReads.Key(caller.campus, id), on: $0) }
             } catch {
                 return databaseAway(error)
             }
@@ -180,7 +182,7 @@ extension CampusSite {
         }
     }
 
-    private func done(_ request: Request, _ caller: Caller) -> Response {
+    func done(_ request: Request, _ caller: Caller) -> Response {
         let isPickup: Bool
         do throws(CampusBody.Fault) {
             let stop = try CampusBody(request).optionalText("stop", bytesMax: 10)
@@ -232,7 +234,7 @@ extension CampusSite {
                 : "The drop-off does not count: these passengers are not on board. Say the pickup first.", more: state)
     }
 
-    private func override(_ request: Request, _ caller: Caller) -> Response {
+    func override(_ request: Request, _ caller: Caller) -> Response {
         withRide(request, caller) { ride, vehicle in
             guard ride.state == "assigned" else {
                 return .problem(

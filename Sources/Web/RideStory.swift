@@ -12,12 +12,16 @@ struct RideStory {
     /// The person's last sign of life.
     let signMs: Int64
 
+    /// That there is news: dispatchers' pages ask for it with their own rights.
+    static func campus(_ offset: Int64) -> String { JSONValue.object([("offset", .integer(offset))]).rendered() }
+
     /// What is gone has none.
     static func read(
         _ subjects: Set<RideStreams.Subject>, on connection: Connection
     ) throws -> [RideStreams.Subject: RideStory] {
         let rides = subjects.filter { $0.what == .ride }
-        let itineraries = subjects.subtracting(rides)
+        let itineraries = subjects.filter { $0.what == .itinerary }
+        let campuses = subjects.filter { $0.what == .campus }
         var told: [RideStreams.Subject: RideStory] = [:]
         if !rides.isEmpty {
             let found = try RideReads.rides(rides.map(\.key), on: connection)
@@ -38,6 +42,13 @@ struct RideStory {
                 let document = RideDocument.itinerary(vehicle, stops, campus: subject.key.campus)
                 told[subject] = RideStory(
                     json: document.rendered(), isOver: vehicle.state == "out", signMs: vehicle.signMs)
+            }
+        }
+        if !campuses.isEmpty {
+            let offsets = try RideReads.offsets(Set(campuses.map(\.key.campus)), on: connection)
+            for subject in campuses {
+                guard let offset = offsets[subject.key.campus] else { continue }
+                told[subject] = RideStory(json: campus(offset), isOver: false, signMs: 0)
             }
         }
         return told

@@ -21,9 +21,9 @@ final class RideStreams: Sendable {
 
     /// What a stream is about, and who listens.
     struct Subject: Hashable, Sendable {
-        enum What: Hashable, Sendable { case ride, itinerary }
+        enum What: String, Hashable, Sendable { case ride, itinerary, campus }
         let what: What
-        /// Of the request or the vehicle.
+        /// Of the request or the vehicle; of a campus its own.
         let key: RideReads.Key
         let person: String
     }
@@ -111,7 +111,6 @@ final class RideStreams: Sendable {
     private static func send(_ json: String, to subscriber: inout Subscriber) {
         guard json != subscriber.json else { return }
         subscriber.json = json
-        let name = subscriber.subject.what == .ride ? "ride" : "itinerary"
-        subscriber.stream.send(Array("event: \(name)\ndata: \(json)\n\n".utf8))
+        subscriber.stream.send(Array("event: \(subscriber.subject.what.rawValue)\ndata: \(json)\n\n".utf8))
     }
 }

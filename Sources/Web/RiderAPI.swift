@@ -15,7 +15,7 @@ extension CampusSite {
         }
         router.add("GET", CampusSite.path + "/vehicles") { [self] request in
             asPerson(request, Set(PersonRole.allCases)) { caller in
-                read { connection in
+                read(caller) { connection in
                     let vehicles = try RideReads.vehicles(caller.campus, on: connection)
                     return .json(
                         JSONValue.object([("vehicles", .list(vehicles.map(RideDocument.vehicle)))]).rendered(
@@ -25,7 +25,7 @@ extension CampusSite {
         }
         router.add("GET", CampusSite.path + "/rides") { [self] request in
             asPerson(request, [.rider, .dispatcher]) { caller in
-                read { connection in
+                read(caller) { connection in
                     let rides = try RideReads.outstanding(
                         caller.campus, rider: caller.role == .rider ? caller.id : nil, on: connection)
                     return .json(
@@ -40,18 +40,22 @@ extension CampusSite {
         }
         router.add("GET", CampusSite.path + "/rides/{request}/stream") { [self] request in
             asPerson(request, [.rider]) { caller in
-                let found = find(request, caller)
-                guard let ride = found.ride else { return found.refusal! }
-                sign(.riderSign(rider: caller.id), of: caller, lastMs: ride.signMs)
-                let key = RideReads.Key(caller.campus, ride.pickup.request)
-                return stream(
-                    RideStreams.Subject(what: .ride, key: key, person: caller.id), request,
-                    first: RideDocument.ride(ride, campus: caller.campus).rendered())
+                rideStream(request, caller)
             }
         }
         router.add("POST", CampusSite.path + "/rides/{request}/cancel") { [self] request in
             asPerson(request, [.rider]) { cancel(request, $0) }
         }
+    }
+
+    func rideStream(_ request: Request, _ caller: Caller) -> Response {
+        let found = find(request, caller)
+        guard let ride = found.ride else { return found.refusal! }
+        sign(.riderSign(rider: caller.id), of: caller, lastMs: ride.signMs)
+        let key = RideReads.Key(caller.campus, ride.pickup.request)
+        return stream(
+            RideStreams.Subject(what: .ride, key: key, person: caller.id), request,
+            first: RideDocument.ride(ride, campus: caller.campus).rendered())
     }
 
     static func document(_ ride: RideNow, _ caller: Caller) -> Response {
@@ -64,7 +68,7 @@ extension CampusSite {
     private func find(_ request: Request, _ caller: Caller) -> (ride: RideNow?, refusal: Response?) {
         guard let id = VehicleID(request.parameters["request"]!)?.text else { return (nil, CampusSite.notFound) }
         do {
-            let (ride, isOpen) = try lender.withConnection { connection in
+            let (ride, isOpen) = try reading(caller) { connection in
                 let ride = try RideReads.ride(RideReads.Key(caller.campus, id), on: connection)
                 return (ride, try CampusSite.isUndecided(request.query["after"], on: connection))
             }
@@ -94,7 +98,7 @@ extension CampusSite {
         return CampusSite.document(ride, caller).with("Cache-Control", "no-store")
     }
 
-    private func cancel(_ request: Request, _ caller: Caller) -> Response {
+    func cancel(_ request: Request, _ caller: Caller) -> Response {
         let found = find(request, caller)
         guard let ride = found.ride else { return found.refusal! }
         guard ride.isOutstanding, ride.state != "on_board" else { return CampusSite.cancelled(ride, caller) }
@@ -122,7 +126,7 @@ extension CampusSite {
 
     // MARK: A new ride
 
-    private func pickup(_ request: Request, _ caller: Caller) -> Response {
+    func pickup(_ request: Request, _ caller: Caller) -> Response {
         let (order, key): (PickupOrder, String)
         do throws(CampusBody.Fault) {
             let body = try CampusBody(request)
@@ -180,7 +184,7 @@ extension CampusSite {
     /// What came of the same request before; nil: it is new.
     private func known(_ id: String, _ order: PickupOrder, _ caller: Caller) -> Response? {
         do {
-            let ride = try lender.withConnection { try RideReads.ride(RideReads.Key(caller.campus, id), on: $0) }
+            let ride = try reading(caller) { try RideReads.ride(RideReads.Key(caller.campus, id), on: $0) }
             return ride.map { CampusSite.answer($0, order, caller).with("Cache-Control", "no-store") }
         } catch {
             return databaseAway(error)
@@ -207,7 +211,7 @@ extension CampusSite {
         let pickup = order.pickup(request: id, rider: caller.id)
         let hasProfile: Bool
         do {
-            let found = try lender.withConnection { try CampusSite.rules(caller, on: $0) }
+            let found = try reading(caller) { try CampusSite.rules(caller, on: $0) }
             guard let (rules, isKnown) = found else {
                 return answer.give(
                     .problem(

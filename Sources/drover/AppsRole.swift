@@ -14,24 +14,14 @@ struct AppsRole {
 
     private let settings: Settings
     private let log: Log
-    private let site: CampusSite
     private let server: Server
 
     /// Nil: `apps.port` is not set.
-    init?(
-        _ settings: Settings, queries: ReportQueries, assets: AssetFiles, uploads: UploadSender, log: Log
-    ) throws {
+    init?(_ settings: Settings, site: CampusSite, assets: AssetFiles, log: Log) throws {
         guard let port = try AppsRole.port(settings) else { return nil }
         (self.settings, self.log) = (settings, log)
         let (certificate, clients) = try AppsRole.certificates(settings)
         let codeKey = try MailRole.codeKey(settings)
-        let conninfo = settings.text("postgres.reader_url", or: "postgres.url")
-        let site = CampusSite(
-            conninfo: conninfo, queries: queries, uploads: uploads,
-            addresses: try settings.geocoder().map { AddressDesk($0, conninfo: conninfo, log: log) },
-            ways: try settings.measureDesk(conninfo: conninfo), answerWaitMs: settings.integer("apps.answer_wait_ms"),
-            log: log)
-        self.site = site
         var router = site.router()
         CodeDesk(site, key: codeKey).add(to: &router)
         assets.addDescription(to: &router)
@@ -42,21 +32,16 @@ struct AppsRole {
         limits.connectionsMax = 4_000
         // All of a campus may come through one address.
         limits.connectionsPerAddressMax = 2_000
-        do {
-            server = try Server(
-                host: settings.text("apps.host"), port: port, threads: AppsRole.threads, limits: limits,
-                certificate: certificate, clients: clients,
-                refused: { why, address in
-                    guard let more = lines.pass(why) else { return }
-                    log.warning(
-                        "an app's certificate was refused",
-                        ["why": "\(why)", "address": "\(address)", "repeated": "\(more)"])
-                }
-            ) { routes.route($0) }
-        } catch {
-            site.stop()
-            throw error
-        }
+        server = try Server(
+            host: settings.text("apps.host"), port: port, threads: AppsRole.threads, limits: limits,
+            certificate: certificate, clients: clients,
+            refused: { why, address in
+                guard let more = lines.pass(why) else { return }
+                log.warning(
+                    "an app's certificate was refused",
+                    ["why": "\(why)", "address": "\(address)", "repeated": "\(more)"])
+            }
+        ) { routes.route($0) }
     }
 
     var address: String { "https://\(settings.text("apps.host")):\(server.port)/v1/campuses/" }
@@ -72,9 +57,18 @@ struct AppsRole {
         }
     }
 
-    func stop() {
-        server.stop()
-        site.stop()
+    func stop() { server.stop() }
+
+    /// What apps and pages of campuses ask.
+    static func campuses(
+        _ settings: Settings, queries: ReportQueries, uploads: UploadSender, door: Door, log: Log
+    ) throws -> CampusSite {
+        let conninfo = settings.text("postgres.reader_url", or: "postgres.url")
+        return CampusSite(
+            conninfo: conninfo, queries: queries, uploads: uploads,
+            addresses: try settings.geocoder().map { AddressDesk($0, conninfo: conninfo, log: log) },
+            ways: try settings.measureDesk(conninfo: conninfo), answerWaitMs: settings.integer("apps.answer_wait_ms"),
+            door: door, log: log)
     }
 
     /// Whether the settings hold together and their files can be read.

@@ -59,10 +59,13 @@ struct CampusBench {
             Roles.kafka(settings, clientID: "drover-bench", log: log),
             partitions: Int32(settings.integer("kafka.partitions")), metrics: Metrics(), log: log)
         defer { uploads.stop() }
-        guard
-            let apps = try AppsRole(
-                settings, queries: Home.reportQueries(), assets: Home.assets(), uploads: uploads, log: log)
-        else { preconditionFailure("apps.port is set") }
+        let campuses = try AppsRole.campuses(
+            settings, queries: Home.reportQueries(), uploads: uploads,
+            door: Door(conninfo: "", isSecure: false, log: log), log: log)
+        defer { campuses.stop() }
+        guard let apps = try AppsRole(settings, site: campuses, assets: Home.assets(), log: log) else {
+            preconditionFailure("apps.port is set")
+        }
         defer { apps.stop() }
         let owner = try Connection(conninfo: embedded.conninfo(user: "postgres"))
         try fill(uploads, owner)

@@ -73,6 +73,12 @@ extension Settings {
             try campusTravel(SharedDatabase(conninfo: conninfo)), waitMs: integer("dispatch.measure_ms"))
     }
 
+    /// Draws itineraries on dispatchers' maps. Nil: there is no service for ways.
+    func routeDesk(conninfo: String) throws -> RouteDesk? {
+        guard !text("travel.url").isEmpty else { return nil }
+        return RouteDesk(try travel(), conninfo: conninfo, timeoutMs: Int(integer("travel.timeout_ms")))
+    }
+
     func geocoder() throws -> GeocoderSettings? {
         guard !text("geocoder.url").isEmpty else { return nil }
         var geocoder = GeocoderSettings(

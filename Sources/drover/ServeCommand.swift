@@ -49,6 +49,8 @@ struct PageRole {
     private let streams: AlertStreams
     private let live: LiveStreams
     private let server: Server
+    private let campuses: CampusSite
+    private let roads: RouteDesk?
     private let apps: AppsRole?
     private let surveys: SurveySite
 
@@ -131,6 +133,14 @@ struct PageRole {
             conninfo: settings.text("postgres.reader_url", or: "postgres.url"), uploads: uploads, log: log
         ).add(to: &router)
         TourPanel(door: door, assets: assets, base: base).add(to: &router)
+        let campuses = try AppsRole.campuses(settings, queries: queries, uploads: uploads, door: door, log: log)
+        self.campuses = campuses
+        roads = try settings.routeDesk(conninfo: settings.text("postgres.reader_url", or: "postgres.url"))
+        CampusPages(
+            campuses, codes: CodeDesk(campuses, key: try MailRole.codeKey(settings)), door: door, assets: assets,
+            base: base,
+            queries: queries, routes: roads
+        ).add(to: &router)
         let routes = router
         var limits = Limits()
         limits.bodyBytesMaxByPath = SurveySite.bodyBytesMaxByPath.merging(TourPanel.bodyBytesMaxByPath) { first, _ in
@@ -139,8 +149,10 @@ struct PageRole {
         limits.trustedProxies = Set(
             settings.text("web.trusted_proxies").split(separator: ",").map { String($0.filter { $0 != " " }) })
         do {
-            apps = try AppsRole(settings, queries: queries, assets: assets, uploads: uploads, log: log)
+            apps = try AppsRole(settings, site: campuses, assets: assets, log: log)
         } catch {
+            campuses.stop()
+            roads?.stop()
             surveys.stop()
             uploads.stop()
             streams.stop()
@@ -154,6 +166,8 @@ struct PageRole {
             ) { routes.route($0) }
         } catch {
             apps?.stop()
+            campuses.stop()
+            roads?.stop()
             surveys.stop()
             uploads.stop()
             streams.stop()
@@ -184,6 +198,8 @@ struct PageRole {
     func stop() {
         server.stop()
         apps?.stop()
+        campuses.stop()
+        roads?.stop()
         uploads.stop()
         // What the broker acknowledged last is still marked.
         surveys.stop()

@@ -1,0 +1,30 @@
+internal import Fleet
+public import Postgres
+
+/// Accounts that are bound to people of campuses, for pages: Queries/migrations/0035_campus_pages.sql.
+public enum BoundPeople {
+    /// Whom the account is on which campus, the last one bound first. Precondition: the connection reads as the account.
+    public static func read(_ account: String, on connection: Connection) throws -> [Caller] {
+        try connection.query("SELECT campus, person, role, name FROM drover.bound_people()").map { row in
+            Caller(
+                campus: try row.text(0)!, id: try row.text(1)!, role: PersonRole(rawValue: try row.text(2)!)!,
+                name: try row.text(3)!, account: account)
+        }
+    }
+
+    /// A code for the account that the connection reads as, once.
+    public static func bind(
+        campus: String, person: String, digest: [UInt8], on connection: Connection
+    ) throws -> PersonStore.Outcome {
+        let rows = try connection.query(
+            "SELECT drover.bind_person($1, $2, $3)", [.text(campus), .text(person), .bytes(digest)])
+        return PersonStore.Outcome(rawValue: try rows[0].text(0)!)!
+    }
+
+    /// Campuses that the account may watch. Precondition: the connection reads as the account.
+    public static func campuses(on connection: Connection) throws -> [(id: String, name: String)] {
+        try connection.query("SELECT campus, name FROM drover.campus ORDER BY campus LIMIT 1000").map {
+            (try $0.text(0)!, try $0.text(1)!)
+        }
+    }
+}

@@ -1,0 +1,170 @@
+internal import Fleet
+internal import Reports
+internal import Storage
+
+/// The dispatcher's monitor: vehicles with their itineraries and open rides on a map and in tables that say the same, what went
+/// otherwise than planned, and waiting and riding beside the last weeks.
+struct DispatchPage {
+    private static let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+    private static let events = [
+        "cancelled": "ride cancelled", "expired": "ride given up: no vehicle in time", "refused": "ride refused",
+        "override": "driver refused a ride", "breakdown": "breakdown", "out_of_service": "out of service",
+    ]
+
+    let view: DispatchView
+    let campuses: [(id: String, name: String)]
+    let caller: PageCaller
+    let nowMs: Int64
+    /// There is a routing service to draw itineraries along roads.
+    let hasRoads: Bool
+
+    func html(_ base: BaseMap) -> String {
+        let campus = Address.escaped(view.campus)
+        return """
+            <h1>Dispatch: \(HTMLText.escaped(view.settings.name))</h1>
+            \(chooser)
+            <p id="said" role="status" data-live class="told">\(said)</p>
+            \(CampusText.updated(caller, nowMs: nowMs))
+            <div class="beside" id="follow" data-stream="/dispatch/\(campus)/stream" data-event="campus">
+            \(CampusText.map(base, view.settings, label: "Map of vehicles, itineraries and open stops; the tables say the same"))
+            <div>
+            \(vehicles)
+            \(rides)
+            </div>
+            </div>
+            \(events)
+            \(times)
+            <h2>With other weights</h2>
+            <p>How the day would have gone with other weights, by the same records: <code>drover dispatch try --campus \(HTMLText.escaped(view.campus)) --weights FILE --date \(ZonedDay.date(ofMs: nowMs, zone: caller.clock.zone)) --zone \(HTMLText.escaped(caller.clock.zone))</code></p>
+            """
+    }
+
+    private var chooser: String {
+        guard campuses.count > 1 else { return "" }
+        let options = campuses.map { id, name in
+            "<option value=\"\(HTMLText.escaped(id))\"\(id == view.campus ? " selected" : "")>\(HTMLText.escaped(name))</option>"
+        }.joined()
+        return
+            "<form class=\"filter\" method=\"get\" action=\"/dispatch\"><div><label for=\"campus\">Campus</label>"
+            + "<select id=\"campus\" name=\"campus\">\(options)</select></div><button>Show</button></form>"
+    }
+
+    private var said: String {
+        let queued = view.rides.count { $0.state == "queued" }
+        let alarmed = view.vehicles.filter(\.isAlarmed).map(\.vehicle)
+        let alarm =
+            alarmed.isEmpty
+            ? ""
+            : " Silent with passengers on board, call: \(alarmed.joined(separator: ", "))."
+        let counts = [counted(view.vehicles.count, "vehicle"), counted(view.rides.count, "open ride")]
+        return HTMLText.escaped(counts.joined(separator: ", ") + ", \(queued) of them in line." + alarm)
+    }
+
+    private func counted(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }
+
+    // MARK: Tables. Each body is replaced by itself when it changes.
+
+    private func table(_ id: String, _ caption: String, _ headers: [String], _ rows: [String], empty: String) -> String
+    {
+        let body =
+            rows.isEmpty
+            ? "<tr><td colspan=\"\(headers.count)\" class=\"empty\">\(HTMLText.escaped(empty))</td></tr>"
+            : rows.joined(separator: "\n")
+        let heads = headers.map { "<th scope=\"col\">\(HTMLText.escaped($0))</th>" }.joined()
+        return """
+            <h2 id="\(id)-name">\(HTMLText.escaped(caption))</h2>
+            <div class="scroll" role="region" aria-labelledby="\(id)-name" tabindex="0"><table>
+            <thead><tr>\(heads)</tr></thead>
+            <tbody id="\(id)" data-live>\(body)</tbody></table></div>
+            """
+    }
+
+    private var vehicles: String {
+        table(
+            "vehicles", "Vehicles", ["Vehicle", "Driver", "Next stops", "Seats taken", "Seen"],
+            view.vehicles.map(vehicle), empty: "No vehicle is in service.")
+    }
+
+    private func vehicle(_ vehicle: VehicleNow) -> String {
+        let way = view.way(vehicle)
+        let road =
+            hasRoads && way.count > 1
+            ? " data-road=\"/dispatch/\(Address.escaped(view.campus))/roads/\(Address.escaped(vehicle.vehicle))\" "
+                + "data-road-of=\"\(CampusText.data(DispatchView.roughly(way)))\"" : ""
+        let stops = vehicle.stops.map { stop in
+            let ride = view.rides.first { $0.pickup.request == stop.dropLast(2) }
+            let name = ride.map(view.rider) ?? String(stop.dropLast(2))
+            return "<li>\(stop.hasSuffix(" p") ? "↑ pick up" : "↓ drop off") \(HTMLText.escaped(name))</li>"
+        }
+        let state = vehicle.state == "leaving" ? "<br><span class=\"soft\">leaving service</span>" : ""
+        let alarm = vehicle.isAlarmed ? "<br><span class=\"critical\">silent with passengers: call</span>" : ""
+        return """
+            <tr \(CampusText.mark("●", "\(vehicle.vehicle), \(vehicle.driverName)", vehicle.place, kind: vehicle.isAlarmed ? "alarm" : "vehicle")) data-way="\(CampusText.data(way))"\(road)>\
+            <th scope="row">\(HTMLText.escaped(vehicle.vehicle))</th><td>\(HTMLText.escaped(vehicle.driverName))\(state)\(alarm)</td>\
+            <td>\(stops.isEmpty ? "none" : "<ol class=\"short\">\(stops.joined())</ol>")</td>\
+            <td>\(vehicle.onBoard) of \(vehicle.capacity)</td><td class="k">\(caller.clock.second(vehicle.seenMs))</td></tr>
+            """
+    }
+
+    private var rides: String {
+        table(
+            "rides", "Open rides",
+            ["Rider", "State", "Vehicle", "From and to", "Passengers", "Pickup", "Drop-off", "Why"],
+            view.rides.map(ride), empty: "Nobody waits or rides.")
+    }
+
+    private func ride(_ ride: RideNow) -> String {
+        let (pickup, name) = (ride.pickup, view.rider(ride))
+        func time(_ ms: Int64?) -> String { ms.map { String(caller.clock.second($0).prefix(5)) } ?? "–" }
+        func end(_ sign: String, _ what: String, _ address: String?, _ place: Position, shows: Bool) -> String {
+            let mark = shows ? CampusText.mark(sign, "\(what) \(name)", place, kind: "stop") : ""
+            return "<span \(mark)>\(sign) \(HTMLText.escaped(CampusText.place(address, place)))</span>"
+        }
+        let line = ride.placeInLine.map { ", number \($0) in line" } ?? ""
+        return """
+            <tr><th scope="row">\(HTMLText.escaped(name))</th><td>\(CampusText.short(ride.state))\(line)</td>\
+            <td>\(HTMLText.escaped(ride.carrier?.vehicle ?? "–"))</td>\
+            <td>\(end("↑", "pick up", pickup.fromAddress, pickup.from, shows: ride.state != "on_board"))<br>\
+            \(end("↓", "drop off", pickup.toAddress, pickup.to, shows: true))</td><td class="n">\(pickup.passengers)</td>\
+            <td class="k">\(time(ride.pickupMs))</td><td class="k">\(time(ride.dropoffMs))</td><td>\(why(pickup.request, name))</td></tr>
+            """
+    }
+
+    private func why(_ request: String, _ name: String) -> String {
+        "<a href=\"/dispatch/\(Address.escaped(view.campus))/why/\(Address.escaped(request))\" aria-label=\"Why this vehicle, ride of \(HTMLText.escaped(name))\">why</a>"
+    }
+
+    private var events: String {
+        table(
+            "events", "Otherwise than planned, in the last hour", ["Time", "What", "Rider", "Vehicle", "Why"],
+            view.events.map { event in
+                let vehicle = event.what == "override" ? event.vehicle.map { "given to \($0)" } : event.vehicle
+                let rider = event.rider.map(HTMLText.escaped) ?? "–"
+                let link = event.request.map { why($0, event.rider ?? $0) } ?? "–"
+                return """
+                    <tr><td class="k">\(caller.clock.second(event.atMs))</td><td>\(DispatchPage.events[event.what] ?? CampusText.short(event.what))\(event.reason.map { ": \(HTMLText.escaped($0))" } ?? "")</td>\
+                    <td>\(rider)</td><td>\(HTMLText.escaped(vehicle ?? "–"))</td><td>\(link)</td></tr>
+                    """
+            }, empty: "Nothing: no cancellation, no refusal, no breakdown.")
+    }
+
+    private var times: String {
+        let today = ZonedDay.date(ofMs: nowMs, zone: caller.clock.zone)
+        // 1970 began on a Thursday.
+        let isoDay = ZonedDay(date: today, zone: "UTC").map { Int(($0.fromMs / UTC.msPerDay + 3) % 7 + 1) }
+        let rows = view.times.map { times in
+            let name = times.weekday.map { DispatchPage.weekdays[$0 - 1] + "s, four weeks" } ?? "Today"
+            let isTheSame = times.weekday == isoDay
+            let cells = [times.waitingP50S, times.waitingP90S, times.ridingP50S].map {
+                "<td class=\"n\">\(CampusText.span($0) ?? "–")</td>"
+            }
+            return
+                "<tr\(isTheSame ? " class=\"same\"" : "")><th scope=\"row\">\(name)\(isTheSame ? " (as today)" : "")</th>"
+                + "<td class=\"n\">\(times.requests)</td><td class=\"n\">\(times.served)</td>\(cells.joined())</tr>"
+        }
+        return table(
+            "times", "Waiting and riding, today and in the last four weeks",
+            ["Day", "Rides asked for", "Done", "Waiting, median", "Waiting, 90 %", "Riding, median"], rows,
+            empty: "Nobody asked for a ride in four weeks.")
+    }
+}

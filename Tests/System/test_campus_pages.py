@@ -1,0 +1,470 @@
+"""A dispatcher's, a rider's and a ride driver's day in the browser, from the log-in to the end of a ride, and who sees what of it."""
+import itertools
+import re
+
+import psycopg
+import pytest
+from playwright.sync_api import TimeoutError
+from certificates import self_signed
+from harness import Watch, axe_violations
+from people import PASSWORD, Visitor, lend_cookie
+from services import Services
+from test_accounts import Site
+from test_campus_api import PNG
+from test_dispatch import Campus, place
+from test_gateway import wait_until
+from world import connect, producer
+
+PEOPLE = {"ada": "rider", "bob": "rider", "dora": "ride_driver", "dan": "ride_driver", "dave": "dispatcher"}
+NAMES = {"ada": "Ada <Lovelace>", "bob": "Bob", "dora": "Dora Miller", "dan": "Dan", "dave": "Dave"}
+FORM = re.compile(r'name="(form|key)" value="([^"]+)"')
+
+
+@pytest.fixture(scope="module")
+def town(world, tmp_path_factory):
+    town = Town(world, tmp_path_factory.mktemp("town"))
+    yield town
+    town.close()
+
+
+class Town:
+    """A campus that is dispatched, with a roster, mail, addresses and roads, and people with accounts."""
+
+    def __init__(self, world, folder):
+        self.world, self.env, self.sender, self.folder = world, world.database(), producer(world.brokers), folder
+        self.worker = world.worker(self.env, "town")
+        self.worker.wait_for("partitions assigned", 30)
+        self.services = Services(folder)
+        self.site = Site(world, self.env, self_signed(folder, "mail"), folder)
+        self.site.server.stop()
+        self.site.serve(0, "--set", f"geocoder.url={self.services.address}", "--set", f"geocoder.ca_file={self.services.certificate}", "--set",
+                        "geocoder.calls_max=600/min", "--set", f"travel.url={self.services.address}", "--set", f"travel.ca_file={self.services.certificate}",
+                        "--set", "outside.failures_max=100")
+        self.address = f"http://127.0.0.1:{self.site.port}"
+        self.campus = Campus(self, "north", {"pickup_s": 0, "dropoff_s": 0})
+        self.settle()
+        roster = folder / "roster.csv"
+        roster.write_text("id,role,name,mail\n" + "".join(f"{who}-1,{role},{NAMES[who]},{who}@campus.example\n" for who, role in PEOPLE.items()))
+        run = world.drover.run("import", "people", roster, "--campus", "north", env=self.env)
+        assert run.code == 0, run.err
+        for who, role in PEOPLE.items():
+            self.site.with_account(who, f"{who}@example.org", PASSWORD, role)
+        self.site.with_account("root", "root@example.org", PASSWORD, "administrator")
+        self.site.with_account("eve", "eve@example.org", PASSWORD, "rider", "ride_driver", "dispatcher")
+
+    def settle(self):
+        self.world.work_off(self.env, 300)
+
+    def rows(self, sql, *values):
+        with connect(self.env) as connection:
+            return connection.execute(sql, values or None).fetchall()
+
+    def bind(self, who):
+        """As a mailed code would have."""
+        with connect(self.env) as connection:
+            connection.execute("INSERT INTO drover.person_account VALUES ('north', %s, %s) ON CONFLICT DO NOTHING", [f"{who}-1", who])
+
+    def visitor(self, who):
+        visitor = Visitor(self.site.port)
+        assert visitor.log_in(f"{who}@example.org").status == 303
+        return visitor
+
+    def ride(self, rider, *columns):
+        [row] = self.rows(f"SELECT {', '.join(columns)} FROM drover.ride WHERE rider = %s ORDER BY requested_at DESC LIMIT 1", f"{rider}-1")
+        return row
+
+    def close(self):
+        self.site.close()
+        self.worker.stop()
+        self.services.close()
+
+
+@pytest.fixture
+def browsing(browser, town):
+    """A browser of each person: the test fails when a page of theirs misbehaved."""
+    opened = []
+
+    def enter(who, path, log_in=True, **context):
+        watch = Watch()
+        made = browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-GB", timezone_id="Europe/Berlin", **context)
+        made.set_default_timeout(20_000)
+        watch.attach(made)
+        page = made.new_page()
+        page.watch = watch
+        opened.append((made, watch, who))
+        if log_in:
+            page.goto(town.address + "/login?next=" + path)
+            page.get_by_label("Mail address").fill(f"{who}@example.org")
+            page.get_by_label("Password").fill(PASSWORD)
+            page.get_by_role("button", name="Log in").click()
+            page.wait_for_url("**" + path)
+        else:
+            lend_cookie(town.visitor(who), page, town.address)
+            page.goto(town.address + path)
+        return page
+
+    yield enter
+    for made, watch, who in opened:
+        made.close()
+        assert watch.problems() == {}, f"the page of {who} misbehaved"
+
+
+def looked_at(page, screenshots, name):
+    """Nothing sticks out, and axe finds nothing: at a desk in the light, on a phone in the dark, on a small one."""
+    for width, scheme in ((1280, "light"), (390, "dark"), (360, "light")):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (name, width)
+        assert width == 360 or axe_violations(page) == [], (name, width, scheme)
+        page.screenshot(path=screenshots / f"{name}-{width}-{scheme}.png", full_page=True)
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def bound(town, page, who):
+    """Has a code mailed and hands it in, as the page says."""
+    page.locator("#ask-campus").fill("north")
+    page.locator("#ask-id").fill(f"{who}-1")
+    before = len(town.site.office.box.mails)
+    page.get_by_role("button", name="Mail me a code").click()
+    page.get_by_text("a code is on its way").wait_for()
+    wait_until(lambda: len(town.site.office.box.mails) > before, 20)
+    [code] = re.findall(r"\b\d{8}\b", town.site.mail(before).get_content())
+    page.get_by_label("Code from the mail").fill(code)
+    page.get_by_role("button", name="Bind this account").click()
+
+
+def said(page, text):
+    """Shows without a reload."""
+    try:
+        page.wait_for_function("(text) => document.getElementById('said')?.innerText.includes(text)", arg=text)
+    except TimeoutError:
+        pytest.fail(f"{page.url} does not say `{text}` but:\n{page.locator('main').inner_text()}")
+
+
+def until(page, what):
+    """Pages go on meanwhile: their requests pass through this process, which must not sleep."""
+    for _ in range(100):
+        if what():
+            return
+        page.wait_for_timeout(200)
+    pytest.fail("not after 20 s")
+
+
+def geolocated(x, y):
+    at = place(x, y)
+    return {"geolocation": {"latitude": at["latitude_deg"], "longitude": at["longitude_deg"]}, "permissions": ["geolocation"]}
+
+
+def click_map(page, x, y):
+    """At a place of the campus."""
+    at = place(x, y)
+    page.locator("#map").scroll_into_view_if_needed()
+    point = page.evaluate("([a, b]) => { const p = droverCampus.map.latLngToContainerPoint([a, b]); return [p.x, p.y]; }", [at["latitude_deg"], at["longitude_deg"]])
+    page.locator("#map").click(position={"x": point[0], "y": point[1]})
+
+
+def test_a_day_from_the_log_in_to_the_end_of_a_ride(town, browsing, screenshots, tmp_path):
+    dave = browsing("dave", "/dispatch")
+    looked_at(dave, screenshots, "bind")
+    bound(town, dave, "dave")
+    said(dave, "0 vehicles, 0 open rides")
+
+    # The driver comes into service where the device says that she is.
+    dora = browsing("dora", "/drive", **geolocated(100, 50))
+    bound(town, dora, "dora")
+    dora.wait_for_url("**/drive")
+    dora.get_by_text("Your name and photo").click()
+    (tmp_path / "face.png").write_bytes(PNG)
+    dora.get_by_label("Another photo").set_input_files(tmp_path / "face.png")
+    dora.get_by_role("button", name="Keep this photo").click()
+    dora.get_by_text("Kept.").wait_for()
+    dora.reload()
+    dora.get_by_label("Vehicle's id").fill("bus-1")
+    dora.get_by_role("button", name="Where I am").click()
+    dora.wait_for_function("() => document.getElementById('latitude_deg').value")
+    looked_at(dora, screenshots, "enter")
+    dora.get_by_role("button", name="Come into service").click()
+    said(dora, "No stops.")
+    said(dave, "1 vehicle")
+    assert "Dora Miller" in dave.locator("#vehicles").inner_text()
+    assert dave.locator(".leaflet-overlay-pane path.campus").count() == 1
+
+    # The rider asks: an address, and a click on the map.
+    ada = browsing("ada", "/ride")
+    bound(town, ada, "ada")
+    ada.get_by_label("Address of the start").fill("2121 I Street NW")
+    ada.get_by_role("group", name="To").get_by_role("button", name="Choose on the map").click()
+    click_map(ada, 400, 300)
+    assert float(ada.locator("#to_latitude_deg").input_value()) == pytest.approx(place(400, 300)["latitude_deg"], abs=1e-4)
+    ada.get_by_label("Passengers").fill("2")
+    ada.get_by_label("What your driver should know").fill("red coat <b>")
+    looked_at(ada, screenshots, "ask")
+    form = dict(FORM.findall(ada.content().split('id="ask"')[1]))
+    ada.get_by_role("button", name="Ask for this ride").dblclick()
+    said(ada, "A vehicle is coming: bus-1 with Dora Miller")
+    # The second click of two takes the place of the first one's answer.
+    ada.watch.failed = [line for line in ada.watch.failed if "/ride: net::ERR_ABORTED" not in line]
+    [(request, passengers, address)] = town.rows("SELECT request, passengers, from_address FROM drover.ride")
+    assert (passengers, address) == (2, "2121 I Street NW")
+    # Sent again with what the form held, it is the same ride: nothing is made twice.
+    answer = ada.request.post(town.address + "/ride", form={
+        **form, "passengers": "2", "description": "red coat <b>", "from_address": "2121 I Street NW",
+        **{f"to_{key}": str(value) for key, value in zip(["latitude_deg", "longitude_deg"], town.ride("ada", "to_latitude_deg", "to_longitude_deg"))}},
+        headers={"Origin": town.address})
+    assert answer.ok and len(town.rows("SELECT 1 FROM drover.ride")) == 1, answer.text()
+    face = ada.locator("#now img.face")
+    assert face.get_attribute("alt") == "Photo of Dora Miller" and face.evaluate("image => image.complete && image.naturalWidth > 0")
+    assert "from your start" in ada.locator("#now").inner_text()
+    looked_at(ada, screenshots, "ride")
+
+    # The driver is shown it; the dispatcher, too, with the way along the road.
+    said(dora, "Next: pick up Ada <Lovelace> (2).")
+    stops = dora.locator("ol.stops > li")
+    assert stops.count() == 2
+    assert "“red coat <b>”" in stops.first.inner_text() and "2121 I Street NW" in stops.first.inner_text() and re.search(r"2 passengers, \d+ m", stops.first.inner_text())
+    looked_at(dora, screenshots, "drive")
+    said(dave, ", 1 open ride")
+    assert "↑ pick up Ada <Lovelace>" in dave.locator("#vehicles").inner_text()
+    dave.wait_for_function("() => document.querySelector('.leaflet-overlay-pane path.way') && !document.querySelector('.leaflet-overlay-pane path.way').getAttribute('stroke-dasharray')")
+    assert any(path.startswith("/route/v1/driving/") for path in town.services.paths())
+    looked_at(dave, screenshots, "dispatch")
+
+    # Her device says where she is while the page is open.
+    at = geolocated(0, 0)["geolocation"]
+    dora.context.set_geolocation(at)
+    until(dora, lambda: town.rows("SELECT 1 FROM drover.ride_vehicle WHERE abs(latitude_deg - %s) < 1e-6", at["latitude"]))
+
+    dora.get_by_role("button", name="Done: Pick up Ada <Lovelace>").click()
+    said(dora, "Next: drop off Ada <Lovelace> (2).")
+    said(ada, "On board")
+    dave.wait_for_function("() => document.getElementById('rides').innerText.includes('on board')")
+    assert ada.get_by_role("button", name="Cancel this ride").count() == 0
+    dora.get_by_role("button", name="Done: Drop off Ada <Lovelace>").click()
+    said(dora, "No stops.")
+    said(ada, "Your last ride: done.")
+    said(dave, ", 0 open rides")
+    assert town.ride("ada", "state") == ("done",)
+    assert re.search(r"Today\s+1\s+1\s", dave.locator("#times").inner_text())
+
+    # One is cancelled, and the dispatcher sees it.
+    asked(ada, 200, 200)
+    said(ada, "A vehicle is coming")
+    said(dora, "Next: pick up")
+    ada.get_by_role("button", name="Cancel this ride").click()
+    said(ada, "Your last ride: cancelled.")
+    said(dora, "No stops.")
+    dave.wait_for_function("() => document.getElementById('events').innerText.includes('ride cancelled')")
+
+    # One is refused: it waits in line, and goes to the next vehicle that comes.
+    asked(ada, 300, 100)
+    said(ada, "A vehicle is coming")
+    said(dora, "Next: pick up")
+    dora.get_by_role("button", name="Refuse the ride of Ada <Lovelace>").click()
+    said(dora, "No stops.")
+    said(ada, "Waiting for a vehicle, number 1 in line.")
+    dave.wait_for_function("() => document.getElementById('events').innerText.includes('driver refused a ride')")
+    town.campus.vehicle("bus-2", -300, -300)
+    said(ada, "A vehicle is coming: bus-2 with Driver of bus-2")
+    dave.wait_for_function("() => document.getElementById('rides').innerText.includes('bus-2')")
+    looked_at(dave, screenshots, "refused")
+
+    # Why: what the page says is what the decisions say.
+    dave.locator("#rides").get_by_role("link", name="Why this vehicle").click()
+    dave.wait_for_url("**/why/**")
+    compare_why(town, dave, town.ride("ada", "request")[0])
+    looked_at(dave, screenshots, "why")
+
+    dora.get_by_role("button", name="Out of service").click()
+    dora.get_by_text("You are not in service.").wait_for()
+    town.settle()
+    assert town.rows("SELECT state FROM drover.ride_vehicle WHERE vehicle = 'bus-1'") == [("out",)]
+    ada.get_by_role("button", name="Cancel this ride").click()
+    said(ada, "Your last ride: cancelled.")
+
+
+def asked(page, to_x, to_y):
+    page.get_by_label("Address of the start").fill("2121 I Street NW")
+    for key, value in place(to_x, to_y).items():
+        page.locator(f"#to_{key}").fill(str(value))
+    page.get_by_role("button", name="Ask for this ride").click()
+
+
+def compare_why(town, page, request):
+    """Each vehicle that was tried, with all its terms, against the rows of the decisions themselves."""
+    expected = []
+    for made, why in town.rows("SELECT made_at, why FROM drover.dispatch_decision WHERE campus = 'north' ORDER BY made_at, record_offset"):
+        for step in why["steps"]:
+            for choice in step["choices"]:
+                if choice["request"] == request:
+                    expected.append((step["event"], why["weights"], choice["options"]))
+    shown = [[[cell.strip() for cell in row.locator("td").all_inner_texts()] for row in section.locator("tbody tr").all()]
+             for section in page.locator("main section").all()]
+    shown = [rows for rows in shown if rows]
+    expected = [entry for entry in expected if entry[2]]
+    assert len(shown) == len(expected) >= 2
+    terms = ["growth_s", "travel_s", "wait_s", "ride_s", "order_s", "cancel_s", "override_s", "promises_s", "before_s", "after_s"]
+    for rows, (_, _, options) in zip(shown, expected):
+        assert [(row[0], row[1]) for row in rows] == [(str(at + 1), option["vehicle"]) for at, option in enumerate(options)]
+        for row, option in zip(rows, options):
+            assert [float(cell) for cell in row[2:12]] == [pytest.approx(option[term]) for term in terms]
+            assert row[12] == ("proven" if option["proven"] else "not proven")
+            assert row[14] == f"{option['legs_measured']} measured, {option['legs_estimated']} estimated"
+            # The terms make the growth.
+            assert sum(float(cell) for cell in row[3:10]) == pytest.approx(float(row[2]), abs=0.01)
+    weights = page.locator("main section dl").first.inner_text()
+    for name, value in expected[0][1].items():
+        assert re.search(rf"\b{name} {float(value):g}\b", weights), (name, weights)
+
+
+def test_a_ride_that_cannot_be_says_why_and_keeps_what_was_typed(town, browsing, screenshots):
+    town.bind("bob")
+    bob = browsing("bob", "/ride", log_in=False)
+    for key, value in {**{f"from_{key}": value for key, value in place(0, 0).items()}, **{f"to_{key}": value for key, value in place(5000, 0).items()}}.items():
+        bob.locator(f"#{key}").fill(str(value))
+    bob.get_by_label("What your driver should know").fill("two bags")
+    bob.get_by_role("button", name="Ask for this ride").click()
+    alert = bob.get_by_role("alert")
+    alert.wait_for()
+    assert re.search(r"A ride leaves the campus by at most 804 m; where you go is \d+ m outside", alert.inner_text())
+    assert bob.get_by_label("What your driver should know").input_value() == "two bags"
+    assert bob.locator("#to_latitude_deg").input_value() == str(place(5000, 0)["latitude_deg"])
+    looked_at(bob, screenshots, "outside")
+    for values, text in [({"from_address": "", "from_latitude_deg": "", "from_longitude_deg": ""}, "Say where you start"),
+                         ({"from_latitude_deg": "north"}, "latitude of the start must be a number of degrees"),
+                         ({"from_address": "nowhere", "from_latitude_deg": "", "from_longitude_deg": ""}, "This address is not found"),
+                         ({"passengers": "101"}, "number of passengers must be a whole number")]:
+        bob.goto(town.address + "/ride")
+        for key, value in {**{f"from_{key}": value for key, value in place(0, 0).items()}, **{f"to_{key}": value for key, value in place(100, 0).items()}, **values}.items():
+            bob.locator(f"#{key}").fill(str(value))
+        # What the browser itself would not send.
+        bob.locator("#ask").evaluate("form => form.noValidate = true")
+        bob.get_by_role("button", name="Ask for this ride").click()
+        assert text in bob.get_by_role("alert").inner_text()
+    assert town.rows("SELECT 1 FROM drover.ride WHERE rider = 'bob-1'") == []
+    assert all("422" in line for line in bob.watch.console)
+    bob.watch.forgive()
+
+
+def test_without_script_a_ride_is_asked_for_and_cancelled(town):
+    town.bind("bob")
+    bob = town.visitor("bob")
+    form = dict(FORM.findall(bob.get("/ride").body.split('id="ask"')[1]))
+    order = {**form, "passengers": "1", "from_address": "2121 I Street NW", "to_latitude_deg": "38,9", "to_longitude_deg": "-77,05"}
+    answers = [bob.post("/ride", **order) for _ in range(2)]
+    assert [(answer.status, answer.headers["Location"]) for answer in answers] == [(303, "/ride")] * 2, answers[0].body
+    [(request, state)] = town.rows("SELECT request, state FROM drover.ride WHERE rider = 'bob-1'")
+    assert state in ("queued", "assigned") and request in bob.get("/ride").body
+    # Another one beside it is refused, and the form says why.
+    again = bob.post("/ride", **{**order, "key": "another"})
+    assert again.status == 409 and "You have asked for another ride already" in again.body
+    # Nobody else's hands: neither the ride, nor a form of another log-in.
+    town.bind("ada")
+    ada = town.visitor("ada")
+    assert ada.post(f"/ride/{request}/cancel", form=ada.mark()).status == 404
+    assert ada.get(f"/ride/{request}/stream").status == 404
+    assert bob.post(f"/ride/{request}/cancel", form=ada.mark()).status == 403
+    assert bob.post(f"/ride/{request}/cancel", {"Sec-Fetch-Site": "cross-site"}, form=bob.mark()).status == 403
+    assert bob.post(f"/ride/{request}/cancel", form=bob.mark()).status == 303
+    assert town.rows("SELECT state FROM drover.ride WHERE request = %s", request) == [("cancelled",)]
+
+
+def test_a_driver_without_script_with_a_breakdown(town):
+    town.bind("dan")
+    dan = town.visitor("dan")
+    form = dict(FORM.findall(dan.get("/drive").body.split('id="enter"')[1]))
+    entered = dan.post("/drive/in-service", **form, vehicle="van-9", capacity="6", **{key: str(value) for key, value in place(10, 10).items()})
+    assert entered.status == 303, entered.body
+    assert dan.post("/drive/in-service", **{**form, "key": "k-2"}, vehicle="van-8", capacity="6", **{key: str(value) for key, value in place(10, 10).items()}).status == 409
+    assert dan.post("/drive/position", form=form["form"], latitude_deg="38.9001", longitude_deg="-77.05", speed_mps="3").status == 303
+    wait_until(lambda: town.rows("SELECT 1 FROM drover.ride_vehicle WHERE vehicle = 'van-9' AND abs(latitude_deg - 38.9001) < 1e-6"), 20, town.worker)
+    assert dan.post("/drive/done", form=form["form"], request="r-none", stop="pickup").status == 404
+    assert dan.post("/drive/override", form=form["form"]).status == 404
+    assert dan.post("/drive/breakdown", form=form["form"], key="b-1").status == 303
+    assert town.rows("SELECT state FROM drover.ride_vehicle WHERE vehicle = 'van-9'") == [("out",)]
+    assert "Come into service" in dan.get("/drive").body
+    root = town.visitor("root")
+    assert "breakdown" in root.get("/dispatch?campus=north").body
+
+
+def test_who_sees_what(town):
+    for who in PEOPLE:
+        town.bind(who)
+    numbers = itertools.count(1)
+    town.campus.say("profile", rider="bob-1", name="Bob")
+    town.campus.say("in_service", vehicle="bus-7", driver="dora-1", name="Dora Miller", capacity=4, **place(0, 0))
+    for vehicle in ("bus-1", "bus-2", "van-9"):
+        town.campus.say("out_of_service", vehicle=vehicle)
+    town.settle()
+    for rider in ("ada-1", "bob-1"):
+        town.campus.pickup(f"sees-{next(numbers)}", 20, 20, 300, 300, rider=rider)
+    town.settle()
+    assert town.rows("SELECT vehicle FROM drover.ride WHERE request = 'sees-1'") == [("bus-7",)]
+    everything = {table: town.rows(f"SELECT count(*) FROM drover.{table}")[0][0] for table in ("ride", "rider", "ride_vehicle", "dispatch_decision", "person_photo")}
+
+    def seen(account, table, where="true"):
+        with psycopg.connect(town.env["DROVER_POSTGRES_URL"]) as connection:
+            connection.execute("SET LOCAL ROLE drover_page")
+            connection.execute("SELECT set_config('drover.account', %s, true)", [account])
+            return connection.execute(f"SELECT count(*) FROM drover.{table} WHERE {where}").fetchone()[0]
+    for account in ("dave", "root"):
+        assert {table: seen(account, table) for table in everything} == everything, account
+    assert {table: seen("eve", table) for table in everything} == dict.fromkeys(everything, 0), "bound to nobody, she sees nothing"
+    for rider in ("ada", "bob"):
+        assert seen(rider, "ride") == seen(rider, "ride", f"rider = '{rider}-1'") >= 1
+        assert seen(rider, "rider", f"rider <> '{rider}-1'") == seen(rider, "dispatch_decision") == 0
+        assert seen(rider, "ride_vehicle") == everything["ride_vehicle"]
+    assert seen("dora", "ride") == seen("dora", "ride", "vehicle = 'bus-7'")
+    assert seen("dan", "ride", "ended_at IS NULL") == 0
+    with psycopg.connect(town.env["DROVER_POSTGRES_URL"]) as connection:
+        connection.execute("SET LOCAL ROLE drover_page")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("SELECT state FROM drover.campus")
+
+    # The driver's face is for who waits for her.
+    photo = "ab" * 32
+    with connect(town.env) as connection:
+        connection.execute("INSERT INTO drover.person_photo VALUES ('north', 'dora-1', %s, 'image/png', %s)", [photo, PNG])
+        connection.execute("UPDATE drover.ride SET vehicle = NULL WHERE request = 'sees-2'")
+
+    def look(who):
+        return town.visitor(who).ask("HEAD", f"/campus-photos/north/{photo}").status
+    assert {who: look(who) for who in [*PEOPLE, "eve", "root"]} == {"ada": 200, "bob": 404, "dora": 200, "dan": 404, "dave": 200, "eve": 404, "root": 200}
+    assert Visitor(town.site.port).get(f"/campus-photos/north/{photo}").status == 401
+
+    # Off the roster, or without the role: nothing is seen from then on.
+    run = town.world.drover.run("people", "disable", "bob-1", "--campus", "north", env=town.env)
+    assert run.code == 0 and seen("bob", "ride") == 0
+    assert "Bind this account to your campus" in town.visitor("bob").get("/ride").body
+    with connect(town.env) as connection:
+        connection.execute("UPDATE drover.account SET roles = '{rider}' WHERE account = 'dave'")
+    assert seen("dave", "ride") == 0
+    assert town.visitor("dave").get("/dispatch").status == 403
+    with connect(town.env) as connection:
+        connection.execute("UPDATE drover.account SET roles = '{dispatcher}' WHERE account = 'dave'")
+
+
+def test_a_code_binds_once_and_a_wrong_one_never(town):
+    eve = town.visitor("eve")
+    form = {"form": eve.mark(), "role": "rider", "campus": "north", "id": "nobody-1"}
+    asked = eve.post("/campus-code", **form)
+    known = eve.post("/campus-code", **{**form, "id": "ada-1"})
+    # Nothing tells who is on the roster.
+    assert asked.status == known.status == 200 and asked.body == known.body.replace("ada-1", "nobody-1")
+    for code, status in [("12345", 422), ("00000000", 422)]:
+        answer = eve.post("/campus-bind", **{**form, "id": "ada-1"}, code=code)
+        assert answer.status == status and 'role="alert"' in answer.body
+    assert town.rows("SELECT 1 FROM drover.person_account WHERE account = 'eve'") == []
+    answer = eve.post("/campus-code", **{**form, "campus": "<script>"})
+    assert answer.status == 422 and "<script>" not in answer.body
+    # One account a person, one person of a role an account.
+    with connect(town.env) as connection:
+        connection.execute("DELETE FROM drover.code_request")
+    before = len(town.site.office.box.mails)
+    assert eve.post("/campus-code", **{**form, "id": "dan-1"}).status == 200
+    wait_until(lambda: len(town.site.office.box.mails) > before, 20)
+    [code] = re.findall(r"\b\d{8}\b", town.site.mail(before).get_content())
+    taken = eve.post("/campus-bind", **{**form, "id": "dan-1"}, code=code)
+    assert (taken.status, taken.headers["Location"]) == (303, "/drive")
+    assert town.rows("SELECT account FROM drover.person_account WHERE person = 'dan-1'") == [("eve",)]
+    assert eve.post("/campus-bind", **{**form, "id": "dan-1"}, code=code).status == 422
