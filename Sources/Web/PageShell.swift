@@ -11,6 +11,7 @@ struct PageShell {
         ("/alerts", "Alerts", FleetSite.viewers),
         ("/trips", "Trips", FleetSite.drivers), ("/fleet", "Overview", FleetSite.drivers),
         ("/thresholds", "Thresholds", ThresholdSite.editors),
+        ("/sightings", "Sightings", SightingSite.readers), ("/surveys", "Surveys", SurveyPages.people),
         ("/tours", "Tours", TourPanel.rangers), ("/settings", "Settings", Site.fleetReaders),
         ("/dealers", "Dealers", DealerSite.roles), ("/administration", "Administration", [.administrator]),
     ]
@@ -37,6 +38,7 @@ struct PageShell {
             <main id="main" tabindex="-1">
             \(main)
             </main>
+            \(PublicShell.footer)
             """
         return .page(
             HTMLText.page(title: "Drover: \(title)", head: head, body: body), hasScripts: !scripts.isEmpty)
