@@ -25,7 +25,7 @@ public struct SightingExporter: Sendable {
 
     private static let chunkBytes = 256 << 10
 
-    let export: SightingExport
+    private(set) var export: SightingExport
     private let rows: SightingExport.Rows
     private let format: Format
     let dataset: DarwinCore.Dataset
@@ -50,10 +50,12 @@ public struct SightingExporter: Sendable {
         try connection.snapshot {
             try connection.execute(
                 "SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL work_mem = '32MB'")
+            var resolved = self
+            resolved.export = try export.resolved(on: connection)
             switch format {
-            case .csv: return try csv(connection, progress, write)
-            case .geojson: return try features(connection, progress, write)
-            case .dwca: return try archive(connection, progress, write)
+            case .csv: return try resolved.csv(connection, progress, write)
+            case .geojson: return try resolved.features(connection, progress, write)
+            case .dwca: return try resolved.archive(connection, progress, write)
             }
         }
     }

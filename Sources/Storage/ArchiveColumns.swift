@@ -88,7 +88,7 @@ extension SightingExport {
                 SightingExport.datum("geodeticDatum", of: "e.latitude_deg"),
                 SightingColumn("coordinateUncertaintyInMeters", .json, "e.uncertainty_m"),
                 SightingColumn(
-                    "recordedBy", .typed, sight.contains(.people) ? SightingExport.recordedBy.sql : "NULL::text"),
+                    "recordedBy", .typed, sight.contains(.people) ? recordedBy.sql : "NULL::text"),
                 SightingColumn("lifeStage", .typed, "e.life_stage"), SightingColumn("sex", .typed),
                 SightingColumn("behavior", .typed, "e.behaviour"),
                 SightingColumn("identificationRemarks", .text, "e.certainty"), SightingColumn("habitat", .typed),

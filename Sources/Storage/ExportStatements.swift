@@ -1,5 +1,6 @@
 internal import Fleet
 public import Postgres
+internal import Surveys
 
 /// Exports as statements that stream.
 extension SightingExport {
@@ -27,13 +28,14 @@ extension SightingExport {
     public func windows(on connection: Connection) throws -> [Range<Int64>] {
         let least = max(fromMs.map { $0 - 2 * UTC.msPerDay } ?? .min, after?.startMs ?? .min)
         let most = toMs.map { $0 + UTC.msPerDay } ?? .max
+        let walks = reader == .program ? "drover.survey" : walkView
         // From each month to the next that has one: a look into the index a month.
         let months = try connection.query(
             """
             WITH RECURSIVE month AS (
-                SELECT date_trunc('month', min(started_at), 'UTC') AS at FROM drover.survey
+                SELECT date_trunc('month', min(started_at), 'UTC') AS at FROM \(walks)
                 UNION ALL
-                SELECT (SELECT date_trunc('month', min(s.started_at), 'UTC') FROM drover.survey s
+                SELECT (SELECT date_trunc('month', min(s.started_at), 'UTC') FROM \(walks) s
                     WHERE s.started_at >= (month.at AT TIME ZONE 'UTC' + interval '1 month') AT TIME ZONE 'UTC')
                 FROM month WHERE month.at IS NOT NULL)
             SELECT at, (at AT TIME ZONE 'UTC' + interval '1 month') AT TIME ZONE 'UTC' FROM month
@@ -69,10 +71,43 @@ extension SightingExport {
         return "COPY (SELECT \(columns.joined(separator: ", ")) \(rows)) TO STDOUT (\(form.rawValue))"
     }
 
-    private var sightingView: String {
-        sight.contains(.places) ? "drover.sighting_exact" : "drover.sighting_shown"
+    var sightingView: String { view(of: "sighting") }
+    var walkView: String { view(of: "survey") }
+    var surveyorView: String { reader == .program ? "drover.surveyor" : "drover.seen_surveyor" }
+
+    private func view(of rows: String) -> String {
+        let shown = sight.contains(.places) ? "exact" : "shown"
+        return switch reader {
+        case .program: "drover.\(rows)_\(shown)"
+        case .person: "drover.seen_\(rows)_\(shown)"
+        case .surveyor: "drover.seen_\(rows)_own"
+        }
     }
-    private var walkView: String { sight.contains(.places) ? "drover.survey_exact" : "drover.survey_shown" }
+
+    /// With the names that its taxon stands for.
+    public func resolved(on connection: Connection) throws -> SightingExport {
+        guard let taxon else { return self }
+        let names = try connection.query(
+            """
+            WITH RECURSIVE named AS (
+                SELECT n.taxon, array_position(ARRAY['accepted', 'synonym', 'common'], n.kind) AS rank
+                FROM drover.taxon_name n WHERE n.name = $1),
+            below AS (
+                SELECT t.taxon, t.name FROM drover.taxon t
+                WHERE t.taxon IN (SELECT taxon FROM named WHERE rank = (SELECT min(rank) FROM named))
+                UNION SELECT t.taxon, t.name FROM drover.taxon t JOIN below ON t.parent = below.taxon)
+            SELECT name FROM below ORDER BY name
+            """, [.text(TaxonName.folded(taxon))]
+        ).map { try $0.text(0)! }
+        var export = self
+        let asked = names.isEmpty ? [taxon] : names
+        // Both are asked for: what is in both.
+        export.species = species.isEmpty ? asked : species.filter(asked.contains)
+        // What is nowhere in it is nothing, not all.
+        if export.species.isEmpty { export.species = [""] }
+        export.taxon = nil
+        return export
+    }
 
     /// The sites of all walks that are exported, with the name and place that their newest walk gives; one with a way first.
     private func sites(_ window: Range<Int64>?, on connection: Connection) throws -> String {
@@ -102,7 +137,7 @@ extension SightingExport {
     }
 
     /// Over a view of sightings called `e`.
-    private func sightingTerms(_ window: Range<Int64>?, on connection: Connection) throws -> String {
+    func sightingTerms(_ window: Range<Int64>?, on connection: Connection) throws -> String {
         var terms = startTerms(window)
         if let window {
             // Times of sightings are within a day of their survey, which takes a day at most.
@@ -115,8 +150,7 @@ extension SightingExport {
             terms.append("e.species IN (\(try species.map(connection.literal).joined(separator: ", ")))")
         }
         if let behaviour { terms.append("e.behaviour = \(try connection.literal(behaviour))") }
-        if let circle { terms.append(SightingExport.within(circle)) }
-        return (terms + (try commonTerms(on: connection))).joined(separator: " AND ")
+        return (terms + placeTerms + (try commonTerms(on: connection))).joined(separator: " AND ")
     }
 
     /// Over a view of walks called `e`: those with a sighting that fits, and, unless something is asked that only
@@ -129,19 +163,24 @@ extension SightingExport {
             var own = terms
             if let fromMs { own.append("e.started_at >= \(time(fromMs))") }
             if let toMs { own.append("e.started_at < \(time(toMs))") }
-            if let circle { own.append(SightingExport.within(circle)) }
+            own += placeTerms
             chosen += " UNION ALL SELECT e.site, e.survey FROM \(walkView) e WHERE \(own.joined(separator: " AND "))"
         }
         return (terms + ["(e.site, e.survey) IN (\(chosen))"]).joined(separator: " AND ")
     }
 
-    private func commonTerms(on connection: Connection) throws -> [String] {
+    /// Over a view of sightings or walks called `e`.
+    var placeTerms: [String] {
+        (circle.map { [SightingExport.within($0)] } ?? []) + (box.map { [SightingExport.within($0)] } ?? [])
+    }
+
+    func commonTerms(on connection: Connection) throws -> [String] {
         var terms: [String] = []
         if let site { terms.append("e.site = \(try connection.literal(site))") }
         if let surveyor {
             terms.append(
                 """
-                EXISTS (SELECT FROM drover.surveyor p WHERE p.site = e.site AND p.survey = e.survey
+                EXISTS (SELECT FROM \(surveyorView) p WHERE p.site = e.site AND p.survey = e.survey
                     AND p.name = \(try connection.literal(surveyor)))
                 """)
         }
@@ -152,6 +191,16 @@ extension SightingExport {
             terms.append("(\(key)) > (\(last))")
         }
         return terms
+    }
+
+    private static func within(_ box: Box) -> String {
+        let (west, east) = (Double(box.southWest.longitude) / 1e7, Double(box.northEast.longitude) / 1e7)
+        let sides =
+            west <= east
+            ? "e.longitude_deg BETWEEN \(west) AND \(east)"
+            : "(e.longitude_deg >= \(west) OR e.longitude_deg <= \(east))"
+        let (south, north) = (Double(box.southWest.latitude) / 1e7, Double(box.northEast.latitude) / 1e7)
+        return "e.latitude_deg BETWEEN \(south) AND \(north) AND \(sides)"
     }
 
     /// Great circle (haversine) behind a box that is as wide as the circle, or as the earth near its poles.

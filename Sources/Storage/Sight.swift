@@ -8,4 +8,10 @@ public enum Sight {
         try connection.execute("SET LOCAL ROLE drover_page")
         try connection.query("SELECT set_config('drover.account', $1, true)", [.text(account)])
     }
+
+    /// The same for as long as the connection lasts: for one that is this account's alone.
+    public static func keep(_ account: String, on connection: Connection) throws {
+        try connection.execute("SET ROLE drover_page")
+        try connection.query("SELECT set_config('drover.account', $1, false)", [.text(account)])
+    }
 }

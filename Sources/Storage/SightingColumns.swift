@@ -31,19 +31,23 @@ public struct SightingColumn: Sendable {
 extension SightingExport {
     static func local(_ column: String) -> String { "drover.local_time(e.\(column), e.utc_offset_min)" }
 
-    static let recordedBy = SightingColumn(
-        "recorded_by", .typed,
-        """
-        (SELECT string_agg(p.name, ' | ' ORDER BY p.surveyor) FROM drover.surveyor p
-            WHERE p.site = e.site AND p.survey = e.survey)
-        """)
-    static let surveyors = SightingColumn(
-        "surveyors", .json,
-        """
-        (SELECT json_agg(json_strip_nulls(json_build_object('name', p.name, 'role', p.role, 'expertise', p.expertise,
-            'mail', p.mail, 'phone', p.phone)) ORDER BY p.surveyor)::text FROM drover.surveyor p
-            WHERE p.site = e.site AND p.survey = e.survey)
-        """)
+    var recordedBy: SightingColumn {
+        SightingColumn(
+            "recorded_by", .typed,
+            """
+            (SELECT string_agg(p.name, ' | ' ORDER BY p.surveyor) FROM \(surveyorView) p
+                WHERE p.site = e.site AND p.survey = e.survey)
+            """)
+    }
+    private var surveyors: SightingColumn {
+        SightingColumn(
+            "surveyors", .json,
+            """
+            (SELECT json_agg(json_strip_nulls(json_build_object('name', p.name, 'role', p.role, 'expertise', p.expertise,
+                'mail', p.mail, 'phone', p.phone)) ORDER BY p.surveyor)::text FROM \(surveyorView) p
+                WHERE p.site = e.site AND p.survey = e.survey)
+            """)
+    }
 
     /// Each sighting as it stands in the view; for CSV and GeoJSON.
     public var wholeRows: Shape {
@@ -74,7 +78,7 @@ extension SightingExport {
         ]
         return Shape(
             kind: .sightings,
-            columns: columns + (sight.contains(.people) ? [SightingExport.recordedBy, SightingExport.surveyors] : []))
+            columns: columns + (sight.contains(.people) ? [recordedBy, surveyors] : []))
     }
 
     /// Each walk as it stands in the view; for CSV, and with its line for GeoJSON.
@@ -100,6 +104,6 @@ extension SightingExport {
             ]
         return Shape(
             kind: .walks,
-            columns: columns + (sight.contains(.people) ? [SightingExport.recordedBy, SightingExport.surveyors] : []))
+            columns: columns + (sight.contains(.people) ? [recordedBy, surveyors] : []))
     }
 }

@@ -72,14 +72,41 @@ public struct SightingExport: Sendable {
         }
     }
 
+    /// South, west, north and east in degrees; over 180° where the west is greater than the east.
+    public struct Box: Equatable, Sendable {
+        public let southWest, northEast: Position
+
+        /// `SOUTH,WEST,NORTH,EAST`; nil for anything else.
+        public init?(_ text: String) {
+            let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 4, let southWest = Position(text: parts[0] + "," + parts[1]),
+                let northEast = Position(text: parts[2] + "," + parts[3]), southWest.latitude <= northEast.latitude
+            else { return nil }
+            (self.southWest, self.northEast) = (southWest, northEast)
+        }
+    }
+
+    /// Who reads. The database holds people to it: Queries/migrations/0036_seen_sightings.sql.
+    public enum Reader: Sendable {
+        case program
+        /// Somebody who is logged in, and sees the sightings of all.
+        case person
+        /// Somebody who is logged in, and sees what he handed in.
+        case surveyor
+    }
+
     public var sight: Sight
+    public var reader = Reader.program
     /// Accepted names; empty: all.
     public var species: [String] = []
+    /// With all that the taxonomy has below it; any name of it.
+    public var taxon: String?
     public var site: String?
     public var behaviour: String?
     /// Takes `Sight.people`.
     public var surveyor: String?
     public var circle: Circle?
+    public var box: Box?
     /// Seen from, and before, epoch milliseconds.
     public var fromMs: Int64?
     public var toMs: Int64?
@@ -89,8 +116,8 @@ public struct SightingExport: Sendable {
 
     /// Something is asked of sightings that not every walk has.
     var choosesSightings: Bool {
-        !species.isEmpty || behaviour != nil || circle != nil || fromMs != nil || toMs != nil
+        !takesBareWalks || circle != nil || box != nil || fromMs != nil || toMs != nil
     }
     /// A walk can fit that has no sighting.
-    var takesBareWalks: Bool { species.isEmpty && behaviour == nil }
+    var takesBareWalks: Bool { species.isEmpty && taxon == nil && behaviour == nil }
 }

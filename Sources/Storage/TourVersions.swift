@@ -138,6 +138,25 @@ public enum TourVersions {
         ).first.map { try $0.bytes(0)! }
     }
 
+    /// The newest version: its tour.json, and the begin of its archive, at most `parts` MiB.
+    public static func newest(
+        _ tour: String, parts: Int, on connection: Connection
+    ) throws -> (version: Int, document: String, package: Package, begin: [UInt8])? {
+        guard let package = try packages(of: tour, most: 1, on: connection).first else { return nil }
+        let key: [Parameter] = [.text(tour), .int4(Int32(package.version))]
+        guard
+            let document = try connection.query(
+                "SELECT document FROM drover.tour_version WHERE tour = $1 AND version = $2", key
+            ).first?.text(0)
+        else { return nil }
+        var begin: [UInt8] = []
+        for number in 0..<parts {
+            guard let part = try part(number, of: package, tour: tour, on: connection) else { break }
+            begin += part
+        }
+        return (package.version, document, package, begin)
+    }
+
     /// Ids of the waypoints of versions; those that are not there are left out.
     public static func waypoints(
         of versions: [(tour: String, version: Int)], on connection: Connection

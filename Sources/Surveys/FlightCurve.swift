@@ -13,6 +13,9 @@ public struct FlightCurve: Equatable, Sendable {
         public let week: Int
         public let visits: Int
         public let meanCount: Double
+        public init(week: Int, visits: Int, meanCount: Double) {
+            (self.week, self.visits, self.meanCount) = (week, visits, meanCount)
+        }
     }
 
     /// Weeks with a visit, in their order.
@@ -29,6 +32,11 @@ public struct FlightCurve: Equatable, Sendable {
             return Week(
                 week: week, visits: counts.count, meanCount: Double(counts.reduce(0, +)) / Double(counts.count))
         }
+        self.init(weeks: weeks)
+    }
+
+    /// - Parameter weeks: in their order, each once.
+    public init(weeks: [Week]) {
         self.weeks = weeks
         index = zip(weeks, weeks.dropFirst()).reduce(0) { area, pair in
             area + Double(pair.1.week - pair.0.week) * (pair.0.meanCount + pair.1.meanCount) / 2

@@ -15,6 +15,8 @@ public struct ISOWeek: Hashable, Comparable, Sendable {
         week = Int((thursday - UTC.days(year: year, month: 1, day: 1)) / 7) + 1
     }
 
+    public init(year: Int, week: Int) { (self.year, self.week) = (year, week) }
+
     /// The day of its Monday. 4 January always lies in the first week.
     public var monday: Int64 {
         let fourth = UTC.days(year: Int64(year), month: 1, day: 4)

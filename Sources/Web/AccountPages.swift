@@ -24,6 +24,7 @@ enum AccountPages {
                     + """
                     <p><a href="/forgot">Forgot the password?</a></p>
                     <p><a href="/register">Make an account</a></p>
+                    \(PublicShell.footer)
                     """)
     }
 

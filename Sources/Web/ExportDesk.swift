@@ -1,12 +1,15 @@
 internal import Foundation
+internal import Fleet
 internal import HTTP
-internal import Observe
+public import Observe
 internal import Postgres
 internal import Reports
+internal import Storage
+internal import Surveys
 internal import Synchronization
 
 /// Exports under way: each has a thread and a session of its own, because it lasts, and writes as fast as its client reads.
-final class ExportDesk: Sendable {
+public final class ExportDesk: Sendable {
     static let exportsMax = 2
     private static let waitingBytesMax = 1 << 20
     /// A client that takes nothing for so long is gone.
@@ -14,14 +17,37 @@ final class ExportDesk: Sendable {
 
     private struct Gone: Error {}
 
-    private let conninfo: String
+    private let conninfo, pageConninfo: String
     private let log: Log
     private let underWay = Mutex(0)
 
-    init(conninfo: String, log: Log) { (self.conninfo, self.log) = (conninfo, log) }
+    /// - Parameters:
+    ///   - conninfo: of programs with a token.
+    ///   - pageConninfo: of people who are logged in.
+    public init(conninfo: String, pageConninfo: String, log: Log) {
+        (self.conninfo, self.pageConninfo, self.log) = (conninfo, pageConninfo, log)
+    }
+
+    /// - Parameter account: of somebody who is logged in, and sees what the database lets him; nil: a program asks.
+    func answer(
+        _ export: SightingExport, _ format: SightingExporter.Format, _ rows: SightingExport.Rows, by creator: String,
+        as account: String? = nil
+    ) -> Response {
+        let today = UTC.dateText(Clock.nowMs())
+        let dataset = DarwinCore.Dataset(
+            title: "Sightings of butterflies", creator: creator, rights: "See who handed this out.")
+        let exporter = SightingExporter(export, format, rows: rows, dataset: dataset, today: today)
+        let suffix = format == .dwca ? "zip" : format.rawValue
+        return answer(exporter, type: format.mediaType, file: "\(rows)-\(today).\(suffix)", as: account)
+            ?? Response.problem(
+                503, type: "busy", detail: "\(ExportDesk.exportsMax) exports are under way. Try again in a while."
+            ).with("Retry-After", "30")
+    }
 
     /// Nil: too many are under way.
-    func answer(_ exporter: SightingExporter, type: String, file: String) -> Response? {
+    private func answer(
+        _ exporter: SightingExporter, type: String, file: String, as account: String?
+    ) -> Response? {
         let isTaken = underWay.withLock { count in
             guard count < ExportDesk.exportsMax else { return false }
             count += 1
@@ -30,7 +56,7 @@ final class ExportDesk: Sendable {
         guard isTaken else { return nil }
         let answer = LaterAnswer()
         let thread = Thread { [self] in
-            run(exporter, answer, type, file)
+            run(exporter, answer, type, file, account)
             underWay.withLock { $0 -= 1 }
         }
         thread.name = "export"
@@ -38,11 +64,15 @@ final class ExportDesk: Sendable {
         return .later(answer)
     }
 
-    private func run(_ exporter: SightingExporter, _ answer: LaterAnswer, _ type: String, _ file: String) {
+    private func run(
+        _ exporter: SightingExporter, _ answer: LaterAnswer, _ type: String, _ file: String, _ account: String?
+    ) {
         // One chunk more than waits at most.
         let stream = BodyStream(bytesMax: 4 * ExportDesk.waitingBytesMax)
         do {
-            let connection = try Connection(conninfo: conninfo, applicationName: "drover export")
+            let connection = try Connection(
+                conninfo: account == nil ? conninfo : pageConninfo, applicationName: "drover export")
+            if let account { try Sight.keep(account, on: connection) }
             // Nothing goes out before the first window is read: who has no right to a table is told so.
             var held: [UInt8]? = []
             func go(_ bytes: [UInt8]) throws {

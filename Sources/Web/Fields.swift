@@ -3,7 +3,7 @@ internal import Secrets
 
 /// The fields of a form, the first of each name.
 struct Fields {
-    private let items: [(name: String, value: String)]
+    let items: [(name: String, value: String)]
     private let values: [String: String]
 
     init?(_ request: Request) {

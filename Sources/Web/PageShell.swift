@@ -21,6 +21,8 @@ struct PageShell {
         ("/dispatch", "Dispatch", CampusPages.watchers, "vehicles, rides and waiting times of the campus, as they happen"),
         ("/ride", "Ride", [.rider], "ask for a ride, see who comes and when"),
         ("/drive", "Drive", [.rideDriver], "your vehicle's stops in order"),
+        ("/sightings", "Sightings", SightingSite.readers, "what was seen where and when; take it along"),
+        ("/surveys", "Surveys", SurveyPages.people, "enter a survey, see what became of yours, review and correct"),
         ("/tours", "Tours", TourPanel.rangers, "make and publish trail tours; how often they were visited"),
         ("/settings", "Settings", Site.fleetReaders, "switches, limits and fuel price of your drives"),
         ("/dealers", "Dealers", DealerSite.roles, "which dealer sees which machine"),
@@ -49,6 +51,7 @@ struct PageShell {
             <main id="main" tabindex="-1">
             \(main)
             </main>
+            \(PublicShell.footer)
             """
         return .page(
             HTMLText.page(title: "Drover: \(title)", head: head, body: body), hasScripts: !scripts.isEmpty)

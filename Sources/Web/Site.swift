@@ -24,12 +24,11 @@ public final class Site: Sendable {
     public init(
         conninfo: String, rules: TripRules, price: FuelPrice?, queries: ReportQueries, models: ModelFiles,
         troubleCodes: TroubleCodeFolder, uploads: UploadSender, streams: AlertStreams,
-        door: Door, log: Log
+        exports: ExportDesk, door: Door, log: Log
     ) {
-        self.door = door
+        (self.door, self.exports) = (door, exports)
         (self.rules, self.price) = (rules, price)
         lender = ConnectionLender(conninfo: conninfo)
-        exports = ExportDesk(conninfo: conninfo, log: log)
         (self.queries, self.models, self.log) = (queries, models, log)
         (self.uploads, self.streams) = (uploads, streams)
         self.troubleCodes = TroubleCodeAPI(folder: troubleCodes)

@@ -87,11 +87,11 @@ extension SurveySite {
 
     private func take(_ survey: Survey, _ use: TokenStore.Use) -> Response {
         let answer = LaterAnswer()
-        desk.take(survey, from: use) { [self] outcome in answer.give(response(to: outcome, survey)) }
+        desk.take(survey, of: use.account, by: use.id) { [self] outcome in answer.give(response(to: outcome, survey)) }
         return .later(answer)
     }
 
-    private func response(to outcome: SurveyDesk.Outcome, _ survey: Survey) -> Response {
+    func response(to outcome: SurveyDesk.Outcome, _ survey: Survey) -> Response {
         switch outcome {
         case .stored(let receipt, let digest, let isNew):
             let fields = SurveySite.fields(receipt, digest, site: survey.site, survey: survey.survey)
@@ -179,61 +179,62 @@ extension SurveySite {
 
     // MARK: Species and photos
 
-    func listSpecies(_ request: Request) -> Response {
-        authorized(request) { use in
-            func number(_ name: String, _ most: Double) -> Double? {
-                request.query[name].flatMap(QueryNumber.double).flatMap { $0.magnitude <= most ? $0 : nil }
+    func listSpecies(_ request: Request) -> Response { authorized(request) { _ in species(request) } }
+
+    /// Names that may be met there in that month.
+    func species(_ request: Request) -> Response {
+        func number(_ name: String, _ most: Double) -> Double? {
+            request.query[name].flatMap(QueryNumber.double).flatMap { $0.magnitude <= most ? $0 : nil }
+        }
+        let month = request.query["month"].flatMap { $0.utf8.count <= 2 ? Int($0) : nil }
+        guard let latitude = number("lat", 90), let longitude = number("lon", 180), let month, (1...12).contains(month)
+        else {
+            return .problem(
+                400, type: "place",
+                detail:
+                    "`lat` must be -90 to 90, `lon` -180 to 180, and `month` 1 to 12, like ?lat=52.1&lon=0.2&month=6")
+        }
+        do {
+            let names = try lender.withConnection {
+                try SurveyReceipts.species(latitude: latitude, longitude: longitude, month: month, on: $0)
             }
-            let month = request.query["month"].flatMap { $0.utf8.count <= 2 ? Int($0) : nil }
-            guard let latitude = number("lat", 90), let longitude = number("lon", 180), let month,
-                (1...12).contains(month)
-            else {
-                return .problem(
-                    400, type: "place",
-                    detail:
-                        "`lat` must be -90 to 90, `lon` -180 to 180, and `month` 1 to 12, like ?lat=52.1&lon=0.2&month=6"
-                )
-            }
-            do {
-                let names = try lender.withConnection {
-                    try SurveyReceipts.species(latitude: latitude, longitude: longitude, month: month, on: $0)
-                }
-                return .json(JSONValue.object([("species", .list(names.map { .text($0) }))]).rendered())
-                    .with("Cache-Control", "private, max-age=3600")
-            } catch {
-                return databaseAway(error)
-            }
+            return .json(JSONValue.object([("species", .list(names.map { .text($0) }))]).rendered())
+                .with("Cache-Control", "private, max-age=3600")
+        } catch {
+            return databaseAway(error)
         }
     }
 
     func takePhoto(_ request: Request) -> Response {
-        authorized(request) { use in
-            let photo: PhotoFile
-            do throws(PhotoFile.Fault) { photo = try PhotoFile(request.body) } catch {
-                return .problem(415, type: "photo", detail: "This is no photo that can be taken: \(error).")
+        authorized(request) { use in keepPhoto(request, of: use.account) }
+    }
+
+    func keepPhoto(_ request: Request, of account: String) -> Response {
+        let photo: PhotoFile
+        do throws(PhotoFile.Fault) { photo = try PhotoFile(request.body) } catch {
+            return .problem(415, type: "photo", detail: "This is no photo that can be taken: \(error).")
+        }
+        let name = Hex.text(Secrets.digest(photo.content))
+        do {
+            let isKept = try lender.withConnection {
+                try SurveyReceipts.keepPhoto(
+                    photo.content, type: photo.mediaType, photo: name, account: account,
+                    dayMax: SurveySite.photosADayMax, on: $0)
             }
-            let name = Hex.text(Secrets.digest(photo.content))
-            do {
-                let isKept = try lender.withConnection {
-                    try SurveyReceipts.keepPhoto(
-                        photo.content, type: photo.mediaType, photo: name, account: use.account,
-                        dayMax: SurveySite.photosADayMax, on: $0)
-                }
-                guard isKept else {
-                    return .problem(
-                        429, type: "too-many",
-                        detail: "An account hands in at most \(SurveySite.photosADayMax) photos a day. Try again later."
-                    ).with("Retry-After", "3600")
-                }
-                return .json(
-                    JSONValue.object([
-                        ("photo", .text(name)), ("media_type", .text(photo.mediaType)),
-                        ("bytes", .integer(Int64(photo.content.count))),
-                    ]).rendered(), status: 201
-                ).with("Cache-Control", "no-store")
-            } catch {
-                return databaseAway(error)
+            guard isKept else {
+                return .problem(
+                    429, type: "too-many",
+                    detail: "An account hands in at most \(SurveySite.photosADayMax) photos a day. Try again later."
+                ).with("Retry-After", "3600")
             }
+            return .json(
+                JSONValue.object([
+                    ("photo", .text(name)), ("media_type", .text(photo.mediaType)),
+                    ("bytes", .integer(Int64(photo.content.count))),
+                ]).rendered(), status: 201
+            ).with("Cache-Control", "no-store")
+        } catch {
+            return databaseAway(error)
         }
     }
 }

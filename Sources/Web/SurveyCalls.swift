@@ -97,7 +97,7 @@ extension SurveySite {
             throw CallFault(error.code, error.detail)
         }
         let answer = LaterAnswer()
-        desk.take(survey, from: use) { [self] outcome in
+        desk.take(survey, of: use.account, by: use.id) { [self] outcome in
             guard let problem = problem(of: outcome) else {
                 guard case .stored(let receipt, let digest, _) = outcome else {
                     preconditionFailure("stored or a problem")

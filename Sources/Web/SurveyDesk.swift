@@ -36,18 +36,23 @@ final class SurveyDesk: Sendable {
     func stop() { marks.stop() }
 
     /// `then` is called once, here or on another thread.
-    func take(_ survey: Survey, from use: TokenStore.Use, then: @escaping @Sendable (Outcome) -> Void) {
+    /// - Parameter by: who says it: a token's id, or a person.
+    func take(
+        _ survey: Survey, of account: String, by: String, then: @escaping @Sendable (Outcome) -> Void
+    ) {
         let digest = SurveyDesk.digest(survey)
         let receipt: SurveyReceipts.Receipt
         let upload: Upload
         do {
             // Before it is promised: what cannot stand on the log is no promise.
-            var made = try Upload(surveys: [SurveyDesk.record(survey, digest, from: use)])
+            var made = try Upload(surveys: [SurveyDesk.record(survey, digest, of: account, by: by)])
             let found = try lender.withConnection { connection in
                 let receipt = try SurveyReceipts.take(
-                    site: survey.site, survey: survey.survey, digest: digest, account: use.account, token: use.id,
+                    site: survey.site, survey: survey.survey, digest: digest, account: account, token: by,
                     on: connection)
-                return try receipt.map { ($0, weather: $0.isLogged ? nil : try weather(of: survey, use, connection)) }
+                return try receipt.map {
+                    ($0, weather: $0.isLogged ? nil : try weather(of: survey, account, connection))
+                }
             }
             guard let found else { return then(.taken) }
             receipt = found.0
@@ -77,14 +82,14 @@ final class SurveyDesk: Sendable {
         Secrets.digest(Array(SurveyText.encode(survey).rendered().utf8))
     }
 
-    private static func record(_ survey: Survey, _ digest: [UInt8], from use: TokenStore.Use) -> SurveyRecord {
+    private static func record(_ survey: Survey, _ digest: [UInt8], of account: String, by: String) -> SurveyRecord {
         SurveyRecord(
-            id: "s-" + Hex.text(digest.prefix(16)), site: survey.site, ts: Clock.nowMs(), account: use.account,
-            by: use.id, kind: .submitted(survey))
+            id: "s-" + Hex.text(digest.prefix(16)), site: survey.site, ts: Clock.nowMs(), account: account,
+            by: by, kind: .submitted(survey))
     }
 
     /// What is at hand of its hours that are over; the rest is asked for later, by whom nobody waits for.
-    private func weather(of survey: Survey, _ use: TokenStore.Use, _ connection: Connection) throws -> SurveyRecord? {
+    private func weather(of survey: Survey, _ account: String, _ connection: Connection) throws -> SurveyRecord? {
         let nowMs = Clock.nowMs()
         let hours = SurveyHours.of(survey).filter { $0 + SurveyHours.hourMs <= nowMs }
         guard let shelf, let place = Walk(survey).place, let first = hours.first, let last = hours.last else {
@@ -92,6 +97,6 @@ final class SurveyDesk: Sendable {
         }
         let known = try shelf.known(at: place, from: first, through: last, nowMs: nowMs, on: connection)
         guard !known.isEmpty else { return nil }
-        return SurveyRecord(weather: known, of: survey.survey, site: survey.site, account: use.account, ts: nowMs)
+        return SurveyRecord(weather: known, of: survey.survey, site: survey.site, account: account, ts: nowMs)
     }
 }

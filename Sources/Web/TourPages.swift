@@ -174,7 +174,7 @@ enum TourPages {
             : "<img src=\"\(address)\" alt=\"Picture \(HTMLText.escaped(title))\" loading=\"lazy\">"
     }
 
-    private static func paragraphs(_ text: String) -> String {
+    static func paragraphs(_ text: String) -> String {
         text.split(whereSeparator: \.isNewline).map { "<p>\(HTMLText.escaped(String($0)))</p>" }.joined(separator: "\n")
     }
 }

@@ -17,14 +17,16 @@ public final class TourSite: Sendable {
     static let tellsPerMinute = 300
 
     let lender: ConnectionLender
+    let assets: AssetFiles
+    let base: BaseMap
     let uploads: UploadSender
     let shelf = PackageShelf()
     let budget = PushBudget()
     let log: Log
 
-    public init(conninfo: String, uploads: UploadSender, log: Log) {
+    public init(conninfo: String, uploads: UploadSender, assets: AssetFiles, base: BaseMap, log: Log) {
         lender = ConnectionLender(conninfo: conninfo)
-        (self.uploads, self.log) = (uploads, log)
+        (self.uploads, self.assets, self.base, self.log) = (uploads, assets, base, log)
     }
 
     public func add(to router: inout Router) {
@@ -33,6 +35,7 @@ public final class TourSite: Sendable {
         router.add("GET", "/v1/tours/{tour}/versions/{version}/package") { [self] in send($0, isDelta: false) }
         router.add("GET", "/v1/tours/{tour}/versions/{version}/delta") { [self] in send($0, isDelta: true) }
         router.add("POST", "/v1/tour-visits") { [self] in takeVisits($0) }
+        addTrails(to: &router)
     }
 
     // MARK: Lists
@@ -131,7 +134,7 @@ public final class TourSite: Sendable {
 
     // MARK: What they share
 
-    private static func tour(_ request: Request) -> String? {
+    static func tour(_ request: Request) -> String? {
         request.parameters["tour"].flatMap { VehicleID.isValid($0.utf8) ? $0 : nil }
     }
 

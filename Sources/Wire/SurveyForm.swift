@@ -1,6 +1,6 @@
 /// Puts together the JSON object of a survey (docs/survey-records.md) from values that come one by one, each with its
 /// path: `weather.rain`, `sections.2.habitat`, `sightings.1.species`. Items of lists count from 1.
-struct SurveyForm {
+public struct SurveyForm {
     /// Of any list; what the reader of surveys takes is less.
     static let itemsMax = 5_000
 
@@ -41,6 +41,42 @@ struct SurveyForm {
         if index < fields.count { fields[index] = field } else { fields.append(field) }
         tree = .object(fields)
         return isPut
+    }
+
+    // MARK: Forms of pages
+
+    /// The fields of a browser's form as a survey; what is left empty is left out, also whole items of lists. Times are by the
+    /// clocks of `offset`: `2026-05-01T13:00`, of sightings `13:04`. Nil: a name is no path of a survey.
+    public static func tree(of fields: [(name: String, value: String)]) -> JSONTree? {
+        let filled = fields.map { ($0.name, XMLRPC.blankless($0.value)) }.filter { !$0.1.isEmpty }
+        let offset = filled.first { $0.0 == "offset" }?.1 ?? ""
+        let day = String((filled.first { $0.0 == "start" }?.1 ?? "").prefix(10))
+        var form = SurveyForm()
+        guard form.put(["schema"], .number("1")) else { return nil }
+        for (name, text) in filled where name != "offset" {
+            let path = name.split(separator: ".", omittingEmptySubsequences: false)
+            guard path.count <= 4, let key = path.last, path.allSatisfy({ !$0.isEmpty }) else { return nil }
+            var value = SurveyForm.value(text, of: key)
+            if ["start", "stop"].contains(key) { value = .text(text + (text.utf8.count == 16 ? ":00" : "") + offset) }
+            if key == "time", text.utf8.count <= 8 {
+                value = .text(day + "T" + text + (text.utf8.count == 5 ? ":00" : "") + offset)
+            }
+            guard form.put(path, value) else { return nil }
+        }
+        guard case .object(let members) = form.tree else { return nil }
+        var whole = members.map { member -> JSONTree.Field in
+            guard case .list(let items) = member.value else { return member }
+            let kept = items.filter { $0 != .object([]) }.map { member.key == "surveyors" ? recording($0) : $0 }
+            return JSONTree.Field(key: member.key, value: .list(kept))
+        }
+        if form.tree["sightings"] == nil { whole.append(JSONTree.Field(key: "sightings", value: .list([]))) }
+        return .object(whole)
+    }
+
+    /// Who is named without a role recorded.
+    private static func recording(_ surveyor: JSONTree) -> JSONTree {
+        guard case .object(let fields) = surveyor, surveyor["role"] == nil else { return surveyor }
+        return .object(fields + [JSONTree.Field(key: "role", value: .text("recorder"))])
     }
 
     // MARK: Texts of people's programs

@@ -68,3 +68,24 @@ public struct StoredArchive {
         stride(from: 0, to: Number.bitWidth, by: 8).map { UInt8(truncatingIfNeeded: number >> Number($0)) }
     }
 }
+
+extension StoredArchive {
+    /// A file's content, of the begin of an archive that was made here; nil: it is not in these bytes as a whole.
+    public static func file(_ name: String, in bytes: [UInt8]) -> [UInt8]? {
+        func number(_ at: Int, _ width: Int) -> Int {
+            (0..<width).reduce(0) { $0 | Int(bytes[at + $1]) << (8 * $1) }
+        }
+        var at = 0
+        // A local header (APPNOTE 4.3.7): sizes stand at 18 and 22, lengths of the name and of what follows it at 26 and 28.
+        while at + 30 <= bytes.count, number(at, 4) == 0x0403_4B50 {
+            let (count, nameCount) = (number(at + 22, 4), number(at + 26, 2))
+            let start = at + 30 + nameCount + number(at + 28, 2)
+            guard start + count <= bytes.count else { return nil }
+            if Array(bytes[(at + 30)..<(at + 30 + nameCount)]) == Array(name.utf8) {
+                return Array(bytes[start..<(start + count)])
+            }
+            at = start + count
+        }
+        return nil
+    }
+}

@@ -25,9 +25,11 @@ extension Command {
                 "only behind a row, STARTED_AT/SITE/SURVEY/SIGHTING (a walk: without its end), or from a time on; no header"
             ),
             .init("--species", "NAME", "accepted name; several times for several"),
+            .init("--taxon", "NAME", "a species, genus or family by any of its names: with all below it"),
             .init("--from", "TIME", "seen at or after (2026-05-01)"), .init("--to", "TIME", "seen before"),
             .init("--site", "ID", "of one site"), .init("--behaviour", "B", "mating, nectaring, …"),
             .init("--near", "LAT,LON,KM", "within so many kilometres"),
+            .init("--box", "S,W,N,E", "between these latitudes and longitudes"),
             .init("--surveyor", "NAME", "of one surveyor; with --people"),
             .init("--people", nil, "with names, mail and phone of surveyors (role drover_researcher)"),
             .init("--places", nil, "sensitive species as they were found (role drover_researcher)"),
@@ -95,7 +97,7 @@ extension Command {
         if arguments.has("--people") { sight.insert(.people) }
         if arguments.has("--places") { sight.insert(.places) }
         var filter = SightingExport(sight: sight)
-        filter.species = arguments.texts("--species")
+        (filter.species, filter.taxon) = (arguments.texts("--species"), arguments.text("--taxon"))
         (filter.site, filter.behaviour) = (arguments.text("--site"), arguments.text("--behaviour"))
         filter.surveyor = arguments.text("--surveyor")
         guard filter.surveyor == nil || sight.contains(.people) else { throw UsageError("--surveyor takes --people") }
@@ -105,6 +107,12 @@ extension Command {
                 throw UsageError("--near \(text): must be LAT,LON,KM, at most 2000 km")
             }
             filter.circle = circle
+        }
+        if let text = arguments.text("--box") {
+            guard let box = SightingExport.Box(text) else {
+                throw UsageError("--box \(text): must be SOUTH,WEST,NORTH,EAST in degrees")
+            }
+            filter.box = box
         }
         if let text = arguments.text("--after") {
             guard let after = SightingExport.After(text, rows) else {

@@ -41,6 +41,11 @@ enum Home {
         }
     }
 
+    /// As pages say it: no number is given out before the first release.
+    static func version() throws -> String {
+        "not released yet, database \(try migrations().map(\.number).max() ?? 0)"
+    }
+
     /// For analysts, by folder and name.
     static func readyQueries() throws -> [ReadyQuery] {
         let folder = try directory() + "/Queries/"

@@ -82,10 +82,13 @@ struct PageRole {
         let post = try PageRole.accountPost(settings)
         let models = ModelFiles(folder: folder)
         let codes = TroubleCodeFolder(try Home.path(settings.text("cars.trouble_codes_dir")))
+        let exports = ExportDesk(
+            conninfo: settings.text("postgres.reader_url", or: "postgres.url"),
+            pageConninfo: settings.text("postgres.page_url"), log: log)
         let site = Site(
             conninfo: settings.text("postgres.reader_url", or: "postgres.url"), rules: rules, price: settings.fuelPrice,
             queries: queries, models: models, troubleCodes: codes, uploads: uploads,
-            streams: streams, door: door, log: log)
+            streams: streams, exports: exports, door: door, log: log)
         let surveys = SurveySite(
             conninfo: PageRole.surveyConninfo(settings), uploads: uploads, nodes: nodes,
             shelf: try settings.weatherShelf(), log: log)
@@ -130,8 +133,12 @@ struct PageRole {
         DealerSite(door: door, assets: assets, post: post).add(to: &router)
         surveys.add(to: &router)
         TourSite(
-            conninfo: settings.text("postgres.reader_url", or: "postgres.url"), uploads: uploads, log: log
+            conninfo: settings.text("postgres.reader_url", or: "postgres.url"), uploads: uploads, assets: assets,
+            base: base, log: log
         ).add(to: &router)
+        SightingSite(door: door, assets: assets, base: base, exports: exports).add(to: &router)
+        SurveyPages(door: door, assets: assets, surveys: surveys, uploads: uploads).add(to: &router)
+        AboutPage(assets: assets, base: base, version: try Home.version()).add(to: &router)
         TourPanel(door: door, assets: assets, base: base).add(to: &router)
         let campuses = try AppsRole.campuses(settings, queries: queries, uploads: uploads, door: door, log: log)
         self.campuses = campuses
@@ -143,8 +150,10 @@ struct PageRole {
         ).add(to: &router)
         let routes = router
         var limits = Limits()
-        limits.bodyBytesMaxByPath = SurveySite.bodyBytesMaxByPath.merging(TourPanel.bodyBytesMaxByPath) { first, _ in
-            first
+        for larger in [
+            SurveySite.bodyBytesMaxByPath, SurveyPages.bodyBytesMaxByPath, TourPanel.bodyBytesMaxByPath,
+        ] {
+            limits.bodyBytesMaxByPath.merge(larger) { first, _ in first }
         }
         limits.trustedProxies = Set(
             settings.text("web.trusted_proxies").split(separator: ",").map { String($0.filter { $0 != " " }) })

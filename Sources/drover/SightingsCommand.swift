@@ -42,27 +42,9 @@ extension Command {
 
     private static func listOpen(_ arguments: Arguments, _ settings: Settings) throws -> ExitCode {
         let render = try arguments.one("--format", of: queryFormats, standard: "table")
-        // A survey that a reviewer has been through is not asked for its places and months again.
         let rows = try Store.connect(settings.text("postgres.url")).query(
-            """
-            WITH open AS (
-                SELECT x.site, x.survey, x.given_name, x.review_reason AS reason FROM survey s
-                JOIN sighting x ON x.site = s.site AND x.survey = s.survey AND x.needs_review
-                WHERE s.needs_review AND ($1::text IS NULL OR s.site = $1)
-                UNION
-                SELECT x.site, x.survey, x.given_name, u.reason FROM drover.unusual_sightings($1) u
-                JOIN sighting x ON x.site = u.site AND x.species = u.species AND x.individuals > 0
-                    AND x.seen_at >= make_date(u.year, u.month, 1)::timestamptz - interval '2 days'
-                    AND x.seen_at < make_date(u.year, u.month, 1)::timestamptz + interval '33 days'
-                    AND x.local_date >= make_date(u.year, u.month, 1)
-                    AND x.local_date < make_date(u.year, u.month, 1) + interval '1 month'
-                JOIN survey s ON s.site = x.site AND s.survey = x.survey AND s.version = 0)
-            SELECT s.site, s.survey, s.version, to_char(s.local_date, 'YYYY-MM-DD') AS date,
-                string_agg(o.given_name || ': ' || o.reason, '; ' ORDER BY o.given_name, o.reason) AS reasons
-            FROM open o JOIN survey s ON s.site = o.site AND s.survey = o.survey
-            GROUP BY s.site, s.survey, s.version, s.local_date, s.submitted_at ORDER BY s.submitted_at, s.site, s.survey
-            LIMIT 1000
-            """, [.text(arguments.text("--site"))])
+            "SELECT site, survey, version, day AS date, reasons FROM drover.surveys_open($1, 1000)",
+            [.text(arguments.text("--site"))])
         Out.result(render(try QueryOutput(rows)))
         return .done
     }

@@ -1,0 +1,198 @@
+internal import Fleet
+internal import Reports
+internal import Storage
+internal import Surveys
+
+/// The page of sightings: the question, what it adds up to, where and when it was, and the sightings themselves.
+struct SightingPage {
+    /// A year of a species: what its flight curve is made of.
+    struct Season {
+        let year: Int
+        let walks: [(week: Int, surveys: Int, individuals: Int)]
+        let sites: Int
+    }
+
+    /// What was asked, as it stands in the address.
+    let items: [SightingQuestion.Item]
+    /// What the caller may see of it.
+    let asked: SightingExport
+    let caller: PageCaller
+    let sites: [String]
+    var fault: String?
+    var figures: SightingExport.Figures?
+    var grid: SightingExport.Grid?
+    var season: Season?
+    var rows: [SightingExport.Listed] = []
+    var behind: SightingExport.Behind?
+
+    func html(_ base: BaseMap) -> String {
+        """
+        <h1>Sightings</h1>
+        \(asked.reader == .surveyor ? "<p class=\"soft\">These are the sightings that you handed in. <a href=\"/surveys\">Your surveys</a></p>" : "")
+        \(form)
+        \(fault.map { "<p role=\"alert\" class=\"critical\">\(HTMLText.escaped($0))</p>" } ?? "")
+        \(figures.map { results($0, base) } ?? "")
+        \(exports)
+        """
+    }
+
+    // MARK: The question
+
+    private func value(_ name: String) -> String { items.first { $0.name == name }?.value ?? "" }
+
+    private var form: String {
+        let behaviours = Sighting.Behaviour.allCases.map { "<option value=\"\($0.rawValue)\">" }.joined()
+        let known = sites.map { "<option value=\"\(HTMLText.escaped($0))\">" }.joined()
+        let surveyor =
+            asked.sight.contains(.people) && asked.reader == .person
+            ? field("surveyor", "Surveyor’s name", "text", "maxlength=\"200\"") : ""
+        return """
+            <form class="filter" method="get" action="/sightings" role="search" id="question">
+            \(field("taxon", "Species, genus or family", "text", "maxlength=\"200\" list=\"taxa\" autocomplete=\"off\" data-taxa"))
+            \(field("from", "Seen from (day, UTC)", "date", ""))
+            \(field("to", "and before", "date", ""))
+            \(field("site", "Site", "text", "maxlength=\"64\" list=\"sites\""))
+            \(field("behaviour", "Behaviour", "text", "maxlength=\"200\" list=\"behaviours\""))
+            \(surveyor)
+            \(field("box", "Place: south,west,north,east in degrees", "text", "maxlength=\"100\""))
+            <datalist id="taxa"></datalist><datalist id="sites">\(known)</datalist><datalist id="behaviours">\(behaviours)</datalist>
+            \(kept)
+            <button>Show</button>
+            </form>
+            <p><a href="/sightings/taxa">Choose from the taxonomy</a></p>
+            """
+    }
+
+    /// What is asked that the form has no field for stays.
+    private var kept: String {
+        items.filter { ["species", "near"].contains($0.name) }.map { FormPage.hidden($0.name, $0.value) }.joined()
+    }
+
+    private func field(_ name: String, _ label: String, _ type: String, _ more: String) -> String {
+        let shown = type == "date" ? String(value(name).prefix(10)) : value(name)
+        return
+            "<div><label for=\"\(name)\">\(label)</label><input id=\"\(name)\" name=\"\(name)\" type=\"\(type)\" value=\"\(HTMLText.escaped(shown))\" \(more)></div>"
+    }
+
+    /// An address of the same question.
+    private func address(_ path: String, _ more: [SightingQuestion.Item], without: Set<String> = []) -> String {
+        let all = items.filter { !without.contains($0.name) } + more
+        return HTMLText.escaped(
+            path + "?" + all.map { Address.escaped($0.name) + "=" + Address.escaped($0.value) }.joined(separator: "&"))
+    }
+
+    private var exports: String {
+        let files: [(String, [SightingQuestion.Item])] = [
+            ("Sightings as CSV", [("format", "csv")]), ("Sightings as GeoJSON", [("format", "geojson")]),
+            ("Walks as CSV", [("format", "csv"), ("rows", "surveys")]), ("Darwin Core Archive", [("format", "dwca")]),
+        ]
+        let links = files.map { name, more in "<li><a href=\"\(address("/sightings/export", more))\">\(name)</a></li>" }
+        return """
+            <h2>Take them away</h2>
+            <p class="soft">Exactly what is asked above, as far as you may see it\(asked.sight.contains(.places) || asked.reader == .surveyor
+                ? "" : ": sensitive species have the middle of a cell of 0.1°, and nobody is named").</p>
+            <ul class="links">\(links.joined())</ul>
+            """
+    }
+
+    // MARK: What it adds up to
+
+    private func results(_ figures: SightingExport.Figures, _ base: BaseMap) -> String {
+        guard figures.all.sightings > 0 else {
+            return "<p class=\"empty\" role=\"status\">No sighting that you may see fits.</p>"
+        }
+        let tiles = [
+            ("Sightings", String(figures.all.sightings)), ("Individuals", String(figures.all.individuals)),
+            ("First seen", figures.firstDay ?? "–"), ("Last seen", figures.lastDay ?? "–"),
+        ].map { "<li>\($0.0) <b>\($0.1)</b></li>" }.joined()
+        return """
+            <ul class="tiles" id="totals">\(tiles)</ul>
+            \(map(base))
+            \(season.map(SeasonCharts(caller: caller).curve) ?? "")
+            \(SeasonCharts(caller: caller).weeks(figures.weeks))
+            \(SeasonCharts(caller: caller).bands(figures.bands))
+            \(species(figures.species))
+            \(list)
+            """
+    }
+
+    private func map(_ base: BaseMap) -> String {
+        guard let grid, !grid.cells.isEmpty else { return "<p class=\"soft\">None of them has a place.</p>" }
+        let cells = grid.cells.map { "\($0.row),\($0.column),\($0.count.sightings),\($0.count.individuals)" }
+        let top = grid.cells.prefix(10).map { cell -> [String?] in
+            let corner = [cell.row, cell.column, cell.row + 1, cell.column + 1].map { degrees(Double($0) * grid.step) }
+            let ask = address("/sightings", [("box", corner.joined(separator: ","))], without: ["box"])
+            return [
+                "<a href=\"\(ask)\">\(corner[0])° to \(corner[2])°, \(corner[1])° to \(corner[3])°</a>",
+                String(cell.count.sightings), String(cell.count.individuals),
+            ]
+        }
+        return """
+            <h2 id="where">Where</h2>
+            <p class="soft">By cells of \(degrees(grid.step))°\(grid.isCut ? ", those with the most sightings" : ""). \
+            \(asked.sight.contains(.places) || asked.reader == .surveyor ? "" : "Sensitive species are shown in the middle of a cell of 0.1°.")</p>
+            <div class="beside">
+            <div><div id="map" class="map" role="region" aria-label="Map of the sightings by cells; the table has those with the most" \
+            data-step="\(degrees(grid.step))" data-cells="\(cells.joined(separator: " "))" \(base.attributes)></div>
+            <p><button type="button" id="here" hidden>Ask for what the map shows</button></p></div>
+            <div>\(HTMLText.table(
+                caption: "Cells with the most sightings",
+                headers: [.html("Latitude, longitude"), .number("Sightings"), .number("Individuals")], rows: top, empty: ""))</div>
+            </div>
+            """
+    }
+
+    private func degrees(_ value: Double) -> String {
+        Decimal.text(Decimal.scaled(value, decimals: 4) ?? 0, decimals: 4)
+    }
+
+    private func species(_ species: [(name: String, count: SightingExport.Count)]) -> String {
+        let rows = species.map { name, count -> [String?] in
+            [
+                "<a href=\"\(address("/sightings", [("taxon", name)], without: ["taxon", "species"]))\">\(HTMLText.escaped(name))</a>",
+                String(count.sightings), String(count.individuals),
+            ]
+        }
+        return HTMLText.table(
+            caption: "Species", headers: [.htmlProse("Name"), .number("Sightings"), .number("Individuals")], rows: rows,
+            empty: "")
+            + (species.count == SightingExport.speciesMax
+                ? "<p class=\"soft\">The \(SightingExport.speciesMax) most numerous; the exports have all.</p>" : "")
+    }
+
+    private var list: String {
+        let shown = rows.prefix(SightingSite.rowsMax)
+        let table = HTMLText.table(
+            caption: "The sightings, newest first",
+            headers: [
+                .html("Seen (\(caller.clock.zone))"), .htmlProse("Species"), .number("Individuals"), .text("Behaviour"),
+                .html("Survey"), .word("Place"), .number("Temperature"),
+            ],
+            rows: shown.map { row in
+                let place = [row.latitude, row.longitude].compactMap { $0 }.map(degrees).joined(separator: ", ")
+                let given =
+                    row.givenName == row.species
+                    ? "" : "<br><span class=\"soft\">\(HTMLText.escaped(row.givenName))</span>"
+                return [
+                    caller.clock.html(row.seenMs), HTMLText.escaped(row.species) + given, String(row.individuals),
+                    row.behaviour, survey(row),
+                    place.isEmpty ? nil : place + (row.isBlurred ? " (blurred)" : ""),
+                    row.temperatureC.map { ShownValue($0, unit: "°C", in: caller.shownUnits).text },
+                ]
+            }, empty: "There are no older ones.")
+        var links: [String] = []
+        if behind != nil { links.append("<a href=\"\(address("/sightings", []))\">The newest</a>") }
+        if rows.count > SightingSite.rowsMax, let last = shown.last {
+            let next = "\(last.seenMs)/\(last.site)/\(last.survey)/\(last.sighting)"
+            links.append("<a href=\"\(address("/sightings", [("behind", next)]))\" rel=\"next\">Older sightings</a>")
+        }
+        return table + (links.isEmpty ? "" : "<p>\(links.joined(separator: " · "))</p>")
+    }
+
+    /// Whoever may open the survey gets a link to it.
+    private func survey(_ row: SightingExport.Listed) -> String {
+        let name = HTMLText.escaped("\(row.site) \(row.survey)")
+        guard !caller.roles.isDisjoint(with: SurveyPages.people) else { return name }
+        return "<a href=\"/surveys/\(Address.escaped(row.site))/\(Address.escaped(row.survey))\">\(name)</a>"
+    }
+}

@@ -1,0 +1,441 @@
+"""Sightings and surveys in a real browser: a researcher's, a surveyor's and a reviewer's day on the real surveys of A Rocha Kenya."""
+import base64
+import csv
+import json
+import re
+import shutil
+import tempfile
+import urllib.parse
+import urllib.request
+from collections import Counter, defaultdict
+from datetime import date
+from pathlib import Path
+
+import psycopg
+import pytest
+from harness import ROOT, Drover
+from people import PASSWORD, Visitor, token
+from test_gateway import wait_until
+from test_pages import looked_at
+from test_tours import ADDRESS
+from world import World, connect
+
+RARE = "Secreta rara"
+PEOPLE = {"rita": "researcher", "anna": "analyst", "sam": "surveyor", "olga": "surveyor", "root": "administrator"}
+HIDDEN = {"schema": 1, "survey": "h-1", "site": "well", "site_name": "Old Well", "latitude": -3.3781, "longitude": 39.9888,
+          "start": "2021-08-01T10:00:00+03:00", "stop": "2021-08-01T11:00:00+03:00", "comments": "at the well",
+          "surveyors": [{"name": "A. Wanjiru", "role": "recorder", "mail": "wanjiru@example.org", "phone": "+254 700"}],
+          "sightings": [{"species": RARE, "count": 3, "latitude": -3.37812, "longitude": 39.98884, "behaviour": "basking"}]}
+
+
+class Desk:
+    """`drover serve` with the logins that production gives it, a worker, and people of each role."""
+
+    def __init__(self, world, folder, shared):
+        self.world, self.env = world, world.database()
+        taxonomy = (ROOT / "Deploy/taxonomy/butterflies-watamu.csv").read_text() + f"rare-1,{RARE},species,,,yes,,\n"
+        (folder / "taxa.csv").write_text(taxonomy)
+        self.taxa = list(csv.DictReader(taxonomy.splitlines()))
+        self.run("taxonomy", "load", folder / "taxa.csv")
+        self.run("import", "sightings", shared / "data" / "sightings-arocha-butterflies", "--offset", "+03:00", "--site", "watamu", "--by", "tests")
+        (folder / "hidden.jsonl").write_text(json.dumps(HIDDEN))
+        self.run("import", "sightings", folder / "hidden.jsonl", "--by", "tests")
+        self.worker = world.worker(self.env, "sightings-pages")
+        with connect(self.env) as connection:
+            connection.execute("GRANT drover_reader, drover_api, drover_survey, drover_researcher TO drover_web; GRANT drover_page TO drover_pages")
+        self.server = world.drover.start("serve", "--port", "0", env={
+            **self.env, "DROVER_POSTGRES_READER_URL": self.login("drover_web"), "DROVER_POSTGRES_PAGE_URL": self.login("drover_pages")})
+        self.port = int(self.server.wait_for(ADDRESS, 30).group(1))
+        self.address = f"http://127.0.0.1:{self.port}"
+        self.people = {account: self.person(account, role) for account, role in PEOPLE.items()}
+        world.work_off(self.env, 120)
+
+    def login(self, user):
+        return re.sub(r"user='?\w+'?", f"user={user}", self.env["DROVER_POSTGRES_URL"])
+
+    def run(self, *words):
+        run = self.world.drover.run(*words, env=self.env)
+        assert run.code == 0, run.err
+        return run.out
+
+    def person(self, account, role):
+        path = urllib.parse.urlsplit(self.run("account", "add", account, "--mail", f"{account}@example.org", "--role", role).strip())
+        visitor = Visitor(self.port)
+        assert visitor.post("/password", link=token(f"{path.path}?{path.query}"), password=PASSWORD, again=PASSWORD).status == 200
+        assert visitor.log_in(f"{account}@example.org").status == 303
+        return visitor
+
+    def rows(self, sql, *values):
+        with connect(self.env) as connection:
+            return connection.execute(sql, values or None).fetchall()
+
+    def below(self, name):
+        """Accepted names of a taxon and of all below it, by brute force."""
+        keys = {row["taxon"] for row in self.taxa if name in [row["name"], *row["synonyms"].split("|")]}
+        while more := {row["taxon"] for row in self.taxa if row["parent"] in keys} - keys:
+            keys |= more
+        return {row["name"] for row in self.taxa if row["taxon"] in keys}
+
+    def enter(self, page, who, path):
+        """By the log-in's form, as people do."""
+        page.goto(self.address + "/login?next=" + urllib.parse.quote(path, safe=""))
+        page.get_by_label("Mail address").fill(f"{who}@example.org")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Log in").click()
+        page.wait_for_url(lambda url: "/login" not in url)
+
+    def api(self, scopes, query, account="rita"):
+        words = [word for scope in scopes for word in ("--scope", scope)]
+        return self.raw(f"/v1/sightings/export?{query}", {"Authorization": "Bearer " + self.run("token", "add", "--account", account, *words).strip()})
+
+    def page_export(self, who, query):
+        return self.raw(f"/sightings/export?{query}", {"Cookie": self.people[who].cookie, "Sec-Fetch-Site": "same-origin"})
+
+    def raw(self, path, headers):
+        with urllib.request.urlopen(urllib.request.Request(self.address + path, headers=headers), timeout=60) as answer:
+            return answer.headers.get_content_type(), answer.read()
+
+
+@pytest.fixture(scope="module")
+def desk(program, shared, tmp_path_factory):
+    if not shared:
+        pytest.skip("../shared is not here")
+    folder = Path(tempfile.mkdtemp(prefix="drover-sightings-", dir="/tmp"))
+    folder.chmod(0o711)
+    drover = Drover(program)
+    desk = Desk(World(drover, drover.servers(folder / "data")), folder, shared)
+    yield desk
+    drover.close()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def files(shared):
+    folder = shared / "data" / "sightings-arocha-butterflies"
+    return [list(csv.DictReader((folder / name).open(encoding="utf-8"))) for name in ("events.csv", "occurrences.csv")]
+
+
+def counted(files, names):
+    """Sightings of these names in the files, with their day: `(day, individuals)`."""
+    events, occurrences = files
+    days = {row["eventID"]: date.fromisoformat(row["eventDate"]) for row in events}
+    return [(days[row["eventID"]], int(row["individualCount"])) for row in occurrences if row["scientificName"] in names]
+
+
+def totals(page):
+    return [page.locator("#totals li b").nth(number).inner_text() for number in range(4)]
+
+
+def table(page, caption):
+    """Cells of a table by its caption."""
+    region = page.get_by_role("region", name=caption, exact=True)
+    return region.locator("tbody tr").evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.textContent.trim()))")
+
+
+# Researchers.
+
+def test_a_researchers_day(desk, files, page, screenshots):
+    desk.enter(page, "rita", "/sightings")
+    # Nothing is chosen: the last year.
+    assert page.get_by_label("Seen from").input_value() == "2020-09-15"
+    page.get_by_role("link", name="Choose from the taxonomy").click()
+    page.get_by_role("link", name="Amauris", exact=True).click()
+    page.wait_for_url("**/sightings/taxa?of=genus-amauris")
+    assert {row[0] for row in table(page, "Below Amauris")} == desk.below("Amauris") - {"Amauris"}
+    looked_at(page, screenshots, "taxonomy")
+    page.get_by_role("link", name="Sightings of all of Amauris").click()
+    assert totals(page)[0] == str(len(counted(files, desk.below("Amauris"))))
+    page.goto(desk.address + "/sightings")
+    taxon = page.get_by_label("Species, genus or family")
+    taxon.press_sequentially("Coloti", delay=20)
+    page.wait_for_function("() => [...document.querySelectorAll('#taxa option')].some(option => option.value === 'Colotis')")
+    taxon.fill("Colotis")
+    page.get_by_label("Seen from").fill("")
+    page.get_by_role("button", name="Show", exact=True).click()
+    page.wait_for_url("**taxon=Colotis*")
+    names = desk.below("Colotis")
+    assert len(names) > 5
+    seen = counted(files, names)
+    present = [day for day, individuals in seen if individuals]
+    assert totals(page) == [str(len(seen)), str(sum(individuals for _, individuals in seen)), str(min(present)), str(max(present))]
+    # By week, with the years of ISO weeks.
+    weeks = defaultdict(lambda: [0, 0])
+    for day, individuals in seen:
+        year, week, _ = day.isocalendar()
+        weeks[f"{year}-W{week:02}"][0] += 1
+        weeks[f"{year}-W{week:02}"][1] += individuals
+    page.get_by_text("The weeks as a table").click()
+    assert {row[0]: [int(row[2]), int(row[3])] for row in table(page, "Counts by week")} == weeks
+    by_species = Counter()
+    for name in names:
+        by_species[name] = sum(individuals for _, individuals in counted(files, {name}))
+    assert {row[0]: int(row[2]) for row in table(page, "Species")} == {name: count for name, count in by_species.items() if counted(files, {name})}
+    # All sightings are of one transect: the cells have all of them.
+    assert sum(int(row[1]) for row in table(page, "Cells with the most sightings")) == len(seen)
+    page.wait_for_selector(".leaflet-overlay-pane path")
+    looked_at(page, screenshots, "sightings")
+    # The list goes on, page by page, with no sighting twice.
+    shown = table(page, "The sightings, newest first")
+    assert len(shown) == 50 and shown == sorted(shown, key=lambda row: row[0], reverse=True)
+    page.get_by_role("link", name="Older sightings").click()
+    page.wait_for_url("**behind=*")
+    older = table(page, "The sightings, newest first")
+    assert len(older) == 50 and older[0][0] <= shown[-1][0]
+    # The map asks for what it shows.
+    page.get_by_role("button", name="Ask for what the map shows").click()
+    page.wait_for_url("**box=-*")
+    assert totals(page)[0] == str(len(seen))
+
+
+def test_the_flight_curve_is_that_of_the_ready_query(desk, page, screenshots):
+    desk.enter(page, "rita", "/sightings?taxon=Colotis%20amatus&site=watamu&year=2020")
+    rows = json.loads(desk.run("query", "sightings/flight_curve", "species=Colotis amatus", "site=watamu", "year=2020", "--format", "json"))
+    page.get_by_text("The curve as a table").click()
+    shown = table(page, "Walks and counts by week of 2020")
+    assert [[int(row[0]), int(row[2]), int(row[3])] for row in shown] == [[int(row["iso_week"]), int(row["surveys"]), int(row["individuals"])] for row in rows]
+    [curve] = json.loads(desk.run("sightings", "curve", "Colotis amatus", "--site", "watamu", "--year", "2020", "--format", "json"))
+    assert f"Index {curve['index']} " in page.locator("#curve").inner_text() and f"mean week {curve['mean_week']}." in page.locator("#curve").inner_text()
+    assert page.locator("svg.chart").count() == 2
+
+
+@pytest.mark.parametrize("who, scopes", [("rita", ["export", "export-people", "export-places"]), ("anna", ["export"])])
+@pytest.mark.parametrize("query", ["format=csv&taxon=Colotis&from=2020-06-01&to=2020-09-01", "format=geojson&box=-3.5,39.9,-3.3,40.1&behaviour=basking",
+                                   "format=csv&rows=surveys&site=well", "format=dwca&taxon=Acraea"])
+def test_an_export_of_the_page_is_the_apis(desk, who, scopes, query):
+    kind, content = desk.page_export(who, query)
+    assert (kind, content) == desk.api(scopes, query, who)
+    assert len(content) > 500 or "site=well" in query or who == "anna"
+
+
+def test_species_of_a_genus_and_a_box_are_chosen_as_they_lie(desk, files):
+    _, content = desk.page_export("rita", "taxon=Colotis&format=csv")
+    assert len(list(csv.DictReader(content.decode().splitlines()))) == len(counted(files, desk.below("Colotis")))
+    _, content = desk.page_export("rita", "taxon=Nothing%20of%20the%20kind&format=csv")
+    assert len(content.splitlines()) == 1
+    for box, count in [("-3.4,39.9,-3.3,40", 1), ("-3.4,40,-3.3,41", 0), ("-3.4,39.98,-3.3,-170", 1), ("-3.4,170,-3.3,-170", 0)]:
+        _, content = desk.page_export("rita", f"site=well&format=csv&box={box}")
+        assert len(content.splitlines()) == 1 + count, box
+    rita = desk.people["rita"]
+    for wrong in ["box=1,2,3", "box=9,0,1,0", "near=x", "from=yesterday", "nonsense=1"]:
+        assert rita.get("/sightings/export?" + wrong).status == 400, wrong
+        assert rita.get("/sightings?" + wrong).status == 422, wrong
+    assert rita.get("/sightings/export?format=xml").status == 400 and rita.get("/sightings?format=xml").status == 200
+    assert desk.people["anna"].get("/sightings?surveyor=x").status == 422
+
+
+def test_analysts_see_sensitive_places_blurred_and_nobody_named(desk, page):
+    desk.enter(page, "anna", "/sightings?site=well")
+    text = page.locator("main").inner_text()
+    assert "-3.35, 39.95 (blurred)" in text and "Surveyor’s name" not in text and totals(page)[1] == "3"
+    told = page.content() + desk.page_export("anna", "site=well&format=csv")[1].decode() + desk.page_export("anna", "site=well&format=geojson")[1].decode() \
+        + desk.page_export("anna", "site=well&rows=surveys&format=csv")[1].decode()
+    for word in ["39.98", "-3.378", "Old Well", "at the well", "Wanjiru", "254"]:
+        assert word not in told, word
+    assert desk.people["anna"].get("/surveys").status == desk.people["anna"].get("/surveys/well/h-1").status == 403
+    exact = desk.page_export("rita", "site=well&format=csv")[1].decode()
+    assert "39.98884" in exact and "wanjiru@example.org" in exact and "Old Well" in exact
+    rita = desk.people["rita"].get("/sightings?site=well&surveyor=A.%20Wanjiru").body
+    assert "-3.3781, 39.9888" in rita and "Individuals <b>3</b>" in rita
+
+
+def test_the_database_holds_people_to_it(desk):
+    seen = {"rita": (905 + 1, 905 + 1, 1), "anna": (0, 905 + 1, 0), "olga": (0, 0, 0)}
+    for who, (exact, shown, people) in seen.items():
+        with psycopg.connect(desk.login("drover_pages")) as connection:
+            connection.execute("SELECT set_config('drover.account', %s, true)", [who])
+            got = [connection.execute(f"SELECT count(*) FROM drover.{view}").fetchone()[0] for view in ("seen_survey_exact", "seen_survey_shown", "seen_surveyor")]
+            assert got == [exact, shown, people], who
+            assert len(connection.execute("SELECT * FROM drover.survey_versions_seen('well', 'h-1', NULL)").fetchall()) == (1 if who == "rita" else 0)
+            for table_of_all in ("sighting", "survey", "surveyor", "sighting_exact", "sighting_shown", "survey_version", "survey_photo", "survey_receipt"):
+                with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
+                    connection.execute(f"SELECT 1 FROM drover.{table_of_all}")
+
+
+# Surveyors.
+
+def fill_survey(page, site):
+    page.get_by_label("Site (its id").fill(site)
+    page.get_by_label("Start").fill("2021-06-01T10:00")
+    page.get_by_label("Stop").fill("2021-06-01T10:45")
+    page.get_by_label("Your clock is ahead").fill("+03:00")
+    page.get_by_label("Latitude, degrees").first.fill("-3.3781")
+    page.get_by_label("Longitude, degrees").first.fill("39.9888")
+    page.get_by_label("Temperature, °C").fill("27.5")
+    row = page.locator("#sightings .row").first
+    row.get_by_label("Species").fill("Junonia oenone")
+    row.get_by_label("Count").fill("4")
+    row.get_by_label("Time").fill("10:05")
+    row.get_by_label("Behaviour").fill("nectaring")
+
+
+def picture(page):
+    return base64.b64decode(page.evaluate("""() => { const c = document.createElement('canvas'); c.width = 64; c.height = 48; const g = c.getContext('2d');
+        g.fillStyle = '#2a6'; g.fillRect(0, 0, 64, 48); return c.toDataURL('image/jpeg').split(',')[1]; }"""))
+
+
+def test_a_surveyors_day_with_a_draft_and_without_a_network(desk, page, watch, screenshots):
+    desk.enter(page, "sam", "/surveys")
+    assert "You have not handed in a survey yet." in page.locator("main").inner_text()
+    page.get_by_role("link", name="Enter a survey").click()
+    page.locator("form[data-ready=yes]").wait_for()
+    fill_survey(page, "forest-1")
+    # Names near there in that season are offered.
+    page.wait_for_function("() => document.querySelectorAll('#taxa option').length > 20")
+    page.get_by_role("button", name="Add a sighting").click()
+    second = page.locator("#sightings .row").nth(1)
+    second.get_by_label("Species").fill("Something <unknown>")
+    second.get_by_label("Count").fill("1")
+    second.get_by_text("More of this sighting").click()
+    second.get_by_label("Plants").fill("Lantana")
+    second.locator("input[type=file]").set_input_files({"name": "b.jpg", "mimeType": "image/jpeg", "buffer": picture(page)})
+    looked_at(page, screenshots, "enter")
+    # Without a network it stays on the device, also when the page is left.
+    page.context.set_offline(True)
+    page.get_by_role("button", name="Hand it in").click()
+    page.get_by_text("Not handed in yet").wait_for()
+    assert desk.rows("SELECT 1 FROM drover.survey_receipt WHERE account = 'sam'") == []
+    page.context.set_offline(False)
+    watch.forgive()
+    page.wait_for_url("**/surveys?said=taken", timeout=20_000)
+    watch.forgive()
+    [(site, survey)] = desk.rows("SELECT site, survey FROM drover.survey_receipt WHERE account = 'sam'")
+    assert site == "forest-1"
+    wait_until(lambda: desk.rows("SELECT 1 FROM drover.survey WHERE site = 'forest-1'"), 30, desk.worker)
+    page.reload()
+    receipts = table(page, "What you handed in")
+    assert receipts[0][0] == f"forest-1 {survey}" and "stored; a name in it is not known" in receipts[0][3] and receipts[0][4:] == ["2", "5"]
+    looked_at(page, screenshots, "receipts")
+    page.get_by_role("link", name=f"forest-1 {survey}").click()
+    text = page.locator("main").inner_text()
+    assert "27.5 °C" in text and "2021-06-01 10:00:00+03:00" in text and "Something <unknown>" in text and "plants: Lantana" in text
+    photo = page.get_by_role("link", name="photo 1").get_attribute("href")
+    assert desk.raw(photo, {"Cookie": desk.people["sam"].cookie})[0] == "image/jpeg"
+    assert desk.people["olga"].get(photo).status == 404
+    [(body,)] = desk.rows("SELECT body FROM drover.survey_version WHERE site = 'forest-1'")
+    first = json.loads(body)["sightings"][0]
+    assert first == {"species": "Junonia oenone", "count": 4, "time": "2021-06-01T10:05:00+03:00", "behaviour": "nectaring"}
+
+
+def test_a_draft_is_there_again_and_a_refusal_says_why(desk, page, watch):
+    desk.enter(page, "olga", "/surveys/enter")
+    page.locator("form[data-ready=yes]").wait_for()
+    fill_survey(page, "draft-site")
+    page.locator("#sightings .row").first.get_by_label("Species").fill("Papilio demodocus")
+    page.get_by_label("Stop").fill("2021-06-01T09:00")
+    page.get_by_role("button", name="Hand it in").click()
+    page.get_by_text("stop: must not be before the start").wait_for()
+    watch.forgive()
+    page.wait_for_selector("form[data-kept=yes]")
+    page.reload()
+    page.get_by_role("button", name="Go on with draft-site").click()
+    row = page.locator("#sightings .row").first
+    assert row.get_by_label("Species").input_value() == "Papilio demodocus" and row.get_by_label("Time").input_value() == "10:05"
+    page.get_by_label("Stop").fill("2021-06-01T11:00")
+    page.get_by_role("button", name="Hand it in").click()
+    page.wait_for_url("**/surveys?said=taken")
+    assert len(desk.rows("SELECT 1 FROM drover.survey_receipt WHERE account = 'olga' AND site = 'draft-site'")) == 1
+    page.goto(desk.address + "/surveys/enter")
+    page.locator("form[data-ready=yes]").wait_for()
+    assert page.get_by_text("Drafts on this device").count() == 0
+
+
+def test_a_survey_sent_twice_counts_once_and_without_script(desk):
+    olga = desk.people["olga"]
+    fields = {"form": olga.mark(), "survey": "w-plain", "site": "plain-site", "start": "2021-06-02T10:00", "stop": "2021-06-02T10:30", "offset": "+03:00",
+              "weather.rain": "no", "sightings.1.species": "Junonia oenone", "sightings.1.count": "2", "sightings.1.time": "10:10", "sightings.3.species": "Hypolimnas misippus",
+              "sightings.3.count": "1", "sightings.2.species": "", "surveyors.1.name": "Olga", "comments": "two\nlines"}
+    for _ in range(2):
+        answer = olga.post("/surveys", **fields)
+        assert (answer.status, answer.headers["Location"]) == (303, "/surveys?said=taken"), answer.body
+    wait_until(lambda: desk.rows("SELECT 1 FROM drover.survey WHERE site = 'plain-site'"), 30, desk.worker)
+    [(version, account, individuals, body)] = desk.rows(
+        "SELECT s.version, s.account, s.individuals, v.body FROM drover.survey s JOIN drover.survey_version v USING (site, survey) WHERE site = 'plain-site'")
+    told = json.loads(body)
+    assert (version, account, individuals) == (0, "olga", 3) and told["weather"] == {"rain": False} and told["surveyors"] == [{"name": "Olga", "role": "recorder"}]
+    assert [each.get("time") for each in told["sightings"]] == ["2021-06-02T10:10:00+03:00", None]
+    assert olga.post("/surveys", **{**fields, "comments": "other"}).status == 409
+    assert desk.people["sam"].post("/surveys", **{**fields, "form": desk.people["sam"].mark()}).status == 409
+    for wrong, status in [({"form": "0" * 64}, 403), ({"sightings.1.count": "-1"}, 422), ({"a..b": "1"}, 422), ({"site.x": "1"}, 422), ({"offset": ""}, 422)]:
+        assert olga.post("/surveys", **{**fields, "survey": "w-wrong", **wrong}).status == status, wrong
+    assert desk.people["rita"].post("/surveys", **{**fields, "form": desk.people["rita"].mark()}).status == 403
+
+
+def test_surveyors_see_their_own_only(desk, page):
+    sam, olga = desk.people["sam"], desk.people["olga"]
+    [(survey,)] = desk.rows("SELECT survey FROM drover.survey WHERE site = 'forest-1'")
+    assert sam.get(f"/surveys/forest-1/{survey}").status == 200
+    assert olga.get(f"/surveys/forest-1/{survey}").status == sam.get("/surveys/well/h-1").status == 404
+    assert "forest-1" not in olga.get("/surveys").body and "plain-site" not in sam.get("/surveys").body
+    desk.enter(page, "sam", "/sightings")
+    assert totals(page)[:2] == ["2", "5"] and "watamu" not in page.content()
+    _, content = desk.page_export("sam", "format=csv")
+    assert {row["site"] for row in csv.DictReader(content.decode().splitlines())} == {"forest-1"}
+    _, content = desk.page_export("olga", "format=geojson")
+    assert {feature["properties"]["site"] for feature in json.loads(content)["features"]} == {"draft-site", "plain-site"}
+    _, content = desk.page_export("olga", "format=csv&rows=surveys")
+    assert {row["site"] for row in csv.DictReader(content.decode().splitlines())} == {"draft-site", "plain-site"}
+
+
+# Reviewers.
+
+def test_a_reviewer_corrects_a_survey(desk, page, screenshots):
+    [(survey,)] = desk.rows("SELECT survey FROM drover.survey WHERE site = 'forest-1'")
+    desk.enter(page, "rita", "/surveys")
+    waiting = table(page, "Waiting for a review")
+    listed = json.loads(desk.run("sightings", "open", "--format", "json"))
+    assert [row[0] for row in waiting] == [f"{row['site']} {row['survey']}" for row in listed][:200]
+    assert [row[4] for row in waiting] == [row["reasons"] for row in listed][:200]
+    looked_at(page, screenshots, "waiting")
+    page.get_by_role("link", name=f"forest-1 {survey}").click()
+    assert "the name is not in the taxonomy" in page.locator("main").inner_text()
+    looked_at(page, screenshots, "survey")
+    page.get_by_role("link", name="Correct it").click()
+    page.locator("#fields[data-ready=yes]").wait_for()
+    row = page.locator("#sightings .row").nth(1)
+    assert row.get_by_label("Species").input_value() == "Something <unknown>"
+    row.get_by_label("Species").fill("Junonia hierta")
+    row.get_by_label("Count").fill("2")
+    page.get_by_label("Why, for others to read").fill("By the photo <b>")
+    looked_at(page, screenshots, "correct")
+    page.get_by_role("button", name="Make it version 1").click()
+    page.wait_for_url("**said=r-*")
+    wait_until(lambda: desk.rows("SELECT 1 FROM drover.survey WHERE site = 'forest-1' AND version = 1"), 30, desk.worker)
+    page.reload()
+    text = page.locator("main").inner_text()
+    assert "Your correction is version 1." in text and "Junonia hierta" in text and "By the photo <b>" in text
+    before, after = [json.loads(body) for body, in desk.rows("SELECT body FROM drover.survey_version WHERE site = 'forest-1' ORDER BY version")]
+    assert before["sightings"][1]["species"] == "Something <unknown>"
+    # What the form does not show, and what nobody touched, stays to the letter.
+    before["sightings"][1] |= {"species": "Junonia hierta", "count": 2}
+    assert after == before
+    page.get_by_role("link", name="0, as handed in").click()
+    page.wait_for_url("**version=0")
+    assert "Something <unknown>" in page.locator("main").inner_text()
+    assert f"forest-1 {survey}" not in [row["site"] + " " + row["survey"] for row in json.loads(desk.run("sightings", "open", "--format", "json"))]
+    # The surveyor sees what became of it.
+    assert "stored, corrected 1 time" in desk.people["sam"].get("/surveys").body
+
+
+def test_of_two_reviews_of_one_version_the_first_counts_and_sent_twice_is_once(desk):
+    rita, root = desk.people["rita"], desk.people["root"]
+    def form(visitor):
+        body = visitor.get("/surveys/well/h-1/correct").body
+        fields = dict(re.findall(r'name="(form|id|based_on)" value="([^"]+)"', body))
+        return fields | {"survey": json.dumps({**HIDDEN, "comments": "again"}), "note": "n"}
+    first, second = form(rita), form(root)
+    for _ in range(2):
+        answer = rita.post("/surveys/well/h-1/versions", **first)
+        assert answer.status == 303 and first["id"] in answer.headers["Location"]
+    wait_until(lambda: desk.rows("SELECT 1 FROM drover.survey WHERE site = 'well' AND version = 1"), 30, desk.worker)
+    assert rita.post("/surveys/well/h-1/versions", **first).status == 303
+    late = root.post("/surveys/well/h-1/versions", **second)
+    assert late.status == 409 and "version 1 meanwhile" in late.body
+    assert "another review of version 0 was faster" in root.get(f"/surveys/well/h-1?said={second['id']}&based-on=0").body
+    assert desk.rows("SELECT count(*) FROM drover.survey_version WHERE site = 'well'") == [(2,)]
+    for wrong, status in [({"survey": "{"}, 400), ({"survey": json.dumps({**HIDDEN, "site": "other"})}, 422), ({"survey": json.dumps({**HIDDEN, "stop": "x"})}, 422),
+                          ({"based_on": "x"}, 422), ({"id": ""}, 422), ({"note": "x" * 4_001}, 422), ({"form": "0" * 64}, 403)]:
+        fresh = form(rita)
+        assert rita.post("/surveys/well/h-1/versions", **{**fresh, **wrong}).status == status, wrong
+    sam = desk.people["sam"]
+    assert sam.get("/surveys/well/h-1/correct").status == sam.post("/surveys/well/h-1/versions", **{**form(rita), "form": sam.mark()}).status == 403
+    assert rita.get("/surveys/well/none").status == rita.get("/surveys/well/none/correct").status == 404
