@@ -18,7 +18,7 @@ struct PageShell {
             "what happened on a day, in a week, month or longer, to read or take along"
         ),
         ("/thresholds", "Thresholds", ThresholdSite.editors, "from when on a machine's value is an alert"),
-        ("/dispatch", "Dispatch", CampusPages.watchers, "vehicles, rides and waiting times of the campus, as they happen"),
+        ("/dispatch", "Dispatch", CampusPages.watchers, "vehicles, rides and waiting times of the campus"),
         ("/ride", "Ride", [.rider], "ask for a ride, see who comes and when"),
         ("/drive", "Drive", [.rideDriver], "your vehicle's stops in order"),
         ("/sightings", "Sightings", SightingSite.readers, "what was seen where and when; take it along"),
