@@ -256,6 +256,14 @@ public struct SettingRow: Sendable {
             "map.tiles_file", .text, "",
             "MBTiles or PMTiles file with pictures (png, jpg, webp) that maps are drawn on; empty: the coarse map that ships with the "
                 + "program"),
+        SettingRow(
+            "map.tiles_url", .text, "",
+            "or a server of others, like https://tiles.example/{z}/{x}/{y}.png?key={key}, asked by us and never by "
+                + "browsers"),
+        SettingRow("map.tiles_key", .text, "", "what {key} stands for; better in a file"),
+        SettingRow("map.tiles_key_file", .text, "", "file whose first line is that key"),
+        SettingRow("map.tiles_ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
+        SettingRow("map.tiles_zoom_max", .integer(0...22), "19", "the finest zoom that the server has"),
         SettingRow("map.attribution", .text, "", "who made the tiles, as shown on each map; empty: as their file says"),
         SettingRow("apps.host", .text, "127.0.0.1", "address that riders' and ride drivers' apps reach"),
         SettingRow("apps.port", .text, "", "its port; 0: any free one; empty: apps are not served"),

@@ -89,7 +89,7 @@ public final class AccountSite: Sendable {
             return again(
                 401, "The mail address or the password is another, or the mail address was not confirmed yet.")
         }
-        return Response.seeOther(next.isEmpty ? "/account" : next).with(
+        return Response.seeOther(next.isEmpty ? "/" : next).with(
             "Set-Cookie", cookie.set(session, isKept: isKept)
         )
         .with("Cache-Control", "no-store")

@@ -7,21 +7,30 @@ public import Tiles
 public struct BaseMap: Sendable {
     static let coarse = "Natural Earth: coarse, shores and borders are right to about 5 km"
 
+    /// What can be taken along: packages of tours hold tiles of a file only, since servers of others forbid it.
     let tiles: (any TileSource)?
+    private let server: (desk: TileDesk, zoomMax: Int)?
     /// Who made it, as shown on each map.
     public let attribution: String
     private let assets: AssetFiles
 
-    /// - Parameter attribution: who made the tiles; empty: as their file says.
-    public init(tiles: (any TileSource)?, attribution: String, assets: AssetFiles) {
-        (self.tiles, self.assets) = (tiles, assets)
+    /// - Parameters:
+    ///   - server: tiles of a server of others, where there is no file.
+    ///   - attribution: who made the tiles; empty: as their file says.
+    public init(
+        tiles: (any TileSource)?, server: (desk: TileDesk, zoomMax: Int)? = nil, attribution: String, assets: AssetFiles
+    ) {
+        (self.tiles, self.server, self.assets) = (tiles, server, assets)
         let told = attribution.isEmpty ? tiles?.attribution ?? "" : attribution
-        self.attribution = tiles == nil ? BaseMap.coarse : told
+        self.attribution = tiles == nil && server == nil ? BaseMap.coarse : told
     }
+
+    /// To be called once.
+    public func stop() { server?.desk.stop() }
 
     /// Open to everybody: it is a map of the world and tells nothing of who uses it.
     public func add(to router: inout Router) {
-        guard let tiles else { return }
+        guard tiles != nil || server != nil else { return }
         router.add("GET", "/tiles/{zoom}/{column}/{row}") { request in
             func number(_ name: String) -> Int? {
                 request.parameters[name].flatMap { $0.utf8.count <= 8 ? Int($0) : nil }
@@ -29,13 +38,23 @@ public struct BaseMap: Sendable {
             guard let zoom = number("zoom"), let column = number("column"), let row = number("row") else {
                 return .problem(404, type: "not-found", detail: "Tiles are /tiles/ZOOM/COLUMN/ROW, in whole numbers.")
             }
-            // A hole in the map is nothing that went wrong.
-            guard let tile = tiles.tile(zoom: zoom, column: column, row: row) else {
-                return Response(204, headers: [("Cache-Control", "public, max-age=3600")])
+            if let tiles {
+                let tile = tiles.tile(zoom: zoom, column: column, row: row)
+                return BaseMap.response(tile.map { (tiles.type, $0) })
             }
-            return Response(
-                200, headers: [("Content-Type", tiles.type), ("Cache-Control", "public, max-age=86400")], body: tile)
+            guard let server, (0...server.zoomMax).contains(zoom), (0..<1 << zoom).contains(column),
+                (0..<1 << zoom).contains(row)
+            else { return BaseMap.response(nil) }
+            return server.desk.answer(TileDesk.Place(zoom: zoom, column: column, row: row), request)
         }
+    }
+
+    static func response(_ tile: (type: String, content: [UInt8])?) -> Response {
+        // A hole in the map is nothing that went wrong.
+        guard let tile else { return Response(204, headers: [("Cache-Control", "public, max-age=3600")]) }
+        return Response(
+            200, headers: [("Content-Type", tile.type), ("Cache-Control", "public, max-age=86400")],
+            body: tile.content)
     }
 
     /// The attributes of a map's element, as Assets/map.js reads them.
@@ -47,6 +66,10 @@ public struct BaseMap: Sendable {
                 ("max-zoom", String(tiles.zooms.upperBound)),
             ]
             if let bounds = tiles.bounds { pairs.append(("bounds", bounds.map { "\($0)" }.joined(separator: ","))) }
+        } else if let server {
+            pairs += [
+                ("tiles", "/tiles/{z}/{x}/{y}"), ("min-zoom", "0"), ("max-zoom", String(server.zoomMax)),
+            ]
         } else {
             pairs.append(("base", assets.address("natural-earth.json")))
         }

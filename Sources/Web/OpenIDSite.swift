@@ -68,7 +68,7 @@ public struct OpenIDSite: Sendable {
                 403, "\(provider.name) knows you, but there is no account for you here.",
                 "Either your account is disabled, or \(provider.name) has not verified your mail address.")
         }
-        return Response.seeOther(next.isEmpty ? "/account" : next)
+        return Response.seeOther(next.isEmpty ? "/" : next)
             .with("Set-Cookie", accounts.cookie.set(session, isKept: false)).with("Set-Cookie", attempts.ended)
     }
 

@@ -1,4 +1,5 @@
 import Fleet
+import Observe
 import Outside
 import Settings
 import Web
@@ -77,6 +78,14 @@ extension Settings {
     func routeDesk(conninfo: String) throws -> RouteDesk? {
         guard !text("travel.url").isEmpty else { return nil }
         return RouteDesk(try travel(), conninfo: conninfo, timeoutMs: Int(integer("travel.timeout_ms")))
+    }
+
+    /// Tiles of a server of others. Precondition: `map.tiles_url` is set.
+    func tileDesk(log: Log) throws -> TileDesk {
+        let caFile = text("map.tiles_ca_file")
+        return TileDesk(
+            try TileAddress(text("map.tiles_url"), key: secret("map.tiles_key"), setting: "map.tiles_url"),
+            caFile: caFile.isEmpty ? nil : caFile, userAgent: try userAgent(), log: log)
     }
 
     func geocoder() throws -> GeocoderSettings? {

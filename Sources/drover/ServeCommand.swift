@@ -45,14 +45,10 @@ struct PageRole {
 
     private let settings: Settings
     private let log: Log
-    private let uploads: UploadSender
-    private let streams: AlertStreams
-    private let live: LiveStreams
     private let server: Server
-    private let campuses: CampusSite
-    private let roads: RouteDesk?
     private let apps: AppsRole?
-    private let surveys: SurveySite
+    /// What stands behind both, in the order in which it is stopped.
+    private let behind: [() -> Void]
 
     init(_ settings: Settings, log: Log) throws {
         (self.settings, self.log) = (settings, log)
@@ -68,15 +64,12 @@ struct PageRole {
         let folder = try Home.path(settings.text("alerts.thresholds_dir"))
         let nodes = try PageRole.nodes(settings)
         let assets = try Home.assets()
-        let base = try PageRole.baseMap(settings, assets)
+        let base = try PageRole.baseMap(settings, assets, log: log)
         let uploads = UploadSender(
             Roles.kafka(settings, clientID: "drover-serve", log: log),
             partitions: Int32(settings.integer("kafka.partitions")), metrics: Metrics(), log: log)
-        self.uploads = uploads
         let streams = AlertStreams(conninfo: settings.text("postgres.reader_url", or: "postgres.url"), log: log)
-        self.streams = streams
         let live = LiveStreams(conninfo: settings.text("postgres.reader_url", or: "postgres.url"), log: log)
-        self.live = live
         let isSecure = certificate != nil || settings.text("web.public_url").hasPrefix("https://")
         let door = Door(conninfo: settings.text("postgres.page_url"), isSecure: isSecure, log: log)
         let post = try PageRole.accountPost(settings)
@@ -92,7 +85,6 @@ struct PageRole {
         let surveys = SurveySite(
             conninfo: PageRole.surveyConninfo(settings), uploads: uploads, nodes: nodes,
             shelf: try settings.weatherShelf(), log: log)
-        self.surveys = surveys
         let provider = try settings.openIDProvider()
         let accounts = AccountSite(
             conninfo: settings.text("postgres.reader_url", or: "postgres.url"), isSecure: isSecure,
@@ -141,8 +133,7 @@ struct PageRole {
         AboutPage(assets: assets, base: base, version: try Home.version()).add(to: &router)
         TourPanel(door: door, assets: assets, base: base).add(to: &router)
         let campuses = try AppsRole.campuses(settings, queries: queries, uploads: uploads, door: door, log: log)
-        self.campuses = campuses
-        roads = try settings.routeDesk(conninfo: settings.text("postgres.reader_url", or: "postgres.url"))
+        let roads = try settings.routeDesk(conninfo: settings.text("postgres.reader_url", or: "postgres.url"))
         CampusPages(
             campuses, codes: CodeDesk(campuses, key: try MailRole.codeKey(settings)), door: door, assets: assets,
             base: base,
@@ -157,15 +148,14 @@ struct PageRole {
         }
         limits.trustedProxies = Set(
             settings.text("web.trusted_proxies").split(separator: ",").map { String($0.filter { $0 != " " }) })
+        // What the broker acknowledged last is still marked: uploads before surveys.
+        behind = [
+            campuses.stop, { roads?.stop() }, uploads.stop, surveys.stop, streams.stop, live.stop, base.stop,
+        ]
         do {
             apps = try AppsRole(settings, site: campuses, assets: assets, log: log)
         } catch {
-            campuses.stop()
-            roads?.stop()
-            surveys.stop()
-            uploads.stop()
-            streams.stop()
-            live.stop()
+            for stop in behind { stop() }
             throw error
         }
         do {
@@ -175,12 +165,7 @@ struct PageRole {
             ) { routes.route($0) }
         } catch {
             apps?.stop()
-            campuses.stop()
-            roads?.stop()
-            surveys.stop()
-            uploads.stop()
-            streams.stop()
-            live.stop()
+            for stop in behind { stop() }
             throw error
         }
     }
@@ -207,19 +192,24 @@ struct PageRole {
     func stop() {
         server.stop()
         apps?.stop()
-        campuses.stop()
-        roads?.stop()
-        uploads.stop()
-        // What the broker acknowledged last is still marked.
-        surveys.stop()
-        streams.stop()
-        live.stop()
+        for stop in behind { stop() }
     }
 
-    private static func baseMap(_ settings: Settings, _ assets: AssetFiles) throws -> BaseMap {
-        let file = settings.text("map.tiles_file")
+    private static func baseMap(_ settings: Settings, _ assets: AssetFiles, log: Log) throws -> BaseMap {
+        let (file, address) = (settings.text("map.tiles_file"), settings.text("map.tiles_url"))
+        guard file.isEmpty || address.isEmpty else { throw Failure("set map.tiles_file or map.tiles_url, not both") }
+        let told = settings.text("map.attribution")
+        guard address.isEmpty else {
+            guard !told.isEmpty else {
+                throw Failure("map.attribution: is empty. Say who makes the tiles of map.tiles_url: maps must show it")
+            }
+            let desk = try settings.tileDesk(log: log)
+            return BaseMap(
+                tiles: nil, server: (desk, Int(settings.integer("map.tiles_zoom_max"))), attribution: told,
+                assets: assets)
+        }
         let tiles = try file.isEmpty ? nil : TileFile.open(path: file)
-        let map = BaseMap(tiles: tiles, attribution: settings.text("map.attribution"), assets: assets)
+        let map = BaseMap(tiles: tiles, attribution: told, assets: assets)
         guard !map.attribution.isEmpty else {
             throw Failure("map.attribution: is empty, and \(file) does not say who made it. Set it: maps must show it")
         }

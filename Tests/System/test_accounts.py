@@ -97,7 +97,7 @@ def test_somebody_registers_confirms_logs_in_and_out(site):
     assert ada.get(path).status == ada.get(path).status == 200
     assert ada.post("/confirm", link=token(path), password="something else").status == 401
     answer = ada.post("/confirm", link=token(path), password=PASSWORD)
-    assert answer.status == 303 and answer.headers["Location"] == "/account"
+    assert answer.status == 303 and answer.headers["Location"] == "/"
     for attribute in ("HttpOnly", "SameSite=Lax", "Path=/"):
         assert attribute in answer.headers["Set-Cookie"]
     page = ada.get("/account")
@@ -110,7 +110,7 @@ def test_somebody_registers_confirms_logs_in_and_out(site):
     assert ada.log_in("ADA@example.ORG", next="/account").headers["Location"] == "/account"
     assert site.query("SELECT roles, confirmed_at IS NOT NULL FROM drover.account WHERE lower(mail) = 'ada@example.org'") == [([], True)]
     for elsewhere in ("//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)"):
-        assert Visitor(site.port).log_in("ada@example.org", next=elsewhere).headers["Location"] == "/account"
+        assert Visitor(site.port).log_in("ada@example.org", next=elsewhere).headers["Location"] == "/"
 
 
 def test_what_is_kept_is_argon2id_and_no_answer_tells_who_has_an_account(site):
@@ -329,6 +329,7 @@ def test_pages_in_a_browser_by_keyboard(site, page, watch, screenshots, width):
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_label("Stay logged in").check()
     page.get_by_role("button", name="Log in").click()
+    page.get_by_role("navigation").get_by_role("link", name="Account: miller").click()
     page.get_by_role("heading", name="Your account").wait_for()
     looked_at("account")
     page.get_by_label("Units").select_option("us")

@@ -5,10 +5,15 @@ import json
 import random
 import re
 import sqlite3
+import ssl
+import threading
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from certificates import self_signed
 from harness import ROOT, axe_violations
 from pmtiles.tile import Compression, TileType, tileid_to_zxy
 from pmtiles.writer import Writer
@@ -216,4 +221,89 @@ def test_tiles_of_the_operator_count_rows_from_the_north(world, tmp_path):
 ], ids=["vector", "nameless", "missing", "no database", "vector archive", "nameless archive", "cut off", "old version", "outside", "huge", "damaged"])
 def test_tiles_that_cannot_be_shown_are_said_at_the_start(world, tmp_path, make, said):
     run = world.drover.run("serve", "--port", "0", "--set", f"map.tiles_file={make(tmp_path)}", env=world.database())
+    assert run.code == 1 and said in run.err, run.err
+
+
+# Tiles of a server of others.
+
+class Tiler:
+    """It knows tiles up to zoom 5, writes down what it was asked, and can be told to answer otherwise."""
+
+    def __init__(self, folder):
+        self.certificate, key = self_signed(folder, "tiler")
+        self.asked, self.trick, outer = [], None, self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                outer.asked.append((self.path, self.headers["User-Agent"], self.headers["Cookie"]))
+                zoom = int(self.path.split("/")[2])
+                status, body = outer.trick or ((200, PNG + self.path.encode()) if zoom <= 5 else (404, b"none"))
+                self.send_response(status)
+                self.send_header("Content-Type", "text/html")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(self.certificate, key)
+        self.server.socket = tls.wrap_socket(self.server.socket, server_side=True)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.settings = ["--set", f"map.tiles_url=https://127.0.0.1:{self.server.server_port}/t/{{z}}/{{x}}/{{y}}.png?key={{key}}", "--set", f"map.tiles_ca_file={self.certificate}",
+                         "--set", "map.attribution=The tilers"]
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@pytest.fixture
+def tiler(tmp_path):
+    tiler = Tiler(tmp_path)
+    yield tiler
+    tiler.close()
+
+
+def test_tiles_of_a_server_come_through_us_and_are_asked_for_once(world, tmp_path, tiler, page):
+    key = tmp_path / "key"
+    key.write_text("s3cret & more\n")
+    server = world.drover.start("serve", "--port", "0", *tiler.settings, "--set", f"map.tiles_key_file={key}", "--set", "outside.contact=ops@example.org", env=world.database())
+    address = server.wait_for(ADDRESS, 30).group(1)
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(lambda _: get(address + "tiles/3/2/1", Cookie="drover=secret"), range(48)))
+    path = "/t/3/2/1.png?key=s3cret%20%26%20more"
+    assert {(code, headers["Content-Type"], body) for code, headers, body in answers} == {(200, "image/png", PNG + path.encode())}
+    assert tiler.asked == [(path, "drover (ops@example.org)", None)]
+    # Holes are kept, too; outside of the world nobody is asked.
+    assert [get(address + "tiles/6/1/1")[0] for _ in range(2)] == [204, 204] and len(tiler.asked) == 2
+    assert {get(address + "tiles/" + outside)[0] for outside in ("3/8/0", "3/0/-1", "20/1/1", "62/1/1")} == {204} and len(tiler.asked) == 2
+    page.goto(address + "trail-tours")
+    assert tiler.asked[0][0] not in page.content() and "s3cret" not in page.content()
+    # Pages, broken answers and a server that is down are no tiles; after five it is left alone, and what is known stays.
+    for count, trick in enumerate([(200, b"<html><script>pwned=1</script>"), (200, b""), (500, b""), (403, b""), (200, PNG + bytes(2 << 20))]):
+        tiler.trick = trick
+        answer = get(f"{address}tiles/4/{count}/0")
+        assert answer[0] == 503 and json.loads(answer[2])["type"].endswith("tiles-away"), trick
+    tiler.trick, asked = None, len(tiler.asked)
+    assert get(address + "tiles/4/9/0")[0] == 503 and len(tiler.asked) == asked
+    assert get(address + "tiles/3/2/1")[0] == 200
+    server.stop()
+    assert "s3cret" not in server.output()
+
+
+@pytest.mark.parametrize("settings, said", [
+    (["map.tiles_url=https://tiles.example/{z}/{x}.png", "map.attribution=x"], "{z}, {x} and {y}"),
+    (["map.tiles_url=http://tiles.example/{z}/{x}/{y}.png", "map.attribution=x"], "https://"),
+    (["map.tiles_url=https://tiles.example/{z}/{x}/{y}.png?key={key}", "map.attribution=x"], "{key}"),
+    (["map.tiles_url=https://tiles.example/{z}/{x}/{y}.png", "map.tiles_key=k", "map.attribution=x"], "{key}"),
+    (["map.tiles_url=https://tiles.example/{z}/{x}/{y}.png"], "map.attribution"),
+    (["map.tiles_url=https://tiles.example/{z}/{x}/{y}.png", "map.tiles_file=x", "map.attribution=x"], "not both")],
+    ids=["no row", "plain", "no key", "a key for nothing", "nameless", "both"])
+def test_a_tile_address_that_is_none_is_said_at_the_start(world, settings, said):
+    run = world.drover.run("serve", "--port", "0", *[word for setting in settings for word in ("--set", setting)], env=world.database())
     assert run.code == 1 and said in run.err, run.err

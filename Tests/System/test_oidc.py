@@ -94,7 +94,7 @@ def test_somebody_new_and_again(site, provider):
     assert "Ada@Example.org" in account and "Love&lt;lace&gt;" in account and "Roles: none yet" in account
     assert go(Browser(site.port), "ada-1").status == 303
     assert site.query("SELECT count(*) FROM drover.account WHERE lower(mail) = 'ada@example.org'") == [(1,)]
-    assert go(ada, "ada-1", next="//elsewhere.example/").headers["Location"] == "/account"
+    assert go(ada, "ada-1", next="//elsewhere.example/").headers["Location"] == "/"
 
 
 def test_it_is_linked_to_who_has_that_mail_address(site):
