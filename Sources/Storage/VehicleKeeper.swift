@@ -33,29 +33,23 @@ public enum VehicleKeeper {
         let rows = try connection.query(
             "SELECT * FROM drover.registration_kept($1, $2)", [.text(isCar ? "car" : "machine"), .text(vehicle.text)])
         guard let row = rows.first else { return nil }
-        var registration = Action.Registration()
-        (registration.name, registration.model) = (try row.text("name"), try row.text("model"))
-        registration.tags = try row.textArray("tags")!.compactMap { $0 }
-        registration.isDisabled = try row.bool("is_disabled")!
-        if let host = try row.text("host") {
-            registration.address = Action.Address(
-                host: host, port: Int32(try row.int("port")!), certificateSHA256: try row.text("certificate_sha256"))
-        }
-        if isCar { registration.car = try car(row) }
         return Registered(
             isKeeper: try row.bool("is_keeper") ?? false, recordID: try row.text("record_id") ?? "",
-            registration: registration)
+            registration: try Action.Registration(row, isCar: isCar))
     }
 
-    private static func car(_ row: Row) throws -> Action.Car {
-        func integer(_ column: String) throws -> Int32? { try row.int(column).map { Int32(clamping: $0) } }
-        var car = Action.Car()
-        (car.account, car.vin, car.make) = (try row.text("account"), try row.text("vin"), try row.text("make"))
-        car.fuel = try row.text("fuel").flatMap(Action.Car.Fuel.init)
-        (car.year, car.tankMl) = (try integer("year"), try integer("tank_ml"))
-        car.displacementCc = try integer("displacement_cc")
-        car.volumetricEfficiencyMilliPct = try integer("efficiency_milli_pct")
-        return car
+    /// What is registered; nil: nothing is. For who runs the installation.
+    public static func registration(
+        of vehicle: VehicleID, isCar: Bool, on connection: Connection
+    ) throws -> Action.Registration? {
+        try connection.query(
+            """
+            SELECT name, model, host, port, certificate_sha256, tags, is_disabled, account, vin, make, year, fuel,
+                round(tank_l * 1000)::int AS tank_ml, displacement_cc,
+                round(volumetric_efficiency_pct * 1000)::int AS efficiency_milli_pct
+            FROM drover.registration WHERE kind = $2 AND vehicle = $1
+            """, [.text(vehicle.text), .text(isCar ? "car" : "machine")]
+        ).first.map { try Action.Registration($0, isCar: isCar) }
     }
 
     /// One's own fleets.

@@ -71,15 +71,8 @@ extension FleetSite {
             } catch {
                 return .problem(422, type: "form", detail: "\(error)")
             }
-            switch uploads.send(upload) {
-            case .acknowledged:
-                return .seeOther("/alerts/\(Address.escaped(story.id))?said=\(said.rawValue)")
-            case .brokerAway, .busy:
-                return Response.problem(
-                    503, type: "broker-away",
-                    detail: "This cannot be stored right now. Go back and send it again in a moment: it counts once."
-                ).with("Retry-After", "10")
-            }
+            return uploads.refusal(upload)
+                ?? .seeOther("/alerts/\(Address.escaped(story.id))?said=\(said.rawValue)")
         }
     }
 }

@@ -73,12 +73,6 @@ public final class DriveSite: Sendable {
         } catch {
             return .problem(422, type: "form", detail: "Nothing was changed: \(error).")
         }
-        guard case .acknowledged = uploads.send(upload) else {
-            return Response.problem(
-                503, type: "broker-away",
-                detail: "This cannot be stored right now. Go back and send it again in a moment: it counts once."
-            ).with("Retry-After", "10")
-        }
-        return .seeOther(path)
+        return uploads.refusal(upload) ?? .seeOther(path)
     }
 }

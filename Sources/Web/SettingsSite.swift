@@ -54,13 +54,7 @@ public struct SettingsSite: Sendable {
             }
         }
         let upload = Upload(settings: settings.text, account: caller.account, nowMs: Clock.nowMs())
-        guard case .acknowledged = uploads.send(upload) else {
-            return Response.problem(
-                503, type: "broker-away",
-                detail: "This cannot be stored right now. Go back and send it again in a moment."
-            ).with("Retry-After", "10")
-        }
-        return .seeOther("/settings?said=taken")
+        return uploads.refusal(upload) ?? .seeOther("/settings?said=taken")
     }
 
     /// - Parameter typed: what somebody wrote, to be shown again; empty: show `settings`.

@@ -115,13 +115,7 @@ extension SurveyPages {
             } catch {
                 return .problem(422, type: "survey", detail: "The survey cannot be taken as it is: \(error).")
             }
-            guard case .acknowledged = uploads.send(upload) else {
-                return Response.problem(
-                    503, type: "broker-away",
-                    detail: "This cannot be stored right now. Go back and send it again in a moment: it counts once."
-                ).with("Retry-After", "10")
-            }
-            return .seeOther(there)
+            return uploads.refusal(upload) ?? .seeOther(there)
         }
     }
 

@@ -144,8 +144,7 @@ extension FleetSite {
             } catch {
                 return .problem(422, type: "form", detail: "\(error)")
             }
-            guard case .acknowledged = uploads.send(upload) else { return VehicleSite.brokerAway }
-            return VehicleSite.seen(vehicle, isCar: false, said: said)
+            return uploads.refusal(upload) ?? VehicleSite.seen(vehicle, isCar: false, said: said)
         }
     }
 

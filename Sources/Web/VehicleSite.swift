@@ -93,14 +93,9 @@ public struct VehicleSite: Sendable {
         do { upload = try pushed.isCar ? Upload(ofCar: pushed.action) : Upload(ofMachine: pushed.action) } catch {
             return .problem(422, type: "form", detail: "\(error)")
         }
-        guard case .acknowledged = uploads.send(upload) else { return VehicleSite.brokerAway }
-        return VehicleSite.seen(pushed.action.vehicle!, isCar: pushed.isCar, said: pushed.said)
+        return uploads.refusal(upload)
+            ?? VehicleSite.seen(pushed.action.vehicle!, isCar: pushed.isCar, said: pushed.said)
     }
-
-    static let brokerAway = Response.problem(
-        503, type: "broker-away",
-        detail: "This cannot be stored right now. Go back and send it again in a moment: it counts once."
-    ).with("Retry-After", "10")
 
     static func seen(_ vehicle: VehicleID, isCar: Bool, said: String) -> Response {
         .seeOther("/vehicles/\(Address.escaped(vehicle.text))?kind=\(isCar ? "car" : "machine")&said=\(said)")

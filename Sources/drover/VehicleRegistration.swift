@@ -1,6 +1,7 @@
 import Fleet
 import Postgres
 import Settings
+import Storage
 
 /// `drover vehicle register`: a record says all of a registration, so what is not typed stays as it is known.
 extension Command {
@@ -111,29 +112,6 @@ extension Command {
     ) throws -> Action.Registration {
         var registration = Action.Registration()
         if isCar { registration.car = Action.Car() }
-        let rows = try connection.query(
-            """
-            SELECT name, model, host, port, certificate_sha256, tags, is_disabled, account, vin, make, year, fuel,
-                round(tank_l * 1000)::int AS tank_ml, displacement_cc,
-                round(volumetric_efficiency_pct * 1000)::int AS efficiency_milli_pct
-            FROM drover.registration WHERE kind = $2 AND vehicle = $1
-            """, [.text(vehicle.text), .text(isCar ? "car" : "machine")])
-        guard let row = rows.first else { return registration }
-        (registration.name, registration.model) = (try row.text("name"), try row.text("model"))
-        registration.tags = try row.textArray("tags")!.compactMap { $0 }
-        registration.isDisabled = try row.bool("is_disabled")!
-        if let host = try row.text("host") {
-            registration.address = Action.Address(
-                host: host, port: Int32(try row.int("port")!), certificateSHA256: try row.text("certificate_sha256"))
-        }
-        guard var car = registration.car else { return registration }
-        func integer(_ column: String) throws -> Int32? { try row.int(column).map { Int32(clamping: $0) } }
-        (car.account, car.vin, car.make) = (try row.text("account"), try row.text("vin"), try row.text("make"))
-        car.fuel = try row.text("fuel").flatMap(Action.Car.Fuel.init)
-        (car.year, car.tankMl) = (try integer("year"), try integer("tank_ml"))
-        car.displacementCc = try integer("displacement_cc")
-        car.volumetricEfficiencyMilliPct = try integer("efficiency_milli_pct")
-        registration.car = car
-        return registration
+        return try VehicleKeeper.registration(of: vehicle, isCar: isCar, on: connection) ?? registration
     }
 }

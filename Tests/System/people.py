@@ -63,3 +63,12 @@ def lend_cookie(visitor, page, address):
     """The page's browser is logged in as the visitor."""
     name, _, value = visitor.cookie.partition("=")
     page.context.add_cookies([{"name": name, "value": value, "url": address}])
+
+
+def enter(page, address, who, path="/"):
+    """By the log-in's form, as people do."""
+    page.goto(f"{address}/login?next={urllib.parse.quote(path, safe='')}")
+    page.get_by_label("Mail address").fill(f"{who}@example.org")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url(lambda url: "/login" not in url)

@@ -231,7 +231,7 @@ def test_a_whole_ride_with_both_apps_listening(desk, campus):
         # Said again when the answer was lost.
         assert bus.post(f"stops/{request}/done", {"stop": "dropoff"}).json["state"] == "done"
     assert listening.until(lambda data: data["state"] == "done")["ended"]
-    assert listening.response.read() == b"", "it ends with the ride"
+    assert listening.response.read() in (b"", b": \n\n"), "it ends with the ride"
     assert ada.get(f"rides/{request}").json["state"] == "done" and ada.get("rides").json == {"rides": []}
     assert bus.post("out-of-service").json["state"] == "out"
     assert itinerary.until(lambda data: data["state"] == "out")["stops"] == []

@@ -6,14 +6,13 @@ import json
 import random
 import re
 import time
-import urllib.parse
 import zipfile
 from datetime import datetime, timezone
 from xml.etree import ElementTree
 
 import pytest
 from certificates import self_signed
-from people import PASSWORD, Visitor
+from people import enter, PASSWORD, Visitor
 from test_accounts import Site
 from test_gateway import wait_until
 from test_pages import looked_at
@@ -69,11 +68,7 @@ class Fleet:
         assert sender.flush(30) == 0
 
     def enter(self, page, who="manager", to="/"):
-        page.goto(self.address + "/login?next=" + urllib.parse.quote(to, safe=""))
-        page.get_by_label("Mail address").fill(f"{who}@example.org")
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Log in").click()
-        page.wait_for_url(lambda url: "/login" not in url)
+        enter(page, self.address, who, to)
 
     def entered(self, who):
         visitor = Visitor(self.site.port)
@@ -129,7 +124,7 @@ def test_everybody_has_a_first_page(fleet, page, screenshots, who, there, absent
     fleet.enter(page, who)
     page.goto(fleet.address)
     assert page.locator("h1").inner_text() == "Today" and page.locator("h2").all_inner_texts() == there
-    links = page.get_by_role("navigation").get_by_role("link").all_inner_texts()
+    links = page.get_by_role("navigation", name="Pages").get_by_role("link").all_inner_texts()
     assert absent not in links and links[-1] == f"Account: {who}"
     # Each of its links leads somewhere that this account may go.
     for link in page.locator("main dl a").all():

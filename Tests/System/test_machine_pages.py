@@ -8,7 +8,7 @@ import pytest
 from certificates import self_signed
 from description import check
 from harness import ROOT
-from people import PASSWORD, Visitor
+from people import enter, PASSWORD, Visitor
 from test_accounts import Site
 from test_gateway import emulate, gateway, wait_until
 from test_pages import looked_at
@@ -69,11 +69,7 @@ class Farm:
         page.context.clear_cookies()
         # Pages of a machine that speaks each second, on a busy host.
         page.set_default_timeout(60_000)
-        page.goto(f"{self.address}/login?next={path}")
-        page.get_by_label("Mail address").fill(f"{who}@example.org")
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Log in").click()
-        page.wait_for_url(lambda url: "/login" not in url)
+        enter(page, self.address, who, path)
 
     def visitor(self, who):
         visitor = Visitor(self.site.port)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from certificates import self_signed
 from harness import axe_violations
-from people import PASSWORD, Visitor
+from people import enter, PASSWORD, Visitor
 from test_accounts import Site
 from test_gateway import wait_until
 from world import connect, producer
@@ -75,11 +75,7 @@ class Fleet:
         assert sender.flush(30) == 0
 
     def enter(self, page, who="manager"):
-        page.goto(self.address + "/login?next=/map")
-        page.get_by_label("Mail address").fill(f"{who}@example.org")
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Log in").click()
-        page.wait_for_url(lambda url: "/login" not in url)
+        enter(page, self.address, who, "/map")
 
     def close(self):
         self.site.close()

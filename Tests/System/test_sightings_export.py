@@ -279,7 +279,7 @@ def test_programs_take_sightings_away_as_far_as_their_token_allows(world, watamu
     for scope in ["survey", "read", "upload", "export-people"]:
         assert token(scope).get("/v1/sightings/export").problem == (403, "scope-missing")
     # The page's login is no researcher: the database says no whatever the token says, and before the first byte.
-    assert token("export", "export-places").get("/v1/sightings/export").problem == (503, "database")
+    assert token("export", "export-places").get("/v1/sightings/export").problem == (403, "not-granted")
 
 
 @pytest.mark.needs_shared

@@ -14,7 +14,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from harness import ROOT, Drover
-from people import PASSWORD, Visitor, token
+from people import enter, PASSWORD, token, Visitor
 from test_gateway import wait_until
 from test_pages import looked_at
 from test_tours import ADDRESS
@@ -77,12 +77,7 @@ class Desk:
         return {row["name"] for row in self.taxa if row["taxon"] in keys}
 
     def enter(self, page, who, path):
-        """By the log-in's form, as people do."""
-        page.goto(self.address + "/login?next=" + urllib.parse.quote(path, safe=""))
-        page.get_by_label("Mail address").fill(f"{who}@example.org")
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Log in").click()
-        page.wait_for_url(lambda url: "/login" not in url)
+        enter(page, self.address, who, path)
 
     def api(self, scopes, query, account="rita"):
         words = [word for scope in scopes for word in ("--scope", scope)]
