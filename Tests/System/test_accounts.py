@@ -97,7 +97,7 @@ def test_somebody_registers_confirms_logs_in_and_out(site):
     assert ada.get(path).status == ada.get(path).status == 200
     assert ada.post("/confirm", link=token(path), password="something else").status == 401
     answer = ada.post("/confirm", link=token(path), password=PASSWORD)
-    assert answer.status == 303 and answer.headers["Location"] == "/"
+    assert answer.status == 303 and answer.headers["Location"] == "/account"
     for attribute in ("HttpOnly", "SameSite=Lax", "Path=/"):
         assert attribute in answer.headers["Set-Cookie"]
     page = ada.get("/account")
