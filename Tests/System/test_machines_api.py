@@ -104,19 +104,20 @@ def test_a_machines_own_rule_says_who_sees_a_parameter(desk, tmp_path):
         <threshold>0</threshold></parameter></root>"""
     both = rule.format("Coolant Temperature", "int", "developer").replace(
         "</root>", "") + rule.format("MTG Serial Number", "string", "farmer").replace("<root>", "")
-    with connect(desk.env) as connection:
-        [before] = connection.execute("SELECT max(in_force_at) FROM drover.rule_set").fetchone()
+
+    def in_force(sql, *values):
+        with connect(desk.env) as connection:
+            return connection.execute(sql + " FROM drover.rule_set", values).fetchone()[0]
+    # The server publishes its own files when it starts.
+    wait_until(lambda: in_force("SELECT count(*)") >= 8, 30)
+    before = in_force("SELECT max(in_force_at)")
     folder = tmp_path / "rules"
     shutil.copytree(Path(__file__).resolve().parents[2] / "Deploy" / "thresholds", folder)
     (folder / "machines").mkdir()
     (folder / "machines" / "own-1-thresholds.xml").write_text(both)
     run(desk, "rules", "publish", folder)
     desk.rows()
-
-    def partitions_told():
-        with connect(desk.env) as connection:
-            return connection.execute("SELECT count(*) FROM drover.rule_set WHERE in_force_at > %s", [before]).fetchone()[0]
-    wait_until(lambda: partitions_told() == 8, 30)
+    wait_until(lambda: in_force("SELECT count(*) FILTER (WHERE in_force_at > %s)", before) == 8, 30)
     assert names(desk.readers["farmer"].get("/v1/machines/own-1").json["parameters"]) == ["Terminal Serial Number"]
     assert len(desk.readers["developer"].get("/v1/machines/own-1").json["parameters"]) == 2
 
