@@ -85,6 +85,14 @@ struct DispatchPage {
             view.vehicles.map(vehicle), empty: "No vehicle is in service.")
     }
 
+    /// With the day where it is another one.
+    private func seen(_ ms: Int64) -> String {
+        let (day, today) = (
+            ZonedDay.date(ofMs: ms, zone: caller.clock.zone), ZonedDay.date(ofMs: nowMs, zone: caller.clock.zone)
+        )
+        return (day == today ? "" : day + " ") + caller.clock.second(ms)
+    }
+
     private func vehicle(_ vehicle: VehicleNow) -> String {
         let way = view.way(vehicle)
         let road =
@@ -102,7 +110,7 @@ struct DispatchPage {
             <tr \(CampusText.mark("●", "\(vehicle.vehicle), \(vehicle.driverName)", vehicle.place, kind: vehicle.isAlarmed ? "alarm" : "vehicle")) data-way="\(CampusText.data(way))"\(road)>\
             <th scope="row">\(HTMLText.escaped(vehicle.vehicle))</th><td>\(HTMLText.escaped(vehicle.driverName))\(state)\(alarm)</td>\
             <td>\(stops.isEmpty ? "none" : "<ol class=\"short\">\(stops.joined())</ol>")</td>\
-            <td>\(vehicle.onBoard) of \(vehicle.capacity)</td><td class="k">\(caller.clock.second(vehicle.seenMs))</td></tr>
+            <td>\(vehicle.onBoard) of \(vehicle.capacity)</td><td class="k">\(seen(vehicle.seenMs))</td></tr>
             """
     }
 
