@@ -150,7 +150,8 @@ extension SightingExport {
             terms.append("e.species IN (\(try species.map(connection.literal).joined(separator: ", ")))")
         }
         if let behaviour { terms.append("e.behaviour = \(try connection.literal(behaviour))") }
-        return (terms + placeTerms + (try commonTerms(on: connection))).joined(separator: " AND ")
+        terms += placeTerms + (try commonTerms(on: connection))
+        return terms.isEmpty ? "true" : terms.joined(separator: " AND ")
     }
 
     /// Over a view of walks called `e`: those with a sighting that fits, and, unless something is asked that only

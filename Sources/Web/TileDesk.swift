@@ -44,7 +44,12 @@ public final class TileDesk: Sendable {
         self.log = log
         threads = (0..<TileDesk.lanes).map { number in
             SideThread("tiles-\(number)", waitingMax: TileDesk.waitingMax) {
-                try? TileServer(address, caFile: caFile, userAgent: userAgent)
+                do {
+                    return try TileServer(address, caFile: caFile, userAgent: userAgent)
+                } catch {
+                    log.error("tiles cannot be asked for", ["error": "\(error)"])
+                    return nil
+                }
             }
         }
     }
