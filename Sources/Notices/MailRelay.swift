@@ -88,13 +88,16 @@ public final class MailRelay {
             try giveUp(mail, "nobody needs it any more", connection)
             return false
         }
-        guard let body = text(mail) else {
+        guard let body = text(mail, mail.body) else {
             try putOff(mail, "people.code_key_file is not the key that the page has", connection)
             return false
         }
-        let message = MailMessage(
+        var message = MailMessage(
             id: mail.id, from: settings.from, to: mail.recipient, subject: mail.subject, text: body, madeMs: mail.madeMs
         )
+        (message.html, message.leaveURL) = (text(mail, mail.html), text(mail, mail.leaveURL))
+        message.refersTo = mail.refersTo
+        message.files = mail.files.map { .init(name: $0.name, mediaType: $0.mediaType, content: $0.content) }
         guard let bytes = message.bytes() else {
             try giveUp(mail, "its address or subject would end a header", connection)
             return false
@@ -112,9 +115,10 @@ public final class MailRelay {
         return false
     }
 
-    private func text(_ mail: WaitingMail) -> String? {
-        let body = mail.isSealed ? settings.codeKey?.open(mail.body) : mail.body
-        return body.map { String(decoding: $0, as: UTF8.self) }
+    /// Nil: there is none, or it is sealed with another key.
+    private func text(_ mail: WaitingMail, _ bytes: [UInt8]?) -> String? {
+        let open = mail.isSealed ? bytes.flatMap { settings.codeKey?.open($0) } : bytes
+        return open.map { String(decoding: $0, as: UTF8.self) }
     }
 
     private func giveUp(_ mail: WaitingMail, _ reason: String, _ connection: Connection) throws {

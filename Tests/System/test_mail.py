@@ -113,6 +113,34 @@ class Office:
             self.server.stop()
 
 
+def test_a_mail_of_parts_is_read_by_another_reader(office):
+    """HTML beside the text, files, the mails it belongs to, one click that ends such mails: read by Python's own reader."""
+    office.notify()
+    picture = bytes(range(256)) * 300
+    with connect(office.env) as connection, connection.transaction():
+        connection.execute(
+            "INSERT INTO drover.mail (mail_id, recipient, subject, body, html, leave_url, refers_to, expires_at) VALUES "
+            "('p-1', 'ada@campus.example', 'Coolant', %s, %s, %s, '{m-1,m-2}', now() + interval '1 hour')",
+            [b"Coolant 108 \xc2\xb0C\n--=_a_p-1--\n", "<p>Coolant <b>108\u00a0\u00b0C</b></p>".encode(), b"https://drover.example/off/abc"])
+        connection.cursor().executemany(
+            "INSERT INTO drover.mail_file (mail_id, name, media_type, content) VALUES ('p-1', %s, %s, %s)",
+            [("fleet day.csv", "text/csv", b"a,b\n1,2\n"), ("fleet.pdf", "application/pdf", picture)])
+    wait_until(lambda: office.box.mails, 20)
+    message = office.box.mails[0][2]
+    assert [part.get_content_type() for part in message.walk()] == [
+        "multipart/mixed", "multipart/alternative", "text/plain", "text/html", "text/csv", "application/pdf"]
+    assert message.get_body(("plain",)).get_content().replace("\r\n", "\n") == "Coolant 108 \u00b0C\n--=_a_p-1--\n"
+    assert message.get_body(("html",)).get_content().strip() == "<p>Coolant <b>108\u00a0\u00b0C</b></p>"
+    assert {part.get_filename(): part.get_payload(decode=True) for part in message.iter_attachments()} == {
+        "fleet day.csv": b"a,b\n1,2\n", "fleet.pdf": picture}
+    assert message["In-Reply-To"] == "<m-2@campus.example>"
+    assert message["References"].split() == ["<m-1@campus.example>", "<m-2@campus.example>"]
+    assert message["List-Unsubscribe"] == "<https://drover.example/off/abc>" and message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    assert not message.defects and not any(part.defects for part in message.walk())
+    with connect(office.env) as connection:
+        assert connection.execute("SELECT count(*) FROM drover.mail_file").fetchone() == (0,)
+
+
 def test_mail_arrives_over_tls_with_a_login(office):
     office.notify()
     text = "J\u00f6rg, .\n.\n..dots\n" + "x" * 2_000 + "\nend\n"
