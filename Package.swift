@@ -84,7 +84,12 @@ let package = Package(
         pure(
             "Worker",
             ["Fleet", "Wire", "Trips", "Alerts", "Surveys", "Pipeline", "Kafka", "Storage", "Postgres", "Observe"]),
-        pure("Notices", ["Fleet", "Kafka", "Outbound", "Postgres", "Secrets", "Storage", "Surveys", "Observe"]),
+        pure(
+            "Notices",
+            [
+                "Fleet", "Wire", "Alerts", "Kafka", "Outbound", "Postgres", "Secrets", "Storage", "Surveys", "Reports",
+                "Observe", "COpenSSL",
+            ]),
         pure("Reports", ["Fleet", "Wire", "Trips", "Alerts", "Trials", "Surveys", "Storage", "Postgres", "Zip"]),
         pure(
             "Web",

@@ -105,6 +105,7 @@ public final class MailRelay {
         switch client.send(from: settings.from, to: mail.recipient, message: bytes) {
         case .taken:
             try MailStore.delete(mail.id, on: connection)
+            try NoticeStore.settle(mail.id, as: "sent", answer: "taken by the mail server", on: connection)
             metrics.sent.add()
         case .refused(let reason): try giveUp(mail, reason, connection)
         case .later(let reason): try putOff(mail, reason, connection)
@@ -123,6 +124,7 @@ public final class MailRelay {
 
     private func giveUp(_ mail: WaitingMail, _ reason: String, _ connection: Connection) throws {
         try MailStore.giveUp(mail.id, reason: reason, on: connection)
+        try NoticeStore.settle(mail.id, as: "refused", answer: reason, on: connection)
         metrics.refused.add()
         log.error(
             "a mail was given up; it stays in drover.mail for a week", ["mail_id": "\(mail.id)", "reason": "\(reason)"])
@@ -131,6 +133,7 @@ public final class MailRelay {
     private func putOff(_ mail: WaitingMail, _ reason: String, _ connection: Connection) throws {
         let ms = min(MailRelay.putOffMs.lowerBound << Int64(min(mail.tries, 20)), MailRelay.putOffMs.upperBound)
         try MailStore.putOff(mail.id, byMs: ms, on: connection)
+        try NoticeStore.settle(mail.id, as: "waiting", answer: reason, waitMs: ms, on: connection)
         metrics.putOff.add()
         log.warning(
             "a mail was put off",

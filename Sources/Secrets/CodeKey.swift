@@ -7,7 +7,7 @@ public struct CodeKey: Sendable {
 
     public static let bytesMin = 32
     private static let bytesMax = 4_096
-    private let codes, mail: [UInt8]
+    private let codes, mail, links: [UInt8]
 
     /// Of a file's bytes, whatever they are: 32 or more that nobody can guess (`openssl rand -out FILE 32`).
     public init(_ bytes: [UInt8]) throws {
@@ -19,6 +19,7 @@ public struct CodeKey: Sendable {
         // One key a use, so that what is learned of one says nothing of the other.
         codes = Secrets.digest(Array("drover code".utf8), key: Secrets.digest(bytes))
         mail = Secrets.digest(Array("drover mail".utf8), key: Secrets.digest(bytes))
+        links = Secrets.digest(Array("drover link".utf8), key: Secrets.digest(bytes))
     }
 
     /// Eight digits, each as likely as any other.
@@ -30,6 +31,11 @@ public struct CodeKey: Sendable {
     /// What is kept of a person's code: keyed BLAKE2b over whose it is and the code.
     public func digest(code: String, campus: String, person: String) -> [UInt8] {
         Secrets.digest(Array("\(campus)\u{0}\(person)\u{0}\(code)".utf8), key: codes)
+    }
+
+    /// What a mailed link shows: of its purpose and what it is for always the same, and nobody without the key knows it.
+    public func link(_ purpose: String, _ of: String) -> Token {
+        Token(secret: Secrets.digest(Array("\(purpose)\u{0}\(of)".utf8), key: links))
     }
 
     /// Encrypted and authenticated (XSalsa20-Poly1305) with a nonce of chance in front.

@@ -8,6 +8,9 @@ public struct Token: Sendable, Equatable {
 
     public static func random() -> Token { Token(text: prefix + Base64URL.text(Secrets.random(secretBytes))) }
 
+    /// Of bytes that nobody can guess: `CodeKey` makes some.
+    init(secret: [UInt8]) { self.init(text: Token.prefix + Base64URL.text(secret)) }
+
     /// Nil: not of the form of a token, so that nobody has to be asked about it.
     public init?(_ text: String) {
         let secret = text.utf8.dropFirst(Token.prefix.utf8.count)

@@ -54,6 +54,9 @@ public struct SettingRow: Sendable {
             "surveys.node_map_file", .text, "",
             "which fields of old clients' nodes are which of a survey (docs/survey-apps.md); empty: node.save is off"),
         SettingRow(
+            "notices.group_wait_s", .integer(0...600), "30",
+            "alerts to be told at once that come within this time go into one message (docs/notices.md)"),
+        SettingRow(
             "forward.url", .text, "",
             "address that versions of surveys are passed on to (docs/forwarding.md); empty: none are"),
         SettingRow("forward.name", .text, "bamona", "what surveys call that collector (`forward_to`)"),

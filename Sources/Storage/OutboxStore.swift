@@ -12,6 +12,8 @@ package struct OutboxRecord: Sendable {
     let json: String
     /// Whose open page it reaches, too; nil: nobody's.
     var account: String?
+    /// What people may have to be told; nil: nothing.
+    package private(set) var notice: NoticeEvent?
 
     /// `fields` follow `schema`, `kind` and `id`.
     package init(topic: String, key: String, recordID: String, kind: String, fields: [(String, JSONValue)]) {
@@ -27,6 +29,8 @@ extension OutboxRecord {
         json = String(decoding: RecordWriter.alert(transition), as: UTF8.self)
         let episode = transition.alert.episode
         if episode.parameter.isOfCars { account = episode.model }
+        notice = NoticeEvent(
+            alert: transition.alert.id, transition: transition.kind.rawValue, toldMs: transition.pushedMs)
     }
 }
 

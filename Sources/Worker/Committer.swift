@@ -165,6 +165,7 @@ final class Commit: @unchecked Sendable {
                 let records =
                     RejectedStore.outbox(rejected) + (ours.map(\.rows) + resolved).flatMap(\.outbox) + told
                 try OutboxStore.write(records, on: connection)
+                try NoticeStore.write(records.compactMap(\.notice), on: connection)
                 try ForwardStore.write((ours.map(\.rows) + resolved).flatMap(\.versions), on: connection)
                 try OutboxStore.writeEvents(records, on: connection)
             }

@@ -109,19 +109,16 @@ extension Command {
     static let notify = Command(
         name: "notify", operands: "[options]",
         summary:
-            "Brings what the workers decided to its topics, waiting mail to the mail server, surveys to a collector. "
+            "Brings what the workers decided to its topics and to people, waiting mail to the mail server, surveys to a "
+            + "collector. "
             + "Stops on SIGTERM.",
         options: SettingsSource.options,
         example: "drover notify --set postgres.relay_url='dbname=drover user=drover_notify'",
         run: { arguments in
             let settings = try SettingsSource.load(arguments)
             Signals.install()
-            let mail = try MailRole.relay(settings, log: Roles.log)
-            let mailing = mail.map { mail in RunningRole("mail") { mail.run(shouldStop: $0) } }
-            defer { mailing?.stop() }
-            let forward = try ForwardRole.relay(settings, log: Roles.log)
-            let forwarding = forward.map { forward in RunningRole("forward") { forward.run(shouldStop: $0) } }
-            defer { forwarding?.stop() }
+            let others = try Roles.besideRelay(settings, log: Roles.log)
+            defer { for other in others { other.stop() } }
             try Roles.withTicks(settings, of: "notify", log: Roles.log) { _ in
                 Roles.relay(settings, log: Roles.log).run { StopFlag.isSet }
             }

@@ -74,14 +74,8 @@ extension Command {
         let relay = Roles.relay(settings, log: log)
         let relaying = RunningRole("relay") { shouldStop in relay.run(shouldStop: shouldStop) }
         defer { relaying.stop() }
-        let mailing = try MailRole.relay(settings, log: log).map { mail in
-            RunningRole("mail") { shouldStop in mail.run(shouldStop: shouldStop) }
-        }
-        defer { mailing?.stop() }
-        let forwarding = try ForwardRole.relay(settings, log: log).map { forward in
-            RunningRole("forward") { shouldStop in forward.run(shouldStop: shouldStop) }
-        }
-        defer { forwarding?.stop() }
+        let others = try Roles.besideRelay(settings, log: log)
+        defer { for other in others { other.stop() } }
 
         return try Roles.withTicks(settings, of: "work", log: log) { _ in
             try stay(arguments, settings, embedded, page, data: data, lost: lost, log: log)

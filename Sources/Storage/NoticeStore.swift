@@ -1,0 +1,269 @@
+package import Postgres
+
+/// What is to be told of one alert, as a worker decided it (0040_notices.sql).
+package struct NoticeEvent: Sendable {
+    package let alert: String
+    /// opened, worse, resolved, revised or withdrawn.
+    package let transition: String
+    /// When its record was pushed.
+    package let toldMs: Int64
+
+    package init(alert: String, transition: String, toldMs: Int64) {
+        (self.alert, self.transition, self.toldMs) = (alert, transition, toldMs)
+    }
+}
+
+/// One occasion that one account is told of, or is not, as it stands in the table.
+package struct NoticeRow: Sendable, Equatable {
+    package let id, alert, account, occasion: String
+    package let round: Int
+    package let vehicle, relation: String
+    package var manner, state, reason: String
+    package var decidedMs, dueMs: Int64
+
+    package init(
+        id: String, alert: String, account: String, occasion: String, round: Int, vehicle: String, relation: String,
+        manner: String, state: String, reason: String, decidedMs: Int64, dueMs: Int64
+    ) {
+        (self.id, self.alert, self.account, self.occasion) = (id, alert, account, occasion)
+        (self.round, self.vehicle, self.relation, self.manner) = (round, vehicle, relation, manner)
+        (self.state, self.reason, self.decidedMs, self.dueMs) = (state, reason, decidedMs, dueMs)
+    }
+}
+
+/// What goes out on one channel.
+package struct NewNoticeMessage: Sendable {
+    package let id, account, channel, manner: String
+    /// Encrypted; nil: a mail.
+    package let payload: [UInt8]?
+    /// Digest of what its link acknowledges with, and until when it is good.
+    package let link: [UInt8]?
+    package let linkExpiresMs: Int64
+    package let notices: [String]
+
+    package init(
+        id: String, account: String, channel: String, manner: String, payload: [UInt8]?, link: [UInt8]?,
+        linkExpiresMs: Int64, notices: [String]
+    ) {
+        (self.id, self.account, self.channel, self.manner) = (id, account, channel, manner)
+        (self.payload, self.link, self.linkExpiresMs, self.notices) = (payload, link, linkExpiresMs, notices)
+    }
+}
+
+/// The tables of notices: what to tell, to whom, and what became of it.
+package enum NoticeStore {
+    package static let channel = "drover_notice"
+
+    // MARK: Events
+
+    /// Within the transaction that decided them.
+    package static func write(_ events: [NoticeEvent], on connection: Connection) throws {
+        guard !events.isEmpty else { return }
+        try connection.query(
+            """
+            INSERT INTO drover.notice_event (alert_id, transition, told_at)
+            SELECT alert_id, transition, told_at FROM unnest($1::text[], $2::text[], $3::timestamptz[])
+                WITH ORDINALITY AS row(alert_id, transition, told_at, place) ORDER BY place
+            """,
+            [
+                .textArray(events.map(\.alert)), .textArray(events.map(\.transition)),
+                .timestampArray(events.map(\.toldMs)),
+            ])
+    }
+
+    /// The oldest events, taken away within this transaction: they are there again when it fails.
+    package static func takeEvents(rowsMax: Int64, on connection: Connection) throws -> [NoticeEvent] {
+        try connection.query(
+            """
+            WITH gone AS (
+                DELETE FROM drover.notice_event WHERE event_id IN (
+                    SELECT event_id FROM drover.notice_event ORDER BY event_id LIMIT $1 FOR UPDATE SKIP LOCKED)
+                RETURNING *)
+            SELECT alert_id, transition, told_at FROM gone ORDER BY event_id
+            """, [.int8(rowsMax)]
+        ).map { row in
+            NoticeEvent(
+                alert: try row.text(0)!, transition: try row.text(1)!, toldMs: try row.timestampMs(2)!)
+        }
+    }
+
+    /// One relay at a time decides; the others get false. Until the end of the transaction.
+    package static func takeTurn(on connection: Connection) throws -> Bool {
+        try connection.query("SELECT pg_try_advisory_xact_lock(hashtextextended('drover.notice', 0))")[0].bool(0)!
+    }
+
+    // MARK: Facts
+
+    package static func people(near alerts: [String], on connection: Connection) throws -> [(
+        alert: String, account: String, relation: String
+    )] {
+        try connection.query("SELECT alert_id, account, relation FROM drover.notice_people($1)", [.textArray(alerts)])
+            .map { (try $0.text(0)!, try $0.text(1)!, try $0.text(2)!) }
+    }
+
+    package static func alerts(_ ids: [String], on connection: Connection) throws -> [String: NoticeAlert] {
+        let rows = try connection.query(
+            """
+            SELECT a.*, r.name AS vehicle_name FROM drover.alert_now a
+            LEFT JOIN drover.registration r ON r.kind = a.kind AND r.vehicle = a.vehicle
+            WHERE a.alert_id = ANY ($1)
+            """, [.textArray(ids)])
+        return try rows.reduce(into: [:]) { alerts, row in
+            let alert = try NoticeAlert(row)
+            alerts[alert.id] = alert
+        }
+    }
+
+    package static func accounts(_ ids: [String], on connection: Connection) throws -> [String: NoticeAccount] {
+        let rows = try connection.query(
+            """
+            SELECT account, mail, name, units, zone, is_enabled, pushes, steps, colleagues, (setting).*
+            FROM drover.notice_accounts($1)
+            """, [.textArray(ids)])
+        return try rows.reduce(into: [:]) { accounts, row in
+            let account = try NoticeAccount(row)
+            accounts[account.id] = account
+        }
+    }
+
+    // MARK: Notices
+
+    package static func notices(of alerts: [String], on connection: Connection) throws -> [NoticeRow] {
+        try connection.query(
+            "SELECT \(columns) FROM drover.notice WHERE alert_id = ANY ($1)", [.textArray(alerts)]
+        ).map(NoticeRow.init)
+    }
+
+    /// Accounts that something is due for.
+    package static func due(on connection: Connection) throws -> [String] {
+        try connection.query(
+            """
+            SELECT account FROM drover.notice WHERE state = 'waiting' AND due_at <= now()
+            GROUP BY account ORDER BY min(due_at) LIMIT 200
+            """
+        ).map { try $0.text(0)! }
+    }
+
+    /// What is due for an account, held until the end of the transaction.
+    package static func due(for account: String, rowsMax: Int64, on connection: Connection) throws -> [NoticeRow] {
+        try connection.query(
+            """
+            SELECT \(columns) FROM drover.notice WHERE account = $1 AND state = 'waiting' AND due_at <= now()
+            ORDER BY due_at, notice_id LIMIT $2 FOR UPDATE SKIP LOCKED
+            """, [.text(account), .int8(rowsMax)]
+        ).map(NoticeRow.init)
+    }
+
+    /// New ones. Of those that are there already, one that waits longer is due as soon as the new one.
+    package static func add(_ notices: [NoticeRow], on connection: Connection) throws {
+        guard !notices.isEmpty else { return }
+        try connection.query(
+            """
+            INSERT INTO drover.notice (notice_id, alert_id, account, occasion, round, vehicle, relation, manner, state,
+                reason, decided_at, due_at, settled_at)
+            SELECT *, CASE WHEN state = 'not_told' THEN decided_at END
+            FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[], $6::text[], $7::text[], $8::text[],
+                $9::text[], $10::text[], $11::timestamptz[], $12::timestamptz[])
+                AS row(notice_id, alert_id, account, occasion, round, vehicle, relation, manner, state, reason,
+                    decided_at, due_at)
+            ON CONFLICT (notice_id) DO UPDATE SET due_at = least(drover.notice.due_at, EXCLUDED.due_at)
+                WHERE drover.notice.state = 'waiting' AND EXCLUDED.state = 'waiting'
+            """,
+            [
+                .textArray(notices.map(\.id)), .textArray(notices.map(\.alert)), .textArray(notices.map(\.account)),
+                .textArray(notices.map(\.occasion)), .int4Array(notices.map { Int32($0.round) }),
+                .textArray(notices.map(\.vehicle)), .textArray(notices.map(\.relation)),
+                .textArray(notices.map(\.manner)), .textArray(notices.map(\.state)),
+                .textArray(notices.map(\.reason)), .timestampArray(notices.map(\.decidedMs)),
+                .timestampArray(notices.map(\.dueMs)),
+            ])
+    }
+
+    /// What became of notices that are there: state, reason and when they are due.
+    package static func change(_ notices: [NoticeRow], on connection: Connection) throws {
+        guard !notices.isEmpty else { return }
+        try connection.query(
+            """
+            UPDATE drover.notice n SET state = row.state, reason = row.reason, due_at = row.due_at,
+                settled_at = CASE WHEN row.state <> 'waiting' THEN now() END
+            FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) AS row(notice_id, state, reason, due_at)
+            WHERE n.notice_id = row.notice_id
+            """,
+            [
+                .textArray(notices.map(\.id)), .textArray(notices.map(\.state)), .textArray(notices.map(\.reason)),
+                .timestampArray(notices.map(\.dueMs)),
+            ])
+    }
+
+    /// When an account's last messages of alerts at once were made, the latest first.
+    package static func lastMessages(
+        of account: String, sinceMs: Int64, on connection: Connection
+    ) throws -> [Int64] {
+        try connection.query(
+            """
+            SELECT DISTINCT made_at FROM drover.notice_message
+            WHERE account = $1 AND manner = 'at_once' AND made_at >= $2 ORDER BY made_at DESC
+            """, [.text(account), .timestampMs(sinceMs)]
+        ).map { try $0.timestampMs(0)! }
+    }
+
+    /// Mails that told an account of these alerts, the oldest first.
+    package static func mails(about alerts: [String], to account: String, on connection: Connection) throws -> [String]
+    {
+        try connection.query(
+            """
+            SELECT message_id FROM (
+                SELECT DISTINCT m.message_id, m.made_at FROM drover.notice n
+                JOIN drover.notice_told t USING (notice_id) JOIN drover.notice_message m USING (message_id)
+                WHERE n.alert_id = ANY ($1) AND n.account = $2 AND m.channel = 'mail'
+                ORDER BY m.made_at LIMIT 20) AS told ORDER BY made_at, message_id
+            """, [.textArray(alerts), .text(account)]
+        ).map { try $0.text(0)! }
+    }
+
+    package static func add(_ message: NewNoticeMessage, on connection: Connection) throws {
+        try connection.query(
+            """
+            INSERT INTO drover.notice_message
+                (message_id, account, channel, manner, payload, link, link_expires_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
+            """,
+            [
+                .text(message.id), .text(message.account), .text(message.channel), .text(message.manner),
+                message.payload.map { .bytes($0) } ?? .null, message.link.map { .bytes($0) } ?? .null,
+                message.link == nil ? .null : .timestampMs(message.linkExpiresMs),
+            ])
+        try connection.query(
+            "INSERT INTO drover.notice_told (message_id, notice_id) SELECT $1, unnest($2::text[])",
+            [.text(message.id), .textArray(message.notices)])
+    }
+
+    /// What became of a message's last try. `waiting`: it will be tried again, after `waitMs`.
+    package static func settle(
+        _ message: String, as state: String, answer: String, waitMs: Int64 = 0, on connection: Connection
+    ) throws {
+        try connection.query(
+            """
+            UPDATE drover.notice_message SET state = $2, answer = left($3, 120), tries = tries + 1,
+                try_at = now() + $4::bigint * interval '1 ms',
+                settled_at = CASE WHEN $2 <> 'waiting' THEN now() END,
+                payload = CASE WHEN $2 = 'waiting' THEN payload END
+            WHERE message_id = $1 AND state = 'waiting'
+            """, [.text(message), .text(state), .text(answer), .int8(waitMs)])
+    }
+
+    private static let columns = """
+        notice_id, alert_id, account, occasion, round, vehicle, relation, manner, state, reason, decided_at, due_at
+        """
+}
+
+extension NoticeRow {
+    fileprivate init(_ row: Row) throws {
+        self.init(
+            id: try row.text("notice_id")!, alert: try row.text("alert_id")!, account: try row.text("account")!,
+            occasion: try row.text("occasion")!, round: try row.int("round")!, vehicle: try row.text("vehicle")!,
+            relation: try row.text("relation")!, manner: try row.text("manner")!, state: try row.text("state")!,
+            reason: try row.text("reason")!, decidedMs: try row.timestampMs("decided_at")!,
+            dueMs: try row.timestampMs("due_at")!)
+    }
+}

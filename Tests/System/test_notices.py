@@ -1,0 +1,350 @@
+"""Who is told of alerts, when and how, and what became of it: from a reading to a mail, against a real mail server."""
+import json
+import re
+import signal
+import time
+from datetime import datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
+
+import pytest
+from test_actions import read
+from test_gateway import wait_until
+from test_mail import Office, certificate  # noqa: F401 (a fixture)
+from world import connect
+
+ZONE = "Europe/Berlin"
+
+
+class Farm:
+    """People with roles, fleets, machines and a dealer; alerts as workers write them; and what people were told."""
+
+    def __init__(self, office):
+        self.office, self.env, self.count = office, office.env, 0
+        key = office.folder / "code.key"
+        key.write_bytes(bytes(range(64)))
+        self.settings = ["--set", f"people.code_key_file={key}", "--set", "web.public_url=https://drover.example", "--set", "notices.group_wait_s=1"]
+        with connect(self.env) as connection:
+            for account, roles in {"miller": ["farmer"], "deal": ["dealer"], "maker": ["developer"], "boss": ["fleet_manager"], "other": ["farmer"]}.items():
+                connection.execute("INSERT INTO drover.account (account, mail, first_name, roles, zone, confirmed_at) VALUES (%s, %s, %s, %s, %s, now())",
+                                   [account, f"{account}@example.org", account.title(), roles, ZONE])
+            connection.execute("INSERT INTO drover.fleet (fleet, name) VALUES ('farm', 'Farm')")
+            connection.execute("INSERT INTO drover.fleet_vehicle VALUES ('farm', 'machine', 'm-1'), ('farm', 'machine', 'm-2')")
+            connection.execute("INSERT INTO drover.fleet_member VALUES ('farm', 'miller'), ('farm', 'boss')")
+            connection.execute("INSERT INTO drover.dealership (vehicle, dealer, confirmed_at, confirmed_by) VALUES ('m-1', 'deal', now() - interval '9 days', 'miller')")
+            # Only the farmer is asked by most tests.
+            connection.execute("INSERT INTO drover.notice_setting (account, critical_manner, warning_manner) VALUES ('boss', 'never', 'never')")
+
+    def notify(self, **settings):
+        return self.office.notify(*self.settings, **settings)
+
+    def alert(self, vehicle="m-1", severity="critical", audience="farmer", opened_ago_s=10, told_ago_s=5, parameter="Coolant Temperature", state="open", event="opened"):
+        """An alert and what is to be told of it, in one transaction, as a worker writes them."""
+        self.count += 1
+        alert, now = f"{vehicle}-a{self.count}", datetime.now(timezone.utc)
+        opened, told = now - timedelta(seconds=opened_ago_s), now - timedelta(seconds=told_ago_s)
+        with connect(self.env) as connection, connection.transaction():
+            connection.execute(
+                """INSERT INTO drover.alert (alert_id, vehicle, model, parameter, unit, severity, state, test, threshold, since_at, opened_at, first_opened_at,
+                       worst_at, worst_value, opening_value, audience, rules_version, told_at, advice)
+                   VALUES (%s, %s, '8R Tractor', %s, '\u00b0C', %s, %s, 'above', 105, %s, %s, %s, %s, 108.5, 106, %s, 'v', %s, 'Stop & let it cool <slowly>')""",
+                [alert, vehicle, parameter, severity, state, opened, opened, opened, opened, audience, told])
+            self.event(alert, event, connection, told)
+        return alert
+
+    def event(self, alert, transition, connection=None, told=None):
+        if connection is None:
+            with connect(self.env) as connection:
+                return self.event(alert, transition, connection, told)
+        connection.execute("INSERT INTO drover.notice_event (alert_id, transition, told_at) VALUES (%s, %s, %s)", [alert, transition, told or datetime.now(timezone.utc)])
+
+    def change(self, alert, event, **columns):
+        with connect(self.env) as connection, connection.transaction():
+            assigned = ", ".join(f"{name} = %({name})s" for name in columns)
+            connection.execute(f"UPDATE drover.alert SET {assigned} WHERE alert_id = %(alert)s", {"alert": alert, **columns})
+            self.event(alert, event, connection)
+
+    def resolve(self, alert):
+        self.change(alert, "resolved", state="resolved", resolved_at=datetime.now(timezone.utc), resolved_told_at=datetime.now(timezone.utc))
+
+    def setting(self, account, **columns):
+        with connect(self.env) as connection:
+            connection.execute("INSERT INTO drover.notice_setting (account) VALUES (%s) ON CONFLICT DO NOTHING", [account])
+            for name, value in columns.items():
+                connection.execute(f"UPDATE drover.notice_setting SET {name} = %s WHERE account = %s", [value, account])
+
+    def notices(self, account="miller", what="occasion, state, reason"):
+        with connect(self.env) as connection:
+            return connection.execute(f"SELECT {what} FROM drover.notice WHERE account = %s ORDER BY decided_at, occasion, round, alert_id", [account]).fetchall()
+
+    def hurry(self):
+        """What waits is due now."""
+        with connect(self.env) as connection:
+            connection.execute("UPDATE drover.notice SET due_at = now() WHERE state = 'waiting'")
+
+    def hurry_burst(self):
+        """What was held back because many messages went out is due now: the test does not wait five minutes."""
+        with connect(self.env) as connection:
+            connection.execute("UPDATE drover.notice_message SET made_at = made_at - interval '10 minutes' WHERE made_at > now() - interval '6 minutes'")
+            connection.execute("UPDATE drover.notice SET due_at = now() WHERE state = 'waiting' AND occasion = 'opened' AND due_at > now()")
+
+    def mails(self, account="miller"):
+        return [mail[2] for mail in self.office.box.mails if mail[1] == [f"{account}@example.org"]]
+
+    def settled(self):
+        """Nothing is left to decide, and nothing due to tell or send."""
+        with connect(self.env) as connection:
+            return connection.execute(
+                """SELECT NOT EXISTS (SELECT FROM drover.notice_event) AND NOT EXISTS (SELECT FROM drover.notice WHERE state = 'waiting' AND due_at < now() + interval '5 s')
+                       AND NOT EXISTS (SELECT FROM drover.mail WHERE refused IS NULL)""").fetchone()[0]
+
+
+@pytest.fixture
+def farm(world, env, certificate, tmp_path):  # noqa: F811
+    office = Office(world, env, certificate, tmp_path)
+    yield Farm(office)
+    office.close()
+
+
+def body(message, kind="plain"):
+    return message.get_body((kind,)).get_content().replace("\r\n", "\n")
+
+
+def test_from_a_reading_to_the_owner_and_the_dealer(world, farm):
+    """A machine that overheats: the worker decides, `drover notify` tells both at once, and the end to both in the same thread."""
+    worker = world.worker(farm.env, "notices")
+    worker.wait_for("partitions assigned", 30)
+    relay = farm.notify()
+    read(world, "m-1", 60, coolant_c=80)
+    read(world, "m-1", 20, coolant_c=97)
+    wait_until(lambda: farm.mails() and farm.mails("deal"), 60, worker, relay)
+    [mine], [theirs] = farm.mails(), farm.mails("deal")
+    assert mine["Subject"] == "[critical] m-1: Coolant Temperature 97 \u00b0C" == theirs["Subject"]
+    text, html = body(mine), body(mine, "html")
+    assert "Stop" not in text and "alert when: above 85 \u00b0C" in text and "worst: 97 \u00b0C" in text and "advice: Let the engine idle" in text
+    opened = datetime.fromtimestamp((int(time.time()) - 20) // 60 * 60, ZoneInfo(ZONE))
+    assert any(f"since: {at:%Y-%m-%d %H:%M}" in text for at in (opened, opened - timedelta(minutes=1), opened - timedelta(minutes=2)))
+    assert "https://drover.example/alerts/" in html and "I take care of it" in html
+    assert mine["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click" and "/notices/end-mail?account=miller&link=drover_" in mine["List-Unsubscribe"]
+    read(world, "m-1", 2, coolant_c=70)
+    wait_until(lambda: len(farm.mails()) == 2 and len(farm.mails("deal")) == 2, 60, worker, relay)
+    over = farm.mails()[1]
+    assert over["Subject"] == "[over] m-1: Coolant Temperature 97 \u00b0C" and over["In-Reply-To"] == mine["Message-ID"] and "until: " in body(over)
+    assert "acknowledge" not in body(over)
+    # Only those who want it, and with what became of it.
+    assert farm.mails("boss") == farm.mails("maker") == farm.mails("other") == []
+    assert farm.notices("boss", "occasion, state, reason") == [("opened", "not_told", "critical alerts are switched off")]
+    assert farm.notices("maker") == farm.notices("other") == []
+    with connect(farm.env) as connection:
+        assert connection.execute("SELECT channel, state, answer FROM drover.notice_message").fetchall() == [("mail", "sent", "taken by the mail server")] * 4
+        assert connection.execute("SELECT count(*) FROM drover.notice_event").fetchone() == (0,)
+
+
+def test_whom(farm):
+    """A farmer never gets what is for dealers; a dealer only from the confirmation on; a developer where it is wanted."""
+    farm.setting("maker", made_machines=True)
+    with connect(farm.env) as connection:
+        connection.execute("INSERT INTO drover.dealership (vehicle, dealer, confirmed_at, confirmed_by) VALUES ('m-2', 'deal', now() - interval '1 minute', 'miller')")
+    relay = farm.notify()
+    alerts = {audience: farm.alert(audience=audience) for audience in ("farmer", "dealer", "developer")}
+    before = farm.alert("m-2", opened_ago_s=90)
+    farm.alert("m-3")
+    wait_until(farm.settled, 30, relay)
+    told = lambda account: sorted(row[0] for row in farm.notices(account, "alert_id, occasion") if row[1] == "opened")
+    assert told("miller") == sorted([alerts["farmer"], before])
+    assert told("deal") == sorted([alerts["farmer"], alerts["dealer"]])
+    # The maker sees all machines that are known.
+    assert set(alerts.values()) <= set(told("maker"))
+    assert told("other") == []
+    [mail] = farm.mails("deal")
+    assert mail["Subject"] == "[critical] 2 alerts of m-1"
+
+
+def test_the_day_s_message(farm):
+    """Warnings come in one mail at the minute that one wants, by one's own clock; what was over by then is told as over."""
+    zones = ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "Africa/Casablanca", "America/Sao_Paulo"]
+    with connect(farm.env) as connection:
+        for index, zone in enumerate(zones):
+            connection.execute("INSERT INTO drover.account (account, mail, roles, zone, confirmed_at) VALUES (%s, %s, '{farmer}', %s, now())", [f"z-{index}", f"z-{index}@example.org", zone])
+            connection.execute("INSERT INTO drover.fleet_member VALUES ('farm', %s)", [f"z-{index}"])
+    farm.setting("z-3", daily_minute=23 * 60 + 59)
+    relay = farm.notify()
+    warning, other = farm.alert(severity="warning"), farm.alert("m-2", "warning", parameter="Tire Pressure")
+    wait_until(lambda: len(farm.notices("z-5")) == 2, 30, relay)
+    now = datetime.now(timezone.utc)
+    for index, zone in enumerate(zones):
+        local, (hour, minute) = now.astimezone(ZoneInfo(zone)), (23, 59) if index == 3 else (7, 0)
+        due = local.replace(hour=hour, minute=minute, second=0, microsecond=0)
+        if due <= local:
+            due = (local.replace(tzinfo=None) + timedelta(days=1)).replace(hour=hour, minute=minute, second=0, microsecond=0).replace(tzinfo=ZoneInfo(zone))
+        assert [row[0] for row in farm.notices(f"z-{index}", "due_at")] == [due] * 2, zone
+    assert farm.mails() == [] and {row[2] for row in farm.notices()} == {"warning: in the message of 07:00"}
+    farm.resolve(other)
+    wait_until(farm.settled, 30, relay)
+    farm.hurry()
+    wait_until(lambda: farm.mails() and farm.settled(), 30, relay)
+    [mail] = farm.mails()
+    assert re.fullmatch(r"2 alerts of 2 vehicles until \d{4}-\d\d-\d\d \d\d:\d\d", mail["Subject"])
+    assert body(mail).index("WARNING  m-1: Coolant Temperature 108.5 \u00b0C") < body(mail).index("OVER  m-2: Tire Pressure")
+    assert "Stop & let it cool <slowly>" in body(mail) and "Stop &amp; let it cool &lt;slowly&gt;" in body(mail, "html")
+    # Nothing more of what was told: an end was told with it, and a day's message is not repeated.
+    assert {row[:2] for row in farm.notices()} == {("opened", "told")}
+    # It becomes critical: at once, and the end likewise.
+    farm.change(warning, "worse", severity="critical")
+    wait_until(lambda: len(farm.mails()) == 2, 30, relay)
+    assert farm.mails()[1]["In-Reply-To"] == mail["Message-ID"]
+
+
+def test_a_warning_that_becomes_critical_is_told_once(farm):
+    relay = farm.notify()
+    alert = farm.alert(severity="warning")
+    wait_until(lambda: farm.notices(), 30, relay)
+    farm.change(alert, "worse", severity="critical")
+    wait_until(lambda: farm.mails(), 30, relay)
+    assert farm.notices(what="occasion, state, reason")[:1] == [("opened", "not_told", "told earlier than that: it became critical")]
+    assert [row[:2] for row in farm.notices() if row[0] == "worse"] == [("worse", "told")]
+
+
+def test_us_units_and_the_reader_s_clock(farm):
+    with connect(farm.env) as connection:
+        connection.execute("UPDATE drover.account SET units = 'us', zone = 'America/Chicago' WHERE account = 'miller'")
+    relay = farm.notify()
+    farm.alert(opened_ago_s=0)
+    wait_until(farm.mails, 30, relay)
+    [mail] = farm.mails()
+    assert mail["Subject"].endswith("Coolant Temperature 227.3 \u00b0F") and "alert when: above 221 \u00b0F" in body(mail)
+    assert any(f"since: {datetime.now(ZoneInfo('America/Chicago')) - timedelta(minutes=ago):%Y-%m-%d %H:%M}" in body(mail) for ago in (0, 1))
+
+
+def test_quiet_hours_silences_acknowledgements_and_backlogs(farm):
+    local = datetime.now(ZoneInfo(ZONE))
+    minute = local.hour * 60 + local.minute
+    farm.setting("miller", warning_manner="at_once", quiet_from=(minute - 5) % 1440, quiet_until=(minute + 60) % 1440)
+    relay = farm.notify()
+    quiet = farm.alert(severity="warning")
+    loud = farm.alert("m-2")
+    wait_until(lambda: len(farm.mails()) == 1 and farm.settled(), 30, relay)
+    assert "m-2" in farm.mails()[0]["Subject"]
+    [(state, reason, due)] = [row[1:] for row in farm.notices(what="alert_id, state, reason, due_at") if row[0] == quiet]
+    assert (state, reason) == ("waiting", "quiet hours")
+    assert due == (local + timedelta(minutes=60)).replace(second=0, microsecond=0)
+    farm.setting("miller", quiet_from=None, quiet_until=None)
+
+    # Silenced: not before the silence ends; and over by then, not at all.
+    with connect(farm.env) as connection:
+        connection.execute("INSERT INTO drover.silence VALUES (0, 's-1', 'm-1', NULL, 'Tire Pressure', now() - interval '1 s', now() + interval '1 hour', 'boss', NULL)")
+    silenced = farm.alert(parameter="Tire Pressure")
+    wait_until(lambda: [row for row in farm.notices(what="alert_id, reason") if row == (silenced, "silenced by boss")], 30, relay)
+    farm.resolve(silenced)
+    farm.hurry()
+    wait_until(lambda: (silenced, "not_told", "it was silenced by boss and is over") in farm.notices(what="alert_id, state, reason"), 30, relay)
+
+    # Acknowledged: neither told again nor passed on.
+    [due] = [row[2] for row in farm.notices(what="alert_id, occasion, due_at - decided_at") if row[:2] == (loud, "repeated")]
+    assert abs(due - timedelta(hours=4)) < timedelta(seconds=1)
+    with connect(farm.env) as connection:
+        connection.execute("INSERT INTO drover.acknowledgement VALUES ('m-2', 'r-1', %s, now(), 'boss', NULL)", [loud])
+    farm.hurry()
+    wait_until(lambda: (loud, "repeated", "not_told", "boss has acknowledged it") in farm.notices(what="alert_id, occasion, state, reason"), 30, relay)
+
+    # Hours old when it reached us, or over by then: as one wants such.
+    old, over = farm.alert(opened_ago_s=7_300), farm.alert(opened_ago_s=60, state="resolved")
+    with connect(farm.env) as connection:
+        connection.execute("UPDATE drover.alert SET resolved_told_at = told_at, resolved_at = opened_at + interval '9 s' WHERE alert_id = %s", [over])
+    wait_until(lambda: len([row for row in farm.notices(what="alert_id, manner, reason") if row[0] in (old, over) and row[1] == "daily" and "hours old" in row[2]]) >= 1, 30, relay)
+    farm.setting("miller", backlog="never")
+    older = farm.alert(opened_ago_s=9_000)
+    wait_until(lambda: (older, "not_told") in farm.notices(what="alert_id, state"), 30, relay)
+    farm.setting("miller", backlog="as_usual")
+    oldest = farm.alert(opened_ago_s=9_900)
+    wait_until(lambda: (oldest, "told") in farm.notices(what="alert_id, state"), 30, relay)
+
+
+def test_repeats_slow_down_and_colleagues_step_in(farm):
+    with connect(farm.env) as connection:
+        connection.execute("INSERT INTO drover.notice_step VALUES ('miller', 1, 15, 'boss'), ('miller', 2, 60, 'other')")
+    farm.setting("boss", critical_manner="at_once")
+    farm.setting("boss", critical_manner="never")
+    relay = farm.notify()
+    alert = farm.alert()
+    wait_until(lambda: farm.mails(), 30, relay)
+    assert [(row[0], row[1]) for row in farm.notices("boss", "occasion, state") if row[0] == "escalated"] == [("escalated", "waiting")]
+    waits = []
+    for number in range(1, 6):
+        [waited] = [row[1] for row in farm.notices(what="round, due_at - decided_at, occasion, state") if row[2] == "repeated" and row[3] == "waiting"]
+        waits.append(round(waited.total_seconds() / 3600, 2))
+        farm.hurry()
+        with connect(farm.env) as connection:
+            # A burst of messages is held back: these were hours apart.
+            connection.execute("UPDATE drover.notice_message SET made_at = made_at - interval '1 hour'")
+        wait_until(lambda: len(farm.mails()) == number + 1, 30, relay)
+    assert waits == [4, 8, 16, 24, 24]
+    assert {mail["Subject"] for mail in farm.mails()[1:]} == {"[still open] m-1: Coolant Temperature 108.5 \u00b0C"}
+    wait_until(farm.settled, 30, relay)
+    # Who steps in is told why, whatever is wanted otherwise; who does not see the machine is not told.
+    [mail] = farm.mails("boss")
+    assert mail["Subject"].startswith("[nobody acknowledged] m-1") and "why you: steps in for miller: not acknowledged within 15 minutes" in body(mail)
+    assert farm.mails("other") == [] and farm.notices("other", "state, reason") == [("not_told", "this account does not see the vehicle or such alerts")]
+    farm.resolve(alert)
+    wait_until(lambda: farm.mails()[-1]["Subject"].startswith("[over]"), 30, relay)
+    farm.hurry()
+    wait_until(lambda: ("repeated", "not_told", "it is over") in farm.notices(), 30, relay)
+
+
+def test_corrections_go_to_those_who_were_told(farm):
+    farm.setting("miller", warning_manner="at_once", repeat_min=0)
+    relay = farm.notify()
+    told = farm.alert()
+    wait_until(lambda: len(farm.mails()) == 1 and farm.settled(), 30, relay)
+    untold = farm.alert("m-2")
+    farm.change(untold, "withdrawn", state="withdrawn", revision=1)
+    farm.change(told, "revised", revision=1, worst_value=120)
+    wait_until(lambda: len(farm.mails()) == 2 and farm.settled(), 30, relay)
+    assert farm.mails()[1]["Subject"] == "[corrected] m-1: Coolant Temperature 120 \u00b0C" and farm.mails()[1]["In-Reply-To"] == farm.mails()[0]["Message-ID"]
+    farm.change(told, "withdrawn", state="withdrawn", revision=2)
+    wait_until(lambda: len(farm.mails()) == 3 and farm.settled(), 30, relay)
+    assert farm.mails()[2]["Subject"].startswith("[taken back] m-1")
+    assert ("opened", "not_told", "late readings took it back before it was told") in farm.notices()
+    assert len(farm.mails("deal")) == 3
+
+
+def test_a_storm_killed_fifty_times(farm):
+    """2,000 machines in a minute, `drover notify` killed fifty times meanwhile: each notice is in one message, and a message that came twice has one id."""
+    with connect(farm.env) as connection:
+        for machine in range(2_000):
+            connection.execute("INSERT INTO drover.dealership (vehicle, dealer, confirmed_at, confirmed_by) VALUES (%s, 'deal', now() - interval '1 day', 'x')", [f"s-{machine}"])
+        connection.execute("INSERT INTO drover.fleet_vehicle SELECT 'farm', 'machine', 's-' || n FROM generate_series(0, 1999) n")
+    relay = farm.notify()
+    sent = 0
+    for kill in range(50):
+        now = datetime.now(timezone.utc)
+        with connect(farm.env) as connection, connection.transaction():
+            for machine in range(sent, sent + 40):
+                connection.execute(
+                    """INSERT INTO drover.alert (alert_id, vehicle, model, parameter, unit, severity, state, test, threshold, since_at, opened_at, first_opened_at, worst_at,
+                           worst_value, audience, rules_version, told_at) VALUES (%s, %s, '8R', 'Coolant Temperature', 'C', 'critical', 'open', 'above', 85, %s, %s, %s, %s, 99, 'farmer', 'v', %s)""",
+                    [f"s-{machine}-x", f"s-{machine}", now, now, now, now, now])
+                connection.execute("INSERT INTO drover.notice_event (alert_id, transition, told_at) VALUES (%s, 'opened', %s)", [f"s-{machine}-x", now])
+        sent += 40
+        # Where it is then is a matter of chance.
+        time.sleep((kill * 37 % 100) / 100)
+        relay.process.send_signal(signal.SIGKILL)
+        relay.stop()
+        relay = farm.notify()
+    def done():
+        farm.hurry_burst()
+        return farm.settled()
+    wait_until(done, 120, relay)
+    for account in ("miller", "deal"):
+        with connect(farm.env) as connection:
+            told = connection.execute("SELECT count(*), count(DISTINCT alert_id) FROM drover.notice WHERE account = %s AND occasion = 'opened' AND state = 'told'", [account]).fetchone()
+            assert told == (2_000, 2_000)
+            once = connection.execute(
+                """SELECT n, count(*) FROM (SELECT count(*) AS n FROM drover.notice_told t JOIN drover.notice_message m USING (message_id)
+                       JOIN drover.notice o USING (notice_id) WHERE m.account = %s AND o.occasion = 'opened' GROUP BY notice_id) AS x GROUP BY n""", [account]).fetchall()
+            assert once == [(1, 2_000)]
+            messages = {row[0] for row in connection.execute("SELECT message_id FROM drover.notice_message WHERE account = %s", [account]).fetchall()}
+        arrived = [mail["Message-ID"][1:].partition("@")[0] for mail in farm.mails(account)]
+        # None is missing; one that came again came with its id.
+        assert set(arrived) == messages
+        assert len(messages) < 60
+    print(len(farm.office.box.mails), "mails for 4,000 notices,", len(farm.office.box.mails) - len({mail[2]["Message-ID"] for mail in farm.office.box.mails}), "of them again")
