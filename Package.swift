@@ -95,7 +95,7 @@ let package = Package(
             "Web",
             [
                 "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Surveys", "HTTP", "Secrets", "Postgres", "Gateways",
-                "Outside",
+                "Outside", "Outbound",
                 "Storage", "Reports", "Tiles", "Tours", "Trials", "Observe", "Zip",
             ]),
         pure("Emulate", ["Fleet", "Wire", "Settings", "Observe", "Sockets"]),

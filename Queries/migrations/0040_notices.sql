@@ -92,11 +92,14 @@ CREATE TABLE drover.notice_message (
     try_at          timestamptz NOT NULL DEFAULT now(),
     answer          text        CHECK (octet_length(answer) <= 500),   -- the last one
     settled_at      timestamptz,
+    mailed_at       timestamptz,                     -- refused, so it was told by mail instead
     link            bytea       CHECK (octet_length(link) = 32),       -- digest of what its link acknowledges with
     link_expires_at timestamptz,
     link_used_at    timestamptz
 );
 CREATE INDEX notice_message_due ON drover.notice_message (try_at) WHERE state = 'waiting' AND channel <> 'mail';
+CREATE INDEX notice_message_refused ON drover.notice_message (settled_at)
+    WHERE state = 'refused' AND channel <> 'mail' AND mailed_at IS NULL;
 CREATE INDEX notice_message_by_account ON drover.notice_message (account, made_at);
 CREATE UNIQUE INDEX notice_message_by_link ON drover.notice_message (link);
 CREATE FUNCTION drover.tell_notice_message() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$
@@ -172,6 +175,7 @@ GRANT SELECT, UPDATE, DELETE ON drover.notice_event TO drover_relay;
 GRANT SELECT, INSERT, UPDATE, DELETE ON drover.notice, drover.notice_message, drover.notice_told TO drover_relay;
 GRANT SELECT, DELETE ON drover.push_subscription TO drover_relay;
 GRANT SELECT ON drover.alert, drover.alert_now, drover.acknowledgement, drover.silence TO drover_relay;
+GRANT SELECT (vehicle, dealer, confirmed_at, ended_at) ON drover.dealership TO drover_relay;
 GRANT SELECT (vehicle, kind, name) ON drover.registration TO drover_relay;
 GRANT INSERT ON drover.mail TO drover_relay;
 

@@ -2,6 +2,8 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
+#include "push.h"
+
 /* Macros that Swift does not see. */
 static inline int drover_ssl_min_tls12(SSL_CTX *context) {
     return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1;

@@ -76,6 +76,7 @@ public final class NoticeRelay {
             for account in try NoticeStore.due(on: connection) where !shouldStop() {
                 isBusy = try turn(connection) { try tell(account, on: connection) } ?? false || isBusy
             }
+            isBusy = try turn(connection) { try mailRefused(on: connection) } ?? false || isBusy
             isWell()
             if !isBusy { try wait(connection, shouldStop) }
         }
@@ -104,7 +105,9 @@ public final class NoticeRelay {
         let people = Dictionary(grouping: try NoticeStore.people(near: ids, on: connection), by: \.alert)
         let accounts = try NoticeStore.accounts(
             Array(Set(people.values.joined().map(\.account))), on: connection)
-        var past = Dictionary(grouping: try NoticeStore.notices(of: ids, on: connection)) { "\($0.alert)\n\($0.account)" }
+        var past = Dictionary(grouping: try NoticeStore.notices(of: ids, on: connection)) {
+            "\($0.alert)\n\($0.account)"
+        }
         var (new, changed): ([NoticeRow], [String: NoticeRow]) = ([], [:])
         let nowMs = Clock.nowMs()
         for event in events {
@@ -178,7 +181,9 @@ public final class NoticeRelay {
         let notices = lines.map(\.notice.id).sorted()
         let of = ([account.id, channel] + notices).joined(separator: "\u{0}")
         let id = "notice-" + Hex.text(Secrets.digest(Array(of.utf8)).prefix(16))
-        let isAsking = lines.contains { $0.alert.isOpen && $0.alert.kind == "machine" && $0.alert.acknowledgedBy == nil }
+        let isAsking = lines.contains {
+            $0.alert.isOpen && $0.alert.kind == "machine" && $0.alert.acknowledgedBy == nil
+        }
         let token = settings.site.isEmpty || !isAsking ? nil : settings.codeKey?.link("acknowledge", id)
         let text = NoticeText(
             lines, account, isDaily: isDaily, site: settings.site,
@@ -195,6 +200,24 @@ public final class NoticeRelay {
                 id: id, account: account.id, channel: channel, manner: isDaily ? "daily" : "at_once", payload: payload,
                 link: token?.digest, linkExpiresMs: nowMs + NoticeRelay.linkMs, notices: notices), on: connection)
         metrics.messages.add()
+    }
+
+    /// What a webhook or all browsers refused is told by mail, unless it was told so anyway. False: there was none.
+    private func mailRefused(on connection: Connection) throws -> Bool {
+        guard let refused = try NoticeStore.nextRefused(on: connection) else { return false }
+        let account = try NoticeStore.accounts([refused.account], on: connection)[refused.account]
+        guard settings.hasMail, let account, account.isEnabled, account.mail != nil, !account.setting.isMailEnded,
+            !refused.notices.isEmpty
+        else { return true }
+        let alerts = try NoticeStore.alerts(Array(Set(refused.notices.map(\.alert))), on: connection)
+        let lines = refused.notices.compactMap { notice in
+            alerts[notice.alert].map { NoticeLine(notice: notice, alert: $0) }
+        }
+        guard !lines.isEmpty else { return true }
+        log.warning("a message that was refused is told by mail", ["message_id": "\(refused.message)"])
+        try send(
+            lines, to: account, isDaily: refused.manner == "daily", "mail", nowMs: Clock.nowMs(), on: connection)
+        return true
     }
 
     private func mail(

@@ -49,7 +49,12 @@ struct NoticeRules {
                 later.map { $0.settled("not_told", "told earlier than that: it became \(alert.severity)") }
             )
         case "resolved" where isTold && decision.way.manner != "never":
-            return ([decision.notice("resolved", alert.revision, decision.way.manner, due(decision), "its opening was told")], [])
+            return (
+                [
+                    decision.notice(
+                        "resolved", alert.revision, decision.way.manner, due(decision), "its opening was told")
+                ], []
+            )
         case "revised" where isTold && decision.way.manner != "never",
             "withdrawn" where isTold && decision.way.manner != "never":
             let occasion = event.transition == "revised" ? "corrected" : "withdrawn"
@@ -207,8 +212,10 @@ struct NoticeRules {
         dueMs: Int64, nowMs: Int64, _ reason: String, state: String = "waiting"
     ) -> NoticeRow {
         NoticeRow(
-            id: "n-" + Hex.text(
-                Secrets.digest(Array([alert.id, account, occasion, "\(round)"].joined(separator: "\u{0}").utf8)).prefix(16)),
+            id: "n-"
+                + Hex.text(
+                    Secrets.digest(Array([alert.id, account, occasion, "\(round)"].joined(separator: "\u{0}").utf8))
+                        .prefix(16)),
             alert: alert.id, account: account, occasion: occasion, round: round, vehicle: alert.vehicle,
             relation: relation, manner: manner, state: state, reason: reason, decidedMs: nowMs, dueMs: dueMs)
     }

@@ -71,7 +71,8 @@ struct NoticeText {
     }
 
     private func name(_ alert: NoticeAlert) -> String {
-        alert.vehicleName.isEmpty || alert.vehicleName == alert.vehicle ? alert.vehicle : "\(alert.vehicleName) (\(alert.vehicle))"
+        alert.vehicleName.isEmpty || alert.vehicleName == alert.vehicle
+            ? alert.vehicle : "\(alert.vehicleName) (\(alert.vehicle))"
     }
 
     private func what(_ alert: NoticeAlert) -> String {
@@ -90,7 +91,9 @@ struct NoticeText {
         }
         for (vehicle, count) in rest { text += "\(vehicle): \(NoticeText.many(count, "more alert"))\n" }
         if !rest.isEmpty { text += "\n" }
-        if let link { text += "I take care of it (acknowledges all that is open here, good for three days):\n\(link)\n\n" }
+        if let link {
+            text += "I take care of it (acknowledges all that is open here, good for three days):\n\(link)\n\n"
+        }
         if !site.isEmpty { text += "All alerts: \(site)/alerts\nWhat you are told, and when: \(site)/notices\n" }
         return text
     }
@@ -114,7 +117,8 @@ struct NoticeText {
         let others =
             rest.isEmpty
             ? ""
-            : "<ul>" + rest.map { "<li>\(cell($0.vehicle)): \(NoticeText.many($0.count, "more alert"))</li>" }.joined() + "</ul>"
+            : "<ul>" + rest.map { "<li>\(cell($0.vehicle)): \(NoticeText.many($0.count, "more alert"))</li>" }.joined()
+                + "</ul>"
         let button =
             link.map {
                 "<p><a href=\"\(cell($0))\" style=\"display:inline-block;background:#0b5c8a;color:#ffffff;padding:10px 16px;"
@@ -150,7 +154,9 @@ struct NoticeText {
         default: break
         }
         if alert.isOpen, let by = alert.acknowledgedBy { facts.append(("acknowledged by", by)) }
-        if alert.isOpen, let recommended = alert.recommended { facts.append(("recommended", shown(recommended, alert))) }
+        if alert.isOpen, let recommended = alert.recommended {
+            facts.append(("recommended", shown(recommended, alert)))
+        }
         if alert.isOpen, let advice = alert.advice { facts.append(("advice", advice)) }
         return facts
     }
@@ -179,7 +185,9 @@ struct NoticeText {
                     lines.map { line in
                         let alert = line.alert
                         func number(_ value: Double?) -> JSONValue {
-                            value.flatMap { Decimal.scaled($0, decimals: 3) }.map { .number(Decimal.text($0, decimals: 3)) } ?? .null
+                            value.flatMap { Decimal.scaled($0, decimals: 3) }.map {
+                                .number(Decimal.text($0, decimals: 3))
+                            } ?? .null
                         }
                         return .object([
                             ("notice", .text(line.notice.id)), ("occasion", .text(line.notice.occasion)),
@@ -191,7 +199,8 @@ struct NoticeText {
                             ("test", .text(alert.test)), ("threshold", number(alert.threshold)),
                             ("worst_value", number(alert.worstValue)), ("unit", .text(alert.unit)),
                             ("opened", .text(UTC.text(alert.openedMs))),
-                            ("resolved", .optional(alert.resolvedMs.map(UTC.text))), ("advice", .optional(alert.advice)),
+                            ("resolved", .optional(alert.resolvedMs.map(UTC.text))),
+                            ("advice", .optional(alert.advice)),
                         ])
                     })
             ),
@@ -212,7 +221,7 @@ struct NoticeText {
     static func many(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }
 
     /// Of an id, for an address: the same signs as Sources/Web/Address.swift leaves.
-    private static func escaped(_ text: String) -> String {
+    static func escaped(_ text: String) -> String {
         text.utf8.map { byte in
             switch byte {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: String(UnicodeScalar(byte))

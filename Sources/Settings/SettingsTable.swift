@@ -57,6 +57,28 @@ public struct SettingRow: Sendable {
             "notices.group_wait_s", .integer(0...600), "30",
             "alerts to be told at once that come within this time go into one message (docs/notices.md)"),
         SettingRow(
+            "notices.webhook_hosts", .text, "",
+            "hosts that people's webhooks may be at, such as hooks.example.org, *.sms.example; empty: there are no webhooks"
+        ),
+        SettingRow(
+            "notices.push_key_file", .text, "",
+            "PEM file with a private key of P-256, the same for `drover serve` and `drover notify`: pushes to browsers; empty: none"
+        ),
+        SettingRow(
+            "notices.push_hosts", .text,
+            "fcm.googleapis.com, updates.push.services.mozilla.com, *.notify.windows.com, *.push.apple.com",
+            "push services that browsers may name"),
+        SettingRow(
+            "notices.ca_file", .text, "",
+            "PEM file with the roots that are believed of webhooks, push services and Alertmanager; empty: the system's"
+        ),
+        SettingRow(
+            "alertmanager.url", .text, "",
+            "address of a Prometheus Alertmanager that gets all open alerts; empty: none"),
+        SettingRow(
+            "alertmanager.interval_s", .integer(5...3_600), "30",
+            "how often it gets them"),
+        SettingRow(
             "forward.url", .text, "",
             "address that versions of surveys are passed on to (docs/forwarding.md); empty: none are"),
         SettingRow("forward.name", .text, "bamona", "what surveys call that collector (`forward_to`)"),

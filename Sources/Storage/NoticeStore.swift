@@ -50,6 +50,22 @@ package struct NewNoticeMessage: Sendable {
     }
 }
 
+/// A message for a webhook or for browsers.
+package struct WaitingNoticeMessage: Sendable {
+    package let id, account, channel: String
+    /// Encrypted.
+    package let payload: [UInt8]
+    package let tries: Int
+    package let madeMs: Int64
+}
+
+/// A browser that takes pushes (W3C Push API).
+package struct PushSubscription: Sendable {
+    package let endpoint: String
+    /// Its public key: a point of P-256, 65 bytes; and its secret of 16.
+    package let key, auth: [UInt8]
+}
+
 /// The tables of notices: what to tell, to whom, and what became of it.
 package enum NoticeStore {
     package static let channel = "drover_notice"
@@ -112,6 +128,26 @@ package enum NoticeStore {
             let alert = try NoticeAlert(row)
             alerts[alert.id] = alert
         }
+    }
+
+    /// Open alerts, and those that ended or were taken back since then and did not open again, with the accounts of their
+    /// dealers.
+    package static func standing(
+        sinceMs: Int64, on connection: Connection
+    ) throws -> [(alert: NoticeAlert, dealers: String)] {
+        try connection.query(
+            """
+            SELECT a.*, r.name AS vehicle_name, (
+                SELECT string_agg(d.dealer, ',' ORDER BY d.dealer) FROM drover.dealership d
+                WHERE a.kind = 'machine' AND d.vehicle = a.vehicle AND d.confirmed_at <= a.opened_at AND d.ended_at IS NULL
+                ) AS dealers
+            FROM drover.alert_now a LEFT JOIN drover.registration r ON r.kind = a.kind AND r.vehicle = a.vehicle
+            WHERE a.state IN ('open', 'due_soon') OR (greatest(a.resolved_told_at, a.revised_at) >= $1
+                AND NOT EXISTS (SELECT FROM drover.alert o WHERE o.vehicle = a.vehicle AND o.kind = a.kind
+                    AND o.parameter = a.parameter AND o.state IN ('open', 'due_soon')))
+            ORDER BY a.opened_at, a.alert_id LIMIT 50000
+            """, [.timestampMs(sinceMs)]
+        ).map { (try NoticeAlert($0), try $0.text("dealers") ?? "") }
     }
 
     package static func accounts(_ ids: [String], on connection: Connection) throws -> [String: NoticeAccount] {
@@ -236,6 +272,62 @@ package enum NoticeStore {
         try connection.query(
             "INSERT INTO drover.notice_told (message_id, notice_id) SELECT $1, unnest($2::text[])",
             [.text(message.id), .textArray(message.notices)])
+    }
+
+    /// The message for a webhook or for browsers that waits longest of those whose time has come, held until the end of the
+    /// transaction.
+    package static func nextMessage(on connection: Connection) throws -> WaitingNoticeMessage? {
+        try connection.query(
+            """
+            SELECT message_id, account, channel, payload, tries, made_at FROM drover.notice_message
+            WHERE state = 'waiting' AND channel <> 'mail' AND try_at <= now()
+            ORDER BY try_at LIMIT 1 FOR UPDATE SKIP LOCKED
+            """
+        ).first.map { row in
+            WaitingNoticeMessage(
+                id: try row.text(0)!, account: try row.text(1)!, channel: try row.text(2)!,
+                payload: try row.bytes(3) ?? [], tries: try row.int(4)!, madeMs: try row.timestampMs(5)!)
+        }
+    }
+
+    package static func subscriptions(of account: String, on connection: Connection) throws -> [PushSubscription] {
+        try connection.query(
+            """
+            SELECT endpoint, p256dh, auth FROM drover.push_subscription WHERE account = $1 ORDER BY made_at DESC LIMIT 20
+            """, [.text(account)]
+        ).map { row in
+            PushSubscription(endpoint: try row.text(0)!, key: try row.bytes(1)!, auth: try row.bytes(2)!)
+        }
+    }
+
+    package static func drop(subscription: String, on connection: Connection) throws {
+        try connection.query("DELETE FROM drover.push_subscription WHERE endpoint = $1", [.text(subscription)])
+    }
+
+    /// What was refused and not told by mail yet, with its notices; held until the end of the transaction.
+    package static func nextRefused(on connection: Connection) throws -> (
+        message: String, account: String, manner: String, notices: [NoticeRow]
+    )? {
+        let refused = try connection.query(
+            """
+            SELECT message_id, account, manner FROM drover.notice_message
+            WHERE state = 'refused' AND channel <> 'mail' AND mailed_at IS NULL
+            ORDER BY settled_at LIMIT 1 FOR UPDATE SKIP LOCKED
+            """
+        ).first
+        guard let refused else { return nil }
+        let id = try refused.text(0)!
+        let notices = try connection.query(
+            """
+            SELECT \(columns) FROM drover.notice n WHERE notice_id IN (
+                SELECT notice_id FROM drover.notice_told WHERE message_id = $1)
+            AND NOT EXISTS (SELECT FROM drover.notice_told t JOIN drover.notice_message m USING (message_id)
+                WHERE t.notice_id = n.notice_id AND m.channel = 'mail')
+            """, [.text(id)]
+        ).map(NoticeRow.init)
+        try connection.query(
+            "UPDATE drover.notice_message SET mailed_at = now() WHERE message_id = $1", [.text(id)])
+        return (id, try refused.text(1)!, try refused.text(2)!, notices)
     }
 
     /// What became of a message's last try. `waiting`: it will be tried again, after `waitMs`.

@@ -24,6 +24,7 @@ struct PageShell {
         ("/sightings", "Sightings", SightingSite.readers, "what was seen where and when; take it along"),
         ("/surveys", "Surveys", SurveyPages.people, "enter a survey, see what became of yours, review and correct"),
         ("/tours", "Tours", TourPanel.rangers, "make and publish trail tours; how often they were visited"),
+        ("/notices", "Notices", NoticeSite.people, "what you are told of alerts, how and when, and what became of it"),
         ("/settings", "Settings", Site.fleetReaders, "switches, limits and fuel price of your drives"),
         ("/dealers", "Dealers", DealerSite.roles, "which dealer sees which machine"),
         ("/administration", "Administration", [.administrator], "accounts, roles and fleets"),

@@ -75,6 +75,7 @@ extension Command {
                     ? "none goes out, \(codes)" : "by \(settings.text("mail.server")), \(codes)"
             }
         ),
+        ("notices", { settings in try NoticeRole.check(settings) }),
         ("collector", { settings in try ForwardRole.check(settings) }),
         ("services of others", { settings in try servicesOfOthers(settings) }),
         (

@@ -1,29 +1,119 @@
 import Notices
 import Observe
+import Outbound
+import Outside
+import Secrets
 import Settings
+import Web
 
-/// Who is told of alerts, wired from settings.
+/// Who is told of alerts, and by what, wired from settings.
 enum NoticeRole {
     static func relay(_ settings: Settings, log: Log) throws -> NoticeRelay {
+        NoticeRelay(
+            NoticeSettings(
+                conninfo: conninfo(settings), hasMail: !settings.text("mail.server").isEmpty,
+                codeKey: try MailRole.codeKey(settings), site: site(settings),
+                groupWaitMs: settings.integer("notices.group_wait_s") * 1_000), metrics: Metrics(), log: log)
+    }
+
+    /// Nil: there is no key to keep messages under.
+    static func post(_ settings: Settings, log: Log) throws -> PostRelay? {
+        guard let codeKey = try MailRole.codeKey(settings) else { return nil }
+        return PostRelay(
+            PostSettings(
+                conninfo: conninfo(settings), codeKey: codeKey,
+                webhookHosts: try hosts("notices.webhook_hosts", settings),
+                pushHosts: try hosts("notices.push_hosts", settings), pushKey: try pushKey(settings),
+                caFile: try roots(settings)), metrics: Metrics(), log: log)
+    }
+
+    /// Nil: none is set.
+    static func alertmanager(_ settings: Settings, log: Log) throws -> AlertmanagerRelay? {
+        guard !settings.text("alertmanager.url").isEmpty else { return nil }
+        let address = try ServiceAddress(settings.text("alertmanager.url"), setting: "alertmanager.url")
+        return AlertmanagerRelay(
+            AlertmanagerSettings(
+                url: address.base, isPlainAllowed: address.isPlain, caFile: try roots(settings),
+                intervalMs: settings.integer("alertmanager.interval_s") * 1_000, site: site(settings),
+                conninfo: conninfo(settings)), metrics: Metrics(), log: log)
+    }
+
+    static func check(_ settings: Settings) throws -> String {
+        let codeKey = try MailRole.codeKey(settings)
+        let (webhooks, pushes) = (try hosts("notices.webhook_hosts", settings), try pushKey(settings))
+        if codeKey == nil, !webhooks.isEmpty || pushes != nil {
+            throw Failure("people.code_key_file: webhooks and pushes need it: make it with `openssl rand -out FILE 32`")
+        }
+        let ways = [
+            settings.text("mail.server").isEmpty ? nil : "mail", webhooks.isEmpty ? nil : "webhooks",
+            pushes == nil ? nil : "pushes", try alertmanager(settings, log: Roles.log) == nil ? nil : "Alertmanager",
+        ].compactMap(\.self)
+        return ways.isEmpty ? "nobody is told of alerts beside the pages" : "by " + ways.joined(separator: ", ")
+    }
+
+    /// What pages offer to be told by.
+    static func ways(_ settings: Settings) throws -> NoticeSite.Ways {
+        let codeKey = try MailRole.codeKey(settings)
+        return NoticeSite.Ways(
+            hasMail: !settings.text("mail.server").isEmpty,
+            webhookHosts: codeKey == nil ? try AllowedHosts("") : try hosts("notices.webhook_hosts", settings),
+            pushHosts: try hosts("notices.push_hosts", settings),
+            pushKey: codeKey == nil ? nil : try pushKey(settings)?.publicKey, codeKey: codeKey)
+    }
+
+    static func hosts(_ name: String, _ settings: Settings) throws -> AllowedHosts {
+        do throws(AllowedHosts.Fault) { return try AllowedHosts(settings.text(name)) } catch {
+            throw Failure("\(name): \(error)")
+        }
+    }
+
+    /// Nil: none is set.
+    static func pushKey(_ settings: Settings) throws -> PushKey? {
+        let file = settings.text("notices.push_key_file")
+        guard !file.isEmpty else { return nil }
+        let contact = settings.text("outside.contact", or: "mail.from")
+        guard !contact.isEmpty, contact.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
+        else {
+            throw Failure("outside.contact: push services want to know whom to reach: set a mail address or page")
+        }
+        do { return try PushKey(pem: Files.read(file), contact: contact) } catch let fault as PushKey.Fault {
+            throw Failure("notices.push_key_file: \(file) \(fault)")
+        }
+    }
+
+    private static func conninfo(_ settings: Settings) -> String {
+        settings.text("postgres.relay_url", or: "postgres.url")
+    }
+
+    private static func roots(_ settings: Settings) throws -> String? {
+        let file = settings.text("notices.ca_file")
+        guard !file.isEmpty else { return nil }
+        _ = try Files.read(file)
+        return file
+    }
+
+    /// Without a slash at the end.
+    private static func site(_ settings: Settings) -> String {
         var site = settings.text("web.public_url")
         while site.hasSuffix("/") { site.removeLast() }
-        return NoticeRelay(
-            NoticeSettings(
-                conninfo: settings.text("postgres.relay_url", or: "postgres.url"),
-                hasMail: !settings.text("mail.server").isEmpty, codeKey: try MailRole.codeKey(settings), site: site,
-                groupWaitMs: settings.integer("notices.group_wait_s") * 1_000), metrics: Metrics(), log: log)
+        return site
     }
 }
 
 extension Roles {
-    /// What `drover notify` does beside the topics, each in a thread of its own: whom to tell of alerts, mail, surveys to a
-    /// collector. To be stopped in the order in which they stand.
+    /// What `drover notify` does beside the topics, each in a thread of its own. To be stopped in the order in which they
+    /// stand.
     static func besideRelay(_ settings: Settings, log: Log) throws -> [RunningRole] {
         let notices = try NoticeRole.relay(settings, log: log)
         let mail = try MailRole.relay(settings, log: log)
+        let post = try NoticeRole.post(settings, log: log)
+        let alertmanager = try NoticeRole.alertmanager(settings, log: log)
         let forward = try ForwardRole.relay(settings, log: log)
-        return [RunningRole("notices") { notices.run(shouldStop: $0) }]
-            + [mail.map { mail in RunningRole("mail") { mail.run(shouldStop: $0) } }].compactMap(\.self)
-            + [forward.map { forward in RunningRole("forward") { forward.run(shouldStop: $0) } }].compactMap(\.self)
+        var roles = [RunningRole("notices") { notices.run(shouldStop: $0) }]
+        if let mail { roles.append(RunningRole("mail") { mail.run(shouldStop: $0) }) }
+        if let post { roles.append(RunningRole("post") { post.run(shouldStop: $0) }) }
+        if let alertmanager { roles.append(RunningRole("alertmanager") { alertmanager.run(shouldStop: $0) }) }
+        if let forward { roles.append(RunningRole("forward") { forward.run(shouldStop: $0) }) }
+        return roles
     }
 }

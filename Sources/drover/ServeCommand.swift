@@ -122,6 +122,10 @@ struct PageRole {
         ).add(to: &router)
         AdministrationSite(door: door, assets: assets).add(to: &router)
         SettingsSite(door: door, assets: assets, uploads: uploads).add(to: &router)
+        NoticeSite(
+            door: door, conninfo: settings.text("postgres.reader_url", or: "postgres.url"), assets: assets,
+            uploads: uploads, ways: try NoticeRole.ways(settings), log: log
+        ).add(to: &router)
         DealerSite(door: door, assets: assets, post: post).add(to: &router)
         surveys.add(to: &router)
         TourSite(

@@ -69,8 +69,8 @@ class Farm:
     def setting(self, account, **columns):
         with connect(self.env) as connection:
             connection.execute("INSERT INTO drover.notice_setting (account) VALUES (%s) ON CONFLICT DO NOTHING", [account])
-            for name, value in columns.items():
-                connection.execute(f"UPDATE drover.notice_setting SET {name} = %s WHERE account = %s", [value, account])
+            assigned = ", ".join(f"{name} = %({name})s" for name in columns)
+            connection.execute(f"UPDATE drover.notice_setting SET {assigned} WHERE account = %(account)s", {"account": account, **columns})
 
     def notices(self, account="miller", what="occasion, state, reason"):
         with connect(self.env) as connection:
@@ -228,6 +228,8 @@ def test_quiet_hours_silences_acknowledgements_and_backlogs(farm):
     assert (state, reason) == ("waiting", "quiet hours")
     assert due == (local + timedelta(minutes=60)).replace(second=0, microsecond=0)
     farm.setting("miller", quiet_from=None, quiet_until=None)
+    [due] = [row[2] for row in farm.notices(what="alert_id, occasion, due_at - decided_at") if row[:2] == (loud, "repeated")]
+    assert abs(due - timedelta(hours=4)) < timedelta(seconds=1)
 
     # Silenced: not before the silence ends; and over by then, not at all.
     with connect(farm.env) as connection:
@@ -239,8 +241,6 @@ def test_quiet_hours_silences_acknowledgements_and_backlogs(farm):
     wait_until(lambda: (silenced, "not_told", "it was silenced by boss and is over") in farm.notices(what="alert_id, state, reason"), 30, relay)
 
     # Acknowledged: neither told again nor passed on.
-    [due] = [row[2] for row in farm.notices(what="alert_id, occasion, due_at - decided_at") if row[:2] == (loud, "repeated")]
-    assert abs(due - timedelta(hours=4)) < timedelta(seconds=1)
     with connect(farm.env) as connection:
         connection.execute("INSERT INTO drover.acknowledgement VALUES ('m-2', 'r-1', %s, now(), 'boss', NULL)", [loud])
     farm.hurry()

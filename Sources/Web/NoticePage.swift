@@ -1,0 +1,151 @@
+internal import Fleet
+internal import Outbound
+internal import Reports
+internal import Secrets
+internal import Storage
+
+/// The page of notices, as HTML. Everything from outside is escaped.
+struct NoticePage {
+    let caller: PageCaller
+    let ways: NoticeSite.Ways
+    let form: NoticeForm
+    let setting: NoticeSetting
+    let steps: [NoticeDesk.Step]
+    let colleagues: [(account: String, name: String)]
+    let browsers: [(endpoint: String, agent: String, madeMs: Int64)]
+    let told: [NoticeDesk.Told]
+    /// What everybody was told.
+    let isAll: Bool
+    /// Of a webhook that was just made.
+    let secret: String?
+
+    private var mark: FormPage.Field { .hidden(FormGuard.field, caller.mark) }
+
+    var html: String {
+        let isOff =
+            setting.isMailEnded
+            ? "<p class=\"soon\">You ended these mails by a link in one of them. Untick “no mail” below to get them again.</p>"
+            : ""
+        return isOff + settings + stepsForm + webhook + push + log
+    }
+
+    private var settings: String {
+        let ways = [
+            ways.hasMail ? ("mail", "mail to your address") : nil,
+            self.ways.pushKey == nil ? nil : ("push", "push to your browsers"),
+            self.ways.webhookHosts.isEmpty ? nil : ("webhook", "webhook"),
+        ].compactMap(\.self).map { (value: $0.0, text: $0.1) }
+        let manners = [("at_once", "at once"), ("daily", "in one message a day"), ("never", "never")].map {
+            (value: $0.0, text: $0.1)
+        }
+        func severity(_ name: String, _ label: String) -> [FormPage.Field] {
+            [
+                .choice("\(name)_manner", "\(label) alerts", manners, form.manners[name] ?? ""),
+                .boxes("\(name)_channel", "\(label) alerts by", ways, form.channels[name] ?? []),
+            ]
+        }
+        let flags: [(value: String, text: String, name: String, isOn: Bool)] =
+            [
+                (
+                    "1", "Critical alerts wait for the end of quiet hours, too", "quiet_critical",
+                    form.isQuietForCritical
+                ),
+                ("1", "No mail of alerts", "mail_ended", form.isMailEnded),
+            ]
+            + (caller.roles.contains(.developer)
+                ? [("1", "Also of machines that I see as their maker", "made_machines", form.hasMadeMachines)] : [])
+        let fields: [FormPage.Field] =
+            [mark] + severity("critical", "Critical") + severity("warning", "Other")
+            + [
+                .optional("daily", "Time of the daily message", form.daily, "off"),
+                .optional("quiet_from", "Quiet from (like 22:00; empty: no quiet hours)", form.quietFrom, "off"),
+                .optional("quiet_until", "Quiet until (like 06:00)", form.quietUntil, "off"),
+                .choice(
+                    "backlog", "Alerts that were over or an hour old when they reached us",
+                    [("daily", "in the daily message"), ("as_usual", "as others"), ("never", "never")], form.backlog),
+                .optional(
+                    "repeat_h", "Tell again what nobody has acknowledged, first after hours (0: never)",
+                    form.repeatHours, "off"),
+            ] + flags.map { .boxes($0.name, "", [(value: $0.value, text: $0.text)], $0.isOn ? ["1"] : []) }
+        return """
+            <p>You are told of alerts of your vehicles: as owner, driver or dealer, each of what is for you. Times are those of \
+            \(HTMLText.escaped(caller.clock.zone)), units \(HTMLText.escaped(caller.units)): both are on <a href="/account">your account</a>.</p>
+
+            """ + FormPage.form("/notices", fields, "Save")
+    }
+
+    private var stepsForm: String {
+        guard !colleagues.isEmpty else { return "" }
+        let choices =
+            [(value: "", text: "nobody")]
+            + colleagues.map { (value: $0.account, text: $0.name.isEmpty ? $0.account : "\($0.name) (\($0.account))") }
+        let fields: [FormPage.Field] = (1...3).flatMap { number -> [FormPage.Field] in
+            let step = number <= steps.count ? steps[number - 1] : nil
+            return [
+                .choice("colleague-\(number)", "Step \(number): tell", choices, step?.colleague ?? ""),
+                .optional(
+                    "after-\(number)", "Step \(number): after minutes", step.map { "\($0.afterMin)" } ?? "", "off"),
+            ]
+        }
+        return
+            "<h2>When I do not acknowledge</h2>\n<p>A critical alert that nobody has acknowledged goes to colleagues of your "
+            + "fleets who see the vehicle, too.</p>\n"
+            + FormPage.form("/notices/steps", [mark] + fields, "Save the steps", id: "steps")
+    }
+
+    private var webhook: String {
+        guard !ways.webhookHosts.isEmpty else { return "" }
+        let key = secret.map {
+            "<p class=\"soon\">Key for checking signatures (Standard Webhooks, <code>webhook-signature</code>): <code>\(HTMLText.escaped($0))</code></p>"
+        }
+        return
+            "<h2>Webhook</h2>\n<p>Messages as JSON, signed; <code>webhook-id</code> is the same at each try. SMS gateways hang here.</p>\n"
+            + (key ?? "")
+            + FormPage.form(
+                "/notices/webhook", [mark, .optional("url", "Address (empty: none)", setting.webhookURL ?? "", "off")],
+                "Save the webhook", id: "webhook")
+    }
+
+    private var push: String {
+        guard let key = ways.pushKey else { return "" }
+        let list = browsers.map { browser in
+            "<li>\(HTMLText.escaped(browser.agent.isEmpty ? "a browser" : browser.agent)), since \(caller.clock.html(browser.madeMs)) "
+                + "<form class=\"one\" method=\"post\" action=\"/notices/browser/end\">\(FormPage.hidden(FormGuard.field, caller.mark))"
+                + "\(FormPage.hidden("endpoint", browser.endpoint))<button class=\"quiet\">Do not tell it</button></form></li>"
+        }
+        return """
+            <h2>Browsers</h2>
+            <form id="push" class="fields" method="post" action="/notices/browser" data-key="\(Base64URL.text(key))" hidden>
+            \(FormPage.hidden(FormGuard.field, caller.mark))
+            <button>Tell this browser</button>
+            </form>
+            <p id="push-said" role="status"></p>
+            <noscript><p>Pushes need scripts.</p></noscript>
+            \(list.isEmpty ? "<p>No browser is told.</p>" : "<ul class=\"stops\">\(list.joined())</ul>")
+
+            """
+    }
+
+    private var log: String {
+        let headers: [HTMLText.Header] =
+            (isAll ? [.text("Account")] : []) + [
+                .word("When"), .html("Alert"), .text("Occasion"), .text("What became of it"), .text("Why"),
+                .prose("By"),
+            ]
+        let rows: [[String?]] = told.map { one in
+            let state =
+                one.state == "not_told"
+                ? "not told" : one.state == "waiting" ? "waits until \(caller.clock.minute(one.dueMs))" : "told"
+            let alert =
+                "<a href=\"/alerts/\(Address.escaped(one.alert))\">\(HTMLText.escaped(one.vehicle)): \(HTMLText.escaped(one.parameter))</a>"
+            return (isAll ? [one.account] : []) + [
+                caller.clock.minute(one.decidedMs), alert, one.occasion, state, "\(one.reason) (\(one.relation))",
+                one.messages.joined(separator: "; "),
+            ]
+        }
+        return "<h2>\(isAll ? "What everybody was told" : "What you were told")</h2>\n"
+            + HTMLText.table(
+                caption: "The latest \(told.count) notices, and why", headers: headers, rows: rows,
+                empty: "There was nothing to tell yet.")
+    }
+}
