@@ -18,14 +18,16 @@ ZONE = "Europe/Berlin"
 class Farm:
     """People with roles, fleets, machines and a dealer; alerts as workers write them; and what people were told."""
 
-    def __init__(self, office):
+    def __init__(self, office, key=None):
         self.office, self.env, self.count = office, office.env, 0
-        key = office.folder / "code.key"
-        key.write_bytes(bytes(range(64)))
+        if not key:
+            key = office.folder / "code.key"
+            key.write_bytes(bytes(range(64)))
         self.settings = ["--set", f"people.code_key_file={key}", "--set", "web.public_url=https://drover.example", "--set", "notices.group_wait_s=1"]
         with connect(self.env) as connection:
             for account, roles in {"miller": ["farmer"], "deal": ["dealer"], "maker": ["developer"], "boss": ["fleet_manager"], "other": ["farmer"]}.items():
-                connection.execute("INSERT INTO drover.account (account, mail, first_name, roles, zone, confirmed_at) VALUES (%s, %s, %s, %s, %s, now())",
+                connection.execute("INSERT INTO drover.account (account, mail, first_name, roles, zone, confirmed_at) VALUES (%s, %s, %s, %s, %s, now()) "
+                                   "ON CONFLICT (account) DO UPDATE SET zone = EXCLUDED.zone, first_name = EXCLUDED.first_name",
                                    [account, f"{account}@example.org", account.title(), roles, ZONE])
             connection.execute("INSERT INTO drover.fleet (fleet, name) VALUES ('farm', 'Farm')")
             connection.execute("INSERT INTO drover.fleet_vehicle VALUES ('farm', 'machine', 'm-1'), ('farm', 'machine', 'm-2')")
@@ -34,8 +36,8 @@ class Farm:
             # Only the farmer is asked by most tests.
             connection.execute("INSERT INTO drover.notice_setting (account, critical_manner, warning_manner) VALUES ('boss', 'never', 'never')")
 
-    def notify(self, **settings):
-        return self.office.notify(*self.settings, **settings)
+    def notify(self, *more, **settings):
+        return self.office.notify(*self.settings, *more, **settings)
 
     def alert(self, vehicle="m-1", severity="critical", audience="farmer", opened_ago_s=10, told_ago_s=5, parameter="Coolant Temperature", state="open", event="opened"):
         """An alert and what is to be told of it, in one transaction, as a worker writes them."""

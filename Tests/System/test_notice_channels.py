@@ -1,0 +1,333 @@
+"""The ways out beside mail, against others' readers: webhooks, browsers, Prometheus Alertmanager; and the pages where people choose."""
+import base64
+import hashlib
+import hmac
+import json
+import re
+import socket
+import subprocess
+import time
+import urllib.request
+
+import pytest
+from collectors import Collector
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from people import PASSWORD, Visitor, enter
+from test_accounts import Site
+from test_gateway import wait_until
+from test_mail import certificate  # noqa: F401 (a fixture)
+from test_notices import Farm, body
+from test_notices import farm  # noqa: F401 (a fixture)
+from test_pages import looked_at
+from world import connect, dump  # noqa: F401
+
+
+def unpadded(text):
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+@pytest.fixture
+def hook(certificate):  # noqa: F811
+    hook = Collector(certificate)
+    yield hook
+    hook.close()
+
+
+class Home:
+    """Pages, a mail server, and the farm's people with passwords."""
+
+    def __init__(self, world, env, certificate, folder, *more):
+        self.site = Site(world, env, certificate, folder)
+        self.site.office.relays[0].stop()
+        self.site.server.stop()
+        self.site.serve(0, *more)
+        self.address, self.port = f"http://127.0.0.1:{self.site.port}", self.site.port
+        for account, roles in {"miller": ["farmer"], "deal": ["dealer"], "boss": ["fleet_manager"], "root": ["administrator"]}.items():
+            self.site.with_account(account, f"{account}@example.org", PASSWORD, *roles)
+        self.farm = Farm(self.site.office, self.site.key)
+        self.visitor = lambda who: self.log_in(who)
+
+    def log_in(self, who):
+        visitor = Visitor(self.port)
+        assert visitor.log_in(f"{who}@example.org").status == 303
+        return visitor
+
+    def form(self, who, path, **fields):
+        visitor = self.log_in(who)
+        return visitor.post(path, form=visitor.mark(), **fields)
+
+
+def test_a_webhook_is_signed_tried_again_and_told_by_mail_in_the_end(world, env, certificate, hook, tmp_path):  # noqa: F811
+    url = f"https://127.0.0.1:{hook.port}/sms"
+    allowed = ("--set", f"notices.webhook_hosts=127.0.0.1:{hook.port}")
+    home = Home(world, env, certificate, tmp_path, *allowed)
+    try:
+        for bad in ("http://example.org/x", "https://example.org/x", f"https://u:p@127.0.0.1:{hook.port}/", f"https://127.0.0.1:{hook.port}@evil.example/", "file:///etc/passwd"):
+            assert home.form("miller", "/notices/webhook", url=bad).status == 422, bad
+        shown = home.form("miller", "/notices/webhook", url=url)
+        key = base64.b64decode(re.search(r"whsec_([A-Za-z0-9+/=]+)", shown.body).group(1))
+        # Shown once, and kept encrypted.
+        assert "whsec_" not in home.log_in("miller").get("/notices").body
+        with connect(env) as connection:
+            assert key not in connection.execute("SELECT webhook_key FROM drover.notice_setting WHERE account = 'miller'").fetchone()[0]
+        home.farm.setting("miller", critical_channels=["webhook"])
+        answers = [(503, "later", {}), (302, "", {"Location": "https://127.0.0.1:1/"}), (429, "", {"Retry-After": "1"})]
+        hook.trick = lambda request: answers.pop(0) if answers else (204, "", {})
+        relay = home.farm.notify(*allowed, "--set", f"notices.ca_file={certificate[0]}")
+        alert = home.farm.alert()
+        wait_until(lambda: hook.taken, 60, relay)
+        assert len(hook.requests) == 4 and len({request.headers["webhook-id"] for request in hook.requests}) == 1 and len({request.body for request in hook.requests}) == 1
+        for request in hook.requests:
+            assert abs(int(request.headers["webhook-timestamp"]) - time.time()) < 60
+            signed = f"{request.headers['webhook-id']}.{request.headers['webhook-timestamp']}.".encode() + request.body
+            assert request.headers["webhook-signature"] == "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+        said = json.loads(hook.taken[0].body)
+        assert said["id"] == hook.taken[0].headers["webhook-id"] and said["account"] == "miller" and said["subject"] == "[critical] m-1: Coolant Temperature 108.5 \u00b0C"
+        assert [(each["alert"], each["occasion"], each["worst_value"], each["unit"]) for each in said["notices"]] == [(alert, "opened", 108.5, "\u00b0C")]
+        assert said["acknowledge_url"].startswith("https://drover.example/notices/acknowledge?link=drover_")
+        # Refused for good: by mail, once, with the same content.
+        hook.trick = lambda request: (410, "gone", {})
+        home.farm.alert("m-2")
+        wait_until(lambda: home.farm.mails(), 30, relay)
+        [mail] = home.farm.mails()
+        assert mail["Subject"].startswith("[critical] m-2")
+        with connect(env) as connection:
+            states = connection.execute("SELECT channel, state, answer, payload IS NULL FROM drover.notice_message WHERE account = 'miller' ORDER BY made_at").fetchall()
+        assert states[0] == ("webhook", "sent", "status 204", True) and states[1] == ("webhook", "refused", "status 410", True) and states[2][:2] == ("mail", "sent")
+        # A certificate that nobody vouches for: kept, not sent, and it says why.
+        relay.stop()
+        hook.trick, before = None, len(hook.requests)
+        relay = home.farm.notify(*allowed)
+        home.farm.alert("m-2", parameter="Tire Pressure")
+        def answer():
+            with connect(env) as connection:
+                return connection.execute("SELECT state, answer FROM drover.notice_message WHERE account = 'miller' AND channel = 'webhook' ORDER BY made_at DESC LIMIT 1").fetchone()
+        wait_until(lambda: answer()[0] == "waiting" and "certificate" in (answer()[1] or ""), 30, relay)
+        assert len(hook.requests) == before
+    finally:
+        home.site.close()
+
+
+def test_pushes_are_read_by_the_browser_s_key_alone(farm, hook, certificate, tmp_path):  # noqa: F811
+    """The push service sees what RFC 8291 and RFC 8292 say: decrypted and verified here by another implementation."""
+    subprocess.run(["openssl", "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", tmp_path / "push.key"], check=True)
+    browser, auth = ec.generate_private_key(ec.SECP256R1()), bytes(range(16))
+    point = browser.public_key().public_bytes(serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint)
+    farm.setting("miller", critical_channels=["push", "mail"])
+    service = f"https://127.0.0.1:{hook.port}"
+    with connect(farm.env) as connection:
+        for endpoint, key in [(service + "/one", point), (service + "/gone", point), ("https://elsewhere.example/x", point), (service + "/bad", b"\x04" + bytes(64))]:
+            connection.execute("INSERT INTO drover.push_subscription (endpoint, account, p256dh, auth, agent) VALUES (%s, 'miller', %s, %s, 'Test')", [endpoint, key, auth])
+    hook.trick = lambda request: (410, "", {}) if request.path == "/gone" else (201, "", {})
+    relay = farm.notify("--set", f"notices.push_key_file={tmp_path / 'push.key'}", "--set", f"notices.push_hosts=127.0.0.1:{hook.port}",
+                        "--set", f"notices.ca_file={certificate[0]}", "--set", "outside.contact=ops@drover.example")
+    alert = farm.alert()
+    wait_until(lambda: hook.taken and farm.mails(), 30, relay)
+    [push] = hook.taken
+    assert (push.path, push.headers["Content-Encoding"], push.headers["TTL"], push.headers["Urgency"]) == ("/one", "aes128gcm", "86400", "high")
+    # RFC 8188, 2.1 and RFC 8291, 3.4.
+    salt, size, length = push.body[:16], int.from_bytes(push.body[16:20], "big"), push.body[20]
+    theirs, sealed = push.body[21:21 + length], push.body[21 + length:]
+    assert length == 65 and size > len(sealed)
+    shared = browser.exchange(ec.ECDH(), ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), theirs))
+    derive = lambda salt, secret, info, count: HKDF(hashes.SHA256(), count, salt, info).derive(secret)
+    secret = derive(auth, shared, b"WebPush: info\0" + point + theirs, 32)
+    plain = AESGCM(derive(salt, secret, b"Content-Encoding: aes128gcm\0", 16)).decrypt(derive(salt, secret, b"Content-Encoding: nonce\0", 12), sealed, None)
+    assert plain[-1:] == b"\x02"
+    shown = json.loads(plain[:-1])
+    assert shown["title"] == "[critical] m-1: Coolant Temperature 108.5 \u00b0C" and shown["open"] == "/alerts" and shown["body"] == "m-1: Coolant Temperature 108.5 \u00b0C"
+    # Who we are: signed for this service, for less than a day.
+    token, public = re.fullmatch(r"vapid t=(\S+), k=(\S+)", push.headers["Authorization"]).groups()
+    head, claims, signature = (unpadded(part) for part in token.split("."))
+    assert json.loads(head) == {"typ": "JWT", "alg": "ES256"}
+    claims = json.loads(claims)
+    assert claims["aud"] == service and claims["sub"] == "mailto:ops@drover.example" and 0 < claims["exp"] - time.time() <= 86_400
+    key = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), unpadded(public))
+    key.verify(encode_dss_signature(int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:], "big")), token.rpartition(".")[0].encode(), ec.ECDSA(hashes.SHA256()))
+    # Those that are gone, not allowed or no key of a browser are forgotten.
+    with connect(farm.env) as connection:
+        assert connection.execute("SELECT endpoint FROM drover.push_subscription").fetchall() == [(service + "/one",)]
+        assert connection.execute("SELECT state, answer FROM drover.notice_message WHERE channel = 'push'").fetchall() == [("sent", "taken for 1 browser")]
+    assert alert
+
+
+def test_the_page_s_worker_shows_what_is_pushed(world, env, certificate, browser, tmp_path):  # noqa: F811
+    """In Chromium: the worker is installed, takes a push, and shows it. (The browsers' own push services cannot be reached from here.)"""
+    subprocess.run(["openssl", "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", tmp_path / "push.key"], check=True)
+    home = Home(world, env, certificate, tmp_path, "--set", f"notices.push_key_file={tmp_path / 'push.key'}", "--set", "outside.contact=ops@drover.example")
+    context = browser.new_context(permissions=["notifications"])
+    try:
+        page = context.new_page()
+        enter(page, home.address, "miller", "/notices")
+        page.wait_for_selector("#push:not([hidden])")
+        tools = context.new_cdp_session(page)
+        registrations = []
+        tools.on("ServiceWorker.workerRegistrationUpdated", lambda event: registrations.extend(event["registrations"]))
+        tools.send("ServiceWorker.enable")
+        page.evaluate("navigator.serviceWorker.register('/push-worker.js').then(() => navigator.serviceWorker.ready).then(() => true)")
+        wait_until(lambda: page.wait_for_timeout(100) or registrations, 15)
+        said = {"id": "n-1", "title": "[critical] m-1: Coolant Temperature 108.5 \u00b0C", "body": "m-1 <b>", "open": "/alerts"}
+        for _ in range(2):
+            tools.send("ServiceWorker.deliverPushMessage", {"origin": home.address, "registrationId": registrations[0]["registrationId"], "data": json.dumps(said)})
+        shown = "navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then((all) => all.map((one) => [one.title, one.body, one.tag, one.data]))"
+        wait_until(lambda: page.evaluate(shown), 15)
+        # Pushed twice, shown once.
+        assert page.evaluate(shown) == [[said["title"], said["body"], "n-1", "/alerts"]]
+        # What a browser would hand in is taken from allowed push services only.
+        answer = home.form("miller", "/notices/browser", endpoint="https://169.254.169.254/", p256dh=base64.urlsafe_b64encode(b"\x04" + bytes(64)).decode(), auth="AAAAAAAAAAAAAAAAAAAAAA")
+        assert answer.status == 422
+        answer = home.form("miller", "/notices/browser", endpoint="https://fcm.googleapis.com/fcm/send/abc", p256dh=base64.urlsafe_b64encode(b"\x04" + bytes(64)).decode(),
+                           auth="AAAAAAAAAAAAAAAAAAAAAA", agent="Firefox <1>")
+        assert answer.status == 303 and "Firefox &lt;1&gt;" in home.log_in("miller").get("/notices").body
+        # Another who logs in with the same browser takes it over.
+        assert home.form("boss", "/notices/browser", endpoint="https://fcm.googleapis.com/fcm/send/abc", p256dh=base64.urlsafe_b64encode(b"\x04" + bytes(64)).decode(),
+                         auth="AAAAAAAAAAAAAAAAAAAAAA", agent="x").status == 303
+        assert "No browser is told." in home.log_in("miller").get("/notices").body
+        assert home.form("boss", "/notices/browser/end", endpoint="https://fcm.googleapis.com/fcm/send/abc").status == 303
+        assert "No browser is told." in home.log_in("boss").get("/notices").body
+    finally:
+        context.close()
+        home.site.close()
+
+
+def test_people_choose_what_they_are_told(world, env, certificate, page, screenshots, tmp_path, watch):  # noqa: F811
+    home = Home(world, env, certificate, tmp_path, "--set", "mail.server=smtp://127.0.0.1:1", "--set", "notices.webhook_hosts=hooks.example.org")
+    try:
+        relay = home.farm.notify()
+        home.farm.alert()
+        home.farm.alert("m-2", "warning", parameter="Tire Pressure <kPa>")
+        wait_until(lambda: len(home.farm.mails()) == 1 and len(home.farm.notices()) >= 3, 30, relay)
+        enter(page, home.address, "miller", "/notices")
+        rows = page.locator("main table tbody tr")
+        texts = rows.all_inner_texts()
+        assert any("m-1: Coolant Temperature" in text and "mail: sent (taken by the mail server)" in text and "critical: at once (owner)" in text for text in texts), texts
+        assert any("m-2: Tire Pressure <kPa>" in text and "waits until" in text and "warning: in the message of 07:00 (owner)" in text for text in texts), texts
+        looked_at(page, screenshots, "notices")
+        page.get_by_label("Time of the daily message").fill("6")
+        page.get_by_role("button", name="Save", exact=True).click()
+        assert "the daily message needs a time like 07:00" in page.get_by_role("alert").inner_text()
+        watch.forgive()  # That it was refused.
+        assert page.get_by_label("Time of the daily message").input_value() == "6"
+        page.get_by_label("Time of the daily message").fill("06:30")
+        page.get_by_label("Other alerts", exact=True).select_option("at_once")
+        page.get_by_label("Quiet from").fill("22:00")
+        page.get_by_label("Quiet until").fill("06:00")
+        page.get_by_label("Tell again what nobody").fill("0,5")
+        page.get_by_role("button", name="Save", exact=True).click()
+        page.wait_for_url("**/notices?said=saved")
+        with connect(env) as connection:
+            assert connection.execute("SELECT warning_manner, critical_channels, daily_minute, quiet_from, quiet_until, quiet_critical, repeat_min, backlog FROM drover.notice_setting WHERE account = 'miller'").fetchone() == (
+                "at_once", ["mail", "webhook"], 390, 1320, 360, False, 30, "daily")
+        assert page.get_by_label("Quiet until").input_value() == "06:00"
+        # Steps: colleagues of one's own fleets, in order.
+        page.get_by_label("Step 1: tell").select_option("boss")
+        page.get_by_label("Step 1: after minutes").fill("15")
+        page.get_by_role("button", name="Save the steps").click()
+        page.wait_for_url("**/notices?said=saved")
+        with connect(env) as connection:
+            assert connection.execute("SELECT * FROM drover.notice_step").fetchall() == [("miller", 1, 15, "boss")]
+        assert home.form("miller", "/notices/steps", **{"colleague-1": "deal", "after-1": "15"}).status == 422
+        # Everybody sees what is theirs; who runs the installation all of it.
+        assert "There was nothing to tell yet." in home.log_in("deal").get("/notices").body or "m-2" not in home.log_in("deal").get("/notices").body
+        everything = home.log_in("root").get("/notices").body
+        assert "What everybody was told" in everything and ">miller<" in everything and ">boss<" in everything
+    finally:
+        home.site.close()
+
+
+def test_links_in_mails(world, env, certificate, page, screenshots, tmp_path):  # noqa: F811
+    """A link acknowledges once, when a button is pressed; one click ends the mails, and the page takes that back."""
+    worker = world.worker(env, "links")
+    worker.wait_for("partitions assigned", 30)
+    home = Home(world, env, certificate, tmp_path)
+    try:
+        relay = home.farm.notify()
+        # A real machine's alert: what is said of it goes by the log.
+        from test_actions import read
+        read(world, "m-1", 60, coolant_c=80)
+        read(world, "m-1", 20, coolant_c=97)
+        wait_until(home.farm.mails, 60, worker, relay)
+        [mail] = home.farm.mails()
+        link = re.search(r"https://drover\.example(/notices/acknowledge\?link=\S+)", body(mail)).group(1)
+        visitor = Visitor(home.port)
+        for _ in range(3):
+            assert "m-1: Coolant Temperature" in visitor.get(link).body
+        with connect(env) as connection:
+            assert connection.execute("SELECT count(*) FROM drover.acknowledgement").fetchone() == (0,)
+        page.goto(home.address + link)
+        looked_at(page, screenshots, "acknowledge")
+        page.get_by_label("Note for colleagues").fill("on my way")
+        page.get_by_role("button", name="Acknowledge").click()
+        assert "Your colleagues see" in page.get_by_role("status").inner_text()
+        def seen():
+            with connect(env) as connection:
+                return connection.execute("SELECT acknowledged_by, note FROM drover.acknowledgement").fetchall()
+        wait_until(seen, 30, worker)
+        assert seen() == [("miller", "on my way")]
+        # Once.
+        assert visitor.get(link).status == 404 and "does nothing any more" in visitor.get(link).body
+        assert visitor.get("/notices/acknowledge?link=drover_" + "A" * 43).status == 404
+        assert visitor.post("/notices/acknowledge", link="drover_" + "A" * 43).status == 404
+        # One click, as a mail program sends it: from no page, without a cookie.
+        leave = re.search(r"<https://drover\.example(/notices/end-mail\S+)>", mail["List-Unsubscribe"]).group(1)
+        assert visitor.get(leave).status == 200
+        def ended():
+            with connect(env) as connection:
+                return connection.execute("SELECT mail_ended_at IS NOT NULL FROM drover.notice_setting WHERE account = 'miller'").fetchone()
+        assert ended() is None
+        assert visitor.get(leave.replace("account=miller", "account=boss")).status == 404
+        assert visitor.ask("POST", leave.replace("account=miller", "account=boss"), "List-Unsubscribe=One-Click").status == 404
+        answer = visitor.ask("POST", leave, "List-Unsubscribe=One-Click", Sec_Fetch_Site=None, Content_Type="application/x-www-form-urlencoded")
+        assert answer.status == 200 and ended() == (True,)
+        home.farm.alert("m-2")
+        wait_until(lambda: ("opened", "not_told", "there is no way to tell it: see the channels in the settings") in home.farm.notices(), 30, relay)
+        assert "You ended these mails" in home.log_in("miller").get("/notices").body
+        assert home.form("miller", "/notices", critical_manner="at_once", critical_channel="mail", warning_manner="daily", daily="07:00", backlog="daily", repeat_h="4").status == 303
+        assert ended() == (False,)
+    finally:
+        home.site.close()
+
+
+def test_alertmanager_gets_what_is_open(farm, tmp_path):  # noqa: F811
+    """A real Alertmanager groups what we say by dealer and ends what has ended; stopped and started, it has all of it again."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    (tmp_path / "am.yml").write_text("route:\n  receiver: none\n  group_by: [dealer]\nreceivers:\n  - name: none\n")
+    address = f"http://127.0.0.1:{port}"
+    start = lambda: subprocess.Popen(
+        ["prometheus-alertmanager", f"--config.file={tmp_path / 'am.yml'}", f"--storage.path={tmp_path / 'am'}", f"--web.listen-address=127.0.0.1:{port}", "--cluster.listen-address="],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def groups():
+        try:
+            with urllib.request.urlopen(address + "/api/v2/alerts/groups", timeout=5) as answer:
+                return {group["labels"].get("dealer"): {(one["labels"]["vehicle"], one["labels"]["alertname"], one["labels"]["severity"]): one for one in group["alerts"]} for group in json.load(answer)}
+        except OSError:
+            return {}
+    manager = start()
+    try:
+        first, second = farm.alert(), farm.alert("m-2", "warning", parameter="Tire Pressure")
+        relay = farm.notify("--set", f"alertmanager.url={address}", "--set", "alertmanager.interval_s=5")
+        wait_until(lambda: set(groups()) == {"deal", None}, 30, relay)
+        one = groups()["deal"]["m-1", "Coolant Temperature", "critical"]
+        with connect(farm.env) as connection:
+            [opened] = connection.execute("SELECT opened_at FROM drover.alert WHERE alert_id = %s", [first]).fetchone()
+        assert one["startsAt"][:19] == f"{opened:%Y-%m-%dT%H:%M:%S}" and one["generatorURL"] == f"https://drover.example/alerts/{first}"
+        assert one["annotations"] == {"alert": first, "worst": "108.5 \u00b0C", "rule": "above 105 \u00b0C", "advice": "Stop & let it cool <slowly>"}
+        farm.resolve(first)
+        wait_until(lambda: set(groups()) == {None}, 30, relay)
+        manager.kill()
+        manager.wait()
+        wait_until(lambda: "does not get the alerts" in relay.output(), 30, relay)
+        manager = start()
+        wait_until(lambda: set(groups()) == {None}, 40, relay)
+        assert set(groups()[None]) == {("m-2", "Tire Pressure", "warning")}
+        assert second
+    finally:
+        manager.kill()
+        manager.wait()
