@@ -214,6 +214,13 @@ BEGIN
         WHERE o.account = drover.sight_account() ORDER BY o.made_at DESC, o.endpoint OFFSET 20);
 END $$;
 
+-- Alerts that nobody decided about for a minute: no relay runs. For who runs the installation.
+CREATE FUNCTION drover.notices_undecided() RETURNS bigint
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT count(*) FROM (SELECT FROM drover.notice_event e WHERE e.told_at < now() - interval '1 minute'
+        AND drover.sight_roles() && ARRAY['administrator', 'operator'] LIMIT 10000) AS late
+$$;
+
 CREATE POLICY sight ON drover.notice FOR SELECT TO drover_sight USING (account = (SELECT drover.sight_account()) OR (SELECT drover.sees_all()));
 CREATE POLICY sight ON drover.notice_message FOR SELECT TO drover_sight
     USING (account = (SELECT drover.sight_account()) OR (SELECT drover.sees_all()));
@@ -229,8 +236,8 @@ GRANT SELECT (message_id, account, channel, manner, state, made_at, tries, try_a
     ON drover.notice_message TO drover_sight;
 GRANT SELECT, INSERT, UPDATE, DELETE ON drover.notice_setting, drover.notice_step TO drover_page;
 GRANT SELECT (endpoint, account, agent, made_at), DELETE ON drover.push_subscription TO drover_page;
-REVOKE EXECUTE ON FUNCTION drover.colleagues(), drover.subscribe_push(text, bytea, bytea, text) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION drover.colleagues(), drover.subscribe_push(text, bytea, bytea, text) TO drover_page;
+REVOKE EXECUTE ON FUNCTION drover.colleagues(), drover.subscribe_push(text, bytea, bytea, text), drover.notices_undecided() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION drover.colleagues(), drover.subscribe_push(text, bytea, bytea, text), drover.notices_undecided() TO drover_page;
 
 -- MARK: links in mails
 

@@ -134,6 +134,31 @@ package enum NoticeDesk {
         }
     }
 
+    /// What does not go out as it should.
+    package struct Trouble: Sendable {
+        /// Messages that wait for more than ten minutes, since when, and those refused within a day.
+        package let late: Int
+        package let oldestMs: Int64?
+        package let refused: Int
+        /// Alerts that nobody has decided about for more than a minute.
+        package let undecided: Int
+    }
+
+    /// For who runs the installation.
+    package static func trouble(on connection: Connection) throws -> Trouble {
+        let row = try connection.query(
+            """
+            SELECT count(*) FILTER (WHERE state = 'waiting' AND made_at < now() - interval '10 minutes') AS late,
+                min(made_at) FILTER (WHERE state = 'waiting') AS oldest,
+                count(*) FILTER (WHERE state = 'refused' AND settled_at > now() - interval '1 day') AS refused,
+                drover.notices_undecided() AS undecided
+            FROM drover.notice_message WHERE state = 'waiting' OR settled_at > now() - interval '1 day'
+            """)[0]
+        return Trouble(
+            late: try row.int("late")!, oldestMs: try row.timestampMs("oldest"), refused: try row.int("refused")!,
+            undecided: try row.int("undecided")!)
+    }
+
     // MARK: Links
 
     package struct Linked: Sendable {

@@ -18,6 +18,8 @@ struct NoticePage {
     let isAll: Bool
     /// Of a webhook that was just made.
     let secret: String?
+    /// For who runs the installation: what does not go out.
+    let trouble: NoticeDesk.Trouble?
 
     private var mark: FormPage.Field { .hidden(FormGuard.field, caller.mark) }
 
@@ -26,7 +28,17 @@ struct NoticePage {
             setting.isMailEnded
             ? "<p class=\"soon\">You ended these mails by a link in one of them. Untick “no mail” below to get them again.</p>"
             : ""
-        return isOff + settings + stepsForm + webhook + push + log
+        return isOff + (trouble.map(said) ?? "") + settings + stepsForm + webhook + push + log
+    }
+
+    private func said(_ trouble: NoticeDesk.Trouble) -> String {
+        let parts = [
+            trouble.late > 0 ? "\(trouble.late) messages wait for more than ten minutes, the oldest since \(caller.clock.minute(trouble.oldestMs ?? 0))" : nil,
+            trouble.refused > 0 ? "\(trouble.refused) messages of the last day were refused" : nil,
+            trouble.undecided > 0 ? "\(trouble.undecided) alerts wait for drover notify: is it running?" : nil,
+        ].compactMap(\.self)
+        let text = parts.isEmpty ? "All messages of the last day went out." : parts.joined(separator: "; ") + ". Why, stands below under “By”."
+        return "<p role=\"status\" class=\"\(parts.isEmpty ? "" : "critical")\">For operators: \(HTMLText.escaped(text))</p>\n"
     }
 
     private var settings: String {
@@ -44,16 +56,16 @@ struct NoticePage {
                 .boxes("\(name)_channel", "\(label) alerts by", ways, form.channels[name] ?? []),
             ]
         }
-        let flags: [(value: String, text: String, name: String, isOn: Bool)] =
-            [
-                (
-                    "1", "Critical alerts wait for the end of quiet hours, too", "quiet_critical",
-                    form.isQuietForCritical
-                ),
-                ("1", "No mail of alerts", "mail_ended", form.isMailEnded),
-            ]
-            + (caller.roles.contains(.developer)
-                ? [("1", "Also of machines that I see as their maker", "made_machines", form.hasMadeMachines)] : [])
+        func flag(_ name: String, _ legend: String, _ text: String, _ isOn: Bool) -> FormPage.Field {
+            .boxes(name, legend, [(value: "1", text: text)], isOn ? ["1"] : [])
+        }
+        var flags = [
+            flag("quiet_critical", "In quiet hours", "critical alerts wait for their end, too", form.isQuietForCritical),
+            flag("mail_ended", "Mail", "no mail of alerts", form.isMailEnded),
+        ]
+        if caller.roles.contains(.developer) {
+            flags.append(flag("made_machines", "Machines that I made", "tell me of their alerts", form.hasMadeMachines))
+        }
         let fields: [FormPage.Field] =
             [mark] + severity("critical", "Critical") + severity("warning", "Other")
             + [
@@ -66,7 +78,7 @@ struct NoticePage {
                 .optional(
                     "repeat_h", "Tell again what nobody has acknowledged, first after hours (0: never)",
                     form.repeatHours, "off"),
-            ] + flags.map { .boxes($0.name, "", [(value: $0.value, text: $0.text)], $0.isOn ? ["1"] : []) }
+            ] + flags
         return """
             <p>You are told of alerts of your vehicles: as owner, driver or dealer, each of what is for you. Times are those of \
             \(HTMLText.escaped(caller.clock.zone)), units \(HTMLText.escaped(caller.units)): both are on <a href="/account">your account</a>.</p>

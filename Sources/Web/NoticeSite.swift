@@ -85,7 +85,8 @@ public struct NoticeSite: Sendable {
             steps: try NoticeDesk.steps(of: caller.account, on: connection),
             colleagues: try NoticeDesk.colleagues(on: connection),
             browsers: try NoticeDesk.browsers(of: caller.account, on: connection),
-            told: try NoticeDesk.told(rowsMax: NoticeSite.toldMax, on: connection), isAll: isAll, secret: secret)
+            told: try NoticeDesk.told(rowsMax: NoticeSite.toldMax, on: connection), isAll: isAll, secret: secret,
+            trouble: try isAll ? NoticeDesk.trouble(on: connection) : nil)
         var response = PageShell(caller: caller, assets: assets).page(
             "notices", at: "/notices", scripts: ways.pushKey == nil ? [] : ["push.js"],
             main: FormPage.main("What you are told, and when", notice, view.html))
