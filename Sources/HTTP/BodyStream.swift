@@ -65,6 +65,19 @@ public final class BodyStream: Sendable {
 
     public var isEnded: Bool { state.withLock(\.isEnded) }
 
+    /// A client that takes nothing for so long is hung up on, however little waits for it: the kernel asks it again and
+    /// again whether it has room (tcp(7), TCP_USER_TIMEOUT).
+    static let patienceMs: Int32 = 60_000
+
+    /// The kernel keeps no more for the client than we do: what waits there would be as much again, and unseen.
+    func bound(_ socket: Int32) {
+        guard socket >= 0 else { return }
+        var (patience, room) = (BodyStream.patienceMs, Int32(clamping: bytesMax))
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        _ = unsafe setsockopt(socket, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &patience, size)
+        _ = unsafe setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &room, size)
+    }
+
     // MARK: On the server's threads
 
     /// - Parameter closed: called once, when the connection is done with it.

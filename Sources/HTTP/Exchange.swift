@@ -173,6 +173,7 @@ private func answer(_ connection: OpaquePointer?, _ response: Response, _ contex
     defer { unsafe MHD_destroy_response(made) }
 
     if let stream = response.stream, status == response.status {
+        unsafe stream.bound(drover_connection_descriptor(connection))
         unsafe context.begin(stream, on: id(connection))
         unsafe context.connections.entered(.streaming, id(connection))
     } else {

@@ -33,12 +33,18 @@ struct NoticePage {
 
     private func said(_ trouble: NoticeDesk.Trouble) -> String {
         let parts = [
-            trouble.late > 0 ? "\(trouble.late) messages wait for more than ten minutes, the oldest since \(caller.clock.minute(trouble.oldestMs ?? 0))" : nil,
+            trouble.late > 0
+                ? "\(trouble.late) messages wait for more than ten minutes, the oldest since \(caller.clock.minute(trouble.oldestMs ?? 0))"
+                : nil,
             trouble.refused > 0 ? "\(trouble.refused) messages of the last day were refused" : nil,
             trouble.undecided > 0 ? "\(trouble.undecided) alerts wait for drover notify: is it running?" : nil,
         ].compactMap(\.self)
-        let text = parts.isEmpty ? "All messages of the last day went out." : parts.joined(separator: "; ") + ". Why, stands below under “By”."
-        return "<p role=\"status\" class=\"\(parts.isEmpty ? "" : "critical")\">For operators: \(HTMLText.escaped(text))</p>\n"
+        let text =
+            parts.isEmpty
+            ? "All messages of the last day went out."
+            : parts.joined(separator: "; ") + ". Why, stands below under “By”."
+        return
+            "<p role=\"status\" class=\"\(parts.isEmpty ? "" : "critical")\">For operators: \(HTMLText.escaped(text))</p>\n"
     }
 
     private var settings: String {
@@ -60,7 +66,8 @@ struct NoticePage {
             .boxes(name, legend, [(value: "1", text: text)], isOn ? ["1"] : [])
         }
         var flags = [
-            flag("quiet_critical", "In quiet hours", "critical alerts wait for their end, too", form.isQuietForCritical),
+            flag(
+                "quiet_critical", "In quiet hours", "critical alerts wait for their end, too", form.isQuietForCritical),
             flag("mail_ended", "Mail", "no mail of alerts", form.isMailEnded),
         ]
         if caller.roles.contains(.developer) {

@@ -29,7 +29,10 @@ struct NoticeRulesTests {
                 switch transition {
                 case "worse": alert.severity = "critical"
                 case "resolved": (alert.state, alert.resolvedMs) = ("resolved", nowMs)
-                case "revised": (alert.revision, alert.state) = (alert.revision + 1, Bool.random(using: &random) ? "open" : "resolved")
+                case "revised":
+                    (alert.revision, alert.state) = (
+                        alert.revision + 1, Bool.random(using: &random) ? "open" : "resolved"
+                    )
                 case "withdrawn": (alert.revision, alert.state) = (alert.revision + 1, "withdrawn")
                 default: break
                 }
@@ -70,13 +73,20 @@ struct NoticeRulesTests {
         #expect(NoticeRules.allowedFrom([60, 50, 40, 30, 20, 10]) == 20 + 300_000)
     }
 
-    @Test("Repeats slow down", arguments: [(240, 1, 0, 240), (240, 3, 0, 960), (240, 9, 0, 1_440), (15, 8, 0, 1_440), (2_880, 1, 0, 2_880), (240, 2, 8, 10_080)])
+    @Test(
+        "Repeats slow down",
+        arguments: [
+            (240, 1, 0, 240), (240, 3, 0, 960), (240, 9, 0, 1_440), (15, 8, 0, 1_440), (2_880, 1, 0, 2_880),
+            (240, 2, 8, 10_080),
+        ])
     func repeats(first: Int, round: Int, days: Int, expected: Int) {
         #expect(NoticeRules.repeatMin(first, round: round, ageMs: Int64(days) * 86_400_000) == expected)
     }
 
     @Test("Nobody who is disabled, nobody without a way, nothing that its reader has acknowledged") func fates() {
-        let row = rules.decide(event("opened", toldMs: noonMs), alert(), NoticeAccount(id: "a"), relation: "owner", past: [], nowMs: noonMs).new[0]
+        let row = rules.decide(
+            event("opened", toldMs: noonMs), alert(), NoticeAccount(id: "a"), relation: "owner", past: [], nowMs: noonMs
+        ).new[0]
         var seen = alert()
         #expect(rules.fate(row, seen, NoticeAccount(id: "a"), nowMs: noonMs) == .tell)
         #expect(rules.fate(row, seen, nil, nowMs: noonMs) == .not("the account is disabled"))
@@ -95,7 +105,8 @@ struct PersonClockTests {
         calendar.timeZone = TimeZone(identifier: zone)!
         var at = (ms / 60_000 + 1) * 60_000
         func local(_ ms: Int64) -> Int {
-            let parts = calendar.dateComponents([.hour, .minute], from: Date(timeIntervalSince1970: Double(ms) / 1_000))
+            let parts = calendar.dateComponents(
+                [.hour, .minute], from: Date(timeIntervalSince1970: Double(ms) / 1_000))
             return parts.hour! * 60 + parts.minute!
         }
         while true {
@@ -109,16 +120,24 @@ struct PersonClockTests {
 
     @Test(
         "The next time of a local clock, over both changes of the year",
-        arguments: ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "Africa/Casablanca", "America/Sao_Paulo"])
+        arguments: [
+            "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "Africa/Casablanca",
+            "America/Sao_Paulo",
+        ])
     func next(zone: String) {
         let clock = PersonClock(zone: zone)
         // Days around the changes of 2026 in these zones, and one without.
-        let days: [Int64] = [1_771_113_600, 1_772_928_000, 1_773_964_800, 1_774_656_000, 1_775_260_800, 1_790_985_600, 1_792_886_400, 1_793_491_200, 1_782_000_000]
+        let days: [Int64] = [
+            1_771_113_600, 1_772_928_000, 1_773_964_800, 1_774_656_000, 1_775_260_800, 1_790_985_600, 1_792_886_400,
+            1_793_491_200, 1_782_000_000,
+        ]
         for day in days {
             for hour in stride(from: Int64(0), to: 48, by: 7) {
                 for minute in [0, 125, 150, 420, 1_439] {
                     let fromMs = (day + hour * 3_600) * 1_000 + 1
-                    #expect(clock.next(minute: minute, after: fromMs) == brute(minute, zone, after: fromMs), "\(zone) \(minute) after \(fromMs)")
+                    #expect(
+                        clock.next(minute: minute, after: fromMs) == brute(minute, zone, after: fromMs),
+                        "\(zone) \(minute) after \(fromMs)")
                 }
             }
         }

@@ -133,13 +133,22 @@ class Pages(threading.Thread):
 
 
 def live(fleet, folder, options):
-    accounts = [f"page-{n}" for n in range(-(-options.pages // 8))]
+    accounts = [f"page-{n}" for n in range(-(-(options.pages + options.idle) // 8))]
     with connect(fleet.env) as connection:
         for account in accounts:
             connection.execute("INSERT INTO drover.account (account, mail, roles, confirmed_at) VALUES (%s, %s, '{fleet_manager}', now())", [account, account + "@example.org"])
     cookies = [session(fleet, accounts[n // 8]) for n in range(options.pages)]
     pages = Pages(int(fleet.site.port), cookies)
     pages.start()
+    # These never read, and have room for little: the fewer bytes, the sooner it shows.
+    idle, opened = [], time.monotonic()
+    for number in range(options.idle):
+        link = socket.socket()
+        link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+        link.bind((f"127.0.0.{100 + number // 150}", 0))
+        link.connect(("127.0.0.1", int(fleet.site.port)))
+        link.sendall(f"GET /v1/live HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {session(fleet, accounts[(options.pages + number) // 8])}\r\n\r\n".encode())
+        idle.append(link)
     words, stop = [], threading.Event()
 
     def listen():
@@ -176,6 +185,16 @@ def live(fleet, folder, options):
     began, (served, worked) = time.monotonic(), (cpu_s(server), cpu_s(worker))
     time.sleep(options.seconds)
     ended, served, worked = time.monotonic(), cpu_s(server) - served, cpu_s(worker) - worked
+    if idle:
+        # What the server knows of them: connections of these addresses that it has not given up.
+        port, left = int(fleet.site.port), len(idle)
+        while left and time.monotonic() < opened + 900:
+            time.sleep(1)
+            with open("/proc/net/tcp") as table:
+                rows = [line.split() for line in table][1:]
+            left = sum(row[1] == f"0100007F:{port:04X}" and bytes.fromhex(row[2][:8])[::-1][3] >= 100
+                       and bytes.fromhex(row[2][:8])[::-1][0] == 127 and row[3] == "01" for row in rows)
+        print(f"{len(idle)} pages that never read: {len(idle) - left} cut off within {time.monotonic() - opened:.0f} s; of the others {pages.cut}")
     stop.set()
     for thread in threads:
         thread.join()
@@ -233,6 +252,7 @@ def main():
     parser.add_argument("--connections", type=int, default=32)
     parser.add_argument("--path", default="/map", help="data: of this page")
     parser.add_argument("--pages", type=int, default=500, help="live: how many are open")
+    parser.add_argument("--idle", type=int, default=0, help="live: how many more never read what they are told")
     parser.add_argument("--rate", type=int, default=20_000, help="live: readings a second")
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="drover-pages-", dir="/tmp"))
