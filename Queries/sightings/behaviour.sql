@@ -2,7 +2,7 @@
 -- Parameter: species text: its accepted name
 -- Plan: sighting_week_by_species
 SELECT behaviour, temperature_band AS from_temperature_c, sum(sightings)::bigint AS sightings, sum(individuals)::bigint AS individuals
-FROM drover.sighting_week
+FROM analyst.species_week
 WHERE species = $1
 GROUP BY behaviour, temperature_band
 ORDER BY behaviour, nullif(temperature_band, '')::int NULLS LAST

@@ -3,7 +3,7 @@
 -- Parameter: year integer: of the ISO weeks
 -- Plan: sighting_week_by_species
 SELECT iso_week, sum(sightings)::bigint AS sightings, sum(individuals)::bigint AS individuals, count(DISTINCT site) AS sites
-FROM drover.sighting_week
+FROM analyst.species_week
 WHERE species = $1 AND iso_year = $2::int
 GROUP BY iso_week
 ORDER BY iso_week

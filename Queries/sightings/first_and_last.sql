@@ -4,7 +4,7 @@
 -- Plan: sighting
 SELECT extract(year FROM local_date)::int AS year, to_char(min(local_date), 'YYYY-MM-DD') AS first_seen,
     to_char(max(local_date), 'YYYY-MM-DD') AS last_seen, sum(individuals)::bigint AS individuals
-FROM drover.sighting_shown
+FROM analyst.sighting
 WHERE species = $1 AND ($2 = '' OR site = $2) AND individuals > 0
 GROUP BY 1
 ORDER BY 1

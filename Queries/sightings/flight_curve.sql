@@ -5,14 +5,14 @@
 -- Plan: survey
 WITH visit AS (
     SELECT extract(week FROM local_date)::int AS iso_week, count(*) AS surveys
-    FROM drover.survey
+    FROM analyst.survey
     WHERE site = $2 AND extract(isoyear FROM local_date) = $3::int
     GROUP BY 1
 )
 SELECT v.iso_week, v.surveys, coalesce(sum(w.individuals), 0)::bigint AS individuals,
     coalesce(sum(w.individuals), 0)::float8 / v.surveys AS mean
 FROM visit v
-LEFT JOIN drover.sighting_week w
+LEFT JOIN analyst.species_week w
     ON w.site = $2 AND w.species = $1 AND w.iso_year = $3::int AND w.iso_week = v.iso_week
 GROUP BY v.iso_week, v.surveys
 ORDER BY v.iso_week

@@ -3,7 +3,7 @@
 -- Parameter: limit integer = 100: so many sightings
 -- Plan: sighting
 SELECT seen_at, site, individuals, latitude_deg, longitude_deg, generalization
-FROM drover.sighting_shown
+FROM analyst.sighting
 WHERE species = $1 AND individuals > 0
 ORDER BY seen_at DESC
 LIMIT $2::int

@@ -6,7 +6,7 @@
 -- Parameter: limit integer = 100: so many species
 -- Plan: sighting
 SELECT species, count(*) AS sightings, sum(individuals)::bigint AS individuals
-FROM drover.sighting_shown
+FROM analyst.sighting
 WHERE latitude_deg BETWEEN $1::float8 - $3::float8 / 111.195 AND $1::float8 + $3::float8 / 111.195
     AND longitude_deg BETWEEN $2::float8 - $3::float8 / (111.195 * greatest(0.01, cosd($1::float8)))
         AND $2::float8 + $3::float8 / (111.195 * greatest(0.01, cosd($1::float8)))

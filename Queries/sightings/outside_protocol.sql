@@ -3,6 +3,6 @@
 -- Parameter: to date: the last day
 -- Plan: survey_by_time
 SELECT started_at, site, survey, protocol, array_to_string(gate_reasons, '; ') AS reasons
-FROM drover.survey
+FROM analyst.survey
 WHERE started_at >= $1::date::timestamptz AND started_at < $2::date::timestamptz + interval '1 day' AND gate = 'outside'
 ORDER BY started_at, site, survey

@@ -4,7 +4,7 @@
 -- Parameter: to date = 2200-12-31: the last day
 -- Plan: sighting
 SELECT species, count(*) AS sightings, sum(individuals)::bigint AS individuals, to_char(max(local_date), 'YYYY-MM-DD') AS last_seen
-FROM drover.sighting_shown
+FROM analyst.sighting
 WHERE site = $1 AND seen_at >= $2::date::timestamptz - interval '1 day' AND seen_at < $3::date::timestamptz + interval '2 days'
     AND local_date BETWEEN $2::date AND $3::date
 GROUP BY species

@@ -1,6 +1,7 @@
 -- Question: Which surveys wait for a reviewer, the longest waiting first?
 -- Parameter: limit integer = 100: so many
 -- Plan: survey
+-- For: installation
 SELECT s.site, s.survey, s.version, s.submitted_at, to_char(s.local_date, 'YYYY-MM-DD') AS day, s.sightings, s.individuals,
     string_agg(open.reason, '; ' ORDER BY open.reason) AS reasons
 FROM (

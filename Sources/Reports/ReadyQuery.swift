@@ -4,8 +4,11 @@ public import Postgres
 /// A query that comes with Drover: a file of Queries with the question it answers and what it asks for.
 ///
 /// Comment lines at its head: `-- Question: …`, `-- Parameter: NAME KIND [= STANDARD]: what it is` for `$1`, `$2` … in order,
-/// `-- Plan: …` how PostgreSQL should go about it.
+/// `-- Plan: …` how PostgreSQL should go about it, `-- For: installation` where no person's rights are enough.
 public struct ReadyQuery: Sendable {
+    /// The folders of Queries that hold them, in the order in which they are listed.
+    public static let areas = ["machines", "cars", "dispatch", "tours", "joint", "sightings"]
+
     public struct Parameter: Sendable {
         public enum Kind: String, CaseIterable, Sendable { case text, integer, number, date, time }
         public let name: String
@@ -25,16 +28,25 @@ public struct ReadyQuery: Sendable {
     public let parameters: [Parameter]
     /// Words that the plan holds, like the name of an index; nil: any plan will do.
     public let plan: String?
+    /// Reads what only the installation's own programs may read.
+    public let isOfInstallation: Bool
     public let sql: String
+
+    /// The folder.
+    public var area: String { String(name.prefix { $0 != "/" }) }
+    /// The name within its area.
+    public var ownName: String { String(name.dropFirst(area.utf8.count + 1)) }
 
     /// - Parameter name: folder and file without `.sql`, like `sightings/counts_by_week`.
     public init(name: String, text: String) throws(Fault) {
         var (question, plan): (String?, String?) = (nil, nil)
+        var isOfInstallation = false
         var parameters: [Parameter] = []
         for line in text.split(separator: "\n").prefix(while: { $0.hasPrefix("--") }) {
             let line = line.dropFirst(2).drop { $0 == " " }
             if line.hasPrefix("Question: ") { question = String(line.dropFirst(10)) }
             if line.hasPrefix("Plan: ") { plan = String(line.dropFirst(6)) }
+            if line == "For: installation" { isOfInstallation = true }
             if line.hasPrefix("Parameter: ") {
                 guard let parameter = ReadyQuery.parameter(line.dropFirst(11)) else {
                     throw Fault("\(name): `\(line)` is not `Parameter: NAME KIND [= STANDARD]: what it is`")
@@ -44,6 +56,7 @@ public struct ReadyQuery: Sendable {
         }
         guard let question else { throw Fault("\(name): it has no line `-- Question: …`") }
         (self.name, self.question, self.parameters, self.plan, sql) = (name, question, parameters, plan, text)
+        self.isOfInstallation = isOfInstallation
     }
 
     private static func parameter(_ line: Substring) -> Parameter? {
@@ -83,10 +96,37 @@ public struct ReadyQuery: Sendable {
 
     /// Read-only, and ended after so long.
     package func run(_ values: [Postgres.Parameter], timeoutMs: Int, on connection: Connection) throws -> QueryOutput {
-        try connection.transaction {
-            try connection.execute("SET TRANSACTION READ ONLY; SET LOCAL statement_timeout = \(timeoutMs)")
-            return try QueryOutput(connection.query(sql, values))
+        try connection.transaction { try runInside(values, timeoutMs: timeoutMs, rowsMax: nil, on: connection) }
+    }
+
+    /// The same in a transaction that is open already; of more than so many rows the first ones and one more.
+    package func runInside(
+        _ values: [Postgres.Parameter], timeoutMs: Int, rowsMax: Int?, on connection: Connection
+    ) throws -> QueryOutput {
+        try connection.execute("SET TRANSACTION READ ONLY; SET LOCAL statement_timeout = \(timeoutMs)")
+        let limited = rowsMax.map { "SELECT * FROM (\n\(body)\n) AS answer LIMIT \($0 + 1)" }
+        return try QueryOutput(connection.query(limited ?? sql, values))
+    }
+
+    /// For psql: values come by `-v NAME=VALUE`, and what is left out is the standard.
+    public var psql: String {
+        let standards = parameters.map { parameter in
+            let otherwise =
+                parameter.standard.map { "\\set \(parameter.name) '\($0.replacing("'", with: "''"))'" }
+                ?? "\\echo \(parameter.name) is missing: -v \(parameter.name)=\(parameter.kind.rawValue.uppercased())\n\\quit"
+            return "\\if :{?\(parameter.name)}\n\\else\n\(otherwise)\n\\endif\n"
         }
+        let values = parameters.map { ":'\($0.name)'" }.joined(separator: ", ")
+        return header + standards.joined() + "BEGIN READ ONLY;\nPREPARE answer AS\n" + body.trimmingTrailingLines()
+            + ";\nEXECUTE answer" + (values.isEmpty ? "" : "(\(values))") + ";\nCOMMIT;\n"
+    }
+}
+
+extension String {
+    fileprivate func trimmingTrailingLines() -> String {
+        var slice = self[...]
+        while slice.last == "\n" { slice = slice.dropLast() }
+        return String(slice)
     }
 }
 

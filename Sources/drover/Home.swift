@@ -49,7 +49,7 @@ enum Home {
     /// For analysts, by folder and name.
     static func readyQueries() throws -> [ReadyQuery] {
         let folder = try directory() + "/Queries/"
-        return try ["sightings"].flatMap { group in
+        return try ReadyQuery.areas.flatMap { group in
             try Files.list(folder + group).filter { $0.hasSuffix(".sql") }.sorted().map { file in
                 try ReadyQuery(
                     name: "\(group)/\(file.dropLast(4))",

@@ -9,6 +9,7 @@ extension Command {
         summary: "Runs a query that comes with Drover; without a name, lists them.",
         options: [
             .init("--format", "F", "table (default), csv or json"),
+            .init("--psql", nil, "a script for psql instead, with what is asked for as psql's variables"),
             .init("--explain", nil, "how PostgreSQL goes about it, with times, instead of the rows"),
             .init("--timeout", "S", "ended after so many seconds (default 60)"),
         ] + SettingsSource.options,
@@ -19,6 +20,10 @@ extension Command {
                 return .done
             }
             let query = try named(name)
+            if arguments.has("--psql") {
+                Out.result(query.psql)
+                return .done
+            }
             let render = try arguments.one(
                 "--format",
                 of: ["table": { $0.table.text() }, "csv": { $0.table.csv() }, "json": { $0.json }]
@@ -48,8 +53,12 @@ extension Command {
     }
 
     private static func named(_ name: String) throws -> ReadyQuery {
-        guard let query = try Home.readyQueries().first(where: { $0.name == name }) else {
+        let queries = try Home.readyQueries().filter { $0.name == name || $0.ownName == name }
+        guard let query = queries.first else {
             throw UsageError("there is no query \(name). `drover query` lists them")
+        }
+        guard queries.count == 1 else {
+            throw UsageError("\(name): one of \(queries.map(\.name).joined(separator: ", "))")
         }
         return query
     }

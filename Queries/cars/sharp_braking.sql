@@ -1,0 +1,14 @@
+-- Question: How often did each driver brake sharply per 100 km, by the hour of the day?
+-- Parameter: from date = 1970-01-01: the first day
+-- Parameter: to date = 2200-12-31: the last day
+-- Parameter: zone text = UTC: time zone of the hours
+-- Parameter: fleet text = : a fleet's id; empty for all
+-- Plan: trip
+SELECT coalesce(t.driver, '') AS driver, extract(hour FROM m.minute_at AT TIME ZONE $3::text)::int AS hour, round(sum(m.distance_mm) / 1e6, 3)::float8 AS km,
+    sum(m.sharp_brakings) AS sharp_brakings, round(sum(m.sharp_brakings) * 1e8 / nullif(sum(m.distance_mm), 0), 2)::float8 AS per_100km
+FROM analyst.trip t JOIN analyst.vehicle_minute m ON m.vehicle = t.vehicle AND m.trip_start_at = t.start_at
+    AND m.minute_at >= date_trunc('minute', t.start_at) AND m.minute_at <= t.end_at
+WHERE t.start_at >= $1::date::timestamp AT TIME ZONE 'UTC' AND t.start_at < ($2::date + 1)::timestamp AT TIME ZONE 'UTC'
+    AND t.discarded_at IS NULL AND ($4::text = '' OR t.vehicle IN (SELECT f.vehicle FROM analyst.fleet_vehicle f WHERE f.kind = 'car' AND f.fleet = $4))
+GROUP BY 1, 2
+ORDER BY 1, 2
