@@ -3,6 +3,7 @@
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: price number = 1.5: of a litre
 -- Plan: vehicle_day
+-- Example result: north | 2013-08 | 1 | 217.669 | 19.706 | 29.56 | 13.58
 -- Cars of no fleet stand under an empty name; a car of two fleets is in both. Days are UTC.
 SELECT coalesce(f.fleet, '') AS fleet, to_char(d.day_at AT TIME ZONE 'UTC', 'YYYY-MM') AS month, count(DISTINCT d.vehicle) AS cars,
     round(sum(d.distance_mm) / 1e6, 3)::float8 AS km, round(sum(d.fuel_l)::numeric, 3)::float8 AS fuel_l,

@@ -3,6 +3,7 @@
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: fleet text = : a fleet's id; empty for all
 -- Plan: vehicle_day
+-- Example result: maf | 7 | 320.836 | 83.54
 SELECT coalesce(fuel_method, 'unknown') AS method, count(DISTINCT vehicle) AS cars, round(sum(distance_mm) / 1e6, 3)::float8 AS km,
     round(100 * sum(distance_mm) / nullif(sum(sum(distance_mm)) OVER (), 0), 2)::float8 AS share_pct
 FROM analyst.vehicle_day

@@ -3,6 +3,7 @@
 -- Parameter: to date: the last day; the period before has as many days
 -- Parameter: fleet text = : a fleet's id; empty for all
 -- Plan: vehicle_day
+-- Example result: 2018-02-20_Seat_Leon_KA_KA_Frei.1hz |  | 11.4 | 
 WITH half AS (
     SELECT vehicle, day_at >= $1::date::timestamp AT TIME ZONE 'UTC' AS is_now, sum(distance_mm) / 1e6 / 1.609344 AS miles,
         sum(fuel_l) / 3.785411784 AS gallons

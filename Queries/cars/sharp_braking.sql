@@ -4,6 +4,7 @@
 -- Parameter: zone text = UTC: time zone of the hours
 -- Parameter: fleet text = : a fleet's id; empty for all
 -- Plan: trip
+-- Example result:  | 18 | 1.58 | 0 | 0
 SELECT coalesce(t.driver, '') AS driver, extract(hour FROM m.minute_at AT TIME ZONE $3::text)::int AS hour, round(sum(m.distance_mm) / 1e6, 3)::float8 AS km,
     sum(m.sharp_brakings) AS sharp_brakings, round(sum(m.sharp_brakings) * 1e8 / nullif(sum(m.distance_mm), 0), 2)::float8 AS per_100km
 FROM analyst.trip t JOIN analyst.vehicle_minute m ON m.vehicle = t.vehicle AND m.trip_start_at = t.start_at

@@ -3,6 +3,7 @@
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: fleet text = : a fleet's id; empty for all
 -- Plan: trip
+-- Example result: 0 | 1 | 0 | 0
 WITH band (from_km, to_km) AS (VALUES (0, 1), (1, 2), (2, 5), (5, 10), (10, 20), (20, 50), (50, 100), (100, NULL)),
 driven AS (
     SELECT distance_mm / 1e6 AS km FROM analyst.trip

@@ -3,6 +3,7 @@
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: campus text = : its id; empty for all
 -- Plan: ride
+-- Example result: foggy | van-0 | 2026-09-14 | 10.34 | 2.04 | 19.8 | 5
 WITH stop AS (
     SELECT campus, vehicle, request, pickup_at AS at, passengers AS change, from_latitude_deg AS latitude, from_longitude_deg AS longitude
     FROM analyst.ride WHERE state = 'done' AND pickup_at >= $1::date::timestamp AT TIME ZONE 'UTC' AND pickup_at < ($2::date + 1)::timestamp AT TIME ZONE 'UTC' AND ($3::text = '' OR campus = $3)

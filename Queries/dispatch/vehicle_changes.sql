@@ -3,6 +3,7 @@
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: campus text = : its id; empty for all
 -- Plan: dispatch_decision
+-- Example result: foggy | cancel | 8 | 14 | 12 | 37.36
 -- By the event that led to it: a new request, a cancellation, an override, a vehicle that came or left …
 SELECT d.campus, step ->> 'event' AS event, count(DISTINCT d.record_offset) AS decisions, count(*) AS rides_moved, count(DISTINCT moved ->> 'request') AS rides,
     round((avg(extract(epoch FROM (moved ->> 'pickup')::timestamptz - (moved ->> 'pickup_before')::timestamptz)) / 60)::numeric, 2)::float8 AS pickup_later_mean_min

@@ -4,6 +4,7 @@
 -- Parameter: zone text = UTC: time zone of the hours
 -- Parameter: campus text = : its id; empty for all
 -- Plan: ride
+-- Example result: foggy | 4 | 13 | 10 | 7.55 | 14.49 | 17.55
 SELECT campus, extract(hour FROM requested_at AT TIME ZONE $3::text)::int AS hour, count(*) AS requests, count(waiting_s) AS picked_up,
     round((percentile_cont(0.5) WITHIN GROUP (ORDER BY waiting_s) / 60)::numeric, 2)::float8 AS median_min,
     round((percentile_cont(0.9) WITHIN GROUP (ORDER BY waiting_s) / 60)::numeric, 2)::float8 AS p90_min, round((max(waiting_s) / 60)::numeric, 2)::float8 AS longest_min

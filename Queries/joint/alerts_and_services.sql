@@ -3,6 +3,7 @@
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: fleet text = : a fleet's id; empty for all
 -- Plan: alert
+-- Example result: 0 | warning | 8 | 3 | 4
 -- Alerts by the days since the last service before them, in bands of 30 days; empty: no service is known.
 SELECT floor(extract(epoch FROM a.opened_at - s.done_at) / 86400 / 30)::int * 30 AS from_days, a.severity, count(*) AS alerts,
     count(DISTINCT a.vehicle) AS machines, count(DISTINCT a.parameter) AS parameters

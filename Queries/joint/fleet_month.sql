@@ -2,6 +2,7 @@
 -- Parameter: from date = 1970-01-01: the first day
 -- Parameter: to date = 2200-12-31: the last day
 -- Plan: vehicle_day
+-- Example result: north | 2013-08 | 1 | 217.669 | 19.706 | 0 | 0
 WITH driven AS (
     SELECT f.fleet, date_trunc('month', d.day_at, 'UTC') AS month_at, count(DISTINCT d.vehicle) AS cars, sum(d.distance_mm) / 1e6 AS km, sum(d.fuel_l) AS fuel_l
     FROM analyst.vehicle_day d JOIN analyst.fleet_vehicle f ON f.kind = 'car' AND f.vehicle = d.vehicle

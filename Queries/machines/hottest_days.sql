@@ -3,6 +3,7 @@
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: fleet text = : a fleet's id; empty for all
 -- Plan: machine_reading
+-- Example result: combine-1 | 2026-09-14 | 101.2 | 59.4 | 144
 SELECT vehicle, to_char(read_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, max(coolant_c) AS coolant_max_c, max(hydraulic_oil_c) AS hydraulic_oil_max_c, count(*) AS readings
 FROM analyst.machine_reading
 WHERE is_answering IS NULL AND ($3::text = '' OR vehicle IN (SELECT f.vehicle FROM analyst.fleet_vehicle f WHERE f.kind = 'machine' AND f.fleet = $3))

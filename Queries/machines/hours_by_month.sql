@@ -3,6 +3,7 @@
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: fleet text = : a fleet's id; empty for all
 -- Plan: machine_reading
+-- Example result: combine-1 | 2026-09 | 47.83 | 1247.83
 -- The meter at a month's end less that of the month before; of a machine's first month what its readings span. Months are UTC.
 WITH month AS (
     SELECT vehicle, date_trunc('month', read_at, 'UTC') AS month_at, min(engine_hours_h) AS first_h, max(engine_hours_h) AS last_h

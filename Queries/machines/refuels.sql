@@ -4,6 +4,7 @@
 -- Parameter: gallons number = 5: rises of at least so many US gallons between two readings
 -- Parameter: fleet text = : a fleet's id; empty for all
 -- Plan: machine_reading
+-- Example result: combine-1 | 2026-09-15T00:00:00Z | 243 | 299.8 | 56.8
 WITH level AS (
     SELECT vehicle, read_at, fuel_level_gal, lag(fuel_level_gal) OVER (PARTITION BY vehicle ORDER BY read_at) AS before_gal
     FROM analyst.machine_reading

@@ -3,6 +3,7 @@
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: fleet text = : a fleet's id; empty for all
 -- Plan: alert
+-- Example result: critical | Coolant Temperature | 7 | 3 | 33 | 65.8
 -- From when it came in (told) to the first acknowledgement; where it is not known when it came in, from its opening.
 SELECT severity, parameter, count(*) AS alerts, count(acknowledged_at) AS acknowledged,
     round((percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM acknowledged_at - coalesce(told_at, opened_at))::float8) / 60)::numeric, 1)::float8 AS median_min,

@@ -50,6 +50,38 @@ package struct QueryOutput: Sendable {
         return JSONValue.list(objects).rendered(indent: true)
     }
 
+    /// For a spreadsheet: numbers as numbers, times as they are in the other formats.
+    package func spreadsheet(_ name: String) -> [UInt8] {
+        let cells = rows.map { row in
+            row.map { value -> ReportSheet.Cell in
+                switch value {
+                case .null: .empty
+                case .integer(let number): .number(String(number))
+                case .number(let number): .number(QueryOutput.text(number))
+                default: QueryOutput.cell(value).map { .text($0) } ?? .empty
+                }
+            }
+        }
+        // A sheet's name has at most 31 characters (ECMA-376-1, 18.2.19).
+        return Spreadsheet.file([ReportSheet(name: String(name.prefix(31)), headers: columns, rows: cells)])
+    }
+
+    /// Rows of a table in a page.
+    package var html: String {
+        let heads = columns.map { "<th scope=\"col\">\(HTMLText.escaped($0))</th>" }.joined()
+        let body = rows.map { row in
+            "<tr>"
+                + row.map { value in
+                    let text = HTMLText.escaped(QueryOutput.cell(value) ?? "–")
+                    switch value {
+                    case .integer, .number: return "<td class=\"n\">\(text)</td>"
+                    default: return "<td>\(text)</td>"
+                    }
+                }.joined() + "</tr>"
+        }
+        return "<table>\n<thead><tr>\(heads)</tr></thead>\n<tbody>\n\(body.joined(separator: "\n"))\n</tbody></table>"
+    }
+
     static func cell(_ value: FieldValue) -> String? {
         switch value {
         case .null: nil

@@ -25,6 +25,7 @@ struct PageShell {
         ("/surveys", "Surveys", SurveyPages.people, "enter a survey, see what became of yours, review and correct"),
         ("/tours", "Tours", TourPanel.rangers, "make and publish trail tours; how often they were visited"),
         ("/notices", "Notices", NoticeSite.people, "what you are told of alerts, how and when, and what became of it"),
+        ("/queries", "Queries", QuerySite.readers, "questions that come with Drover, with their answers to take along"),
         ("/settings", "Settings", Site.fleetReaders, "switches, limits and fuel price of your drives"),
         ("/dealers", "Dealers", DealerSite.roles, "which dealer sees which machine"),
         ("/administration", "Administration", [.administrator], "accounts, roles and fleets"),

@@ -107,6 +107,7 @@ struct PageRole {
             door: door, conninfo: settings.text("postgres.reader_url", or: "postgres.url"), assets: assets,
             queries: queries, rules: rules, price: settings.fuelPrice
         ).add(to: &router)
+        QuerySite(door: door, assets: assets, fleets: queries, queries: try Home.readyQueries()).add(to: &router)
         accounts.add(to: &router)
         if let provider {
             OpenIDSite(provider, accounts: accounts, address: settings.text("web.public_url")).add(to: &router)

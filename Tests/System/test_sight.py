@@ -142,7 +142,7 @@ def test_what_a_persons_login_may_not_do(filled, drover):
         assert {line.split()[1] for line in told} == {"car-1", "car-2", "mtg-1", "mtg-2"}
     # What runs with more rights than the caller's is this short list.
     assert sorted(name.split("(")[0].removeprefix("drover.") for name, in functions) == [
-        "bound_people", "dispatched_campuses", "driven", "driven_vehicles", "drove", "known", "seen", "seen_audiences", "seen_partly", "sees_at", "sight_account", "sight_roles"]
+        "bound_people", "dispatched_campuses", "driven", "driven_vehicles", "drove", "fleets_seen", "known", "seen", "seen_audiences", "seen_partly", "sees_at", "sight_account", "sight_roles"]
 
 
 def test_a_login_ends_with_its_account_and_the_words_for_it(filled, drover):

@@ -4,7 +4,8 @@
 --
 -- Each view's comment says grain, key and freshness; each column's says its unit in brackets where it is a number.
 
-CREATE SCHEMA analyst;
+-- One that is left from a schema `drover` that somebody has dropped is taken over.
+CREATE SCHEMA IF NOT EXISTS analyst;
 COMMENT ON SCHEMA analyst IS 'Version 1. Views for analysts (docs/analyst.md). Columns are added, never renamed, retyped or taken away without another version.';
 GRANT USAGE ON SCHEMA analyst TO drover_reader, drover_sight, drover_researcher;
 
@@ -17,7 +18,7 @@ GRANT EXECUTE ON FUNCTION drover.sight_roles(), drover.sees_all() TO drover_rese
 
 -- Litres by the best of the methods that cover nine tenths of the time that the longest of them covers, as
 -- Sources/Trips/Fuel.swift has it; no row: unknown.
-CREATE FUNCTION analyst.fuel(
+CREATE OR REPLACE FUNCTION analyst.fuel(
     a_fuel text, a_displacement_cc int, an_efficiency_pct double precision, rate_ul bigint, rate_ms bigint, burnt_mg bigint,
     air_ms bigint, calculated_mg bigint, calculated_ms bigint, per_litre_mg bigint, per_litre_ms bigint)
 RETURNS TABLE (fuel_l double precision, fuel_method text)
@@ -139,19 +140,19 @@ FROM analyst.ride r GROUP BY 1, 2;
 -- MARK: sightings
 
 -- A person sees them with the roles of 0036, a program of the installation by its own.
-CREATE FUNCTION analyst.sees_sightings() RETURNS boolean
+CREATE OR REPLACE FUNCTION analyst.sees_sightings(how text) RETURNS boolean
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT NOT pg_has_role(current_user, 'drover_sight', 'USAGE')
         OR (SELECT r.rolsuper FROM pg_roles r WHERE r.rolname = current_user)
-        OR drover.sees_sightings('shown')
+        OR drover.sees_sightings(how)
 $$;
 -- Roles that see what is nobody's in particular: visits of tours, the weather.
-CREATE FUNCTION analyst.has_role(VARIADIC some_roles text[]) RETURNS boolean
+CREATE OR REPLACE FUNCTION analyst.has_role(VARIADIC some_roles text[]) RETURNS boolean
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT drover.sees_all() OR drover.sight_roles() && some_roles
 $$;
-REVOKE EXECUTE ON FUNCTION analyst.sees_sightings(), analyst.has_role(text[]) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION analyst.sees_sightings(), analyst.has_role(text[]) TO drover_reader, drover_sight, drover_researcher;
+REVOKE EXECUTE ON FUNCTION analyst.sees_sightings(text), analyst.has_role(text[]) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION analyst.sees_sightings(text), analyst.has_role(text[]) TO drover_reader, drover_sight, drover_researcher;
 
 -- No barriers, so that indexes give the latest sightings in order: whether somebody sees them is asked once, before any row is read,
 -- and what is blurred is so in the columns themselves.
@@ -159,18 +160,18 @@ CREATE VIEW analyst.survey AS
 SELECT s.event, s.site, s.survey, s.version, s.started_at, s.stopped_at, s.utc_offset_min, s.local_date, s.latitude_deg, s.longitude_deg,
     s.uncertainty_m, s.generalization, s.distance_m, s.pace_mps, s.protocol, s.gate, s.gate_reasons, s.observers, s.expertise,
     s.weather_missing AS weather_missing_hours, s.sightings, s.individuals, s.needs_review, s.is_blurred
-FROM drover.survey_shown s WHERE (SELECT analyst.sees_sightings());
+FROM drover.survey_shown s WHERE (SELECT analyst.sees_sightings('shown'));
 
 CREATE VIEW analyst.sighting AS
 SELECT s.occurrence, s.event, s.site, s.survey, s.version, s.sighting, s.seen_at, s.local_date, s.utc_offset_min, s.species, s.given_name, s.taxon, s.individuals,
     s.latitude_deg, s.longitude_deg, s.uncertainty_m, s.generalization, s.section, s.habitat, s.conditions, s.behaviour, s.certainty,
     s.life_stage, s.sex, s.light_lux, s.temperature_c, s.wind_speed_mps, s.wind_direction_deg, s.cloud_cover_pct, s.weather_at,
     s.weather_source, s.protocol, s.gate, s.observers, s.needs_review, s.is_sensitive
-FROM drover.sighting_shown s WHERE (SELECT analyst.sees_sightings());
+FROM drover.sighting_shown s WHERE (SELECT analyst.sees_sightings('shown'));
 
 CREATE VIEW analyst.species_week AS
 SELECT w.site, w.species, w.iso_year, w.iso_week, w.behaviour, w.temperature_band, w.sightings, w.individuals
-FROM drover.sighting_week w WHERE (SELECT analyst.sees_sightings());
+FROM drover.sighting_week w WHERE (SELECT analyst.sees_sightings('shown'));
 
 -- MARK: tours and weather
 
@@ -196,7 +197,7 @@ SELECT w.source, w.cell_millideg, w.latitude_index, w.longitude_index, w.hour_at
     (w.answer ->> 'condition_code')::double precision::int AS condition_code
 FROM drover.weather_hour w
 WHERE (SELECT analyst.has_role('researcher', 'analyst', 'dispatcher', 'fleet_manager'))
-    AND (w.cell_millideg >= 100 OR (SELECT NOT pg_has_role(current_user, 'drover_sight', 'USAGE') OR drover.sees_sightings('exact')));
+    AND (w.cell_millideg >= 100 OR (SELECT analyst.sees_sightings('exact')));
 
 GRANT SELECT ON ALL TABLES IN SCHEMA analyst TO drover_reader, drover_sight;
 GRANT SELECT ON analyst.survey, analyst.sighting, analyst.species_week, analyst.weather_hour TO drover_researcher;

@@ -1,0 +1,178 @@
+"""Ready queries on the web: found, filled in, answered with what the asker may see, taken along and sent to somebody."""
+import csv
+import io
+import json
+import re
+import urllib.parse
+import urllib.request
+import zipfile
+from xml.etree import ElementTree
+
+import pytest
+from analysis import ROLES, fill
+from harness import ROOT
+from people import enter, PASSWORD, token, Visitor
+from test_pages import looked_at
+from world import connect
+
+ADDRESS = r"at http://127\.0\.0\.1:(\d+)/"
+
+
+@pytest.fixture(scope="module")
+def desk(world, fixtures):
+    desk = Desk(world, fill(world, fixtures))
+    yield desk
+    desk.server.stop()
+
+
+class Desk:
+    def __init__(self, world, env):
+        self.world, self.env = world, env
+        with connect(env) as connection:
+            connection.execute("GRANT drover_reader, drover_api TO drover_web; GRANT drover_page TO drover_pages")
+            connection.execute("UPDATE drover.account SET mail = account || '@example.org'")
+        def login(user):
+            return re.sub(r"user='?\w+'?", f"user={user}", env["DROVER_POSTGRES_URL"])
+        self.server = world.drover.start("serve", "--port", "0", env={**env, "DROVER_POSTGRES_READER_URL": login("drover_web"), "DROVER_POSTGRES_PAGE_URL": login("drover_pages")})
+        self.port = int(self.server.wait_for(ADDRESS, 30).group(1))
+        self.address = f"http://127.0.0.1:{self.port}"
+        self.people = {account: self.person(account) for account in ROLES if ROLES[account]}
+
+    def person(self, account):
+        run = self.world.drover.run("account", "link", account, env=self.env)
+        assert run.code == 0, run.err
+        path = urllib.parse.urlsplit(run.out.strip())
+        visitor = Visitor(self.port)
+        assert visitor.post("/password", link=token(f"{path.path}?{path.query}"), password=PASSWORD, again=PASSWORD).status == 200
+        assert visitor.log_in(f"{account}@example.org").status == 303
+        return visitor
+
+    def ask(self, account, query, status=200, **values):
+        path = f"/queries/{query}?" + urllib.parse.urlencode({key.rstrip("_"): value for key, value in values.items()})
+        answer = self.people[account].get(path)
+        assert answer.status == status, answer.body
+        return answer
+
+
+def names(body):
+    return re.findall(r'<li><a href="/queries/([\w/]+)">', body)
+
+
+def test_each_role_finds_its_areas(desk):
+    every = {f"{path.parent.name}/{path.stem}" for path in (ROOT / "Queries").glob("*/*.sql")
+             if path.parent.name in ("machines", "cars", "dispatch", "tours", "joint", "sightings")} - {"sightings/to_review"}
+    def areas(account):
+        found = names(desk.people[account].get("/queries").body)
+        assert set(found) <= every and len(found) == len(set(found))
+        return sorted({name.split("/")[0] for name in found})
+    assert areas("root") == ["cars", "dispatch", "joint", "machines", "sightings", "tours"] and set(names(desk.people["root"].get("/queries").body)) == every
+    assert areas("anna") == ["cars", "joint", "machines", "sightings", "tours"]
+    assert areas("walker") == ["sightings"] and areas("disp") == ["dispatch", "joint"] and areas("rita") == ["tours"]
+    # What is for programs of the installation only is no page's.
+    assert desk.people["root"].get("/queries/sightings/to_review").status == 404
+    assert desk.people["root"].get("/queries/reports/alerts").status == 404
+
+
+def test_every_query_is_answered_in_a_page_as_in_the_command(desk):
+    given = {"species": "Papilio demodocus", "site": "site-1", "year": "2026", "latitude": "-3.4", "longitude": "40", "month": "9", "tour": "gorge", "from": "2010-01-01", "to": "2026-09-30"}
+    for name in names(desk.people["root"].get("/queries").body):
+        form = desk.people["root"].get(f"/queries/{name}").body
+        fields = re.findall(r'<(?:input|select) id="p-(\w+)"', form)
+        values = {field: given[field] for field in fields if field in given}
+        page = desk.ask("root", name, format="", **values).body
+        taken = desk.ask("root", name, format="csv", **values)
+        run = desk.world.drover.run("query", name, *[f"{key}={value}" for key, value in values.items()], "--format", "csv", env=desk.env)
+        assert run.code == 0 and taken.body.replace("\r\n", "\n") == run.out.replace("\r\n", "\n"), name
+        rows = list(csv.reader(io.StringIO(run.out)))
+        assert page.count("<tr>") == (len(rows) if len(rows) > 1 else 0), name
+        assert taken.headers["Content-Disposition"] == f'attachment; filename="{name.replace("/", "-")}.csv"'
+
+
+def test_people_get_what_they_may_see_and_an_address_can_be_sent(desk):
+    with connect(desk.env) as owner:
+        north = {row[0] for row in owner.execute("SELECT vehicle FROM drover.fleet_vehicle WHERE fleet = 'north'").fetchall()}
+        machines = {row[0] for row in owner.execute("SELECT vehicle FROM drover.vehicle WHERE kind = 'machine'").fetchall()}
+    def vehicles(account, **values):
+        return {row["vehicle"] for row in json.loads(desk.ask(account, "machines/hours_by_month", format="json", **values).body)}
+    assert vehicles("anna") == vehicles("boss") == machines & north and vehicles("root") == machines
+    assert vehicles("root", fleet="north") == machines & north and vehicles("anna", fleet="south") == set()
+    assert vehicles("walker") == set() == vehicles("disp")
+    # The same address, another asker.
+    address = "/queries/cars/idle_share?from=2010-01-01&to=2026-09-30&fleet="
+    assert desk.people["boss"].get(address).body.count("<tr>") < desk.people["root"].get(address).body.count("<tr>")
+    assert "No row." in desk.people["walker"].get(address).body
+    # Places of sensitive species are told to nobody here.
+    told = desk.ask("root", "sightings/latest_of_species", format="json", species="Papilio demodocus").body
+    assert {row["latitude_deg"] for row in json.loads(told)} == {-3.35, -3.3781} and {row["site"] for row in json.loads(told) if row["latitude_deg"] == -3.3781} == {"site-1"}
+
+
+def test_files_hold_all_rows_and_spreadsheets_are_read_by_others(desk):
+    with connect(desk.env) as owner:
+        owner.execute("INSERT INTO drover.tour_day SELECT 'long', 'visit', 'w', date '1990-01-01' + n, 1 FROM generate_series(1, 18000) n")
+    try:
+        page = desk.ask("rita", "tours/by_month", format="").body
+        assert "The first 500 rows; there are more." in page and page.count("<tr>") == 501
+        rows = json.loads(desk.ask("rita", "tours/by_month", format="json").body)
+        assert len(rows) > 550
+    finally:
+        with connect(desk.env) as owner:
+            owner.execute("DELETE FROM drover.tour_day WHERE tour = 'long'")
+    # A workbook is no text: without the visitor.
+    request = urllib.request.Request(f"{desk.address}/queries/tours/funnel?tour=gorge&format=xlsx", headers={"Cookie": desk.people["rita"].cookie})
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        book = zipfile.ZipFile(io.BytesIO(answer.read()))
+    assert book.testzip() is None
+    space = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+    sheet = [["".join(cell.itertext()) for cell in row] for row in ElementTree.fromstring(book.read("xl/worksheets/sheet1.xml")).iter(f"{space}row")]
+    numbers = [[cell.get("t") is None for cell in row] for row in ElementTree.fromstring(book.read("xl/worksheets/sheet1.xml")).iter(f"{space}row")]
+    told = list(csv.reader(io.StringIO(desk.ask("rita", "tours/funnel", tour="gorge", format="csv").body)))
+    assert sheet == [[text for text in line if text] for line in told] and len(sheet) == 5
+    assert numbers[1][:3] == [True, False, True]
+
+
+def test_what_cannot_be_asked_is_said(desk):
+    page = desk.ask("anna", "cars/utilisation", status=400, from_="x", wrong="1").body
+    assert 'role="alert"' in page and "from=x: must be a day, like 2026-11-22" in page and "to is missing" in page and "wrong is none of its parameters" in page
+    page = desk.ask("anna", "cars/sharp_braking", status=400, zone="Mars/Base").body
+    assert "PostgreSQL cannot take one of these values" in page and "Mars/Base" in page
+    assert desk.ask("anna", "cars/sharp_braking", status=400, zone="Mars/Base", format="csv").headers["Content-Type"] == "application/problem+json"
+    assert desk.ask("anna", "cars/idle_share", status=400, format="exe").headers["Content-Type"] == "application/problem+json"
+    # Nothing of a value becomes a part of the statement or of the page.
+    for hostile in ["' OR true --", "north'; DROP TABLE drover.trip; --", "\\"]:
+        assert "No row." in desk.ask("root", "cars/idle_share", fleet=hostile).body
+    body = desk.ask("root", "sightings/behaviour", species="<script>alert(1)</script>").body
+    assert "<script>alert" not in body and "&lt;script&gt;" in body
+
+
+def test_what_takes_too_long_ends_and_the_next_is_answered(desk):
+    with connect(desk.env) as owner:
+        # Somebody holds the table: the question waits as a long one would run.
+        owner.execute("BEGIN; LOCK TABLE drover.tour_day IN ACCESS EXCLUSIVE MODE")
+        page = desk.ask("rita", "tours/by_month", status=400, format="").body
+        assert "took longer than 20 s" in page
+        owner.execute("ROLLBACK")
+    assert desk.ask("rita", "tours/by_month", format="").status == 200
+
+
+def test_a_question_in_the_browser(desk, page, screenshots, watch):
+    enter(page, desk.address, "anna", "/queries")
+    assert page.title() == "Drover: queries"
+    looked_at(page, screenshots, "list")
+    page.get_by_role("link", name="Which share of the time did each car stand with its engine running, month by month?").click()
+    assert page.get_by_label("Fleet", exact=True).locator("option").all_inner_texts() == ["all", "North"]
+    page.get_by_label("From: the first day").fill("2010-01-01")
+    page.get_by_label("Fleet", exact=True).select_option("north")
+    # By keyboard alone.
+    page.get_by_role("button", name="Ask").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**fleet=north")
+    assert page.get_by_role("status").inner_text().endswith("rows.") and page.locator("tbody tr").count() > 2
+    assert page.get_by_label("From: the first day").input_value() == "2010-01-01"
+    looked_at(page, screenshots, "answer")
+    page.set_viewport_size({"width": 375, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="CSV").click()
+    with open(download.value.path()) as file:
+        assert len(list(csv.DictReader(file))) == page.locator("tbody tr").count()
+    watch.forgive()  # A download ends the navigation to it.
