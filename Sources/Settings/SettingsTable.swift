@@ -254,6 +254,10 @@ public struct SettingRow: Sendable {
         SettingRow("fuel.currency", .text, "USD", "currency of the price"),
         SettingRow("web.host", .text, "127.0.0.1", "address that the page and the API listen on"),
         SettingRow("web.port", .integer(0...65_535), "8080", "their port; 0: any free one"),
+        SettingRow("metrics.host", .text, "127.0.0.1", "address that GET /metrics listens on, for Prometheus"),
+        SettingRow(
+            "metrics.port", .integer(0...65_535), "0",
+            "its port, another one for each process; nobody is asked who they are; 0: not served"),
         SettingRow(
             "web.certificate", .text, "",
             "PEM file with the server's certificate and what leads to a root: HTTPS; empty: plain HTTP"),

@@ -9,7 +9,7 @@ import Surveys
 enum ForwardRole {
     /// Nil: no collector is set.
     static func relay(_ settings: Settings, log: Log) throws -> ForwardRelay? {
-        try made(settings).map { ForwardRelay($0, metrics: Metrics(), log: log) }
+        try made(settings).map { ForwardRelay($0, metrics: MetricsRole.of("forward"), log: log) }
     }
 
     static func check(_ settings: Settings) throws -> String {

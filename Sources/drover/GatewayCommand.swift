@@ -36,7 +36,7 @@ extension Roles {
         made.asksAgain = asksAgain
         made.pollSchedule = try settings.pollSchedule()
         made.parkedMs = settings.integer("gateway.obd_parked_s") * 1_000
-        return try Gateway(made, metrics: Metrics(), log: log)
+        return try Gateway(made, metrics: MetricsRole.of("gateway"), log: log)
     }
 
     /// Surge and speed of each campus by the hour, on a thread of its own.
@@ -103,7 +103,9 @@ extension Command {
             defer { hours.stop() }
             let filling = try Roles.weatherBackfill(settings, log: Roles.log)
             defer { filling?.stop() }
-            try Roles.withTicks(settings, of: "gateway", log: Roles.log) { _ in gateway.run { StopFlag.isSet } }
+            try MetricsRole.serving(settings, log: Roles.log) {
+                try Roles.withTicks(settings, of: "gateway", log: Roles.log) { _ in gateway.run { StopFlag.isSet } }
+            }
             return .done
         })
 

@@ -13,7 +13,7 @@ extension Command {
             Signals.install()
             let puller = try ISOFleetPuller(
                 isoSettings(settings), kafka: Roles.kafka(settings, clientID: "drover-iso", log: Roles.log),
-                partitions: Int32(settings.integer("kafka.partitions")), metrics: Metrics(), log: Roles.log)
+                partitions: Int32(settings.integer("kafka.partitions")), metrics: MetricsRole.of("iso"), log: Roles.log)
             guard arguments.has("--once") else {
                 puller.run { StopFlag.isSet }
                 return .done

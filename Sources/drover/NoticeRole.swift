@@ -13,7 +13,7 @@ enum NoticeRole {
             NoticeSettings(
                 conninfo: conninfo(settings), hasMail: !settings.text("mail.server").isEmpty,
                 codeKey: try MailRole.codeKey(settings), site: site(settings),
-                groupWaitMs: settings.integer("notices.group_wait_s") * 1_000), metrics: Metrics(), log: log)
+                groupWaitMs: settings.integer("notices.group_wait_s") * 1_000), metrics: MetricsRole.of("notices"), log: log)
     }
 
     /// Nil: there is no key to keep messages under.
@@ -24,7 +24,7 @@ enum NoticeRole {
                 conninfo: conninfo(settings), codeKey: codeKey,
                 webhookHosts: try hosts("notices.webhook_hosts", settings),
                 pushHosts: try hosts("notices.push_hosts", settings), pushKey: try pushKey(settings),
-                caFile: try roots(settings)), metrics: Metrics(), log: log)
+                caFile: try roots(settings)), metrics: MetricsRole.of("post"), log: log)
     }
 
     /// Nil: none is set.
@@ -35,7 +35,7 @@ enum NoticeRole {
             AlertmanagerSettings(
                 url: address.base, isPlainAllowed: address.isPlain, caFile: try roots(settings),
                 intervalMs: settings.integer("alertmanager.interval_s") * 1_000, site: site(settings),
-                conninfo: conninfo(settings)), metrics: Metrics(), log: log)
+                conninfo: conninfo(settings)), metrics: MetricsRole.of("alertmanager"), log: log)
     }
 
     static func check(_ settings: Settings) throws -> String {

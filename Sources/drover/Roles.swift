@@ -20,7 +20,7 @@ enum Roles {
         _ = try Topics.ensure(kafka, partitions: Int32(settings.integer("kafka.partitions")))
         var made = try workerSettings(settings, kafka: kafka, instanceID: instanceID)
         if let ticker { made.onAssignment = { ticker.own($0) } }
-        return try Worker(made, metrics: Metrics(), log: log)
+        return try Worker(made, metrics: MetricsRole.of("work"), log: log)
     }
 
     static func workerSettings(
@@ -56,7 +56,7 @@ enum Roles {
                 kafka: kafka, conninfo: settings.text("postgres.relay_url", or: "postgres.url"),
                 rejectedRowsMax: settings.integer("rejected.rows_max"),
                 prepareTopics: { _ = try Topics.ensure(kafka, partitions: partitions, timeoutMs: 3_000) }),
-            metrics: Metrics(), log: log)
+            metrics: MetricsRole.of("relay"), log: log)
     }
 
     /// The ticks of a role while `body` runs; none when the settings leave them to others.
@@ -90,16 +90,19 @@ extension Command {
             let settings = try SettingsSource.load(arguments)
             Signals.install()
             let instance = settings.text("kafka.instance_id")
-            try Roles.withTicks(settings, of: "work", log: Roles.log) { ticker in
-                while !StopFlag.isSet {
-                    do {
-                        let worker = try Roles.worker(
-                            settings, instanceID: instance.isEmpty ? nil : instance, ticker: ticker, log: Roles.log)
-                        worker.run { StopFlag.isSet }
-                    } catch let error as KafkaError {
-                        // A worker that is started before its broker waits for it, as it would later on.
-                        Roles.log.error("the worker cannot start yet", ["error": "\(error)", "retry_in_ms": "3000"])
-                        _ = StopFlag.wait(timeoutMs: 3_000)
+            try MetricsRole.serving(settings, log: Roles.log) {
+                try Roles.withTicks(settings, of: "work", log: Roles.log) { ticker in
+                    while !StopFlag.isSet {
+                        do {
+                            let worker = try Roles.worker(
+                                settings, instanceID: instance.isEmpty ? nil : instance, ticker: ticker, log: Roles.log)
+                            worker.run { StopFlag.isSet }
+                        } catch let error as KafkaError {
+                            // A worker that is started before its broker waits for it, as it would later on.
+                            Roles.log.error(
+                                "the worker cannot start yet", ["error": "\(error)", "retry_in_ms": "3000"])
+                            _ = StopFlag.wait(timeoutMs: 3_000)
+                        }
                     }
                 }
             }
@@ -119,8 +122,10 @@ extension Command {
             Signals.install()
             let others = try Roles.besideRelay(settings, log: Roles.log)
             defer { for other in others { other.stop() } }
-            try Roles.withTicks(settings, of: "notify", log: Roles.log) { _ in
-                Roles.relay(settings, log: Roles.log).run { StopFlag.isSet }
+            try MetricsRole.serving(settings, log: Roles.log) {
+                try Roles.withTicks(settings, of: "notify", log: Roles.log) { _ in
+                    Roles.relay(settings, log: Roles.log).run { StopFlag.isSet }
+                }
             }
             return .done
         })

@@ -27,12 +27,14 @@ extension Command {
             Out.note("the page is at \(page.address)")
             if let address = page.appsAddress { Out.note("apps are served at \(address)") }
             var watch = try RulesWatch(settings, log: Roles.log)
-            try Roles.withTicks(settings, of: "serve", log: Roles.log) { _ in
-                repeat {
-                    let isReload = ReloadFlag.take()
-                    if isReload { page.renewCertificates() }
-                    watch?.look(isReload: isReload)
-                } while !StopFlag.wait(timeoutMs: 200)
+            try MetricsRole.serving(settings, log: Roles.log) {
+                try Roles.withTicks(settings, of: "serve", log: Roles.log) { _ in
+                    repeat {
+                        let isReload = ReloadFlag.take()
+                        if isReload { page.renewCertificates() }
+                        watch?.look(isReload: isReload)
+                    } while !StopFlag.wait(timeoutMs: 200)
+                }
             }
             return .done
         })
@@ -67,7 +69,7 @@ struct PageRole {
         let base = try PageRole.baseMap(settings, assets, log: log)
         let uploads = UploadSender(
             Roles.kafka(settings, clientID: "drover-serve", log: log),
-            partitions: Int32(settings.integer("kafka.partitions")), metrics: Metrics(), log: log)
+            partitions: Int32(settings.integer("kafka.partitions")), metrics: MetricsRole.of("serve"), log: log)
         let streams = AlertStreams(conninfo: settings.text("postgres.reader_url", or: "postgres.url"), log: log)
         let live = LiveStreams(conninfo: settings.text("postgres.reader_url", or: "postgres.url"), log: log)
         let isSecure = certificate != nil || settings.text("web.public_url").hasPrefix("https://")

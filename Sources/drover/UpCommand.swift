@@ -77,8 +77,10 @@ extension Command {
         let others = try Roles.besideRelay(settings, log: log)
         defer { for other in others { other.stop() } }
 
-        return try Roles.withTicks(settings, of: "work", log: log) { _ in
-            try stay(arguments, settings, embedded, page, data: data, lost: lost, log: log)
+        return try MetricsRole.serving(settings, log: log) {
+            try Roles.withTicks(settings, of: "work", log: log) { _ in
+                try stay(arguments, settings, embedded, page, data: data, lost: lost, log: log)
+            }
         }
     }
 

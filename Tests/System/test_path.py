@@ -195,19 +195,11 @@ def test_the_reader_role_reads_and_nothing_else(world, filled):
 
 
 def test_every_query_that_ships_runs_as_the_reader(filled):
-    """Reports are prepared, panels are run with Grafana's time filter written out."""
-    panels = [
-        (f"{path.name}: {panel['title']}", target["rawSql"])
-        for path in (ROOT / "Dashboards").glob("*.json")
-        for panel in json.loads(path.read_text())["panels"] for target in panel["targets"]
-    ]
+    """Reports are prepared; panels and ready queries have tests of their own."""
     reports = [(path.name, path.read_text()) for path in sorted((ROOT / "Queries" / "reports").glob("*.sql"))]
-    assert len(panels) >= 4 and len(reports) >= 6
+    assert len(reports) >= 6
     with connect(filled) as connection:
         connection.execute("SET ROLE drover_reader")
-        for name, sql in panels:
-            sql = re.sub(r"\$__timeFilter\((\w+)\)", r"\1 BETWEEN '2000-01-01' AND '2100-01-01'", sql)
-            assert connection.execute(sql).fetchall(), name
         for index, (name, sql) in enumerate(reports):
             assert "-- Question: " in sql and "-- Parameters: " in sql, name
             connection.execute(f"PREPARE report_{index} AS {sql}")
