@@ -31,7 +31,8 @@ enum MailRole {
             MailSettings(
                 server: server, login: user.isEmpty ? nil : (user, try firstLine(of: file)),
                 caFile: authority.isEmpty ? nil : authority, from: from, codeKey: try codeKey(settings),
-                conninfo: settings.text("postgres.relay_url", or: "postgres.url")), metrics: MetricsRole.of("mail"), log: log)
+                conninfo: settings.text("postgres.relay_url", or: "postgres.url")), metrics: MetricsRole.of("mail"),
+            log: log)
     }
 
     /// Nil: none is set, so there are no codes.

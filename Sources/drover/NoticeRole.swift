@@ -13,7 +13,8 @@ enum NoticeRole {
             NoticeSettings(
                 conninfo: conninfo(settings), hasMail: !settings.text("mail.server").isEmpty,
                 codeKey: try MailRole.codeKey(settings), site: site(settings),
-                groupWaitMs: settings.integer("notices.group_wait_s") * 1_000), metrics: MetricsRole.of("notices"), log: log)
+                groupWaitMs: settings.integer("notices.group_wait_s") * 1_000), metrics: MetricsRole.of("notices"),
+            log: log)
     }
 
     /// Nil: there is no key to keep messages under.
