@@ -102,6 +102,18 @@ public struct SettingRow: Sendable {
         SettingRow(
             "rejected.rows_max", .integer(1_000...100_000_000), "100000",
             "rows of rejected records that a partition keeps; the oldest go first"),
+        SettingRow(
+            "retention.vehicle_minute_days", .integer(0...100_000), "0",
+            "days that cars' minutes with their readings are kept, by `drover retention`; 0: for ever"),
+        SettingRow(
+            "retention.machine_reading_days", .integer(0...100_000), "0",
+            "days that machines' readings are kept, by `drover retention`; 0: for ever"),
+        SettingRow(
+            "retention.dispatch_decision_days", .integer(0...100_000), "0",
+            "days that decisions of dispatch with their reasons are kept, by `drover retention`; 0: for ever"),
+        SettingRow(
+            "retention.debug_log_days", .integer(0...100_000), "0",
+            "days that debug logs of boxes are kept, by `drover retention`; 0: for ever"),
         SettingRow("ticks.interval_s", .integer(1...60), "5", "time between two ticks in a partition"),
         SettingRow(
             "ticks.roles", .text, "work,serve,notify,gateway",

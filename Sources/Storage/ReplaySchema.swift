@@ -28,15 +28,20 @@ public enum ReplaySchema {
                 SELECT min(clock_at) FROM drover.partition_progress WHERE topic = 'drover.cars') - interval '1 hour', false)
             """, label: "alert of cars")
 
+    /// What `drover retention` has left whole.
+    private static func kept(_ table: String, _ time: String) -> String {
+        "\(time) >= coalesce((SELECT from_at FROM drover.retained WHERE relation = '\(table)'), '-infinity')"
+    }
+
     /// Tables that hold results, with what is not compared: what tells about processing, or what people did since.
     static let tables: [Table] = [
         Table("vehicle", "vehicle", []),
-        Table("vehicle_minute", "vehicle", ["revision", "revised_at"]),
+        Table("vehicle_minute", "vehicle", ["revision", "revised_at"], where: kept("vehicle_minute", "minute_at")),
         Table("trip", "vehicle", ["revision", "revised_at", "state"]),
         Table("trip_start", "vehicle", []),
         Table("trip_weather", "vehicle", []),
         Table("vehicle_day", "vehicle", ["revision", "revised_at"]),
-        Table("machine_reading", "vehicle", ["record_offset"]),
+        Table("machine_reading", "vehicle", ["record_offset"], where: kept("machine_reading", "read_at")),
         Table("alert", "vehicle", [], where: "kind = 'machine'"),
         driversAlerts,
         Table("rejected", "topic", ["retried_at"]),
@@ -59,7 +64,7 @@ public enum ReplaySchema {
         Table("rider", "rider", []),
         Table("ride", "request", []),
         Table("ride_vehicle", "vehicle", []),
-        Table("dispatch_decision", "campus", []),
+        Table("dispatch_decision", "campus", [], where: kept("dispatch_decision", "made_at")),
         Table("survey", "site", []),
         Table("survey_version", "site", []),
         Table("survey_waiting", "site", []),

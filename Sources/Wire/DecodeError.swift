@@ -8,6 +8,7 @@ public enum DecodeError: Error, Equatable, Sendable, CustomStringConvertible {
     case vehicleInvalid
     case timeImpossible(Int64)
     case timeAhead(ms: Int64)
+    case timeNotKept(days: Int64)
     case keyDiffers
     case placeWrong(belongs: Int32)
     case tombstone
@@ -36,6 +37,8 @@ public enum DecodeError: Error, Equatable, Sendable, CustomStringConvertible {
         case .timeImpossible(let ts): "`ts` \(ts) is not epoch milliseconds between 1990 and 2100"
         case .timeAhead(let ms):
             "`ts` is \(ms / 3_600_000) hours ahead of the time it was pushed, at most 24 are believed"
+        case .timeNotKept(let days):
+            "`ts` is older than what is kept, \(days) days (retention.…_days): what it would be added to is deleted"
         case .keyDiffers: "the record's key is not its `vehicle`"
         case .placeWrong(let belongs):
             "the key belongs to partition \(belongs): its producer must use Kafka's murmur2 partitioner "

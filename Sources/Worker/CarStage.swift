@@ -17,14 +17,16 @@ final class CarStage: Stage {
     private var reading = CarReading(ts: 0)
 
     private let place: KeyPlace
+    private let kept: KeptSpan
     private let drivers: DriverJudge
     /// Cars whose running trip somebody looks at, with what was written of it.
     private var watched: [Int: CarBook.LiveMark?] = [:]
 
     init(
         _ partition: TopicPartition, place: KeyPlace, book: CarBook, drivers: DriverJudge, decoder: RecordDecoder,
-        rejects: Rejects
+        kept: KeptSpan, rejects: Rejects
     ) {
+        self.kept = kept
         (self.partition, self.place, self.book, self.drivers) = (partition, place, book, drivers)
         (self.decoder, self.rejects) = (decoder, rejects)
     }
@@ -58,6 +60,7 @@ final class CarStage: Stage {
                     }
                 case .reading(let dropped):
                     if Ahead.isReadingTooFar(reading.ts, pushedMs) { throw .timeAhead(ms: reading.ts - pushedMs) }
+                    try kept.check(reading.ts, pushedMs)
                     counts.droppedFields += dropped
                     let number = try unsafe book.take(key: key, reading, offset: offset, pushedMs: pushedMs)
                     drivers.look(number, reading, pushedMs: pushedMs)
@@ -79,9 +82,11 @@ final class CarStage: Stage {
         if action.vehicle != nil { try unsafe place.check(key) }
         switch action.kind {
         case .tripStart, .tripStop:
+            try kept.check(action.ts, pushedMs)
             let cut = TripCuts.time(isStart: action.kind == .tripStart, at: action.ts)
             try unsafe book.take(key: key, cut: cut, offset: offset, pushedMs: pushedMs)
         case .settings(_, let text):
+            try kept.check(action.ts, pushedMs)
             do throws(DriverSettings.Fault) { _ = try DriverSettings(text: text) } catch {
                 throw .settings(error.description)
             }

@@ -12,6 +12,7 @@ final class MachineStage: Stage {
     private let partition: TopicPartition
     private let place: KeyPlace
     private let decoder: RecordDecoder
+    private let kept: KeptSpan
     private let rejects: Rejects
     private var book: MachineBook
     private var events: [MachineEvent] = []
@@ -19,8 +20,10 @@ final class MachineStage: Stage {
     var needsRules = false
 
     init(
-        _ partition: TopicPartition, place: KeyPlace, book: MachineBook, decoder: RecordDecoder, rejects: Rejects
+        _ partition: TopicPartition, place: KeyPlace, book: MachineBook, decoder: RecordDecoder, kept: KeptSpan,
+        rejects: Rejects
     ) {
+        self.kept = kept
         (self.partition, self.place, self.book, self.decoder, self.rejects) = (partition, place, book, decoder, rejects)
     }
 
@@ -61,12 +64,14 @@ final class MachineStage: Stage {
             return nil
         case .machine(let reading, let dropped):
             if Ahead.isReadingTooFar(reading.ts, pushedMs) { throw .timeAhead(ms: reading.ts - pushedMs) }
+            try kept.check(reading.ts, pushedMs)
             counts.droppedFields += dropped
             return .reading(reading.pushed(atMs: pushedMs))
         case .rules(let fromMs, let version, let text):
             return .rules(try RuleTimeline.Entry(fromMs: fromMs, version: version, text: text))
         case .action(let action):
             if Ahead.isReadingTooFar(action.ts, pushedMs) { throw .timeAhead(ms: action.ts - pushedMs) }
+            if case .service = action.kind { try kept.check(action.ts, pushedMs) }
             return .action(action)
         case .car: throw .kindUnknown
         }

@@ -32,7 +32,7 @@ public final class Replay {
             settings.kafka, group: "drover-replay-\(schema)", instanceID: nil, batchMax: settings.batchMax)
         let database = Committer.Settings(
             conninfo: settings.conninfo, schema: schema,
-            stages: settings.stages ?? .product(settings.tripRules, isReplay: true, log: log))
+            stages: settings.stages ?? .product(settings.tripRules, kept: settings.kept, isReplay: true, log: log))
         let (events, figures) = (events, WorkerMetrics(metrics))
         lanes = (0..<settings.lanes).map { number in
             Lane(number, database, commitIntervalMs: settings.commitIntervalMs, metrics: figures, log: log) {

@@ -82,6 +82,19 @@ package struct RecordCounts: Sendable {
 
 /// Limits on how far ahead of the broker's stamp a record's own time may be. The stamp is part of the log, so a replay
 /// decides alike; a log without stamps (-1) cannot tell.
+/// Readings of a time whose neighbours may be deleted already (`drover retention`) are not taken: trips and alerts would be made
+/// again from a part. It is judged by the record alone, so that a replay judges alike.
+public struct KeptSpan: Sendable {
+    /// Nil: for ever.
+    let days: Int64?
+    public init(days: Int64?) { self.days = days }
+
+    func check(_ ts: Int64, _ pushedMs: Int64) throws(DecodeError) {
+        guard let days, pushedMs >= 0, ts < pushedMs - days * 86_400_000 else { return }
+        throw .timeNotKept(days: days)
+    }
+}
+
 enum Ahead {
     /// A tick further ahead is somebody's wrong clock.
     static let tickMsMax: Int64 = 60_000

@@ -22,13 +22,15 @@ package struct StageFactory: Sendable {
     /// The product's: a kind of stage a topic.
     ///
     /// - Parameter isReplay: decides nothing; what was decided stands on the log.
-    static func product(_ tripRules: TripRules, isReplay: Bool, log: Log) -> StageFactory {
+    static func product(
+        _ tripRules: TripRules, kept: (cars: KeptSpan, machines: KeptSpan), isReplay: Bool, log: Log
+    ) -> StageFactory {
         StageFactory(tables: CarStore.tables + MachineStore.tables + SurveyStore.tables + TourEventStore.tables) {
             partitionLog, progress, rejects, connection in
             let partition = partitionLog.partition
             let (stage, unreadable): (any Stage, Int) =
                 switch partition.topic {
-                case Topic.machines: try machines(partitionLog, progress, rejects, on: connection)
+                case Topic.machines: try machines(partitionLog, progress, kept.machines, rejects, on: connection)
                 case Topic.dispatch:
                     (try campuses(partitionLog, progress, rejects, isReplay: isReplay, on: connection), 0)
                 case Topic.sightings:
@@ -38,7 +40,7 @@ package struct StageFactory: Sendable {
                     )
                 case Topic.tours:
                     (TourStage(place: partitionLog.place, clockMs: progress.replayClockMs, rejects: rejects), 0)
-                default: try cars(partitionLog, progress, rejects, tripRules, on: connection)
+                default: try cars(partitionLog, progress, kept.cars, rejects, tripRules, on: connection)
                 }
             if unreadable > 0 {
                 log.warning(
@@ -53,7 +55,7 @@ package struct StageFactory: Sendable {
     }
 
     private static func cars(
-        _ log: PartitionLog, _ progress: PartitionProgress, _ rejects: Rejects, _ rules: TripRules,
+        _ log: PartitionLog, _ progress: PartitionProgress, _ kept: KeptSpan, _ rejects: Rejects, _ rules: TripRules,
         on connection: Connection
     ) throws -> (CarStage, unreadable: Int) {
         var book = CarBook(
@@ -67,7 +69,7 @@ package struct StageFactory: Sendable {
         try drivers.load(book, on: connection)
         let stage = CarStage(
             log.partition, place: log.place, book: book, drivers: drivers, decoder: RecordDecoder(),
-            rejects: rejects)
+            kept: kept, rejects: rejects)
         return (stage, unreadable)
     }
 
@@ -82,12 +84,13 @@ package struct StageFactory: Sendable {
     }
 
     private static func machines(
-        _ log: PartitionLog, _ progress: PartitionProgress, _ rejects: Rejects, on connection: Connection
+        _ log: PartitionLog, _ progress: PartitionProgress, _ kept: KeptSpan, _ rejects: Rejects,
+        on connection: Connection
     ) throws -> (MachineStage, unreadable: Int) {
         let (book, rebuilt) = try MachineStore.load(
             partition: log.place.partition, clockMs: progress.clockMs == 0 ? nil : progress.clockMs, on: connection)
         let stage = MachineStage(
-            log.partition, place: log.place, book: book, decoder: RecordDecoder(), rejects: rejects)
+            log.partition, place: log.place, book: book, decoder: RecordDecoder(), kept: kept, rejects: rejects)
         stage.needsRules = book.rules.entries.isEmpty
         return (stage, rebuilt)
     }

@@ -20,6 +20,7 @@ public struct WorkerSettings {
     public var alertRules: RuleSet
     public var topics: [String]
     public var sessionTimeoutMs: Int64
+    public var kept: (cars: KeptSpan, machines: KeptSpan) = (KeptSpan(days: nil), KeptSpan(days: nil))
     /// Told of the group's assignment whenever it changes, on the worker's thread.
     public var onAssignment: ([TopicPartition]) -> Void = { _ in }
     /// Where the results go, and by what they are made; nil: by the product's cars and machines.
@@ -94,7 +95,7 @@ public final class Worker {
         publisher = RulesPublisher(settings.kafka)
         let database = Committer.Settings(
             conninfo: settings.conninfo, schema: settings.schema,
-            stages: settings.stages ?? .product(settings.tripRules, isReplay: false, log: log))
+            stages: settings.stages ?? .product(settings.tripRules, kept: settings.kept, isReplay: false, log: log))
         let events = Mailbox<Event>()
         self.events = events
         let plan = LanePlan(topics: settings.topics, lanes: settings.lanes)

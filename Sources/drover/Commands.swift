@@ -2,7 +2,8 @@ enum Commands {
     static let all: [Command] = [
         .up, .trips, .alerts, .plan, .importCars, .importMachines, .importDispatch, .importPeople, .importSightings,
         .export, .report, .query, .work, .gateway, .gatewayPoll, .gatewayLog, .pullISO, .serve, .notify, .migrate,
-        .check, .offsets, .rejected, .replay, .verify, .rulesPublish, .rulesTest, .rulesTry, .vehicle, .trip, .campus,
+        .check, .offsets, .retention, .rejected, .replay, .verify, .rulesPublish, .rulesTest, .rulesTry, .vehicle,
+        .trip, .campus,
         .people, .dispatch, .dispatchTry, .sightings, .taxonomy, .alert, .log, .token, .account, .fleet, .servers,
         .emulateMTG,
         .emulateOBD, .bench, .obdDecode, .obdPIDs, .obdCode, .outsideCheck, .outsideWeather, .outsideTravel,

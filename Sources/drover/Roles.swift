@@ -27,7 +27,11 @@ enum Roles {
         _ settings: Settings, kafka: KafkaSettings, instanceID: String?
     ) throws -> WorkerSettings {
         let lanes = Int(settings.integer("work.lanes"))
-        return WorkerSettings(
+        func kept(_ setting: String) -> KeptSpan {
+            let days = settings.integer(setting)
+            return KeptSpan(days: days == 0 ? nil : days)
+        }
+        var made = WorkerSettings(
             kafka: kafka, group: settings.text("kafka.group"), instanceID: instanceID,
             sessionTimeoutMs: settings.integer("kafka.session_timeout_ms"),
             conninfo: settings.text("postgres.url"),
@@ -35,6 +39,8 @@ enum Roles {
             batchMax: Int(settings.integer("kafka.batch_messages_max")),
             commitIntervalMs: settings.integer("work.commit_interval_ms"), tripRules: try settings.tripRules(),
             alertRules: try Rules.load(Home.path(settings.text("alerts.thresholds_dir"))), topics: Topics.readings)
+        made.kept = (kept("retention.vehicle_minute_days"), kept("retention.machine_reading_days"))
+        return made
     }
 
     /// What librdkafka has to say goes to our log, each line once in a while.

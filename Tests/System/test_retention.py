@@ -1,0 +1,156 @@
+"""Raw rows that are deleted after a while: which ones, that their sums stay, and that nothing late is added to a part."""
+import json
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from analysis import fill
+from world import connect, producer
+
+DAY = timedelta(days=1)
+
+
+@pytest.fixture(scope="module")
+def filled(world, fixtures):
+    """The recordings are years old; what one trip of now adds is not."""
+    env = fill(world, fixtures)
+    with connect(env) as connection:
+        # As if all partitions had ticked.
+        connection.execute("UPDATE drover.partition_progress SET clock_at = now()")
+        connection.execute("INSERT INTO drover.partition_progress (topic, partition, next_offset, replay_offset, clock_at) SELECT 'drover.machines', 99, 0, 0, now()")
+    return env
+
+
+def rows(env, sql, *values):
+    with connect(env) as connection:
+        return connection.execute(sql, values or None).fetchall()
+
+
+def retention(world, env, *words, **days):
+    settings = [word for table, value in days.items() for word in ("--set", f"retention.{table}_days={value}")]
+    run = world.drover.run("retention", *words, *settings, "--format", "json", env=env)
+    assert run.code == 0, run.err
+    return {row["table"]: row for row in json.loads(run.out)}
+
+
+def sums(env):
+    return [rows(env, f"SELECT * FROM drover.{table} ORDER BY 1, 2") for table in ("vehicle_day", "trip", "alert", "sighting_week", "tour_day", "ride")]
+
+
+def test_by_itself_everything_is_kept(world, filled):
+    before = {table: rows(filled, f"SELECT count(*) FROM drover.{table}") for table in ("vehicle_minute", "machine_reading", "dispatch_decision", "debug_log")}
+    found = retention(world, filled)
+    assert set(found) == set(before) and all(row["note"] == "kept for ever" and row["rows_gone"] == 0 and row["kept_days"] is None for row in found.values())
+    assert {table: rows(filled, f"SELECT count(*) FROM drover.{table}") for table in before} == before and rows(filled, "SELECT * FROM drover.retained") == []
+
+
+def test_a_dry_run_says_what_would_go_and_then_it_goes(world, filled):
+    kept = sums(filled)
+    # Back to before the last recording, which stays whole.
+    [[last]] = rows(filled, "SELECT max(start_at) FROM drover.trip")
+    days = (datetime.now(timezone.utc) - last).days + 1
+    cut = (datetime.now(timezone.utc) - (days + 2) * DAY).replace(hour=0, minute=0, second=0, microsecond=0)
+    [[old, young]] = rows(filled, "SELECT count(*) FILTER (WHERE minute_at < %s), count(*) FILTER (WHERE minute_at >= %s) FROM drover.vehicle_minute", cut, cut)
+    assert old > 0 and young > 0
+    would = retention(world, filled, "--dry-run", vehicle_minute=days)["vehicle_minute"]
+    assert (would["rows_would_go"], would["kept_days"]) == (old, days) and would["before"][:10] == str(cut.date()) and would["bytes_would_go"] > old * 100
+    assert rows(filled, "SELECT count(*) FROM drover.vehicle_minute") == [(old + young,)] and rows(filled, "SELECT * FROM drover.retained") == []
+    gone = retention(world, filled, vehicle_minute=days)["vehicle_minute"]
+    assert (gone["rows_gone"], gone["bytes_gone"]) == (old, would["bytes_would_go"]) and gone["oldest_kept"] == would["oldest_kept"]
+    assert rows(filled, "SELECT min(minute_at) >= %s, count(*) FROM drover.vehicle_minute", cut) == [(True, young)]
+    assert rows(filled, "SELECT relation, from_at FROM drover.retained") == [("vehicle_minute", cut)]
+    # Days, trips, alerts, weeks and visits are as they were, and again nothing goes.
+    assert sums(filled) == kept
+    assert retention(world, filled, vehicle_minute=days)["vehicle_minute"]["rows_gone"] == 0
+    # More days than before bring nothing back and say so no later.
+    retention(world, filled, vehicle_minute=days + 400)
+    assert rows(filled, "SELECT from_at FROM drover.retained WHERE relation = 'vehicle_minute'") == [(cut,)]
+
+
+def test_machines_keep_the_newest_old_reading(world, filled):
+    newest = rows(filled, "SELECT vehicle, max(read_at) FROM drover.machine_reading GROUP BY 1 ORDER BY 1")
+    gone = retention(world, filled, machine_reading=7, dispatch_decision=7)
+    assert rows(filled, "SELECT vehicle, read_at FROM drover.machine_reading ORDER BY 1") == newest and gone["machine_reading"]["rows_gone"] > 1000
+    assert gone["dispatch_decision"]["rows_gone"] == 40 and rows(filled, "SELECT count(*) FROM drover.dispatch_decision") == [(0,)]
+
+
+def test_a_trip_that_reaches_over_the_day_stays_whole(world, filled):
+    cut = (datetime.now(timezone.utc) - 32 * DAY).replace(hour=0, minute=0, second=0, microsecond=0)
+    with connect(filled) as connection:
+        columns = [row[0] for row in connection.execute("SELECT attname FROM pg_attribute WHERE attrelid = 'drover.trip'::regclass AND attnum > 0 AND attnotnull AND NOT attisdropped AND NOT atthasdef").fetchall()]
+        of_minute = [row[0] for row in connection.execute("SELECT attname FROM pg_attribute WHERE attrelid = 'drover.vehicle_minute'::regclass AND attnum > 0 AND attnotnull AND NOT attisdropped AND NOT atthasdef").fetchall()]
+        def put(table, names, **values):
+            connection.execute(f"INSERT INTO drover.{table} ({', '.join(names)}) VALUES ({', '.join(f'%({name})s' for name in names)})", {**dict.fromkeys(names, 0), **values})
+        for car, start, end, is_open in [("over", cut - timedelta(minutes=30), cut + timedelta(minutes=30), False), ("before", cut - timedelta(hours=3), cut - timedelta(hours=2), False),
+                                         ("open", cut - timedelta(hours=3), cut - timedelta(hours=2), True)]:
+            put("trip", columns, vehicle=car, start_at=start, end_at=end, is_open=is_open)
+            for minute in range(0, 60, 10):
+                put("vehicle_minute", of_minute, vehicle=car, minute_at=start + timedelta(minutes=minute), trip_start_at=start, samples=b"")
+    retention(world, filled, vehicle_minute=30)
+    assert dict(rows(filled, "SELECT vehicle, count(*) FROM drover.vehicle_minute WHERE vehicle IN ('over', 'before', 'open') GROUP BY 1")) == {"over": 6, "open": 6}
+    with connect(filled) as connection:
+        connection.execute("DELETE FROM drover.trip WHERE vehicle IN ('over', 'before', 'open'); DELETE FROM drover.vehicle_minute WHERE vehicle IN ('over', 'open')")
+
+
+def test_a_partition_that_is_behind_holds_it_up(world, filled):
+    with connect(filled) as connection:
+        connection.execute("UPDATE drover.partition_progress SET clock_at = now() - interval '90 days' WHERE topic = 'drover.machines' AND partition = 99")
+        found = retention(world, filled, "--dry-run", machine_reading=10)["machine_reading"]
+        assert datetime.fromisoformat(found["before"]) < datetime.now(timezone.utc) - 100 * DAY
+        connection.execute("UPDATE drover.partition_progress SET clock_at = NULL WHERE topic = 'drover.machines' AND partition = 99")
+        found = retention(world, filled, "--dry-run", machine_reading=10)["machine_reading"]
+        assert found["note"] == "no clock of drover.machines yet" and found["rows_would_go"] == 0
+        connection.execute("UPDATE drover.partition_progress SET clock_at = now() WHERE topic = 'drover.machines' AND partition = 99")
+
+
+def test_what_comes_later_than_is_kept_is_set_aside_and_what_comes_in_time_is_taken(world, env):
+    now = int(datetime.now(timezone.utc).timestamp() * 1000)
+    days = {"retention.vehicle_minute_days": 30, "retention.machine_reading_days": 30}
+    worker = world.worker(env, "kept", **days)
+    sender = producer(world.brokers)
+    def send(topic, vehicle, ago_days, **values):
+        for second in range(3):
+            ts = now - ago_days * 86_400_000 + second * 1000
+            record = {"schema": 1, "kind": "reading", "id": f"{vehicle}-{ts}", "vehicle": vehicle, "ts": ts, **values}
+            sender.produce(topic, key=vehicle.encode(), value=json.dumps(record).encode())
+    for ago in (29, 31):
+        send("drover.cars", f"late-car-{ago}", ago, speed_kmh=30)
+        send("drover.machines", f"late-mtg-{ago}", ago, model="8R Tractor", coolant_c=80)
+    assert sender.flush(20) == 0
+    world.work_off(env)
+    world.tick()
+    world.work_off(env)
+    worker.stop()
+    assert rows(env, "SELECT DISTINCT vehicle FROM drover.vehicle_minute WHERE vehicle LIKE 'late%'") == [("late-car-29",)]
+    assert rows(env, "SELECT DISTINCT vehicle FROM drover.machine_reading WHERE vehicle LIKE 'late%'") == [("late-mtg-29",)]
+    reasons = rows(env, "SELECT topic, reason, sum(records)::int FROM drover.rejected WHERE reason LIKE '%%older than what is kept%%' GROUP BY 1, 2 ORDER BY 1")
+    # The topics also hold the recordings of the other tests, which are years old.
+    assert [topic for topic, _, _ in reasons] == ["drover.cars", "drover.machines"] and all(count > 3 and "30 days" in reason for _, reason, count in reasons)
+    assert rows(env, "SELECT count(*) FROM drover.vehicle_minute WHERE minute_at < now() - interval '31 days'") == [(0,)]
+
+
+def test_a_replay_agrees_with_what_is_left(world, fixtures):
+    """All is on the topics still: the replay has what was deleted, and the comparison begins where the rows are whole."""
+    env = fill_from_log(world, fixtures)
+    with connect(env) as connection:
+        connection.execute("UPDATE drover.partition_progress SET clock_at = now()")
+    gone = retention(world, env, vehicle_minute=(datetime.now(timezone.utc) - datetime(2018, 2, 22, tzinfo=timezone.utc)).days, machine_reading=7)
+    assert gone["vehicle_minute"]["rows_gone"] > 0 < gone["machine_reading"]["rows_gone"]
+    run = world.drover.run("replay", "--into", "again", env=env, seconds=120)
+    assert run.code == 0, run.err
+    run = world.drover.run("verify", "again", env=env, seconds=120)
+    assert run.code == 0, run.out + run.err
+    assert rows(env, "SELECT count(*) FROM again.vehicle_minute")[0] > rows(env, "SELECT count(*) FROM drover.vehicle_minute")[0]
+
+
+def fill_from_log(world, fixtures):
+    """The recordings, and nothing that the log does not have."""
+    from world import recordings
+    env = world.database()
+    for path, car in recordings(fixtures):
+        assert world.drover.run("import", "cars", path, "--vehicle", car, env=env).code == 0
+    worker = world.worker(env, "log")
+    world.work_off(env)
+    world.tick()
+    world.work_off(env)
+    worker.stop()
+    return env
