@@ -39,6 +39,7 @@ let package = Package(
         library("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
         library("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
         library("CXlsxwriter", pkgConfig: "xlsxwriter", apt: "libxlsxwriter-dev"),
+        library("CPango", pkgConfig: "pangocairo", apt: "libpango1.0-dev"),
         library("CYaml", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
         library("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
         .systemLibrary(name: "CEpoll"),
@@ -70,6 +71,7 @@ let package = Package(
         pure("Tours", ["Fleet", "Wire", "Itineraries", "Zip"]),
         pure("Tiles", ["Wire", "Zip", "CSQLite"]),
         pure("Secrets", ["CSodium"]),
+        pure("Paper", ["CPango"]),
         pure("Outbound", ["CCurl"]),
         pure("Sockets", ["CEpoll", "COpenSSL", "CSodium"]),
         pure(
@@ -90,7 +92,8 @@ let package = Package(
                 "Fleet", "Wire", "Alerts", "Kafka", "Outbound", "Postgres", "Secrets", "Storage", "Surveys", "Reports",
                 "Observe", "COpenSSL",
             ]),
-        pure("Reports", ["Fleet", "Wire", "Trips", "Alerts", "Trials", "Surveys", "Storage", "Postgres", "Zip"]),
+        pure(
+            "Reports", ["Fleet", "Wire", "Trips", "Alerts", "Trials", "Surveys", "Storage", "Postgres", "Paper", "Zip"]),
         pure(
             "Web",
             [

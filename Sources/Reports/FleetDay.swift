@@ -52,6 +52,7 @@ struct FleetDay: ReportOutput {
         ]
     }
 
+    var untilMs: Int64 { day.toMs }
     var count: Int { trips.count + alerts.count }
     var title: String {
         (content == .trips ? "Trips of \(day.text)" : "Fleet day \(day.text)")
@@ -140,36 +141,46 @@ struct FleetDay: ReportOutput {
         return table
     }
 
-    var main: String {
-        var body = """
-            <p class="soft">\(HTMLText.escaped(day.zone)), \(day.hours) hours. Trips count on the day they begin.</p>
-            <ul class="tiles">
-            """
-        for tile in totals.tiles(ask.units) { body += "<li>\(tile.name)<b>\(tile.text)</b></li>" }
-        body += "</ul>\n" + tripTable + "\n"
+    var blocks: [ReportBlock] {
+        var blocks: [ReportBlock] = [
+            .note("\(day.zone), \(day.hours) hours. Trips count on the day they begin."),
+            .figures(totals.tiles(ask.units)), .table(tripTable),
+        ]
         let weathers = trips.compactMap(\.weather)
         if let fetched = weathers.map(\.fetched).max() {
             let sources = Set(weathers.map(\.source)).sorted().joined(separator: ", ")
-            body +=
-                "<p class=\"soft\">Weather of the hour a trip began in: \(HTMLText.escaped(sources)), last fetched "
-                + "\(fetched).</p>\n"
+            blocks.append(.note("Weather of the hour a trip began in: \(sources), last fetched \(fetched)."))
         }
-        if discarded > 0 { body += "<p class=\"soft\">\(discarded) discarded by the driver, not counted.</p>\n" }
+        if discarded > 0 { blocks.append(.note("\(discarded) discarded by the driver, not counted.")) }
+        let revised = trips.filter { $0.revisedMs != nil }.count
+        if revised > 0 { blocks.append(.note("\(revised) of the trips were corrected by data that came late.")) }
         for filling in fillings {
-            body +=
-                "<p>\(HTMLText.escaped(filling.vehicle)) was refuelled from "
-                + "\(short(filling.text(filling.refuelling.beforeMilliPct), 0) ?? "") to "
-                + "\(short(filling.text(filling.refuelling.afterMilliPct), 0) ?? "") %"
-                + "\(filling.litres.map { ", about \($0) L" } ?? ""), by \(day.clock(filling.refuelling.untilMs)).</p>\n"
+            blocks.append(
+                .sentence(
+                    "\(filling.vehicle) was refuelled from "
+                        + "\(short(filling.text(filling.refuelling.beforeMilliPct), 0) ?? "") to "
+                        + "\(short(filling.text(filling.refuelling.afterMilliPct), 0) ?? "") %"
+                        + "\(filling.litres.map { ", about \($0) L" } ?? ""), by \(day.clock(filling.refuelling.untilMs))."
+                ))
         }
-        if content == .tripsAndAlerts { body += alertTable + "\n" }
-        if readings.isEmpty { return body }
-        body += "<h2>Speed</h2>\n"
-        for (trip, readings) in zip(trips, readings) { body += chart(trip, readings) }
-        return body
+        if content == .tripsAndAlerts { blocks.append(.table(alertTable)) }
+        if !day.isOneDay, !trips.isEmpty { blocks.append(.bars(distances)) }
+        if readings.isEmpty { return blocks }
+        return blocks + [.heading("Speed")] + zip(trips, readings).map { .speed(line($0, $1)) }
     }
 
-    private var tripTable: String {
+    private var distances: ReportBars {
+        let unit = ask.units == .us ? "mi" : "km"
+        var byDay: [String: Double] = [:]
+        for trip in trips {
+            let km = Double(trip.trip.totals.distanceMm) / 1e6
+            byDay[String(day.minute(trip.trip.startMs).prefix(10)), default: 0] +=
+                ShownValue(km, unit: "km", in: ask.units).value
+        }
+        return ReportBars(title: "Distance by day, \(unit)", bars: day.bars(byDay))
+    }
+
+    private var tripTable: ReportTable {
         let isUS = ask.units == .us
         func shown(_ figure: String?, _ unit: String, _ decimals: Int) -> String? {
             figure.flatMap { Double($0) }.flatMap {
@@ -177,7 +188,7 @@ struct FleetDay: ReportOutput {
             }.flatMap { short(Decimal.text($0, decimals: decimals), decimals) }
         }
         let (distance, speed) = isUS ? ("mi", "mph") : ("km", "km/h")
-        return HTMLText.table(
+        return ReportTable(
             caption: "Trips",
             headers: [
                 .word("Vehicle"), .text("Driver"), .text("Tag"), .word("Start"), .word("End"),
@@ -203,29 +214,29 @@ struct FleetDay: ReportOutput {
             }, empty: "No trip began in this time.")
     }
 
-    private var alertTable: String {
-        HTMLText.table(
+    private var alertTable: ReportTable {
+        ReportTable(
             caption: "Alerts",
             headers: [
-                .word("Vehicle"), .text("Model"), .text("Parameter"), .html("Severity"), .text("State"),
+                .word("Vehicle"), .text("Model"), .text("Parameter"), .word("Severity"), .text("State"),
                 .text("Alert when"),
                 .word("Opened"), .word("Resolved"), .number("Worst"), .prose("What to do"),
             ],
             rows: alerts.map { alert in
                 [
                     alert.vehicle, alert.model, alert.parameter,
-                    "<span class=\"\(alert.severity)\">\(alert.severity)</span>", alert.state, alert.rule,
+                    alert.severity, alert.state, alert.rule,
                     day.minute(alert.openedMs), alert.resolvedMs.map(day.minute), alert.worstValue, alert.advice,
                 ]
-            }, empty: "No alert was open in this time.")
+            }, empty: "No alert was open in this time.", classes: 3)
     }
 
-    private func chart(_ trip: TripRead, _ readings: [CarReading]) -> String {
-        let title =
-            "\(trip.vehicle), \(day.clock(trip.trip.startMs)) to \(day.clock(trip.trip.endMs)): speed in km/h over minutes"
-        let svg = SpeedChart.svg(readings, gapMs: rules.gapMs, label: title)
-        return "<h3>\(HTMLText.escaped(title))</h3>\n"
-            + (svg ?? "<p class=\"empty\">No speed was read on this trip.</p>") + "\n"
+    private func line(_ trip: TripRead, _ readings: [CarReading]) -> SpeedLine {
+        SpeedLine(
+            readings, gapMs: rules.gapMs,
+            title:
+                "\(trip.vehicle), \(day.clock(trip.trip.startMs)) to \(day.clock(trip.trip.endMs)): speed in km/h over minutes"
+        )
     }
 }
 

@@ -20,7 +20,8 @@ enum FuelReport {
             rows: days.keys.sorted().map { key in
                 [.text(key.day), .text(key.vehicle)] + Use(days[key]!).fields
             }, adds: ["trips"],
-            others: Dictionary(uniqueKeysWithValues: zip(columns.dropFirst(2), all.fields)))
+            others: Dictionary(uniqueKeysWithValues: zip(columns.dropFirst(2), all.fields)),
+            drawn: [ReportFigure(by: "day", of: "fuel_l"), ReportFigure(by: "day", of: "distance_km")])
     }
 
     private struct Key: Hashable, Comparable {

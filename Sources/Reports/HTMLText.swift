@@ -63,6 +63,9 @@ package enum HTMLText {
         var style = ""
         /// The cells are HTML already.
         var isHTML = false
+        var isNumber: Bool { style == " class=\"n\"" }
+        /// Cells may be broken into lines.
+        var wraps: Bool { style.isEmpty || style == " class=\"prose\"" }
         package static func text(_ text: String) -> Header { Header(text: text) }
         package static func number(_ text: String) -> Header { Header(text: text, style: " class=\"n\"") }
         /// Ids and times: broken in two they cannot be read.
@@ -91,7 +94,7 @@ package enum HTMLText {
         .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.75rem;margin:1rem 0;padding:0;list-style:none}
         .tiles li{border:1px solid var(--line);border-radius:.4rem;padding:.6rem .8rem}.tiles b{display:block;font-size:1.35rem}
         .warning{color:var(--warn);font-weight:600}.critical{color:var(--crit);font-weight:700}.soon{color:var(--accent);font-weight:600}
-        svg[role=img]{width:100%;height:auto;display:block}svg .axis{stroke:var(--line)}svg text{fill:var(--soft);font-size:11px}svg .speed{fill:none;stroke:var(--accent);stroke-width:1.5}
+        svg[role=img]{width:100%;height:auto;display:block}svg .axis{stroke:var(--line)}svg text{fill:var(--soft);font-size:11px}svg .speed{fill:none;stroke:var(--accent);stroke-width:1.5}svg .bar{fill:var(--accent)}
         .narrow{max-width:30rem;margin:0 auto}.fields{display:grid;gap:.35rem;margin:1rem 0}.fields button{margin-top:.6rem;justify-self:start}
         input,select,textarea,button{font:inherit;color:inherit;background:var(--back);border:1px solid var(--soft);border-radius:.4rem;padding:.5rem .6rem}
         input:not([type=checkbox]),select,textarea{width:100%}button{background:var(--accent);color:var(--back);border-color:var(--accent);cursor:pointer;min-height:2.75rem;padding:.5rem 1rem}

@@ -92,7 +92,10 @@ package struct Report: Sendable {
         Report(
             "alerts", "Alerts", "alerts that were open at any time of the span, by which rule, and who has seen them",
             of: .vehicle, hasFleets: true, roles: vehicleReaders, empty: "No alert was open in this time."
-        ) { report, ask, source in try report.rows("report_alerts", ask, source) },
+        ) { report, ask, source in
+            try report.rows(
+                "report_alerts", ask, source, drawn: [ReportFigure(by: "opened", title: "Alerts opened by day")])
+        },
         Report(
             "maintenance", "Machine maintenance",
             "of each machine its engine hours, services, and what was due at the end of the span", of: .vehicle,
@@ -102,20 +105,27 @@ package struct Report: Sendable {
             "dispatch-day", "Dispatch", "rides asked for, served, cancelled; waiting and riding, by hour of the day",
             of: .campus, roles: [.dispatcher, .operator, .administrator], isOfInstallation: true,
             empty: "Nobody asked for a ride in this time."
-        ) { report, ask, source in try report.rows("dispatch_day", ask, source, blanks: ["hour": "whole day"]) },
+        ) { report, ask, source in
+            try report.rows(
+                "dispatch_day", ask, source, blanks: ["hour": "whole day"],
+                drawn: [ReportFigure(by: "hour", of: "requests"), ReportFigure(by: "hour", of: "served")])
+        },
         Report(
             "survey-day", "Surveys", "walks, sightings and individuals of each site by day", of: .site,
             roles: [.researcher, .operator, .administrator], isOfInstallation: true,
             empty: "No walk began in this time."
         ) { report, ask, source in
             try report.rows(
-                "report_surveys", ask, source, adds: ["walks", "sightings", "individuals", "distance_km", "walking_h"])
+                "report_surveys", ask, source, adds: ["walks", "sightings", "individuals", "distance_km", "walking_h"],
+                drawn: [ReportFigure(by: "day", of: "sightings"), ReportFigure(by: "day", of: "walks")])
         },
         Report(
             "tour-visits", "Tour visits", "downloads of each tour and visits of its waypoints by day", of: .tour,
             roles: [.ranger, .administrator], empty: "Nobody told of a visit in this time."
         ) { report, ask, source in
-            try report.rows("report_tours", ask, source, adds: ["downloads", "visits"])
+            try report.rows(
+                "report_tours", ask, source, adds: ["downloads", "visits"],
+                drawn: [ReportFigure(by: "day", of: "visits"), ReportFigure(by: "day", of: "downloads")])
         },
     ]
 
@@ -127,7 +137,7 @@ package struct Report: Sendable {
     /// One question with the parameters that all of them have: the fifth is the fleet, or the zone where there are no fleets.
     private func rows(
         _ query: String, _ ask: ReportAsk, _ source: Source, adds: Set<String> = [],
-        blanks: [String: String] = [:]
+        blanks: [String: String] = [:], drawn: [ReportFigure] = []
     ) throws -> ReportRows {
         let rows = try source.connection.query(
             source.queries[query],
@@ -139,7 +149,7 @@ package struct Report: Sendable {
         return ReportRows(
             self, ask, columns: rows.columns,
             rows: try rows.map { row in try rows.columns.indices.map { try row.value($0) } }, adds: adds,
-            blanks: blanks)
+            blanks: blanks, drawn: drawn)
     }
 
     static func check(_ rows: Int) throws(Fault) {

@@ -4,8 +4,10 @@ package protocol ReportOutput {
     var title: String { get }
     /// Rows of all its tables: none means that there is nothing to tell.
     var count: Int { get }
-    /// What stands in the page below its title, HTML already.
-    var main: String { get }
+    /// What it tells, from top to bottom.
+    var blocks: [ReportBlock] { get }
+    /// When its span ends.
+    var untilMs: Int64 { get }
     var sheets: [ReportSheet] { get }
     func csv() -> String
     func json() -> String
@@ -14,7 +16,7 @@ package protocol ReportOutput {
 }
 
 public enum ReportFormat: String, CaseIterable, Sendable {
-    case html, csv, json, xlsx, table
+    case html, csv, json, xlsx, pdf, table
 
     public var mediaType: String {
         switch self {
@@ -22,6 +24,7 @@ public enum ReportFormat: String, CaseIterable, Sendable {
         case .csv: "text/csv; charset=utf-8"
         case .json: "application/json"
         case .xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+        case .pdf: "application/pdf"
         case .table: "text/plain; charset=utf-8"
         }
     }
@@ -29,15 +32,19 @@ public enum ReportFormat: String, CaseIterable, Sendable {
 
 extension ReportOutput {
     /// The report as a file.
-    package func file(_ format: ReportFormat) -> [UInt8] {
+    package func file(_ format: ReportFormat) throws -> [UInt8] {
         switch format {
         case .html: Array(html().utf8)
         case .csv: Array(csv().utf8)
         case .json: Array((json() + "\n").utf8)
         case .xlsx: Spreadsheet.file(sheets)
+        case .pdf: try PaperReport(title: title, blocks).file(untilMs: untilMs)
         case .table: Array((text() + "\n").utf8)
         }
     }
+
+    /// What stands in the page below its title, HTML already.
+    package var main: String { blocks.map(\.html).joined() }
 
     /// A page of its own, which a mail can hold: no script, no other file.
     package func html() -> String {

@@ -19,17 +19,19 @@ struct ReportRows: ReportOutput {
     private let rows: [[FieldValue]]
     private let sums: [FieldValue]?
     private let blanks: [String: String]
+    private let drawn: [ReportFigure]
 
     /// - Parameters:
     ///   - columns: names that end in the unit of their values.
     ///   - blanks: what people read where a column says nothing.
     ///   - adds: names of the columns that are added up.
     ///   - others: what stands below other columns, by their names.
+    ///   - drawn: its charts.
     init(
         _ report: Report, _ ask: ReportAsk, columns: [String], rows: [[FieldValue]], adds: Set<String>,
-        others: [String: FieldValue] = [:], blanks: [String: String] = [:]
+        others: [String: FieldValue] = [:], blanks: [String: String] = [:], drawn: [ReportFigure] = []
     ) {
-        self.blanks = blanks
+        (self.blanks, self.drawn) = (blanks, drawn)
         (name, span, units, empty) = (report.name, ask.span, ask.units, report.empty)
         title = "\(report.title) \(ask.span.text)" + (ask.narrowed.isEmpty ? "" : ", \(ask.narrowed)")
         let shown = columns.map { ReportUnit.of($0, ask.units) }
@@ -89,6 +91,7 @@ struct ReportRows: ReportOutput {
         }
     }
 
+    var untilMs: Int64 { span.toMs }
     var count: Int { rows.count }
 
     // MARK: Formats
@@ -161,7 +164,7 @@ struct ReportRows: ReportOutput {
         }
     }
 
-    var main: String {
+    var blocks: [ReportBlock] {
         let isNumber = columns.indices.map { index in
             !rows.isEmpty
                 && rows.allSatisfy { row in
@@ -177,7 +180,58 @@ struct ReportRows: ReportOutput {
                 : columns[index].key == "advice" || columns[index].key == "note"
                     ? .prose(columns[index].title) : .word(columns[index].title)
         }
-        return "<p class=\"soft\">\(HTMLText.escaped(span.zone)), \(span.hours) hours.</p>\n"
-            + HTMLText.table(caption: "Rows: \(rows.count)", headers: headers, rows: shownRows, empty: empty)
+        let table = ReportTable(
+            caption: "Rows: \(rows.count)", headers: headers, rows: shownRows, empty: empty, hasSums: sums != nil)
+        return [.note("\(span.zone), \(span.hours) hours."), .table(table)] + bars.map { [.bars($0)] }.joined()
     }
+
+    private var bars: [ReportBars] {
+        guard !rows.isEmpty else { return [] }
+        return drawn.compactMap { figure in
+            guard let by = columns.firstIndex(where: { $0.key == figure.by }),
+                let of = figure.of.map({ of in columns.firstIndex { $0.key == ReportUnit.of(of, units).key } }) ?? 0
+            else { return nil }
+            var values: [String: Double] = [:]
+            for row in rows {
+                guard let label = label(row[by]) else { continue }
+                values[label, default: 0] += figure.of == nil ? 1 : number(row[of])
+            }
+            let bars = figure.by == "hour" ? Self.hours(values) : span.bars(values)
+            return ReportBars(
+                title: figure.of == nil ? figure.title : "\(columns[of].title) by \(figure.by)", bars: bars)
+        }
+    }
+
+    private static func hours(_ values: [String: Double]) -> [(label: String, value: Double)] {
+        (0..<24).map { hour in
+            let label = "\(UTC.two(Int64(hour))):00"
+            return (label, values[label] ?? 0)
+        }
+    }
+
+    private func label(_ value: FieldValue) -> String? {
+        switch value {
+        case .text(let text): text
+        case .timestampMs(let ms): String(span.minute(ms).prefix(10))
+        case .null, .bool, .integer, .number, .texts: nil
+        }
+    }
+
+    private func number(_ value: FieldValue) -> Double {
+        switch value {
+        case .integer(let count): Double(count)
+        case .number(let number): number
+        case .null, .text, .bool, .timestampMs, .texts: 0
+        }
+    }
+}
+
+/// A chart of a table's rows: what it adds up, by day or by hour.
+struct ReportFigure: Sendable {
+    /// A column with days, times or hours.
+    let by: String
+    /// A column with numbers; nil: rows are counted.
+    var of: String?
+    /// Where rows are counted.
+    var title = ""
 }

@@ -52,4 +52,14 @@ public struct ReportSpan: Sendable {
     package func clock(_ ms: Int64) -> String { isOneDay ? day.clock(ms) : day.minute(ms) }
     /// `2018-02-20 19:23`
     package func minute(_ ms: Int64) -> String { day.minute(ms) }
+
+    /// A bar for each of its days, with nothing where nothing is known.
+    func bars(_ byDay: [String: Double]) -> [(label: String, value: Double)] {
+        // It was made of this day.
+        let start = CivilDate(first, zone: zone)!
+        return (0...start.days(to: CivilDate(last, zone: zone)!)).map { count in
+            let date = start.moved(by: count).text
+            return (String(date.dropFirst(5)), byDay[date] ?? 0)
+        }
+    }
 }

@@ -4,40 +4,22 @@ internal import Fleet
 enum SpeedChart {
     private static let (width, height) = (800.0, 160.0)
     private static let (left, right, top, bottom) = (38.0, 8.0, 8.0, 22.0)
-    /// More points than pixels show nothing more.
-    private static let pointsMax = 700
 
-    static func svg(_ readings: [CarReading], gapMs: Int64, label: String) -> String? {
-        let speeds = readings.compactMap { reading in reading[.speed].map { (ts: reading.ts, kmh: Double($0) / 1_000) }
-        }
-        guard let first = speeds.first, let last = speeds.last, last.ts > first.ts else { return nil }
-        let peak = max(10, (speeds.map(\.kmh).max()! / 20).rounded(.up) * 20)
+    /// Nil: no speed was read.
+    static func svg(_ line: SpeedLine) -> String? {
+        guard !line.runs.isEmpty else { return nil }
         func x(_ ts: Int64) -> Double {
-            left + (width - left - right) * Double(ts - first.ts) / Double(last.ts - first.ts)
+            left + (width - left - right) * Double(ts - line.fromMs) / Double(line.toMs - line.fromMs)
         }
-        func y(_ kmh: Double) -> Double { height - bottom - (height - top - bottom) * kmh / peak }
-        var path = ""
-        var before: Int64?
-        for point in thinned(speeds) {
-            // A hole stays a hole: the line is broken where readings are missing.
-            let isBroken =
-                before.map { point.ts - $0 > max(gapMs, (last.ts - first.ts) / Int64(pointsMax) * 3) } ?? true
-            path += "\(isBroken ? "M" : "L")\(text(x(point.ts))) \(text(y(point.kmh)))"
-            before = point.ts
-        }
+        func y(_ kmh: Double) -> Double { height - bottom - (height - top - bottom) * kmh / line.peakKmh }
+        let path = line.runs.map { run in
+            run.enumerated().map { "\($0 == 0 ? "M" : "L")\(text(x($1.ts))) \(text(y($1.kmh)))" }.joined()
+        }.joined()
         return """
-            <svg viewBox="0 0 \(Int(width)) \(Int(height))" role="img" aria-label="\(HTMLText.escaped(label))">
-            \(grid(peak, y))\(minutes(first.ts, last.ts, x))<path class="speed" d="\(path)"/>
+            <svg viewBox="0 0 \(Int(width)) \(Int(height))" role="img" aria-label="\(HTMLText.escaped(line.title))">
+            \(grid(line.peakKmh, y))\(minutes(line, x))<path class="speed" d="\(path)"/>
             </svg>
             """
-    }
-
-    /// The highest reading of each pixel column: peaks must not vanish.
-    private static func thinned(_ speeds: [(ts: Int64, kmh: Double)]) -> [(ts: Int64, kmh: Double)] {
-        let group = max(1, speeds.count / pointsMax)
-        return stride(from: 0, to: speeds.count, by: group).map { start in
-            speeds[start..<min(start + group, speeds.count)].max { $0.kmh < $1.kmh }!
-        }
     }
 
     private static func grid(_ peak: Double, _ y: (Double) -> Double) -> String {
@@ -47,11 +29,9 @@ enum SpeedChart {
         }.joined()
     }
 
-    private static func minutes(_ from: Int64, _ to: Int64, _ x: (Int64) -> Double) -> String {
-        let total = Double(to - from) / 60_000
-        let step = [1.0, 2, 5, 10, 15, 30, 60, 120, 240, 480].first { total / $0 <= 10 } ?? 1_440
-        return stride(from: 0, through: total, by: step).map { minute in
-            let at = x(from + Int64(minute * 60_000))
+    private static func minutes(_ line: SpeedLine, _ x: (Int64) -> Double) -> String {
+        line.minutes.map { minute in
+            let at = x(line.fromMs + Int64(minute * 60_000))
             // A label at the edge would be cut in half.
             let anchor = at > width - right - 24 ? "end" : "middle"
             return
@@ -59,7 +39,36 @@ enum SpeedChart {
         }.joined()
     }
 
-    private static func text(_ value: Double) -> String {
+    static func text(_ value: Double) -> String {
         Decimal.text(Decimal.scaled(value, decimals: 1) ?? 0, decimals: 1)
+    }
+}
+
+/// Bars by day or hour as inline SVG.
+enum BarChart {
+    private static let (width, height) = (800.0, 180.0)
+    private static let (left, right, top, bottom) = (48.0, 8.0, 8.0, 22.0)
+    private static let labelsMax = 12
+
+    static func svg(_ chart: ReportBars) -> String {
+        let scale = chart.scale
+        let step = (width - left - right) / Double(max(1, chart.bars.count))
+        func y(_ value: Double) -> Double { height - bottom - (height - top - bottom) * value / scale.most }
+        let grid = scale.marks.map { mark in
+            "<line class=\"axis\" x1=\"\(Int(left))\" x2=\"\(Int(width - right))\" y1=\"\(SpeedChart.text(y(mark)))\" y2=\"\(SpeedChart.text(y(mark)))\"/>"
+                + "<text x=\"\(Int(left) - 6)\" y=\"\(SpeedChart.text(y(mark) + 4))\" text-anchor=\"end\">\(SpeedChart.text(mark))</text>"
+        }
+        let bars = chart.bars.enumerated().filter { $0.element.value > 0 }.map { index, bar in
+            "<rect class=\"bar\" x=\"\(SpeedChart.text(left + step * (Double(index) + 0.15)))\" y=\"\(SpeedChart.text(y(bar.value)))\" "
+                + "width=\"\(SpeedChart.text(step * 0.7))\" height=\"\(SpeedChart.text(height - bottom - y(bar.value)))\"/>"
+        }
+        let labels = chart.labelled(most: labelsMax).map { index in
+            "<text x=\"\(SpeedChart.text(left + step * (Double(index) + 0.5)))\" y=\"\(Int(height) - 6)\" text-anchor=\"middle\">\(HTMLText.escaped(chart.bars[index].label))</text>"
+        }
+        return """
+            <svg viewBox="0 0 \(Int(width)) \(Int(height))" role="img" aria-label="\(HTMLText.escaped(chart.title)); the figures are in the table">
+            \(grid.joined())\(bars.joined())\(labels.joined())
+            </svg>
+            """
     }
 }

@@ -76,9 +76,9 @@ public final class ReportSite: Sendable {
             } catch let fault as Report.Fault {
                 return .problem(422, type: "too-many-rows", detail: "\(fault).")
             }
-            let body = output.file(format)
+            let body = try output.file(format)
             guard format != .html else { return .page(String(decoding: body, as: UTF8.self)) }
-            let name = "\(wanted.report.name)-\(wanted.ask.span.date.replacing("/", with: "-to-")).\(format.rawValue)"
+            let name = ReportFile.name(wanted.report, wanted.ask, format)
             return Response(
                 200,
                 headers: [

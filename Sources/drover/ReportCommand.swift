@@ -30,11 +30,15 @@ extension Command {
             .init("--to", "TIME", "compare: drives before this time (default: a year after the change)"),
             .init(
                 "--format", "F",
-                "html, csv, json, xlsx or table (default: html, of trips table; compare: csv, json, table)"),
+                "html, csv, json, xlsx, pdf or table (default: html, of trips table; compare: csv, json, table)"),
+            .init("--save", "PLACE", "a file, or a folder in which it gets a name that says what it is"),
         ] + SettingsSource.options,
         example: "drover report trips --date 2018-02-20 --zone Europe/Berlin --vehicle seat-leon",
         run: { arguments in
-            if arguments.operands == ["compare"] { return try compare(arguments) }
+            if arguments.operands == ["compare"] {
+                if arguments.has("--save") { throw UsageError("--save is not for compare: send its output to a file") }
+                return try compare(arguments)
+            }
             guard arguments.operands.count == 1, let report = Report.named(arguments.operands[0]) else {
                 throw UsageError("name one report: \(Report.all.map(\.name).joined(separator: ", ")) or compare")
             }
@@ -47,9 +51,17 @@ extension Command {
                 rules: try settings.tripRules(), price: settings.fuelPrice, queries: try Home.reportQueries(),
                 connection: try Connection(conninfo: settings.text("postgres.reader_url", or: "postgres.url")))
             do {
-                Out.result(try report.run(ask, source).file(format))
+                let bytes = try report.run(ask, source).file(format)
+                guard let place = arguments.text("--save") else {
+                    Out.result(bytes)
+                    return .done
+                }
+                Out.result(
+                    try ReportFile.write(bytes, named: ReportFile.name(report, ask, format), to: place))
             } catch let fault as Report.Fault {
                 throw Failure("\(report.name): \(fault)")
+            } catch let fault as ReportFile.Fault {
+                throw Failure(fault.description)
             }
             return .done
         })

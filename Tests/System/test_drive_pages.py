@@ -159,13 +159,13 @@ def test_a_fleet_managers_way_from_log_in_to_a_report_and_its_files(fleet, page,
     looked_at(page, screenshots, "report-trips")
 
     words = ["trips", "--date", "2018-02-20", "--fleet", "north"]
-    for name, form in [("CSV", "csv"), ("JSON", "json"), ("XLSX", "xlsx"), ("HTML", "html")]:
+    for name, form in [("CSV", "csv"), ("JSON", "json"), ("XLSX", "xlsx"), ("PDF", "pdf"), ("HTML", "html")]:
         link = page.get_by_role("link", name=name, exact=True).get_attribute("href")
         status, headers, body = raw(fleet.entered("manager"), link)
         assert status == 200 and body == fleet.command(*words, "--format", form), form
         assert body == raw(fleet.entered("manager"), link)[2], "run again it is the same"
         if form != "html":
-            assert headers["Content-Disposition"] == f'attachment; filename="trips-2018-02-20.{form}"'
+            assert headers["Content-Disposition"] == f'attachment; filename="trips-2018-02-20-fleet-north.{form}"'
     [row] = csv.DictReader(io.StringIO(fleet.command(*words, "--format", "csv").decode()))
     [thing] = json.loads(fleet.command(*words, "--format", "json"))["trips"]
     header, only = spreadsheet(fleet.command(*words, "--format", "xlsx"))["Trips"]
@@ -234,7 +234,7 @@ def test_every_report_is_the_commands_in_every_format(fleet, report):
     for words, query in [(["--date", "2026-05-14"], "date=2026-05-14"), (["--date", "2018-02-20", "--span", "week", "--zone", "America/New_York", "--units", "us"],
                                                                            "date=2018-02-20&span=week&zone=America/New_York&units=us"),
                          (["--date", "2018-01-01", "--until", "2018-12-31"], "date=2018-01-01&until=2018-12-31&span=range"), (["--date", "1999-01-01"], "date=1999-01-01")]:
-        for form in ("html", "csv", "json", "xlsx", "table"):
+        for form in ("html", "csv", "json", "xlsx", "pdf", "table"):
             status, headers, body = raw(root, f"/reports/{report}?{query}&format={form}")
             assert status == 200 and body == fleet.command(report, *words, "--format", form), (words, form)
             if form == "json":
