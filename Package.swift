@@ -93,7 +93,11 @@ let package = Package(
                 "Observe", "COpenSSL",
             ]),
         pure(
-            "Reports", ["Fleet", "Wire", "Trips", "Alerts", "Trials", "Surveys", "Storage", "Postgres", "Paper", "Zip"]),
+            "Reports",
+            [
+                "Fleet", "Wire", "Trips", "Alerts", "Trials", "Surveys", "Storage", "Postgres", "Observe", "Paper",
+                "Zip",
+            ]),
         pure(
             "Web",
             [

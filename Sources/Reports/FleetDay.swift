@@ -39,16 +39,18 @@ struct FleetDay: ReportOutput {
     }
 
     /// All that began in the span, discarded ones, too.
-    static func trips(_ ask: ReportAsk, _ source: Report.Source) throws -> [TripRead] {
-        let rows = try source.connection.query(source.queries["day_trips"], parameters(ask))
-        try Report.check(rows.count)
+    static func trips(
+        _ ask: ReportAsk, _ source: Report.Source, most: Int64 = Report.rowsMax
+    ) throws -> [TripRead] {
+        let rows = try source.connection.query(source.queries["day_trips"], parameters(ask, most: most))
+        try Report.check(rows.count, most: most)
         return try rows.map { try TripRead($0, price: source.price) }
     }
 
-    private static func parameters(_ ask: ReportAsk) -> [Parameter] {
+    private static func parameters(_ ask: ReportAsk, most: Int64 = Report.rowsMax) -> [Parameter] {
         [
             .timestampMs(ask.span.fromMs), .timestampMs(ask.span.toMs), .text(ask.of), .text(ask.fleet),
-            .int8(Report.rowsMax + 1),
+            .int8(most + 1),
         ]
     }
 

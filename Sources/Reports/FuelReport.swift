@@ -2,26 +2,34 @@ internal import Fleet
 internal import Postgres
 internal import Trips
 
-/// What each car has used by day. Fuel and cost cover the trips whose fuel is known; `fuel_trips` says how many.
+/// What each car has used by day, or over all the days where these would be more rows than a person reads. Fuel and cost cover the trips whose fuel is known; `fuel_trips` says how many.
 enum FuelReport {
     private static let columns = [
         "day", "vehicle", "trips", "fuel_trips", "distance_km", "driving_h", "idle_pct", "fuel_l",
         "consumption_l_per_100km", "cost", "currency",
     ]
 
+    /// A month of some thousand cars.
+    private static let tripsMax: Int64 = 200_000
+
     static func read(_ report: Report, _ ask: ReportAsk, _ source: Report.Source) throws -> ReportRows {
-        let trips = try FleetDay.trips(ask, source).filter { !$0.isDiscarded }
-        let days = Dictionary(grouping: trips) { read in
-            Key(day: ZonedDay.date(ofMs: read.trip.startMs, zone: ask.span.zone), vehicle: read.vehicle)
+        let trips = try FleetDay.trips(ask, source, most: tripsMax).filter { !$0.isDiscarded }
+        var days = Dictionary(grouping: trips) { read in
+            Key(day: String(ask.span.minute(read.trip.startMs).prefix(10)), vehicle: read.vehicle)
         }
+        let isByDay = days.count <= Report.rowsMax
+        if !isByDay { days = Dictionary(grouping: trips) { Key(day: ask.span.date, vehicle: $0.vehicle) } }
+        try Report.check(days.count)
         let all = Use(trips)
+        let revised = trips.filter { $0.revisedMs != nil }.count
         return ReportRows(
             report, ask, columns: columns,
             rows: days.keys.sorted().map { key in
                 [.text(key.day), .text(key.vehicle)] + Use(days[key]!).fields
             }, adds: ["trips"],
             others: Dictionary(uniqueKeysWithValues: zip(columns.dropFirst(2), all.fields)),
-            drawn: [ReportFigure(by: "day", of: "fuel_l"), ReportFigure(by: "day", of: "distance_km")])
+            drawn: isByDay ? [ReportFigure(by: "day", of: "fuel_l"), ReportFigure(by: "day", of: "distance_km")] : [],
+            said: revised == 0 ? [] : ["\(revised) of the trips were corrected by data that came late."])
     }
 
     private struct Key: Hashable, Comparable {

@@ -152,9 +152,9 @@ package struct Report: Sendable {
             blanks: blanks, drawn: drawn)
     }
 
-    static func check(_ rows: Int) throws(Fault) {
-        guard rows > rowsMax else { return }
+    static func check(_ rows: Int, most: Int64 = rowsMax) throws(Fault) {
+        guard rows > most else { return }
         throw Fault(
-            description: "this is more than \(rowsMax) rows: ask for fewer days, or for one vehicle, fleet or site")
+            description: "this is more than \(most) rows: ask for fewer days, or for one vehicle, fleet or site")
     }
 }

@@ -20,6 +20,7 @@ struct ReportRows: ReportOutput {
     private let sums: [FieldValue]?
     private let blanks: [String: String]
     private let drawn: [ReportFigure]
+    private let said: [String]
 
     /// - Parameters:
     ///   - columns: names that end in the unit of their values.
@@ -27,11 +28,13 @@ struct ReportRows: ReportOutput {
     ///   - adds: names of the columns that are added up.
     ///   - others: what stands below other columns, by their names.
     ///   - drawn: its charts.
+    ///   - said: sentences below the rows.
     init(
         _ report: Report, _ ask: ReportAsk, columns: [String], rows: [[FieldValue]], adds: Set<String>,
-        others: [String: FieldValue] = [:], blanks: [String: String] = [:], drawn: [ReportFigure] = []
+        others: [String: FieldValue] = [:], blanks: [String: String] = [:], drawn: [ReportFigure] = [],
+        said: [String] = []
     ) {
-        (self.blanks, self.drawn) = (blanks, drawn)
+        (self.blanks, self.drawn, self.said) = (blanks, drawn, said)
         (name, span, units, empty) = (report.name, ask.span, ask.units, report.empty)
         title = "\(report.title) \(ask.span.text)" + (ask.narrowed.isEmpty ? "" : ", \(ask.narrowed)")
         let shown = columns.map { ReportUnit.of($0, ask.units) }
@@ -182,7 +185,15 @@ struct ReportRows: ReportOutput {
         }
         let table = ReportTable(
             caption: "Rows: \(rows.count)", headers: headers, rows: shownRows, empty: empty, hasSums: sums != nil)
-        return [.note("\(span.zone), \(span.hours) hours."), .table(table)] + bars.map { [.bars($0)] }.joined()
+        return [.note("\(span.zone), \(span.hours) hours."), .table(table)] + notes.map { .note($0) }
+            + bars.map { [.bars($0)] }.joined()
+    }
+
+    /// What is said below the rows.
+    private var notes: [String] {
+        guard let place = columns.firstIndex(where: { $0.key == "revised" }) else { return said }
+        let revised = rows.filter { $0[place] != .null }.count
+        return said + (revised == 0 ? [] : ["\(revised) of the rows were corrected by data that came late."])
     }
 
     private var bars: [ReportBars] {

@@ -248,6 +248,21 @@ public struct SettingRow: Sendable {
             "decimals of a degree that it is told to find an address; 4 are about 11 m"),
         SettingRow("geocoder.kept_days", .integer(1...3_660), "30", "how long an answer is kept"),
         SettingRow(
+            "reports.folder", .text, "",
+            "folder that schedules with `--file` write their reports into; empty: there is none"),
+        SettingRow(
+            "reports.grace_s", .integer(0...86_400), "900",
+            "a scheduled report waits so long after the end of its days for data that comes late"),
+        SettingRow(
+            "reports.look_s", .integer(1...604_800), "86400",
+            "how often it is looked whether late data has changed a scheduled report"),
+        SettingRow(
+            "reports.look_days", .integer(0...400), "35",
+            "for so many days after it fell due; 0: never"),
+        SettingRow(
+            "reports.keep_days", .integer(1...3_650), "400",
+            "so long scheduled reports are kept for the page (400 of a schedule at most)"),
+        SettingRow(
             "mail.server", .text, "",
             "smtp://HOST:PORT (with STARTTLS, unless it is on this machine) or smtps://HOST:PORT; empty: no mail goes out"
         ),

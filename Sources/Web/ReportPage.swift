@@ -26,7 +26,7 @@ struct ReportPage {
     var html: String {
         """
         <h1>Reports</h1>
-        <p class="soft">Days are those of \(HTMLText.escaped(caller.clock.zone)), figures in \(caller.units == "us" ? "US" : "metric") units, as <a href="/account">your account</a> says.</p>
+        <p class="soft">Days are those of \(HTMLText.escaped(caller.clock.zone)), figures in \(caller.units == "us" ? "US" : "metric") units, as <a href="/account">your account</a> says. <a href="/reports/schedules">Reports that come by themselves</a>.</p>
         \(form)
         \(result)
         \(found == nil ? list : "")

@@ -1,7 +1,8 @@
 enum Commands {
     static let all: [Command] = [
         .up, .trips, .alerts, .plan, .importCars, .importMachines, .importDispatch, .importPeople, .importSightings,
-        .export, .report, .query, .work, .gateway, .gatewayPoll, .gatewayLog, .pullISO, .serve, .notify, .migrate,
+        .export, .report, .schedule, .query, .work, .gateway, .gatewayPoll, .gatewayLog, .pullISO, .serve, .notify,
+        .migrate,
         .check, .offsets, .retention, .rejected, .replay, .verify, .rulesPublish, .rulesTest, .rulesTry, .vehicle,
         .trip, .campus,
         .people, .dispatch, .dispatchTry, .sightings, .taxonomy, .alert, .log, .token, .account, .fleet, .servers,

@@ -3,6 +3,7 @@ import Observe
 import Outbound
 import Outside
 import Secrets
+import Reports
 import Settings
 import Web
 
@@ -110,11 +111,13 @@ extension Roles {
         let post = try NoticeRole.post(settings, log: log)
         let alertmanager = try NoticeRole.alertmanager(settings, log: log)
         let forward = try ForwardRole.relay(settings, log: log)
+        let reports = try ReportRole.scheduler(settings, log: log)
         var roles = [RunningRole("notices") { notices.run(shouldStop: $0) }]
         if let mail { roles.append(RunningRole("mail") { mail.run(shouldStop: $0) }) }
         if let post { roles.append(RunningRole("post") { post.run(shouldStop: $0) }) }
         if let alertmanager { roles.append(RunningRole("alertmanager") { alertmanager.run(shouldStop: $0) }) }
         if let forward { roles.append(RunningRole("forward") { forward.run(shouldStop: $0) }) }
+        if let reports { roles.append(RunningRole("reports") { reports.run(shouldStop: $0) }) }
         return roles
     }
 }

@@ -105,6 +105,8 @@ struct PageRole {
             queries: queries, rules: rules, price: settings.fuelPrice, uploads: uploads, streams: streams,
             troubleCodes: TroubleCodeFolder(try Home.path(settings.text("cars.trouble_codes_dir")))
         ).add(to: &router)
+        // Before single reports.
+        ScheduleSite(door: door, assets: assets, queries: queries).add(to: &router)
         ReportSite(
             door: door, conninfo: settings.text("postgres.reader_url", or: "postgres.url"), assets: assets,
             queries: queries, rules: rules, price: settings.fuelPrice

@@ -1,0 +1,65 @@
+internal import Alerts
+internal import Fleet
+internal import Observe
+internal import Postgres
+internal import Storage
+
+/// Makes reports as their accounts see them: on a connection that has an account's sight for one transaction, as pages have it.
+final class ReportMaker {
+    /// A report that takes longer would keep all others waiting.
+    private static let timeoutMs = 600_000
+
+    private let settings: ReportSchedulerSettings
+    private var page, reader: Connection?
+
+    init(_ settings: ReportSchedulerSettings) { self.settings = settings }
+
+    func make(
+        _ schedule: ReportSchedule, dueMs: Int64, roles: [String]
+    ) throws -> (ReportLedger.Made, any ReportOutput) {
+        let report = schedule.report
+        guard !report.roles.isDisjoint(with: Set(roles.compactMap(Role.init))) else {
+            throw ReportScheduler.Hopeless(description: "its account has none of the roles that this report is for")
+        }
+        guard let ask = schedule.ask(dueMs: dueMs) else {
+            throw ReportScheduler.Hopeless(description: "there are no such days in \(schedule.zone)")
+        }
+        let startMs = Clock.steadyMs()
+        let output = try report.isOfInstallation ? readAll(report, ask) : read(report, ask, as: schedule.account)
+        let made = ReportLedger.Made(
+            span: ask.span, rows: output.count, name: ReportFile.name(report, ask, schedule.format),
+            mediaType: schedule.format.mediaType, bytes: try output.file(schedule.format),
+            facts: ReportFacts(output).bytes,
+            tookMs: Clock.steadyMs() - startMs)
+        return (made, output)
+    }
+
+    private func read(_ report: Report, _ ask: ReportAsk, as account: String) throws -> any ReportOutput {
+        let connection = try opened(&page, settings.pageConninfo)
+        return try connection.transaction(Connection.beginSnapshot) {
+            try connection.execute("SET LOCAL statement_timeout = \(ReportMaker.timeoutMs)")
+            try Sight.take(account, on: connection)
+            return try report.run(ask, source(connection))
+        }
+    }
+
+    /// Of reports whose rows belong to no account: who may ask for one sees all of it.
+    private func readAll(_ report: Report, _ ask: ReportAsk) throws -> any ReportOutput {
+        let connection = try opened(&reader, settings.readerConninfo)
+        return try connection.transaction(Connection.beginSnapshot) {
+            try connection.execute("SET LOCAL statement_timeout = \(ReportMaker.timeoutMs)")
+            return try report.run(ask, source(connection))
+        }
+    }
+
+    private func opened(_ connection: inout Connection?, _ conninfo: String) throws -> Connection {
+        if let open = connection, open.isOpen { return open }
+        let made = try Connection(conninfo: conninfo, applicationName: "drover-reports")
+        connection = made
+        return made
+    }
+
+    private func source(_ connection: Connection) -> Report.Source {
+        Report.Source(rules: settings.rules, price: settings.price, queries: settings.queries, connection: connection)
+    }
+}

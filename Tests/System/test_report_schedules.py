@@ -1,0 +1,447 @@
+"""Reports at times of their own: cron by a zone's clock, each due time once whoever is killed, mailed with the rights of an account,
+revised when data comes late."""
+import hashlib
+import random
+import re
+import signal
+import time
+from datetime import datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
+
+import pytest
+from certificates import self_signed
+from test_accounts import Site
+from test_gateway import wait_until
+from people import enter, PASSWORD, Visitor
+from test_drive_pages import raw
+from test_pages import looked_at
+from test_reports import facts, text
+from world import connect
+
+UTC = timezone.utc
+DAY_MS = 86_400_000
+
+# MARK: when
+
+
+def field(word, low, high, names=()):
+    """An independent reading of one field of a crontab."""
+    values = set()
+    for part in word.split(","):
+        span, _, step = part.partition("/")
+        if span == "*":
+            first, last = low, high
+        else:
+            ends = [names.index(end.lower()) if end.lower() in names else int(end) for end in span.split("-")]
+            first, last = ends[0], ends[-1]
+        values |= set(range(first, last + 1, int(step or 1)))
+    return values
+
+
+MONTHS = ["", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
+
+
+def due_times(cron, zone, since, until):
+    """Minute by minute, by the zone database of Python: what the clock shows for the first time, and what it leaves out at the first moment after."""
+    minute, hour, day, month, weekday = cron.split()
+    minutes, hours, days = field(minute, 0, 59), field(hour, 0, 23), field(day, 1, 31)
+    months, weekdays = field(month, 1, 12, MONTHS), {value % 7 for value in field(weekday, 0, 7, WEEKDAYS)}
+
+    def fits(wall):
+        if wall.minute not in minutes or wall.hour not in hours or wall.month not in months:
+            return False
+        in_month, in_week = wall.day in days, (wall.weekday() + 1) % 7 in weekdays
+        return in_month and in_week if "*" in (day[0], weekday[0]) else in_month or in_week
+    found, at, place = set(), since - timedelta(days=2), ZoneInfo(zone)
+    shown, before = set(), None
+    while at <= until:
+        wall = at.astimezone(place).replace(tzinfo=None)
+        if before and wall > before + timedelta(minutes=1):
+            skipped = before + timedelta(minutes=1)
+            while skipped < wall:
+                if fits(skipped):
+                    found.add(at)
+                skipped += timedelta(minutes=1)
+        if wall not in shown and fits(wall):
+            found.add(at)
+        shown.add(wall)
+        before = wall if before is None or wall > before else before
+        at += timedelta(minutes=1)
+    return sorted(moment for moment in found if since < moment <= until)
+
+
+def told(drover, cron, zone, since, count):
+    run = drover.run("schedule", "next", cron, "--zone", zone, "--since", since.strftime("%Y-%m-%dT%H:%M:%SZ"), "--count", str(count))
+    assert run.code == 0, run.err
+    return [datetime.fromisoformat(line.replace("Z", "+00:00")) for line in run.out.split()]
+
+
+# A spring and an autumn day of each, where it has them in 2026; Kathmandu and Sao Paulo have none, Casablanca goes back for Ramadan.
+CHANGES = [("Europe/Berlin", "2026-03-29"), ("Europe/Berlin", "2026-10-25"), ("America/New_York", "2026-03-08"), ("America/New_York", "2026-11-01"),
+           ("Australia/Lord_Howe", "2026-10-04"), ("Australia/Lord_Howe", "2026-04-05"), ("Asia/Kathmandu", "2026-03-29"), ("Africa/Casablanca", "2026-02-15"),
+           ("Africa/Casablanca", "2026-03-22"), ("America/Sao_Paulo", "2018-11-04"), ("America/Sao_Paulo", "2018-02-18")]
+
+
+@pytest.mark.parametrize("zone, day", CHANGES)
+def test_what_falls_due_around_a_day_of_23_or_25_hours(drover, zone, day):
+    since = datetime.fromisoformat(day).replace(tzinfo=UTC) - timedelta(days=1)
+    for cron in ["0 6 * * *", "30 2 * * *", "15 1 * * *", "*/20 * * * *", "5,35 0-3 * * *", "0 0 * * *", "59 23 * * *", "45 1-2 * * sun"]:
+        expected = due_times(cron, zone, since, since + timedelta(days=3))
+        assert told(drover, cron, zone, since, len(expected)) == expected, cron
+
+
+def test_what_falls_due_is_what_another_reading_of_the_crontab_says(drover):
+    chance, zones = random.Random(7), ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "Africa/Casablanca", "UTC"]
+
+    def any_field(low, high, names=()):
+        kind = chance.randrange(6)
+        a, b = sorted(chance.sample(range(low, high + 1), 2))
+        named = names[a] if names and a < len(names) and names[a] else str(a)
+        return ["*", str(a), f"{a}-{b}", f"*/{chance.randint(2, high)}", f"{a}-{b}/{chance.randint(1, 5)}", f"{named},{b}"][kind]
+    for number in range(40):
+        cron = " ".join([any_field(0, 59), any_field(0, 23), any_field(1, 28), chance.choice(["*", any_field(1, 12, MONTHS)]), any_field(0, 6, WEEKDAYS)])
+        zone, since = zones[number % len(zones)], datetime(2026, chance.randint(1, 12), chance.randint(1, 28), chance.randint(0, 23), tzinfo=UTC)
+        expected = due_times(cron, zone, since, since + timedelta(days=21))[:400]
+        if expected:
+            assert told(drover, cron, zone, since, len(expected)) == expected, (cron, zone, since)
+
+
+def test_leap_days_come_and_what_never_comes_is_refused(drover):
+    assert told(drover, "0 0 29 2 *", "UTC", datetime(2096, 3, 1, tzinfo=UTC), 1) == [datetime(2104, 2, 29, tzinfo=UTC)]
+    for wrong in ["0 6 * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *", "* * * * 8", "5-3 * * * *", "*/0 * * * *", "5/10 * * * *", "a * * * *", "1,,2 * * * *",
+                  "0 0 30 2 *", "0 0 31 4,6 *", "", "* * * * * *", "-1 * * * *", "1- * * * *", "*-5 * * * *", "0 0 * * mon-"]:
+        run = drover.run("schedule", "next", wrong)
+        assert run.code == 2 and "cron" not in run.out, (wrong, run.out)
+
+
+# MARK: what becomes of it
+
+
+@pytest.fixture(scope="module")
+def desk(world, tmp_path_factory, fixtures):
+    folder = tmp_path_factory.mktemp("schedules")
+    desk = Desk(world, folder, self_signed(folder, "mail"), fixtures)
+    yield desk
+    desk.close()
+
+
+class Desk:
+    """Recorded drives of one car, two fleets with a manager each, a real mail server; `drover notify` as production has it."""
+
+    def __init__(self, world, folder, certificate, fixtures):
+        self.world, self.env, self.folder = world, world.database(), folder / "kept"
+        self.folder.mkdir()
+        drives = fixtures / "cars" / "kit-seat-leon"
+        for file in sorted(drives.glob("*.1hz.csv")):
+            if "Beschleunigung" not in file.name:
+                run = world.drover.run("import", "cars", file, "--vehicle", "seat-leon", env=self.env)
+                assert run.code == 0, run.err
+        self.worker = world.worker(self.env, "schedules")
+        world.work_off(self.env)
+        self.site = Site(world, self.env, certificate, folder)
+        self.office = self.site.office
+        self.stop()
+        for account, roles in [("manager", ["fleet_manager"]), ("other", ["fleet_manager"]), ("root", ["administrator"]), ("wanja", ["ranger"])]:
+            self.site.with_account(account, f"{account}@example.org", PASSWORD, *roles)
+        self.run("INSERT INTO drover.fleet (fleet, name) VALUES ('north', 'North'), ('south', 'South')")
+        self.run("INSERT INTO drover.fleet_vehicle VALUES ('north', 'car', 'seat-leon')")
+        self.run("INSERT INTO drover.fleet_member VALUES ('north', 'manager'), ('south', 'other')")
+
+    def run(self, sql, *values):
+        with connect(self.env) as connection:
+            cursor = connection.execute(sql, values or None)
+            return cursor.fetchall() if cursor.description else cursor.rowcount
+
+    def notify(self, *more):
+        words = [word for key, value in (("postgres.page_url", self.site.pages), ("postgres.reader_url", self.site.web), ("reports.folder", self.folder),
+                                         ("reports.grace_s", 0), ("web.public_url", "http://127.0.0.1:1")) for word in ("--set", f"{key}={value}")]
+        return self.office.notify(*words, *more)
+
+    def stop(self):
+        for relay in self.office.relays:
+            relay.stop()
+        self.office.relays.clear()
+
+    def add(self, report, account, *words):
+        run = self.world.drover.run("schedule", "add", report, "--account", account, *words, env=self.env)
+        assert run.code == 0, run.err
+        return int(run.out)
+
+    def runs(self, schedule):
+        return self.run("SELECT state, first_date, last_date, tries, rows, mails, revision, change, reason, content FROM drover.report_run WHERE schedule_id = %s ORDER BY due_at", schedule)
+
+    def is_settled(self, *schedules):
+        """All that is due stands in the ledger and was made."""
+        [[open_ones]] = self.run("""SELECT count(*) FROM drover.report_schedule s WHERE schedule_id = ANY (%s) AND (next_due_at IS NULL AND trouble IS NULL
+            OR EXISTS (SELECT FROM drover.report_run r WHERE r.schedule_id = s.schedule_id AND r.state = 'waiting'))""", list(schedules))
+        return open_ones == 0
+
+    def command(self, *words):
+        import os
+        import subprocess
+        return subprocess.run([self.world.drover.program, "report", *words], capture_output=True, timeout=120, env={**os.environ, **self.env}, check=True).stdout
+
+    def end(self, *schedules):
+        self.stop()
+        for schedule in schedules:
+            assert self.world.drover.run("schedule", "remove", schedule, env=self.env).code == 0
+        self.run("DELETE FROM drover.mail")
+        self.office.box.mails.clear()
+
+    def close(self):
+        self.worker.stop()
+        self.site.close()
+
+
+def test_a_long_past_is_caught_up_as_far_as_a_hundred_and_says_what_it_leaves_out(desk):
+    schedule = desk.add("trips", "manager", "--cron", "0 6 * * *", "--zone", "Europe/Berlin", "--as", "json", "--since", "2018-02-01T05:30:00Z")
+    short = desk.add("trips", "manager", "--cron", "0 6 * * *", "--zone", "Europe/Berlin", "--since", (datetime.now(UTC) - timedelta(days=9)).strftime("%Y-%m-%dT%H:%M:%SZ"))
+    desk.notify()
+    wait_until(lambda: desk.is_settled(schedule, short), 120)
+    for made, count in ((schedule, 100), (short, 9)):
+        rows = desk.run("SELECT due_at, state, first_date FROM drover.report_run WHERE schedule_id = %s ORDER BY due_at", made)
+        walls = [row[0].astimezone(ZoneInfo("Europe/Berlin")) for row in rows]
+        assert len(rows) == count and {row[1] for row in rows} == {"done"} and {(wall.hour, wall.minute) for wall in walls} == {(6, 0)}
+        assert [row[2] for row in rows] == [str(wall.date() - timedelta(days=1)) for wall in walls]
+        assert len({wall.date() for wall in walls}) == count and (walls[-1].date() - walls[0].date()).days == count - 1
+        [[left_out]] = desk.run("SELECT left_out_at FROM drover.report_schedule WHERE schedule_id = %s", made)
+        assert (left_out is None) if count == 9 else left_out.astimezone(ZoneInfo("Europe/Berlin")).date() == walls[0].date() - timedelta(days=1)
+    desk.end(schedule, short)
+
+
+def test_days_add_up_to_their_month(desk):
+    import json
+    days = desk.add("trips", "manager", "--cron", "0 6 * * *", "--zone", "Europe/Berlin", "--as", "json", "--since", "2018-01-31T12:00:00Z")
+    month = desk.add("trips", "manager", "--cron", "0 6 1 3 *", "--zone", "Europe/Berlin", "--span", "month", "--as", "json", "--since", "2018-02-02T00:00:00Z")
+    # Nothing falls due after that: the past of one month alone.
+    desk.run("""INSERT INTO drover.report_run (schedule_id, due_at, try_at) SELECT %s, day + interval '6 hours', day
+                FROM generate_series(timestamptz '2018-02-02 Europe/Berlin', '2018-03-01 Europe/Berlin', '1 day') day""", days)
+    desk.run("UPDATE drover.report_schedule SET planned_until = now() WHERE schedule_id = %s", days)
+    desk.notify()
+    wait_until(lambda: desk.is_settled(days, month), 120)
+    made = [json.loads(bytes(run[9])) for run in desk.runs(days)]
+    assert [report["date"] for report in made] == [f"2018-02-{day:02}" for day in range(1, 29)]
+    whole = next(report for report in (json.loads(bytes(run[9])) for run in desk.runs(month)) if report["date"] == "2018-02-01/2018-02-28")
+    for figure in ("trips", "distance_km", "idle_s", "integrated_s", "sharp_brakings"):
+        assert sum(report["totals"][figure] for report in made) == pytest.approx(whole["totals"][figure], abs=1e-6)
+    assert whole["totals"]["trips"] == 3
+    desk.end(days, month)
+
+
+def test_it_has_the_rights_of_its_account_and_the_bytes_of_the_command(desk):
+    since = ["--cron", "0 6 1 3 *", "--span", "month", "--since", "2026-02-28T00:00:00Z"]
+    wanted = ["--date", "2026-02-01", "--span", "month"]
+    own = [desk.add("fleet-day", "manager", *since, "--as", form, "--file") for form in ("html", "csv", "json", "xlsx", "pdf")]
+    past = ["--cron", "0 6 1 3 *", "--span", "month", "--since", "2018-02-28T00:00:00Z"]
+    seen, unseen = desk.add("trips", "manager", *past, "--as", "csv"), desk.add("trips", "other", *past, "--as", "csv")
+    strange = desk.add("dispatch-day", "manager", *since)
+    desk.notify()
+    wait_until(lambda: desk.is_settled(*own, seen, unseen, strange), 120)
+    for schedule, form in zip(own, ("html", "csv", "json", "xlsx", "pdf")):
+        [run] = desk.runs(schedule)
+        assert run[0] == "done" and bytes(run[9]) == desk.command("fleet-day", *wanted, "--format", form)
+        assert (desk.folder / f"{schedule}-fleet-day-2026-02-01-to-2026-02-28.{form}").read_bytes() == bytes(run[9])
+        if form == "pdf":
+            assert "Fleet day 2026-02-01 to 2026-02-28" in text(bytes(run[9]))
+    assert sum(run[4] for run in desk.runs(seen)) == 3 and b"seat-leon" in bytes(desk.runs(seen)[0][9])
+    assert sum(run[4] for run in desk.runs(unseen)) == 0 and b"seat-leon" not in b"".join(bytes(run[9]) for run in desk.runs(unseen))
+    # What cannot be made is seen and stops no other.
+    [run] = desk.runs(strange)
+    assert run[0] == "failed" and "roles" in run[8]
+    listed = desk.world.drover.run("schedule", "runs", strange, env=desk.env)
+    assert "failed" in listed.out and "roles" in listed.out
+    desk.end(*own, seen, unseen, strange)
+
+
+def test_it_comes_by_mail_once_also_when_nobody_was_there(desk):
+    when = ["--cron", "0 6 1 3 *", "--span", "month", "--since", "2026-02-28T00:00:00Z"]
+    page, paper = desk.add("trips", "manager", *when, "--mail", "manager", "--mail", "root", "--as", "html"), desk.add("fuel", "manager", *when, "--mail", "manager", "--as", "pdf")
+    # Two at a time, and one that is killed.
+    first, _ = desk.notify(), desk.notify()
+    wait_until(lambda: len(desk.office.box.mails) >= 3, 60)
+    wait_until(lambda: desk.is_settled(page, paper), 30)
+    mails = sorted((mail[1][0], mail[2]["Subject"], mail[2]) for mail in desk.office.box.mails)
+    assert [(to, subject) for to, subject, _ in mails] == [
+        ("manager@example.org", "Fuel 2026-02-01 to 2026-02-28"), ("manager@example.org", "Trips of 2026-02-01 to 2026-02-28"),
+        ("root@example.org", "Trips of 2026-02-01 to 2026-02-28")]
+    [file] = list(mails[0][2].iter_attachments())
+    assert file.get_content_type() == "application/pdf" and facts(file.get_content())["Title"] == "Fuel 2026-02-01 to 2026-02-28"
+    assert "fuel-2026-02-01-to-2026-02-28.pdf" == file.get_filename()
+    html = mails[1][2].get_body(("html",)).get_content()
+    assert html.replace("\r\n", "\n").strip() == desk.command("trips", "--date", "2026-02-01", "--span", "month", "--format", "html").decode().strip()
+    assert "/reports/schedules" in mails[1][2].get_body(("plain",)).get_content()
+    assert len({mail[2]["Message-ID"] for mail in desk.office.box.mails}) == 3
+    desk.end(page, paper)
+
+
+def test_killed_again_and_again_each_due_time_is_told_once(desk):
+    schedules = [desk.add("trips", "manager", "--cron", "0 * * * *", "--as", form, "--mail", "manager", "--since",
+                          (datetime.now(UTC) - timedelta(hours=40)).strftime("%Y-%m-%dT%H:%M:%SZ")) for form in ("html", "pdf")]
+    chance = random.Random(11)
+    for _ in range(12):
+        relays = [desk.notify(), desk.notify()]
+        time.sleep(chance.uniform(0.2, 1.2))
+        for relay in relays:
+            relay.signal(signal.SIGKILL)
+    desk.stop()
+    desk.notify()
+    wait_until(lambda: desk.is_settled(*schedules), 120)
+    wait_until(lambda: desk.office.rows() == {}, 60)
+    for schedule in schedules:
+        due = desk.run("SELECT due_at, state, mails FROM drover.report_run WHERE schedule_id = %s ORDER BY due_at", schedule)
+        assert 40 <= len(due) <= 41 and {row[1:] for row in due} == {("done", 1)}
+        assert {later[0] - sooner[0] for sooner, later in zip(due, due[1:])} == {timedelta(hours=1)}
+        # A mail that was sent and not yet marked comes again under its own name: never two mails of one run.
+        ids = [mail[2]["Message-ID"] for mail in desk.office.box.mails if mail[2]["Message-ID"].startswith(f"<report-{schedule}-")]
+        assert len(set(ids)) == len(due)
+    desk.end(*schedules)
+
+
+def test_stopped_over_a_due_time_it_is_made_once_of_the_right_days(desk):
+    schedule = desk.add("trips", "manager", "--cron", "0 6 * * *", "--zone", "Pacific/Auckland", "--mail", "manager")
+    # As if it had been planned last two days ago, before two due times.
+    desk.run("UPDATE drover.report_schedule SET planned_until = timestamptz '2026-04-04 12:00 Pacific/Auckland', next_due_at = '2026-04-05 06:00 Pacific/Auckland', cron = '0 6 5 4 *' WHERE schedule_id = %s", schedule)
+    desk.notify()
+    wait_until(lambda: desk.is_settled(schedule), 60)
+    wait_until(lambda: len(desk.office.box.mails) == 1, 30)
+    desk.stop()
+    desk.notify()
+    desk.run("UPDATE drover.report_schedule SET next_due_at = now() WHERE schedule_id = %s", schedule)
+    wait_until(lambda: desk.run("SELECT next_due_at > now() FROM drover.report_schedule WHERE schedule_id = %s", schedule) == [(True,)], 30)
+    # Summer time ended there on the 5th: the day before had 24 hours by its own clock.
+    assert [run[:3] for run in desk.runs(schedule)] == [("done", "2026-04-04", "2026-04-04")]
+    assert len(desk.office.box.mails) == 1
+    desk.end(schedule)
+
+
+def test_what_was_missed_while_it_was_off_stays_missed(desk):
+    schedule = desk.add("trips", "manager", "--cron", "0 6 * * *", "--since", (datetime.now(UTC) - timedelta(days=5)).strftime("%Y-%m-%dT%H:%M:%SZ"))
+    assert desk.world.drover.run("schedule", "off", schedule, env=desk.env).code == 0
+    desk.notify()
+    assert desk.world.drover.run("schedule", "on", schedule, env=desk.env).code == 0
+    wait_until(lambda: desk.is_settled(schedule), 30)
+    assert desk.runs(schedule) == []
+    assert desk.world.drover.run("schedule", "run", schedule, env=desk.env).code == 0
+    wait_until(lambda: [run[0] for run in desk.runs(schedule)] == ["done"], 30)
+    desk.end(schedule)
+
+
+def test_a_failing_one_waits_longer_each_time_and_stops_no_other(desk):
+    when = ["--cron", "0 6 1 3 *", "--since", "2026-02-28T00:00:00Z"]
+    failing, good, lost = desk.add("trips", "manager", *when, "--file"), desk.add("trips", "manager", *when), desk.add("trips", "other", *when)
+    desk.run("UPDATE drover.account SET disabled_at = now() WHERE account = 'other'")
+    # The folder goes away while it runs.
+    away = desk.folder.with_name("away")
+    desk.notify()
+    wait_until(lambda: desk.is_settled(failing, good, lost), 60)
+    desk.folder.rename(away)
+    try:
+        desk.run("UPDATE drover.report_run SET state = 'waiting', tries = 0, try_at = now() WHERE schedule_id = %s", failing)
+        wait_until(lambda: desk.runs(failing)[0][3] >= 1, 30)
+        [run] = desk.runs(failing)
+        assert run[0] == "waiting" and "no such folder" in run[8]
+        desk.run("UPDATE drover.report_run SET tries = 5, try_at = now() WHERE schedule_id = %s", failing)
+        wait_until(lambda: desk.runs(failing)[0][3] == 6, 30)
+        [[waits]] = desk.run("SELECT extract(epoch FROM try_at - now())::int FROM drover.report_run WHERE schedule_id = %s", failing)
+        assert 250 < waits <= 320
+    finally:
+        away.rename(desk.folder)
+    desk.run("UPDATE drover.report_run SET try_at = now() WHERE schedule_id = %s", failing)
+    wait_until(lambda: desk.runs(failing)[0][0] == "done", 30)
+    assert [run[0] for run in desk.runs(good)] == ["done"]
+    [run] = desk.runs(lost)
+    assert run[0] == "failed" and "disabled" in run[8] and run[9] is None
+    desk.run("UPDATE drover.account SET disabled_at = NULL WHERE account = 'other'")
+    desk.end(failing, good, lost)
+
+
+def test_data_that_comes_late_revises_what_was_told_and_is_mailed_when_asked_for(desk):
+    schedule = desk.add("trips", "manager", "--cron", "0 6 1 3 *", "--span", "month", "--as", "csv", "--mail", "manager", "--since", "2018-02-28T00:00:00Z")
+    desk.run("UPDATE drover.report_schedule SET planned_until = now() WHERE schedule_id = %s", schedule)
+    desk.run("INSERT INTO drover.report_run (schedule_id, due_at) VALUES (%s, '2018-03-01T06:00Z')", schedule)
+    desk.notify("--set", "reports.look_s=1", "--set", "reports.look_days=400")
+    wait_until(lambda: desk.is_settled(schedule), 60)
+    wait_until(lambda: len(desk.office.box.mails) == 1, 30)
+    desk.run("UPDATE drover.report_run SET look_at = now() WHERE schedule_id = %s", schedule)
+    [before] = desk.runs(schedule)
+    # The same again: nothing is revised.
+    wait_until(lambda: desk.run("SELECT look_at IS NULL OR look_at > now() FROM drover.report_run WHERE schedule_id = %s", schedule) == [(True,)], 30)
+    assert desk.runs(schedule)[0][6] == 0
+    desk.run("UPDATE drover.trip SET distance_mm = distance_mm + 1000000, revised_at = now() WHERE start_at = (SELECT min(start_at) FROM drover.trip WHERE start_at >= '2018-02-01')")
+    desk.run("UPDATE drover.report_run SET look_at = now() WHERE schedule_id = %s", schedule)
+    wait_until(lambda: desk.runs(schedule)[0][6] == 1, 30)
+    [after] = desk.runs(schedule)
+    assert bytes(after[9]) != bytes(before[9]) and after[7].startswith("1 row changed\n") and "distance_km" in after[7] and "→" in after[7]
+    assert hashlib.sha256(bytes(after[9])).hexdigest() in desk.world.drover.run("schedule", "runs", schedule, "--format", "csv", env=desk.env).out
+    # Nobody asked for it to be mailed.
+    assert len(desk.office.box.mails) == 1 and desk.office.rows() == {}
+    desk.run("UPDATE drover.report_run SET wants_mail = true WHERE schedule_id = %s", schedule)
+    wait_until(lambda: len(desk.office.box.mails) == 2, 30)
+    [first, second] = [mail[2] for mail in desk.office.box.mails]
+    assert second["Subject"] == "Revised: Trips 2018-02-01 to 2018-02-28" and second["In-Reply-To"] == first["Message-ID"] != second["Message-ID"]
+    [file] = second.iter_attachments()
+    assert file.get_payload(decode=True) == bytes(after[9])
+    # The report itself says which row late data has corrected.
+    assert "1 of the trips were corrected" in desk.command("trips", "--date", "2018-02-01", "--span", "month", "--format", "html").decode()
+    desk.end(schedule)
+
+
+def test_somebody_lets_a_report_come_and_sees_what_became_of_it(desk, page, screenshots):
+    desk.notify("--set", "reports.look_s=1")
+    address = f"http://127.0.0.1:{desk.site.port}"
+    enter(page, address, "manager", "/reports")
+    page.get_by_role("link", name="Reports that come by themselves").click()
+    page.wait_for_url("**/reports/schedules")
+    assert "Nothing comes by itself yet." in page.locator("main").inner_text()
+    page.get_by_label("Report", exact=True).select_option("trips")
+    page.get_by_label("Of", exact=True).select_option("month")
+    page.get_by_label("Comes").select_option("month")
+    page.get_by_label("At").fill("06:30")
+    page.get_by_label("As", exact=True).select_option("pdf")
+    page.get_by_label("Fleet").select_option("north")
+    page.get_by_label("By mail to me").check()
+    page.get_by_role("button", name="Make it come").press("Enter")
+    assert "From now on it comes by itself." in page.get_by_role("status").inner_text()
+    said = page.get_by_role("region", name="Trips, the month before, fleet north, PDF").inner_text()
+    assert "on the first of each month at 06:30" in said and "mail to you, here" in said
+    [[schedule, cron]] = desk.run("SELECT schedule_id, cron FROM drover.report_schedule WHERE account = 'manager'")
+    assert cron == "30 6 1 * *"
+    wait_until(lambda: desk.is_settled(schedule), 30)
+    page.get_by_role("button", name="Run now").click()
+    wait_until(lambda: [run[0] for run in desk.runs(schedule)] == ["done"], 30)
+    desk.run("UPDATE drover.report_run SET revision = 1, change = %s WHERE schedule_id = %s", "1 row changed\nseat-leon 2026-10-02 08:00: distance_km 10.3 → 12.1", schedule)
+    page.goto(f"{address}/reports/schedules")
+    assert "revised by data that came late" in page.get_by_role("region", name=re.compile("Runs of")).inner_text()
+    page.get_by_text("What changed").click()
+    looked_at(page, screenshots, "schedules")
+    page.get_by_role("button", name=re.compile("Mail again")).click()
+    wait_until(lambda: any("Revised" in mail[2]["Subject"] for mail in desk.office.box.mails), 30)
+    link = page.get_by_role("link", name=re.compile("PDF of")).get_attribute("href")
+    manager, other, root = (Visitor(desk.site.port) for _ in range(3))
+    for visitor, who in ((manager, "manager"), (other, "other"), (root, "root")):
+        assert visitor.log_in(f"{who}@example.org").status == 303
+    assert raw(manager, link)[2] == bytes(desk.runs(schedule)[0][9]) and raw(root, link)[0] == 200
+    # What is another's is neither shown, switched, run nor ended.
+    assert raw(other, link)[0] == 404 and f"value=\"{schedule}\"" not in other.get("/reports/schedules").body
+    mark = other.mark()
+    for deed in ("on", "off", "end", "run", "mail"):
+        assert other.post(f"/reports/schedules/{deed}", form=mark, schedule=str(schedule), due="1700000000").status == 409, deed
+    for wrong in ({"cron": "0 6 * *"}, {"cron": "0 0 30 2 *"}, {"at": "25:00"}, {"days": "never"}, {"report": "dispatch-day"}, {"span": "year"}, {"format": "exe"}, {"of": "a b"}):
+        fields = {"report": "trips", "span": "day", "days": "day", "at": "06:00", "format": "csv", **wrong}
+        assert other.post("/reports/schedules/add", form=mark, **fields).status == 422, wrong
+    page.get_by_role("button", name=re.compile("Off: ")).click()
+    assert "next: off" in page.get_by_role("region", name="Trips, the month before, fleet north, PDF").inner_text()
+    page.get_by_role("button", name=re.compile("End: ")).click()
+    assert "Nothing comes by itself yet." in page.locator("main").inner_text()
+    # Those that come with Drover are off until an administrator takes one.
+    mark = root.mark()
+    shipped = desk.run("SELECT schedule_id, report, cron, is_enabled, account FROM drover.report_schedule WHERE shipped IS NOT NULL ORDER BY schedule_id")
+    assert [row[1:] for row in shipped] == [("fleet-day", "0 6 * * *", False, None), ("maintenance", "0 6 * * mon", False, None), ("fuel", "0 6 1 * *", False, None)]
+    assert root.post("/reports/schedules/on", form=mark, schedule=str(shipped[0][0])).status == 200
+    assert desk.run("SELECT account, mail_to, is_enabled FROM drover.report_schedule WHERE schedule_id = %s", shipped[0][0]) == [("root", ["root"], True)]
+    enter(page, address, "root", "/reports/schedules")
+    looked_at(page, screenshots, "schedules-all")
+    assert root.post("/reports/schedules/end", form=mark, schedule=str(shipped[0][0])).status == 200
+    assert desk.run("SELECT account, is_enabled FROM drover.report_schedule WHERE schedule_id = %s", shipped[0][0]) == [(None, False)]
+    desk.end()
