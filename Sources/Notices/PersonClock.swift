@@ -1,25 +1,35 @@
+internal import Fleet
 internal import Foundation
+internal import Reports
 
 /// The local clock of a person. Minutes that the day leaves out when the clocks go forward come with the first one after
 /// them; of minutes that come twice the first counts.
 struct PersonClock {
+    private let zone: String
     private let calendar: Calendar
 
     /// UTC where the zone is unknown.
     init(zone: String) {
+        self.zone = ZonedDay(date: "2026-01-01", zone: zone) == nil ? "UTC" : zone
         var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = TimeZone(identifier: zone) ?? .gmt
+        calendar.timeZone = TimeZone(identifier: self.zone) ?? .gmt
         self.calendar = calendar
     }
 
     /// The next time that the local clock shows this minute of the day, later than `ms`.
     func next(minute: Int, after ms: Int64) -> Int64 {
-        let date = Date(timeIntervalSince1970: Double(ms) / 1_000)
-        let next = calendar.nextDate(
-            after: date, matching: DateComponents(hour: minute / 60, minute: minute % 60, second: 0),
-            matchingPolicy: .nextTime, repeatedTimePolicy: .first)
-        // A zone always has a next day.
-        return Int64(((next ?? date.addingTimeInterval(86_400)).timeIntervalSince1970 * 1_000).rounded())
+        var noonMs = ms
+        // Today or tomorrow; a day that a zone leaves out altogether, as Samoa did once, has none.
+        for _ in 0..<3 {
+            let date = ZonedDay.date(ofMs: noonMs, zone: zone)
+            if let day = ZonedDay(date: date, zone: zone), let at = DayClock(day).moment(atMinute: Int64(minute)),
+                at > ms
+            {
+                return at
+            }
+            noonMs += UTC.msPerDay
+        }
+        return ms + UTC.msPerDay
     }
 
     /// Until when it is quiet at `ms`; nil: it is not. From 22:00 until 06:00 is a night; from equal to until is never.

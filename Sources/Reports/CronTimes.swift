@@ -73,12 +73,11 @@ package struct CronTimes: Sendable {
 
     /// In order; no moment twice.
     private func times(on day: CivilDate) -> [Int64] {
-        guard isDay(day), let zone = TimeZone(identifier: day.zone),
-            let zoned = ZonedDay(date: day.text, zone: day.zone)
+        guard isDay(day), let zoned = ZonedDay(date: day.text, zone: day.zone)
         else {
             return []
         }
-        let clock = DayClock(zone: zone, day: zoned)
+        let clock = DayClock(zoned)
         let walls = hours.sorted().flatMap { hour in minutes.sorted().map { hour * 60 + $0 } }
         return Set(walls.compactMap { clock.moment(atMinute: Int64($0)) }).sorted()
     }
@@ -131,39 +130,5 @@ package struct CronTimes: Sendable {
             values.formUnion(stride(from: from, through: to, by: step))
         }
         return values
-    }
-}
-
-/// From what the clock shows on a day to the moment.
-private struct DayClock {
-    private let zone: TimeZone
-    private let day: ZonedDay
-    /// Milliseconds of midnight, were the day one of UTC.
-    private let midnightMs: Int64
-    /// Seconds east of UTC that the day knows, the earlier first.
-    private let offsets: [Int64]
-
-    init(zone: TimeZone, day: ZonedDay) {
-        (self.zone, self.day) = (zone, day)
-        let parts = day.date.split(separator: "-").compactMap { Int64($0) }
-        midnightMs = UTC.days(year: parts[0], month: parts[1], day: parts[2]) * UTC.msPerDay
-        let (first, last) = (DayClock.offset(zone, day.fromMs), DayClock.offset(zone, day.toMs - 1))
-        offsets = first == last ? [first] : [first, last]
-    }
-
-    private static func offset(_ zone: TimeZone, _ ms: Int64) -> Int64 {
-        Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(ms) / 1_000)))
-    }
-
-    func moment(atMinute minute: Int64) -> Int64? {
-        for offset in offsets {
-            let ms = midnightMs + minute * 60_000 - offset * 1_000
-            if (day.fromMs..<day.toMs).contains(ms), DayClock.offset(zone, ms) == offset { return ms }
-        }
-        // The clock never shows it: the first moment after the gap.
-        let before = Date(timeIntervalSince1970: Double(day.fromMs) / 1_000 - 1)
-        guard let change = zone.nextDaylightSavingTimeTransition(after: before) else { return nil }
-        let ms = Int64((change.timeIntervalSince1970 * 1_000).rounded())
-        return (day.fromMs..<day.toMs).contains(ms) ? ms : nil
     }
 }

@@ -34,7 +34,24 @@ def fill(world, fixtures):
         rides(connection)
         sightings(connection)
         tours(connection)
+        notices(connection)
     return env
+
+
+def notices(connection):
+    """What a farmer and an analyst's colleague were told of some alerts: one by mail and webhook, one that waits, one not told."""
+    for number, (alert, vehicle) in enumerate(connection.execute("SELECT alert_id, vehicle FROM drover.alert ORDER BY alert_id LIMIT 6").fetchall()):
+        for account in ("anna", "miller"):
+            notice, state = f"n-{number:030x}{'aa' if account == 'anna' else 'bb'}", ["told", "waiting", "not_told"][number % 3]
+            connection.execute(
+                """INSERT INTO drover.notice (notice_id, alert_id, account, occasion, round, vehicle, relation, manner, state, reason, due_at)
+                   VALUES (%s, %s, %s, 'opened', 0, %s, 'owner', 'at_once', %s, 'critical: at once', now())""", [notice, alert, account, vehicle, state])
+            if state == "told":
+                for channel in ("mail", "webhook"):
+                    message = f"notice-{number:028x}{'aa' if account == 'anna' else 'bb'}{'01' if channel == 'mail' else '02'}"
+                    connection.execute("INSERT INTO drover.notice_message (message_id, account, channel, manner, state, tries, settled_at) VALUES (%s, %s, %s, 'at_once', 'sent', 2, now())",
+                                       [message, account, channel])
+                    connection.execute("INSERT INTO drover.notice_told VALUES (%s, %s)", [message, notice])
 
 
 def people(connection):

@@ -9,7 +9,7 @@ from harness import ROOT
 from world import connect
 
 VIEWS = {"vehicle_minute", "vehicle_day", "trip", "alert", "machine_reading", "service", "scan", "ride", "decision", "dispatch_hour", "survey", "sighting",
-         "species_week", "tour_day", "weather_hour"}
+         "species_week", "tour_day", "weather_hour", "notice"}
 BESIDE = {"vehicle", "fleet_vehicle", "tour_waypoint"}
 # The key of each, and the table that has its rows.
 TABLES = {"vehicle_minute": "vehicle_minute", "vehicle_day": "vehicle_day", "trip": "trip", "alert": "alert", "machine_reading": "machine_reading", "service": "service",
@@ -102,7 +102,7 @@ def test_an_analyst_sees_their_fleet_and_what_pages_show(world, filled):
             assert sorted(map(str, rows(psql, view))) == sorted(map(str, rows(page, view))), view
         # No campus is theirs; sightings, visits and weather are everybody's who has the role.
         for view, count in {"ride": 0, "decision": 0, "dispatch_hour": 0, "survey": everything["survey"], "sighting": everything["sighting"], "species_week": everything["species_week"],
-                            "tour_day": everything["tour_day"], "weather_hour": everything["weather_hour"] - 1}.items():
+                            "tour_day": everything["tour_day"], "weather_hour": everything["weather_hour"] - 1, "notice": everything["notice"] // 2}.items():
             assert len(rows(psql, view)) == count, view
     with psycopg.connect(psql_login(world, filled, "nobody")) as psql:
         assert {view: len(rows(psql, view)) for view in VIEWS | BESIDE} == {view: len(rows(psql, "tour_waypoint")) if view == "tour_waypoint" else 0 for view in VIEWS | BESIDE}
