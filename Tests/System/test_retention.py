@@ -1,10 +1,13 @@
 """Raw rows that are deleted after a while: which ones, that their sums stay, and that nothing late is added to a part."""
 import json
+import re
+import urllib.parse
 from datetime import datetime, timedelta, timezone
 
 import pytest
 from analysis import fill
-from world import connect, producer
+from people import PASSWORD, token, Visitor
+from world import connect, producer, recordings
 
 DAY = timedelta(days=1)
 
@@ -142,12 +145,36 @@ def test_a_replay_agrees_with_what_is_left(world, fixtures):
     assert rows(env, "SELECT count(*) FROM again.vehicle_minute")[0] > rows(env, "SELECT count(*) FROM drover.vehicle_minute")[0]
 
 
+def test_old_trips_are_still_shown_with_their_figures(world, fixtures):
+    env = fill_from_log(world, fixtures)
+    with connect(env) as connection:
+        connection.execute("UPDATE drover.partition_progress SET clock_at = now()")
+        connection.execute("GRANT drover_reader, drover_api TO drover_web; GRANT drover_page TO drover_pages")
+    [[vehicle, start, km]] = rows(env, "SELECT vehicle, start_at, distance_mm / 1e6 FROM drover.trip WHERE distance_mm > 0 ORDER BY start_at LIMIT 1")
+    retention(world, env, vehicle_minute=1000)
+    assert rows(env, "SELECT count(*) FROM drover.vehicle_minute WHERE vehicle = %s", vehicle) == [(0,)]
+    run = world.drover.run("trip", "export", vehicle, "--trip", start.strftime("%Y-%m-%dT%H:%M:%SZ"), "--format", "csv", env=env)
+    assert run.code == 0 and len(run.out.splitlines()) == 1, run.err
+    def login(user):
+        return re.sub(r"user='?\w+'?", f"user={user}", env["DROVER_POSTGRES_URL"])
+    server = world.drover.start("serve", "--port", "0", env={**env, "DROVER_POSTGRES_READER_URL": login("drover_web"), "DROVER_POSTGRES_PAGE_URL": login("drover_pages")})
+    visitor = Visitor(int(server.wait_for(r"at http://127\.0\.0\.1:(\d+)/", 30).group(1)))
+    run = world.drover.run("account", "add", "root", "--mail", "root@example.org", "--role", "administrator", env=env)
+    path = urllib.parse.urlsplit(run.out.strip())
+    assert visitor.post("/password", link=token(f"{path.path}?{path.query}"), password=PASSWORD, again=PASSWORD).status == 200
+    assert visitor.log_in("root@example.org").status == 303
+    page = visitor.get(f"/trips?date={start:%Y-%m-%d}")
+    assert page.status == 200 and vehicle in page.body and re.search(rf"\b{float(km):.1f}\b", page.body), page.body
+    assert visitor.get(f"/vehicles/{vehicle}").status == 200
+    server.stop()
+
+
 def fill_from_log(world, fixtures):
     """The recordings, and nothing that the log does not have."""
-    from world import recordings
     env = world.database()
     for path, car in recordings(fixtures):
         assert world.drover.run("import", "cars", path, "--vehicle", car, env=env).code == 0
+    assert world.drover.run("import", "machines", fixtures / "machines" / "readings.jsonl", env=env).code == 0
     worker = world.worker(env, "log")
     world.work_off(env)
     world.tick()
