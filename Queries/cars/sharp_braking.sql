@@ -5,11 +5,17 @@
 -- Parameter: fleet text = : a fleet's id; empty for all
 -- Plan: trip
 -- Example result:  | 18 | 1.58 | 0 | 0
-SELECT coalesce(t.driver, '') AS driver, extract(hour FROM m.minute_at AT TIME ZONE $3::text)::int AS hour, round(sum(m.distance_mm) / 1e6, 3)::float8 AS km,
+-- Trips are worked out once each, before they meet their minutes.
+WITH t AS MATERIALIZED (
+    SELECT vehicle, start_at, end_at, coalesce(driver, '') AS driver
+    FROM analyst.trip
+    WHERE start_at >= $1::date::timestamp AT TIME ZONE 'UTC' AND start_at < ($2::date + 1)::timestamp AT TIME ZONE 'UTC'
+        AND discarded_at IS NULL
+        AND ($4::text = '' OR vehicle IN (SELECT f.vehicle FROM analyst.fleet_vehicle f WHERE f.kind = 'car' AND f.fleet = $4))
+)
+SELECT t.driver, extract(hour FROM m.minute_at AT TIME ZONE $3::text)::int AS hour, round(sum(m.distance_mm) / 1e6, 3)::float8 AS km,
     sum(m.sharp_brakings) AS sharp_brakings, round(sum(m.sharp_brakings) * 1e8 / nullif(sum(m.distance_mm), 0), 2)::float8 AS per_100km
-FROM analyst.trip t JOIN analyst.vehicle_minute m ON m.vehicle = t.vehicle AND m.trip_start_at = t.start_at
+FROM t JOIN analyst.vehicle_minute m ON m.vehicle = t.vehicle AND m.trip_start_at = t.start_at
     AND m.minute_at >= date_trunc('minute', t.start_at) AND m.minute_at <= t.end_at
-WHERE t.start_at >= $1::date::timestamp AT TIME ZONE 'UTC' AND t.start_at < ($2::date + 1)::timestamp AT TIME ZONE 'UTC'
-    AND t.discarded_at IS NULL AND ($4::text = '' OR t.vehicle IN (SELECT f.vehicle FROM analyst.fleet_vehicle f WHERE f.kind = 'car' AND f.fleet = $4))
 GROUP BY 1, 2
 ORDER BY 1, 2
