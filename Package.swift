@@ -124,7 +124,8 @@ let package = Package(
             dependencies: [
                 "Alerts", "CSimdjson", "Kafka", "Observe", "Pipeline", "Postgres", "Storage", "Trips", "Wire", "Worker",
             ],
-            path: "Tests/Peers", exclude: ["dispatch", "pages", "queries", "static", "surveys"], swiftSettings: strict),
+            path: "Tests/Peers", exclude: ["dispatch", "pages", "queries", "reports", "static", "surveys"],
+            swiftSettings: strict),
         .target(
             name: "SimKit", dependencies: ["Fleet", "Pipeline", "Trips", "Alerts"], path: "Tests/SimKit",
             swiftSettings: strict),
