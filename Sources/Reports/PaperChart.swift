@@ -5,6 +5,8 @@ internal import Paper
 struct PaperChart {
     static let speedPt = 96.0
     static let barsPt = 130.0
+    /// Few bars stay bars.
+    private static let barMaxPt = 36.0
     private static let (left, right, top, bottom) = (34.0, 6.0, 4.0, 16.0)
 
     let x, y, widthPt: Double
@@ -28,9 +30,10 @@ struct PaperChart {
         let scale = bars.scale
         let up = grid(canvas, scale.marks, most: scale.most, heightPt: PaperChart.barsPt)
         let step = innerPt / Double(max(1, bars.bars.count))
+        let barPt = min(step * 0.7, PaperChart.barMaxPt)
         for (index, bar) in bars.bars.enumerated() where bar.value > 0 {
             canvas.fill(
-                x: x + PaperChart.left + step * (Double(index) + 0.15), y: up(bar.value), widthPt: step * 0.7,
+                x: x + PaperChart.left + step * (Double(index) + 0.5) - barPt / 2, y: up(bar.value), widthPt: barPt,
                 heightPt: up(0) - up(bar.value), .accent)
         }
         for index in bars.labelled(most: Int(innerPt / 34)) {

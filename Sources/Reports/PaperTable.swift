@@ -39,8 +39,9 @@ final class PaperTable {
         let heads = zip(table.headers, inner).map { PaperTable.lines($0.text, bold, canvas, within: $1) }
         (self.heads, headPt) = (heads, height(heads, bold))
         let plain = font
-        heights = table.rows.map { row in
+        heights = table.rows.enumerated().map { index, row in
             let cells = row.map(PaperTable.text)
+            if table.hasSums, index == table.rows.count - 1 { return height(cells, bold) }
             // No letter is wider than it is high: most rows need no measuring.
             let isOneLine = zip(cells, widths).allSatisfy { cell, width in
                 Double(cell.utf8.count) * sizePt <= width - 2 * PaperTable.padPt
@@ -84,7 +85,9 @@ final class PaperTable {
         return table.headers.indices.map { column in
             let header = table.headers[column]
             let cells = Set(table.rows.prefix(measuredMax).map { text($0[column]) })
-            let whole = cells.map { width($0, font) }.max() ?? 0
+            // Sums stand in bold, which is wider.
+            let sum = table.hasSums ? table.rows.last.map { width(text($0[column]), bold) } ?? 0 : 0
+            let whole = max(cells.map { width($0, font) }.max() ?? 0, sum)
             let word = header.wraps ? cells.map { longestWord($0, font) }.max() ?? 0 : whole
             let head = longestWord(header.text, bold)
             let pad = 2 * padPt + 0.5

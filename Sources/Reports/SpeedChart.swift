@@ -49,6 +49,8 @@ enum BarChart {
     private static let (width, height) = (800.0, 180.0)
     private static let (left, right, top, bottom) = (48.0, 8.0, 8.0, 22.0)
     private static let labelsMax = 12
+    /// Few bars stay bars.
+    private static let barMax = 48.0
 
     static func svg(_ chart: ReportBars) -> String {
         let scale = chart.scale
@@ -58,9 +60,10 @@ enum BarChart {
             "<line class=\"axis\" x1=\"\(Int(left))\" x2=\"\(Int(width - right))\" y1=\"\(SpeedChart.text(y(mark)))\" y2=\"\(SpeedChart.text(y(mark)))\"/>"
                 + "<text x=\"\(Int(left) - 6)\" y=\"\(SpeedChart.text(y(mark) + 4))\" text-anchor=\"end\">\(SpeedChart.text(mark))</text>"
         }
+        let wide = min(step * 0.7, barMax)
         let bars = chart.bars.enumerated().filter { $0.element.value > 0 }.map { index, bar in
-            "<rect class=\"bar\" x=\"\(SpeedChart.text(left + step * (Double(index) + 0.15)))\" y=\"\(SpeedChart.text(y(bar.value)))\" "
-                + "width=\"\(SpeedChart.text(step * 0.7))\" height=\"\(SpeedChart.text(height - bottom - y(bar.value)))\"/>"
+            "<rect class=\"bar\" x=\"\(SpeedChart.text(left + step * (Double(index) + 0.5) - wide / 2))\" y=\"\(SpeedChart.text(y(bar.value)))\" "
+                + "width=\"\(SpeedChart.text(wide))\" height=\"\(SpeedChart.text(height - bottom - y(bar.value)))\"/>"
         }
         let labels = chart.labelled(most: labelsMax).map { index in
             "<text x=\"\(SpeedChart.text(left + step * (Double(index) + 0.5)))\" y=\"\(Int(height) - 6)\" text-anchor=\"middle\">\(HTMLText.escaped(chart.bars[index].label))</text>"

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from test_actions import read
 from test_gateway import wait_until
-from test_mail import Office, certificate  # noqa: F401 (a fixture)
+from test_mail import Office, Server, certificate  # noqa: F401 (a fixture)
 from world import connect
 
 ZONE = "Europe/Berlin"
@@ -307,6 +307,32 @@ def test_corrections_go_to_those_who_were_told(farm):
     assert farm.mails()[2]["Subject"].startswith("[taken back] m-1")
     assert ("opened", "not_told", "late readings took it back before it was told") in farm.notices()
     assert len(farm.mails("deal")) == 3
+
+
+def test_what_a_mail_server_refuses_is_seen(farm):
+    """Greylisted: later, with the same id. Refused for good: said so, with the server's reason, where people look."""
+    farm.office.box.answers["miller@example.org"] = ["451 greylisted", "452 full"]
+    farm.office.box.answers["deal@example.org"] = ["550 no such user"]
+    relay = farm.notify()
+    farm.alert()
+    def messages():
+        with connect(farm.env) as connection:
+            return dict((row[0], row[1:]) for row in connection.execute("SELECT account, state, tries, answer FROM drover.notice_message WHERE account <> 'boss'").fetchall())
+    wait_until(lambda: {account: row[0] for account, row in messages().items()} == {"miller": "sent", "deal": "refused"}, 40, relay)
+    assert messages()["miller"] == ("sent", 3, "taken by the mail server") and messages()["deal"] == ("refused", 1, "the server refused it (550)")
+    assert len(farm.mails()) == 1 and farm.office.box.asked.count("miller@example.org") == 3
+    # The server is away: what waits is kept, and goes out when it is back.
+    port = farm.office.server.port
+    farm.office.server.stop()
+    farm.alert("m-2")
+    wait_until(lambda: len(messages()) == 2 and len([row for row in farm.notices(what="vehicle, state") if row == ("m-2", "told")]) == 1, 30, relay)
+    relay.process.send_signal(signal.SIGKILL)
+    relay.stop()
+    farm.office.server = Server(farm.office.box, farm.office.certificate, port=port)
+    farm.office.server.start()
+    relay = farm.notify()
+    wait_until(lambda: len(farm.mails()) == 2, 60, relay)
+    assert farm.mails()[1]["Subject"].startswith("[critical] m-2")
 
 
 def test_a_storm_killed_fifty_times(farm):
