@@ -66,8 +66,27 @@ public enum AccountBook {
                 "DELETE FROM drover.mail m USING drover.account a WHERE a.account = $1 AND lower(m.recipient) = lower(a.mail)",
                 [.text(account)])
             try end(account, connection)
-            try connection.query("DELETE FROM drover.account_identity WHERE account = $1", [.text(account)])
-            try connection.query("DELETE FROM drover.person_account WHERE account = $1", [.text(account)])
+            // Those that come with Drover are there for the next one.
+            try connection.query(
+                """
+                WITH taken AS (
+                    UPDATE drover.report_schedule SET account = NULL, is_enabled = false, mail_to = '{}', next_due_at = NULL
+                    WHERE account = $1 AND shipped IS NOT NULL RETURNING schedule_id)
+                DELETE FROM drover.report_run WHERE schedule_id IN (SELECT schedule_id FROM taken)
+                """, [.text(account)])
+            // What it is told by, and reports that it had made: their runs go with them.
+            for table in [
+                "account_identity", "person_account", "push_subscription", "notice_setting", "notice_step",
+                "report_schedule",
+            ] {
+                try connection.query("DELETE FROM drover.\(table) WHERE account = $1", [.text(account)])
+            }
+            try connection.query("DELETE FROM drover.notice_step WHERE colleague = $1", [.text(account)])
+            try connection.query(
+                "UPDATE drover.report_schedule SET mail_to = array_remove(mail_to, $1) WHERE $1 = ANY (mail_to)",
+                [.text(account)])
+            try connection.query(
+                "UPDATE drover.notice_message SET payload = NULL, link = NULL WHERE account = $1", [.text(account)])
             return try connection.query(
                 """
                 UPDATE drover.account SET mail = NULL, first_name = '', last_name = '', roles = '{}', password = NULL,

@@ -221,8 +221,22 @@ def test_an_operator_disables_erases_and_gives_roles(site):
     assert site.run("add", "x", "--mail", "no mail").code == 2 and site.run("add", "a b").code == 2
     run = site.run("list", "--format", "csv")
     assert "miller,miller@example.org,,farmer ranger,confirmed" in run.out, run.out
+    with connect(site.env) as connection:
+        connection.execute("INSERT INTO drover.account (account) VALUES ('boss')")
+        connection.execute("INSERT INTO drover.notice_setting (account, webhook_url, webhook_key) VALUES ('miller', 'https://hooks.example/miller', 'k')")
+        connection.execute("INSERT INTO drover.notice_step VALUES ('miller', 1, 15, 'boss'), ('boss', 1, 15, 'miller')")
+        connection.execute("INSERT INTO drover.push_subscription (endpoint, account, p256dh, auth, agent) VALUES ('https://push.example/1', 'miller', %s, %s, 'Firefox')", [bytes(65), bytes(16)])
+        connection.execute("INSERT INTO drover.report_schedule (account, report, span, format, cron, mail_to) VALUES ('miller', 'trips', 'day', 'pdf', '0 6 * * *', '{miller}'), ('boss', 'trips', 'day', 'pdf', '0 6 * * *', '{boss,miller}')")
+        connection.execute("UPDATE drover.report_schedule SET account = 'miller', is_enabled = true, mail_to = '{miller}' WHERE shipped = 'month'")
+        connection.execute("INSERT INTO drover.report_run (schedule_id, due_at, state, content) SELECT schedule_id, now(), 'done', 'PDF' FROM drover.report_schedule WHERE account = 'miller'")
+        connection.execute("INSERT INTO drover.notice_message (message_id, account, channel, manner, payload) VALUES ('notice-' || repeat('0', 32), 'miller', 'webhook', 'daily', 'sealed')")
     assert site.run("erase", "miller").code == 0 and miller.get("/account").status == 303
-    assert site.query("SELECT mail, first_name, password, disabled_at IS NOT NULL FROM drover.account") == [(None, "", None, True)]
+    for table in ("notice_setting", "notice_step", "push_subscription", "report_run"):
+        assert site.query(f"SELECT count(*) FROM drover.{table}") == [(0,)], table
+    assert site.query("SELECT count(*) FROM drover.report_schedule WHERE shipped IS NOT NULL AND account IS NULL AND NOT is_enabled AND mail_to = '{}'") == [(3,)]
+    assert site.query("SELECT account, mail_to FROM drover.report_schedule WHERE shipped IS NULL") == [("boss", ["boss"])]
+    assert site.query("SELECT payload FROM drover.notice_message") == [(None,)]
+    assert site.query("SELECT mail, first_name, password, disabled_at IS NOT NULL FROM drover.account WHERE account = 'miller'") == [(None, "", None, True)]
     assert site.query("SELECT count(*) FROM drover.account_try WHERE mail LIKE 'miller%%'") == [(0,)]
     for verb in ("disable", "enable", "erase", "roles", "link"):
         assert site.run(verb, "nobody").code == 1
