@@ -164,6 +164,7 @@ def prometheus(folder, targets):
     assert job["job_name"] == "drover"
     config["global"]["scrape_interval"] = "1s"
     job["static_configs"] = [{"targets": targets}]
+    config["rule_files"] = [str(ROOT / rules.removeprefix("/opt/drover/")) for rules in config["rule_files"]]
     (folder / "prometheus.yaml").write_text(yaml.safe_dump(config))
     port = free_port()
     log = (folder / "prometheus.log").open("w")
@@ -181,6 +182,8 @@ def prometheus(folder, targets):
             except OSError:
                 assert process.poll() is None, (folder / "prometheus.log").read_text()
         wait_until(ready, 30)
+        # The alert rules that ship are loaded, none of them wrong.
+        assert [len(group["rules"]) > 5 for group in ask("/api/v1/rules")["data"]["groups"]] == [True]
         yield ask
     finally:
         process.terminate()

@@ -44,3 +44,14 @@ def test_each_command_of_a_unit_is_one_that_the_program_has(drover, name):
     table = (ROOT / "docs" / "operator.md").read_text()
     assert all(f"| `{key}` |" in table for key in keys), keys
 
+
+
+def test_alert_rules_fire_when_they_should():
+    """Prometheus's own tool reads the rules and runs their tests; each figure is one that a process serves."""
+    folder = ROOT / "Deploy" / "prometheus"
+    for words in (["check", "rules", "rules.yaml"], ["test", "rules", "tests.yaml"]):
+        run = subprocess.run(["promtool", *words], cwd=folder, capture_output=True, text=True)
+        assert run.returncode == 0, run.stdout + run.stderr
+    sources = "".join(path.read_text() for path in (ROOT / "Sources").rglob("*.swift"))
+    named = set(re.findall(r"drover_[a-z_]+", re.sub(r"summary:.*|remedy:.*", "", (folder / "rules.yaml").read_text())))
+    assert named and {name for name in named if f'"{name}"' not in sources} == set()
