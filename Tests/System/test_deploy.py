@@ -1,13 +1,23 @@
 """What Deploy/ holds for operators is taken by the programs that it is for."""
+import os
 import re
 import shlex
 import subprocess
+from pathlib import Path
 
+import psycopg
 import pytest
 from harness import ROOT
+from world import connect, dump, recordings
 
 UNITS = sorted(path.name for path in (ROOT / "Deploy" / "systemd").iterdir())
 SERVICES = [name for name in UNITS if name.endswith(".service")]
+
+
+def with_binaries():
+    """PostgreSQL's programs of the newest version that is installed: Debian keeps them apart."""
+    newest = max(Path("/usr/lib/postgresql").glob("*/bin/pg_dump"), key=lambda path: int(path.parts[4]))
+    return {**os.environ, "PATH": f"{newest.parent}:{os.environ['PATH']}"}
 
 
 @pytest.fixture
@@ -55,3 +65,46 @@ def test_alert_rules_fire_when_they_should():
     sources = "".join(path.read_text() for path in (ROOT / "Sources").rglob("*.swift"))
     named = set(re.findall(r"drover_[a-z_]+", re.sub(r"summary:.*|remedy:.*", "", (folder / "rules.yaml").read_text())))
     assert named and {name for name in named if f'"{name}"' not in sources} == set()
+
+
+def test_a_restored_backup_catches_up_to_the_same_rows(world, fixtures, tmp_path):
+    """Backed up while a worker writes; the database is lost; restored as another one, the worker reads the rest from the topics."""
+    env = world.database()
+    files = recordings(fixtures)
+    for path, car in files[:2]:
+        assert world.drover.run("import", "cars", path, "--vehicle", car, env=env).code == 0
+    worker = world.worker(env, "before")
+    world.work_off(env)
+    assert world.drover.run("import", "machines", fixtures / "machines" / "readings.jsonl", env=env).code == 0
+    for path, car in files[2:]:
+        assert world.drover.run("import", "cars", path, "--vehicle", car, env=env).code == 0
+    # In the middle of it.
+    backup = subprocess.run([ROOT / "Deploy" / "backup", env["DROVER_POSTGRES_URL"], tmp_path], capture_output=True, text=True, env=with_binaries())
+    assert backup.returncode == 0, backup.stderr
+    file = backup.stdout.strip()
+    world.work_off(env)
+    worker.stop()
+    expected = dump(env)
+    name = re.search(r"story_\w+", env["DROVER_POSTGRES_URL"]).group(0)
+    with psycopg.connect(world.superuser, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    restore = lambda *words: subprocess.run([ROOT / "Deploy" / "restore", *words], capture_output=True, text=True, env=with_binaries())
+    run = restore(file, world.superuser, "restored_" + name)
+    assert (run.returncode, run.stdout) == (0, f"restored as restored_{name}\n"), run.stderr
+    again = {**env, "DROVER_POSTGRES_URL": env["DROVER_POSTGRES_URL"].replace(name, "restored_" + name)}
+    with connect(again) as connection:
+        behind = connection.execute("SELECT sum(next_offset) FROM drover.partition_progress").fetchone()[0]
+    assert world.drover.run("migrate", env=again).code == 0
+    # The same member as before: this broker expires nobody.
+    worker = world.worker(again, "before")
+    world.work_off(again)
+    worker.stop()
+    assert dump(again) == expected and behind < world.written(again)
+    # What is there is never overwritten; what is no backup makes nothing.
+    assert "is there already" in restore(file, world.superuser, "restored_" + name).stderr
+    (tmp_path / "cut.dump").write_bytes((tmp_path / file).read_bytes()[:5_000])
+    run = restore(tmp_path / "cut.dump", world.superuser, "cut_" + name)
+    assert run.returncode == 1
+    with psycopg.connect(world.superuser, autocommit=True) as connection:
+        assert connection.execute("SELECT count(*) FROM pg_database WHERE datname = %s", ["cut_" + name]).fetchone() == (0,)
+    assert restore(file, world.superuser, "x; DROP TABLE y").returncode == 2
