@@ -1,0 +1,69 @@
+public import Postgres
+
+/// How an installation is, as far as its database knows: one moment of it.
+public struct StatusReads: Sendable {
+    public struct Clock: Sendable {
+        public let topic: String
+        /// Of the partition that is furthest behind; nil: no tick was seen in one of them.
+        public let oldestMs: Int64?
+    }
+
+    /// Things that wait for somebody, and since when the oldest does.
+    public struct Waiting: Sendable {
+        public let count: Int
+        public let oldestMs: Int64?
+    }
+
+    public let nowMs: Int64
+    public let migration: Int
+    public let bytes: Int64
+    public let clocks: [Clock]
+    public let outbox, events, mail, messages, reports, forwards: Waiting
+    public let outboxRefused, rejectedOfDay, refusedOfDay, reportsFailedOfDay: Int
+    /// Services of others that are left alone, with their last fault.
+    public let resting: [(service: String, fault: String)]
+    public let openAlerts, silentVehicles: Int
+
+    /// As a login that may read all of it: the owner's.
+    public init(on connection: Connection) throws {
+        func waiting(_ table: String, _ time: String, _ condition: String) throws -> Waiting {
+            let row = try connection.query("SELECT count(*), min(\(time)) FROM drover.\(table) WHERE \(condition)")[0]
+            return Waiting(count: try row.int(0)!, oldestMs: try row.timestampMs(1))
+        }
+        func count(_ table: String, _ condition: String) throws -> Int {
+            try connection.query("SELECT count(*) FROM drover.\(table) WHERE \(condition)")[0].int(0)!
+        }
+        let head = try connection.query(
+            """
+            SELECT now() AS now, (SELECT max(number) FROM drover.migration) AS migration,
+                pg_database_size(current_database()) AS bytes
+            """)[0]
+        nowMs = try head.timestampMs("now")!
+        (migration, bytes) = (try head.int("migration") ?? 0, Int64(try head.int("bytes")!))
+        clocks = try connection.query(
+            """
+            SELECT topic, CASE WHEN bool_and(clock_at IS NOT NULL) THEN min(clock_at) END AS oldest
+            FROM drover.partition_progress GROUP BY topic ORDER BY topic
+            """
+        ).map { Clock(topic: try $0.text(0)!, oldestMs: try $0.timestampMs(1)) }
+        outbox = try waiting("outbox", "made_at", "refused IS NULL")
+        outboxRefused = try count("outbox", "refused IS NOT NULL")
+        events = try waiting("notice_event", "told_at", "true")
+        mail = try waiting("mail", "made_at", "refused IS NULL")
+        messages = try waiting("notice_message", "made_at", "state = 'waiting' AND channel <> 'mail'")
+        refusedOfDay = try count("notice_message", "state = 'refused' AND settled_at > now() - interval '1 day'")
+        reports = try waiting("report_run", "try_at", "state = 'waiting' AND try_at <= now()")
+        reportsFailedOfDay = try count("report_run", "state = 'failed' AND due_at > now() - interval '1 day'")
+        forwards = try waiting("forward", "made_at", "state = 'waiting'")
+        rejectedOfDay = try connection.query(
+            """
+            SELECT coalesce(sum(records), 0)::bigint FROM drover.rejected
+            WHERE pushed_at > now() - interval '1 day' AND retried_at IS NULL
+            """)[0].int(0)!
+        resting = try connection.query(
+            "SELECT service, coalesce(fault, '') FROM drover.outside_service WHERE open_until > now() ORDER BY service"
+        ).map { (try $0.text(0)!, try $0.text(1)!) }
+        openAlerts = try count("alert", "state IN ('open', 'due_soon')")
+        silentVehicles = try count("vehicle", "last_reading_at < now() - interval '1 day'")
+    }
+}

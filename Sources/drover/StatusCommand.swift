@@ -1,0 +1,120 @@
+import Fleet
+import Gateways
+import Observe
+import Postgres
+import Reports
+import Settings
+import Storage
+import Wire
+
+extension Command {
+    static let status = Command(
+        name: "status", operands: "[options]",
+        summary: "How the installation is: what is behind, waits or was refused, and what to do about it.",
+        options: [.init("--format", "F", "table or json (default table)")] + SettingsSource.options,
+        example: "drover status --set postgres.owner_url='dbname=drover user=drover_owner'",
+        run: { arguments in
+            let format = try arguments.one(
+                "--format", of: ["table": StatusLine.table, "json": StatusLine.json], standard: "table")
+            let settings = try SettingsSource.load(arguments)
+            let connection = try Connection(
+                conninfo: settings.text("postgres.owner_url", or: "postgres.url"), applicationName: "drover-status")
+            let reads = try connection.transaction(Connection.beginSnapshot) { try StatusReads(on: connection) }
+            let lag: Result<Int64, any Error> = Result { try Offsets(settings).lag() }
+            let known = try Home.migrations().map(\.number).max() ?? 0
+            let lines = StatusLine.all(reads, lag: lag, knownMigration: known)
+            Out.result(format(lines))
+            return lines.contains { $0.remedy != nil } ? .failed : .done
+        })
+}
+
+/// One thing that an operator wants to know.
+struct StatusLine {
+    let what, value: String
+    /// What to do; nil: it is as it should be.
+    var remedy: String?
+
+    /// A worker that runs has a tick every few seconds.
+    private static let clockLateMs: Int64 = 60_000
+    private static let waitingLateMs: Int64 = 600_000
+    private static let outboxLateMs: Int64 = 60_000
+
+    static func all(
+        _ reads: StatusReads, lag: Result<Int64, any Error>, knownMigration: Int
+    ) -> [StatusLine] {
+        var lines = [
+            StatusLine(
+                what: "database", value: "migration \(reads.migration), \(reads.bytes / 1_000_000) MB",
+                remedy: reads.migration < knownMigration
+                    ? "drover migrate: this program knows \(knownMigration)"
+                    : reads.migration > knownMigration ? "this program is older than its database" : nil)
+        ]
+        switch lag {
+        case .success(let records): lines.append(StatusLine(what: "records behind", value: "\(records)"))
+        case .failure(let error):
+            lines.append(
+                StatusLine(
+                    what: "records behind", value: "unknown: \(error)", remedy: "is the broker there? drover check"))
+        }
+        for topic in Topics.readings {
+            let clockMs = reads.clocks.first { $0.topic == topic }?.oldestMs
+            let isLate = clockMs.map { reads.nowMs - $0 > clockLateMs } ?? true
+            lines.append(
+                StatusLine(
+                    what: topic, value: clockMs.map { "written up to \(age($0, reads.nowMs))" } ?? "no tick yet",
+                    remedy: isLate ? "is drover work running, and does it keep up? drover offsets show" : nil))
+        }
+        func waiting(_ what: String, _ waiting: StatusReads.Waiting, lateMs: Int64, _ remedy: String) {
+            let isLate = waiting.oldestMs.map { reads.nowMs - $0 > lateMs } ?? false
+            let since = waiting.oldestMs.map { ", the oldest from \(age($0, reads.nowMs))" } ?? ""
+            lines.append(StatusLine(what: what, value: "\(waiting.count)\(since)", remedy: isLate ? remedy : nil))
+        }
+        waiting("for the topics", reads.outbox, lateMs: outboxLateMs, "is drover notify running, and the broker there?")
+        waiting("alerts to decide about", reads.events, lateMs: outboxLateMs, "is drover notify running?")
+        waiting(
+            "mails", reads.mail, lateMs: waitingLateMs, "does the mail server take mail? See the log of drover notify")
+        waiting("webhooks and pushes", reads.messages, lateMs: waitingLateMs, "the page Notices says why")
+        waiting("reports due", reads.reports, lateMs: waitingLateMs, "drover schedule runs says why")
+        waiting("surveys to pass on", reads.forwards, lateMs: 86_400_000, "drover sightings forwards says why")
+        func refused(_ what: String, _ count: Int, _ remedy: String) {
+            lines.append(StatusLine(what: what, value: "\(count)", remedy: count > 0 ? remedy : nil))
+        }
+        refused("refused by the broker", reads.outboxRefused, "drover.outbox says why (column refused)")
+        refused("rejected records, 24 h", reads.rejectedOfDay, "drover rejected list")
+        refused("refused messages, 24 h", reads.refusedOfDay, "the page Notices says of whom and why")
+        refused("failed reports, 24 h", reads.reportsFailedOfDay, "drover schedule runs")
+        for service in reads.resting {
+            lines.append(
+                StatusLine(what: service.service, value: "left alone: \(service.fault)", remedy: "drover outside check")
+            )
+        }
+        lines.append(StatusLine(what: "open alerts", value: "\(reads.openAlerts)"))
+        lines.append(StatusLine(what: "vehicles silent for a day", value: "\(reads.silentVehicles)"))
+        return lines
+    }
+
+    /// `12 s ago`, `3 h ago`
+    private static func age(_ ms: Int64, _ nowMs: Int64) -> String {
+        let seconds = max(0, nowMs - ms) / 1_000
+        switch seconds {
+        case ..<120: return "\(seconds) s ago"
+        case ..<7_200: return "\(seconds / 60) min ago"
+        case ..<172_800: return "\(seconds / 3_600) h ago"
+        default: return "\(seconds / 86_400) days ago"
+        }
+    }
+
+    static let table: @Sendable ([StatusLine]) -> String = { lines in
+        var table = Table(["what", "is", "what to do"])
+        for line in lines { table.rows.append([line.what, line.value, line.remedy ?? "ok"]) }
+        return table.text()
+    }
+
+    static let json: @Sendable ([StatusLine]) -> String = { lines in
+        JSONValue.list(
+            lines.map {
+                .object([("what", .text($0.what)), ("is", .text($0.value)), ("what_to_do", .optional($0.remedy))])
+            }
+        ).rendered(indent: true)
+    }
+}
