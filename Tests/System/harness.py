@@ -160,8 +160,8 @@ class Watch:
             self.outside.append(request.url)
 
     def _failed(self, request):
-        # Whoever leaves a page gives up what its script still asked for, and the stream that keeps it live.
-        if request.failure == "net::ERR_ABORTED" and request.resource_type in ("eventsource", "fetch"):
+        # Whoever leaves a page gives up what it still asked for: what it loads, its scripts' questions, the stream that keeps it live.
+        if request.failure == "net::ERR_ABORTED" and request.resource_type != "document":
             return
         self.failed.append(f"{request.url}: {request.failure}")
 

@@ -20,7 +20,7 @@ from people import PASSWORD, Visitor, enter
 from test_accounts import Site
 from test_gateway import wait_until
 from test_mail import certificate  # noqa: F401 (a fixture)
-from test_notices import Farm, body
+from test_notices import Farm, body, read
 from test_notices import farm  # noqa: F401 (a fixture)
 from test_pages import looked_at
 from world import connect, dump  # noqa: F401
@@ -247,7 +247,6 @@ def test_links_in_mails(world, env, certificate, page, screenshots, tmp_path):  
     try:
         relay = home.farm.notify()
         # A real machine's alert: what is said of it goes by the log.
-        from test_actions import read
         read(world, "m-1", 60, coolant_c=80)
         read(world, "m-1", 20, coolant_c=97)
         wait_until(home.farm.mails, 60, worker, relay)
