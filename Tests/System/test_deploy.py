@@ -23,10 +23,14 @@ def with_binaries():
 @pytest.fixture
 def folder(tmp_path, program):
     """The units, with this program where the installed one would be; an instance of each that wants a number."""
+    # By a name without a blank, whatever folder the checkout is in.
+    (tmp_path / "drover").symlink_to(program)
+    units = tmp_path / "units"
+    units.mkdir()
     for name in UNITS:
-        text = (ROOT / "Deploy" / "systemd" / name).read_text().replace("/opt/drover/bin/drover", str(program))
-        (tmp_path / name.replace("@.", "@1.")).write_text(text)
-    return tmp_path
+        text = (ROOT / "Deploy" / "systemd" / name).read_text().replace("/opt/drover/bin/drover", str(tmp_path / "drover"))
+        (units / name.replace("@.", "@1.")).write_text(text)
+    return units
 
 
 def test_units_are_in_order_and_give_away_little(folder):
