@@ -2,6 +2,7 @@
 -- Parameter: species text: its accepted name
 -- Parameter: year integer: of the ISO weeks
 -- Plan: sighting_week_by_species
+-- Example result: 38 | 7 | 14 | 2
 SELECT iso_week, sum(sightings)::bigint AS sightings, sum(individuals)::bigint AS individuals, count(DISTINCT site) AS sites
 FROM analyst.species_week
 WHERE species = $1 AND iso_year = $2::int

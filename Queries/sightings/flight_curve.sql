@@ -3,6 +3,7 @@
 -- Parameter: site text: its id
 -- Parameter: year integer: of the ISO weeks
 -- Plan: survey
+-- Example result: 38 | 3 | 6 | 2
 WITH visit AS (
     SELECT extract(week FROM local_date)::int AS iso_week, count(*) AS surveys
     FROM analyst.survey

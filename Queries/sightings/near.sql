@@ -5,6 +5,7 @@
 -- Parameter: month integer: 1 to 12
 -- Parameter: limit integer = 100: so many species
 -- Plan: sighting
+-- Example result: Acraea anemosa | 6 | 18
 SELECT species, count(*) AS sightings, sum(individuals)::bigint AS individuals
 FROM analyst.sighting
 WHERE latitude_deg BETWEEN $1::float8 - $3::float8 / 111.195 AND $1::float8 + $3::float8 / 111.195

@@ -2,6 +2,7 @@
 -- Parameter: limit integer = 100: so many
 -- Plan: survey
 -- For: installation
+-- Example result: site-1 | w5 | 0 | 2026-09-19T00:00:00Z | 2026-09-19 | 3 | 6 | a name that is not known
 SELECT s.site, s.survey, s.version, s.submitted_at, to_char(s.local_date, 'YYYY-MM-DD') AS day, s.sightings, s.individuals,
     string_agg(open.reason, '; ' ORDER BY open.reason) AS reasons
 FROM (

@@ -2,6 +2,7 @@
 -- Parameter: species text: its accepted name
 -- Parameter: year integer: of the calendar, UTC
 -- Plan: sighting
+-- Example result: 20 | 2 | 12 | 24 | 40
 SELECT floor(temperature_c / 5)::int * 5 AS from_temperature_c, floor(wind_speed_mps / 2)::int * 2 AS from_wind_mps,
     count(*) AS sightings, sum(individuals)::bigint AS individuals, avg(cloud_cover_pct) AS mean_cloud_cover_pct
 FROM analyst.sighting

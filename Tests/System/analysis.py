@@ -141,8 +141,8 @@ def sightings(connection):
         connection.execute(
             """INSERT INTO drover.survey (site, survey, version, account, submitted_by, submitted_at, started_at, stopped_at, utc_offset_min, local_date, latitude_deg, longitude_deg, route,
                    protocol, gate, gate_reasons, distance_m, weather_missing, needs_review, sightings, individuals, topic_partition, is_blurred)
-               VALUES (%s, %s, 0, 'walker', 'walker', %s, %s, %s, 0, %s, -3.3781, 39.9891, 'behind the well', 'pollard', %s, '{}', 1200, 0, false, 3, 6, 0, %s)""",
-            [f"site-{number % 2}", f"w{number}", began, began, began + timedelta(hours=1), began.date(), "outside" if number % 3 == 0 else "within", number % 2 == 0])
+               VALUES (%s, %s, 0, 'walker', 'walker', %s, %s, %s, 0, %s, -3.3781, 39.9891, 'behind the well', 'pollard', %s, '{}', 1200, 0, %s, 3, 6, 0, %s)""",
+            [f"site-{number % 2}", f"w{number}", began, began, began + timedelta(hours=1), began.date(), "outside" if number % 3 == 0 else "within", number == 5, number % 2 == 0])
         for k, species in enumerate(SPECIES):
             connection.execute(
                 """INSERT INTO drover.sighting (site, survey, sighting, seen_at, local_date, species, given_name, individuals, latitude_deg, longitude_deg, temperature_c, wind_speed_mps,

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 import psycopg
 import pytest
-from analysis import DAY, fill, psql_login
+from analysis import DAY, SPECIES, fill, psql_login
 from harness import ROOT
 from world import connect
 
@@ -25,6 +25,13 @@ SPAN = {"from": "2010-01-01", "to": "2026-09-20"}
 ASKED = {"cars/mpg_periods": {"from": "2018-02-22", "to": "2018-02-28"}, "cars/utilisation": {"from": "2018-02-01", "to": "2018-03-31"}, "tours/funnel": {"tour": "gorge", **SPAN},
          "machines/silent": {"hours": "1"}, "machines/since_service": {}, "machines/refuels": {**SPAN, "gallons": "10"},
          "cars/sharp_braking": {**SPAN, "zone": "Europe/Berlin"}, "dispatch/waiting_by_hour": {**SPAN, "zone": "America/New_York"}}
+# Those of sightings are computed again in test_sightings_export.py; their results are recorded as all others'.
+SIGHTINGS = sorted(f"sightings/{path.stem}" for path in (ROOT / "Queries" / "sightings").glob("*.sql"))
+KIND, YEAR = {"species": SPECIES[1]}, {"year": "2026"}
+ASKED |= {"sightings/behaviour": KIND, "sightings/counts_by_week": KIND | YEAR, "sightings/effort": SPAN, "sightings/first_and_last": KIND,
+          "sightings/flight_curve": KIND | YEAR | {"site": "site-1"}, "sightings/latest_of_species": KIND, "sightings/map": KIND | YEAR,
+          "sightings/near": {"latitude": "-3.3781", "longitude": "39.9891", "month": str(DAY.month)}, "sightings/outside_protocol": SPAN,
+          "sightings/species_of_site": {"site": "site-1"}, "sightings/to_review": {}, "sightings/weather": KIND | YEAR}
 # What the hour of the test says of it is not recorded.
 PASSING = {"machines/silent": {"silent_h"}}
 
@@ -64,7 +71,7 @@ def test_there_are_enough_of_them_for_each_area():
     assert sum(counts.values()) >= 24 and all(counts[area] >= 3 for area in AREAS)
 
 
-@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize("name", QUERIES + SIGHTINGS)
 def test_a_query_gives_the_recorded_result(world, filled, name):
     found = table(ask(world, filled, name))
     assert found, "nothing would tell whether it is right"
