@@ -344,6 +344,23 @@ def test_what_a_mail_server_refuses_is_seen(farm):
     assert farm.mails()[1]["Subject"].startswith("[critical] m-2")
 
 
+def test_two_relays_share_the_work(farm):
+    """Both run all the while: each alert is in one message of its reader, and each message arrives once."""
+    relays = [farm.notify(), farm.notify()]
+    for number in range(20):
+        farm.alert("m-1" if number % 2 else "m-2")
+        time.sleep(0.3)
+    def done():
+        farm.hurry_burst()
+        return farm.settled()
+    wait_until(done, 60, *relays)
+    arrived = [mail["Message-ID"][1:].partition("@")[0] for mail in farm.mails()]
+    with connect(farm.env) as connection:
+        told = connection.execute("SELECT t.message_id, n.alert_id FROM drover.notice n JOIN drover.notice_told t USING (notice_id) WHERE n.account = 'miller' AND n.occasion = 'opened'").fetchall()
+    assert len(told) == len({alert for _, alert in told}) == 20
+    assert sorted(arrived) == sorted({message for message, _ in told})
+
+
 def test_a_storm_killed_fifty_times(farm):
     """2,000 machines in a minute, `drover notify` killed fifty times meanwhile: each notice is in one message, and a message that came twice has one id."""
     with connect(farm.env) as connection:
