@@ -156,7 +156,7 @@ let package = Package(
         tests("EmulateTests", ["Emulate", "Wire", "Fleet", "Settings", "Pipeline"]),
         tests("OutsideTests", ["Outside", "Fleet", "Wire", "Observe", "SimKit"]),
         tests("PipelineTests", ["Pipeline", "Itineraries", "Alerts", "Trips", "Fleet", "Wire", "SimKit"]),
-        tests("NoticesTests", ["Notices", "Storage", "Kafka", "Outbound"]),
+        tests("NoticesTests", ["Notices", "Storage", "Kafka", "Outbound", "SimKit"]),
         tests(
             "StorageTests", ["Storage", "Pipeline", "Alerts", "Trips", "Fleet", "Wire", "Kafka", "Postgres", "SimKit"]),
         tests("DepotRoutesTests", ["DepotRoutes", "SimKit"]),

@@ -17,7 +17,7 @@ struct NameLookupTests {
     }
 
     private func wait(_ what: () -> Bool) -> Bool {
-        for _ in 0..<2_000 where !what() { Thread.sleep(forTimeInterval: 0.005) }
+        for _ in 0..<20_000 where !what() { Thread.sleep(forTimeInterval: 0.005) }
         return what()
     }
 

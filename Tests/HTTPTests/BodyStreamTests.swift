@@ -15,7 +15,7 @@ struct BodyStreamTests {
         }
         /// Waits until so many are open.
         func open(_ count: Int) -> [BodyStream] {
-            for _ in 0..<2_000 where all.withLock({ $0.count }) < count { usleep(5_000) }
+            for _ in 0..<20_000 where all.withLock({ $0.count }) < count { usleep(5_000) }
             return all.withLock { $0 }
         }
     }
@@ -78,13 +78,13 @@ struct BodyStreamTests {
         #expect(stream.send(Array("x".utf8)))
         _ = socket?.read(until: "x")
         socket = nil
-        for _ in 0..<1_000 where stream.send(Array(": \n\n".utf8)) { usleep(5_000) }
+        for _ in 0..<20_000 where stream.send(Array(": \n\n".utf8)) { usleep(5_000) }
         #expect(stream.isEnded)
 
         let silent = Socket(port: server.port)
         silent.send(Self.request)
         let full = streams.open(2)[1]
-        for _ in 0..<10_000 where full.send([UInt8](repeating: 0x78, count: 50_000)) { usleep(100) }
+        for _ in 0..<200_000 where full.send([UInt8](repeating: 0x78, count: 50_000)) { usleep(100) }
         #expect(full.isEnded)
     }
 

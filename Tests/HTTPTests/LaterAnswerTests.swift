@@ -15,7 +15,7 @@ struct LaterAnswerTests {
         }
         /// Waits until so many are open.
         func open(_ count: Int) -> [LaterAnswer] {
-            for _ in 0..<2_000 where all.withLock({ $0.count }) < count { usleep(5_000) }
+            for _ in 0..<20_000 where all.withLock({ $0.count }) < count { usleep(5_000) }
             return all.withLock { $0 }
         }
     }

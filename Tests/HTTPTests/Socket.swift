@@ -12,7 +12,7 @@ final class Socket {
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = unsafe inet_addr("127.0.0.1")
         // A test that waits for ever is worse than one that fails.
-        var limit = timeval(tv_sec: 20, tv_usec: 0)
+        var limit = timeval(tv_sec: 120, tv_usec: 0)
         _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         let isConnected = unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -42,6 +42,9 @@ final class Socket {
         return true
     }
 
+    /// Whether the other side has closed, which reading has found.
+    private(set) var isClosed = false
+
     /// Until the other side closes.
     func readAll() -> String {
         var all: [UInt8] = []
@@ -59,6 +62,7 @@ final class Socket {
     private func read() -> [UInt8]? {
         var piece = [UInt8](repeating: 0, count: 65_536)
         let count = unsafe recv(descriptor, &piece, piece.count, 0)
+        if count == 0 || count < 0 && errno == ECONNRESET { isClosed = true }
         return count > 0 ? Array(piece.prefix(count)) : nil
     }
 }

@@ -12,14 +12,14 @@ struct BrokerTests {
     private func topic(partitions: Int32) throws -> String {
         let name = "kafka-tests-\(UUID().uuidString)"
         try Admin(settings).createTopics(
-            [NewTopic(name: name, partitions: partitions, replication: 1, config: [:])], timeoutMs: 15_000)
+            [NewTopic(name: name, partitions: partitions, replication: 1, config: [:])], timeoutMs: 60_000)
         return name
     }
 
     private func values(_ consumer: Consumer, until count: Int) throws -> [String: [Int64]] {
         var seen: [String: [Int64]] = [:]
         var total = 0
-        for _ in 0..<600 where total < count {
+        for _ in 0..<2_400 where total < count {
             let batch = try consumer.poll(timeoutMs: 50)
             for index in 0..<batch.count {
                 let text = unsafe batch.withBytes(index) { key, value in
@@ -40,7 +40,7 @@ struct BrokerTests {
                 topic: name, partition: nil, key: Array("k\(index % 7)".utf8), value: Array("v\(index)".utf8),
                 timestampMs: nil)
         }
-        try producer.flush(timeoutMs: 15_000)
+        try producer.flush(timeoutMs: 60_000)
         #expect(producer.delivered == 500)
         let consumer = try Consumer(settings, group: name, instanceID: nil, batchMax: 100)
         try consumer.add(
@@ -64,7 +64,7 @@ struct BrokerTests {
         }
         #expect(error?.isAboutRecord == true)
         var tags: [Int] = []
-        for _ in 0..<100 where tags.count < 200 {
+        for _ in 0..<1_000 where tags.count < 200 {
             tags += producer.deliveries(timeoutMs: 100).map { delivery in
                 #expect(delivery.failure == nil)
                 return delivery.tag
@@ -79,7 +79,7 @@ struct BrokerTests {
         for index in 0..<10 {
             try producer.produce(topic: name, partition: 0, key: [], value: Array("v\(index)".utf8), timestampMs: nil)
         }
-        try producer.flush(timeoutMs: 15_000)
+        try producer.flush(timeoutMs: 60_000)
         let partition = TopicPartition(topic: name, partition: 0)
         let consumer = try Consumer(settings, group: name, instanceID: nil, batchMax: 4)
         try consumer.add([partition: 0])
@@ -87,7 +87,7 @@ struct BrokerTests {
         try consumer.remove([partition])
         try consumer.add([partition: 7])
         #expect(try values(consumer, until: 3).values.flatMap { $0 }.sorted() == [7, 8, 9])
-        let ends = try consumer.watermarks(of: partition, timeoutMs: 10_000)
+        let ends = try consumer.watermarks(of: partition, timeoutMs: 60_000)
         #expect(ends.low == 0 && ends.high == 10)
     }
 
@@ -95,12 +95,12 @@ struct BrokerTests {
         let name = try topic(partitions: 1)
         let producer = try Producer(settings)
         try producer.produce(topic: name, partition: 0, key: [], value: Array("v0".utf8), timestampMs: nil)
-        try producer.flush(timeoutMs: 15_000)
+        try producer.flush(timeoutMs: 60_000)
         let partition = TopicPartition(topic: name, partition: 0)
         let consumer = try Consumer(settings, group: name, instanceID: nil, batchMax: 4)
         try consumer.add([partition: 50])
         var told: [TopicPartition] = []
-        for _ in 0..<100 where told.isEmpty {
+        for _ in 0..<1_000 where told.isEmpty {
             _ = try consumer.poll(timeoutMs: 100)
             for case .outOfRange(let partition) in consumer.takeChanges() { told.append(partition) }
         }
@@ -113,7 +113,7 @@ struct BrokerTests {
         for index in 0..<100 {
             try producer.produce(topic: name, partition: 0, key: [], value: Array("v\(index)".utf8), timestampMs: nil)
         }
-        try producer.flush(timeoutMs: 15_000)
+        try producer.flush(timeoutMs: 60_000)
         let partition = TopicPartition(topic: name, partition: 0)
         let consumer = try Consumer(settings, group: name, instanceID: nil, batchMax: 10)
         try consumer.add([partition: 0])
@@ -130,7 +130,7 @@ struct BrokerTests {
         let consumer = try Consumer(settings, group: name, instanceID: "member-1", batchMax: 10)
         try consumer.subscribe([name])
         var assigned: [TopicPartition] = []
-        for _ in 0..<200 where assigned.isEmpty {
+        for _ in 0..<1_000 where assigned.isEmpty {
             _ = try consumer.poll(timeoutMs: 100).count
             for case .assigned(let partitions) in consumer.takeChanges() { assigned = partitions }
         }
@@ -141,8 +141,8 @@ struct BrokerTests {
     @Test func aTopicThatIsThereStaysAsItIs() throws {
         let name = try topic(partitions: 2)
         try Admin(settings).createTopics(
-            [NewTopic(name: name, partitions: 5, replication: 1, config: [:])], timeoutMs: 15_000)
-        #expect(try Admin(settings).topics(timeoutMs: 10_000)[name] == 2)
+            [NewTopic(name: name, partitions: 5, replication: 1, config: [:])], timeoutMs: 60_000)
+        #expect(try Admin(settings).topics(timeoutMs: 60_000)[name] == 2)
     }
 }
 
@@ -161,7 +161,7 @@ struct KafkaErrorTests {
     }
 
     @Test func aFullQueueMakesTheSenderWaitAndAFailureNamesItsRecord() throws {
-        let producer = try away(1_000)
+        let producer = try away(5_000)
         let error = #expect(throws: KafkaError.self) {
             for index in 0..<1_000 {
                 try producer.produce(
@@ -188,7 +188,7 @@ struct KafkaErrorTests {
             try producer.produce(topic: "t", partition: nil, key: [], value: [1], timestampMs: nil, tag: tag)
         }
         var failed: [Int] = []
-        for _ in 0..<50 where failed.count < 3 {
+        for _ in 0..<1_000 where failed.count < 3 {
             failed += producer.deliveries(timeoutMs: 100).filter { $0.failure != nil }.map(\.tag)
         }
         #expect(failed.sorted() == [0, 1, 2])
