@@ -8,7 +8,7 @@ internal import Wire
 package enum CarStore {
     private static let minute = StagedTable(
         name: "vehicle_minute", columns: ["vehicle", "minute_at", "trip_start_at", "samples"] + TotalsColumns.names,
-        key: ["vehicle", "minute_at"], isRevised: true)
+        key: ["vehicle", "minute_at"], isRevised: true, periodsBy: "minute_at")
     private static let trip = StagedTable(
         name: "trip", columns: ["vehicle", "start_at", "end_at", "is_open", "state"] + TotalsColumns.names,
         key: ["vehicle", "start_at"], isRevised: true)

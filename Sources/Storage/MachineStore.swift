@@ -29,7 +29,8 @@ package enum MachineStore {
     ]
 
     static let reading = StagedTable(
-        name: "machine_reading", columns: texts + parameters.map(\.column) + tail, key: ["vehicle", "read_at"])
+        name: "machine_reading", columns: texts + parameters.map(\.column) + tail, key: ["vehicle", "read_at"],
+        periodsBy: "read_at")
     static let alert = StagedTable(
         name: "alert",
         columns: [

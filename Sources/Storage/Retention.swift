@@ -1,40 +1,51 @@
 public import Postgres
 
-/// How long raw rows are kept (docs/decisions/0018-retention.md). What they add up to stays.
+/// How long raw rows are kept (docs/decisions/0018-retention.md, 0019-periods.md). What they add up to stays.
 public enum Retention {
     /// A table whose rows grow with time.
     public struct Kept: Sendable {
         public let table: String
         /// Of the setting that says for how many days.
         public var setting: String { "retention.\(table)_days" }
-        let owner, time: String
+        let time: String
         /// Whose clock must have passed: nobody's late records may come below the rows that stay.
         let topic: String?
-        /// Rows `r` that may go, of one owner `$1` before `$2`.
-        let condition: String
+        let way: Way
+    }
 
-        /// For pages and tests: those of an owner that have no index by time alone are deleted owner by owner.
-        fileprivate func rows(_ condition: String) -> String {
-            "drover.\(table) r WHERE r.\(owner) = $1 AND r.\(time) < $2 AND \(condition)"
-        }
+    enum Way: Sendable {
+        /// Whole partitions. `staying` selects, as `r.*`, those rows of the partition `%@` that stay although it goes, where
+        /// `$1` is from when on all stay and `$2` and `$3` are the partition's own time.
+        case partitions(staying: String)
+        /// Rows of one owner after the other: such tables are small, and have an index by owner and time.
+        case rows(owner: String)
     }
 
     public static let all: [Kept] = [
         // Whole trips: late readings add a trip up again from all of its minutes, and a day from all of its own.
         Kept(
-            table: "vehicle_minute", owner: "vehicle", time: "minute_at", topic: "drover.cars",
-            condition: """
-                NOT EXISTS (SELECT FROM drover.trip t WHERE t.vehicle = r.vehicle AND t.start_at = r.trip_start_at
-                    AND (t.is_open OR t.end_at >= $2))
-                """),
+            table: "vehicle_minute", time: "minute_at", topic: "drover.cars",
+            way: .partitions(
+                staying: """
+                    SELECT r.* FROM drover.trip t
+                    JOIN %@ r ON r.vehicle = t.vehicle AND r.trip_start_at = t.start_at
+                        AND r.minute_at > t.start_at - interval '1 minute'
+                    WHERE (t.is_open OR t.end_at >= $1) AND t.start_at < $3
+                        AND $2::timestamptz IS NOT NULL
+                    """)),
         // The newest of the old ones stays: late readings begin with the state after it.
         Kept(
-            table: "machine_reading", owner: "vehicle", time: "read_at", topic: "drover.machines",
-            condition: """
-                r.read_at < (SELECT max(k.read_at) FROM drover.machine_reading k WHERE k.vehicle = $1 AND k.read_at < $2)
-                """),
-        Kept(table: "dispatch_decision", owner: "campus", time: "made_at", topic: nil, condition: "true"),
-        Kept(table: "debug_log", owner: "vehicle", time: "fetched_at", topic: nil, condition: "true"),
+            table: "machine_reading", time: "read_at", topic: "drover.machines",
+            way: .partitions(
+                staying: """
+                    SELECT r.* FROM drover.vehicle v
+                    CROSS JOIN LATERAL (SELECT k.read_at FROM drover.machine_reading k
+                        WHERE k.vehicle = v.vehicle AND k.read_at < $1 ORDER BY k.read_at DESC LIMIT 1) AS newest
+                    JOIN %@ r ON r.vehicle = v.vehicle AND r.read_at = newest.read_at
+                    WHERE v.kind = 'machine' AND newest.read_at >= $2 AND newest.read_at < $3
+                    """)),
+        Kept(table: "dispatch_decision", time: "made_at", topic: nil, way: .rows(owner: "campus")),
+        Kept(table: "debug_log", time: "fetched_at", topic: nil, way: .rows(owner: "vehicle")),
     ]
 
     public struct Outcome: Sendable {
@@ -53,7 +64,7 @@ public enum Retention {
 
     /// - Parameters:
     ///   - days: nil: for ever.
-    ///   - shouldStop: asked between batches.
+    ///   - shouldStop: asked between batches and partitions.
     public static func run(
         _ kept: Kept, days: Int64?, isDryRun: Bool, nowMs: Int64, on connection: Connection, shouldStop: () -> Bool
     ) throws -> Outcome {
@@ -69,40 +80,157 @@ public enum Retention {
         let dayMs: Int64 = 86_400_000
         let keptFromMs = min(nowMs, clockMs) - days * dayMs - (kept.topic == nil ? 0 : marginMs)
         let beforeMs = keptFromMs / dayMs * dayMs
-        outcome.beforeMs = beforeMs
-        let owners = try connection.query("SELECT DISTINCT \(kept.owner) FROM drover.\(kept.table) ORDER BY 1")
-            .map { try $0.text(0)! }
-        if !isDryRun {
-            // First of all: whoever compares from now on leaves out what may be gone.
-            try connection.query(
-                """
-                INSERT INTO drover.retained AS known (relation, from_at) VALUES ($1, $2)
-                ON CONFLICT (relation) DO UPDATE SET from_at = greatest(known.from_at, EXCLUDED.from_at), ran_at = now()
-                """, [.text(kept.table), .timestampMs(beforeMs)])
+        switch kept.way {
+        case .rows(let owner):
+            outcome.beforeMs = beforeMs
+            if !isDryRun { try remember(kept, beforeMs, on: connection) }
+            try removeRows(kept, owner, isDryRun, &outcome, on: connection, shouldStop: shouldStop)
+        case .partitions(let staying):
+            let periods = try Period.all(of: kept.table, endedBy: beforeMs, on: connection)
+            guard let last = periods.last else {
+                outcome.why = "no partition is that old as a whole"
+                break
+            }
+            outcome.beforeMs = last.toMs
+            if !isDryRun { try remember(kept, last.toMs, on: connection) }
+            for period in periods where !shouldStop() {
+                try remove(period, staying, isDryRun, &outcome, on: connection)
+            }
+            // Nobody else looks at the table as a whole for the planner; its partitions are looked after by autovacuum.
+            if !isDryRun { try connection.execute("ANALYZE drover.\(kept.table)") }
         }
-        for owner in owners where !shouldStop() {
-            let values: [Parameter] = [.text(owner), .timestampMs(beforeMs)]
-            let sizes = try connection.query(
-                "SELECT count(*), coalesce(sum(pg_column_size(r.*)), 0)::bigint FROM \(kept.rows(kept.condition))",
-                values)
-            guard try sizes[0].int(0)! > 0 else { continue }
-            outcome.bytes += Int64(try sizes[0].int(1)!)
-            outcome.rows +=
-                isDryRun ? try sizes[0].int(0)! : try delete(kept, values, on: connection, shouldStop: shouldStop)
-        }
-        outcome.oldestKeptMs = try oldest(kept, beforeMs, isDryRun: isDryRun, on: connection)
+        outcome.oldestKeptMs = try oldest(kept, outcome.beforeMs ?? beforeMs, isDryRun: isDryRun, on: connection)
         return outcome
     }
 
+    /// First of all: whoever compares from now on leaves out what may be gone.
+    private static func remember(_ kept: Kept, _ beforeMs: Int64, on connection: Connection) throws {
+        try connection.query(
+            """
+            INSERT INTO drover.retained AS known (relation, from_at) VALUES ($1, $2)
+            ON CONFLICT (relation) DO UPDATE SET from_at = greatest(known.from_at, EXCLUDED.from_at), ran_at = now()
+            """, [.text(kept.table), .timestampMs(beforeMs)])
+    }
+
+    // MARK: Partitions
+
+    struct Period {
+        let table, partition: String
+        let fromMs, toMs: Int64
+
+        /// Those of a table that have ended by then, the oldest first.
+        static func all(of table: String, endedBy ms: Int64, on connection: Connection) throws -> [Period] {
+            try connection.query(
+                "SELECT partition, from_at, to_at FROM drover.period WHERE relation = $1 AND to_at <= $2 ORDER BY from_at",
+                [.text(table), .timestampMs(ms)]
+            ).map { row in
+                Period(
+                    table: table, partition: "drover.\"\(try row.text(0)!)\"", fromMs: try row.timestampMs(1)!,
+                    toMs: try row.timestampMs(2)!)
+            }
+        }
+    }
+
+    /// How often it is tried again when somebody reads the table, who would have to wait meanwhile.
+    private static let tries = 5
+
+    private static func remove(
+        _ period: Period, _ staying: String, _ isDryRun: Bool, _ outcome: inout Outcome, on connection: Connection
+    ) throws {
+        let stays = staying.replacing("%@", with: period.partition)
+        let span: [Parameter] = [
+            .timestampMs(outcome.beforeMs!), .timestampMs(period.fromMs), .timestampMs(period.toMs),
+        ]
+        let counted = try connection.query(
+            """
+            SELECT (SELECT count(*) FROM \(period.partition)), (SELECT count(*) FROM (\(stays)) AS kept),
+                   pg_total_relation_size('\(period.partition)')
+            """, span)[0]
+        let (rows, left, bytes) = (try counted.int(0)!, try counted.int(1)!, Int64(try counted.int(2)!))
+        // Only what stays is left there from the run before, or of a partition that nothing was written to.
+        guard rows > left || left == 0 else { return }
+        if !isDryRun {
+            guard try exchange(period, stays, span, left: left, on: connection) else {
+                outcome.why = "\(period.partition) is being read all the time: the next run tries again"
+                return
+            }
+        }
+        outcome.rows += rows - left
+        outcome.bytes += bytes
+    }
+
+    /// Takes the partition out and puts the rows that stay in its place. False: somebody held on to it.
+    private static func exchange(
+        _ period: Period, _ stays: String, _ span: [Parameter], left: Int, on connection: Connection
+    ) throws -> Bool {
+        for attempt in 1...tries {
+            do {
+                try connection.transaction {
+                    // Who waits to take it out holds up all who come after: not for long.
+                    try connection.execute("SET LOCAL lock_timeout = '2s'")
+                    try connection.execute("LOCK TABLE ONLY \(period.partition) IN SHARE MODE")
+                    if left > 0 {
+                        try connection.execute(
+                            "CREATE TABLE drover.period_kept (LIKE \(period.partition) INCLUDING ALL)")
+                        try connection.query("INSERT INTO drover.period_kept \(stays)", span)
+                    }
+                    try connection.execute(
+                        """
+                        ALTER TABLE drover.\(period.table) DETACH PARTITION \(period.partition);
+                        DROP TABLE \(period.partition)
+                        """)
+                    let name = period.partition.dropFirst("drover.".count)
+                    guard left > 0 else {
+                        try connection.query(
+                            "DELETE FROM drover.period WHERE relation = $1 AND from_at = $2",
+                            [.text(period.table), .timestampMs(period.fromMs)])
+                        return
+                    }
+                    try connection.execute("ALTER TABLE drover.period_kept RENAME TO \(name)")
+                    let bounds = try connection.query(
+                        "SELECT format('FOR VALUES FROM (%L) TO (%L)', $1::timestamptz, $2::timestamptz)",
+                        [.timestampMs(period.fromMs), .timestampMs(period.toMs)])[0].text(0)!
+                    try connection.execute(
+                        "ALTER TABLE drover.\(period.table) ATTACH PARTITION \(period.partition) \(bounds)")
+                }
+                return true
+            } catch let error as PostgresError where error.sqlState == "55P03" {  // lock_not_available
+                if attempt < tries { try connection.query("SELECT pg_sleep(1)") }
+            }
+        }
+        return false
+    }
+
+    // MARK: Rows
+
+    private static func removeRows(
+        _ kept: Kept, _ owner: String, _ isDryRun: Bool, _ outcome: inout Outcome, on connection: Connection,
+        shouldStop: () -> Bool
+    ) throws {
+        let rows = "drover.\(kept.table) r WHERE r.\(owner) = $1 AND r.\(kept.time) < $2"
+        let owners = try connection.query("SELECT DISTINCT \(owner) FROM drover.\(kept.table) ORDER BY 1")
+            .map { try $0.text(0)! }
+        for each in owners where !shouldStop() {
+            let values: [Parameter] = [.text(each), .timestampMs(outcome.beforeMs!)]
+            let sizes = try connection.query(
+                "SELECT count(*), coalesce(sum(pg_column_size(r.*)), 0)::bigint FROM \(rows)", values)
+            guard try sizes[0].int(0)! > 0 else { continue }
+            outcome.bytes += Int64(try sizes[0].int(1)!)
+            outcome.rows +=
+                isDryRun
+                ? try sizes[0].int(0)! : try delete(kept, rows, values, on: connection, shouldStop: shouldStop)
+        }
+    }
+
     private static func delete(
-        _ kept: Kept, _ values: [Parameter], on connection: Connection, shouldStop: () -> Bool
+        _ kept: Kept, _ rows: String, _ values: [Parameter], on connection: Connection, shouldStop: () -> Bool
     ) throws -> Int {
         var deleted = 0
         while !shouldStop() {
             let count = try connection.query(
                 """
                 DELETE FROM drover.\(kept.table) WHERE ctid = ANY (ARRAY(
-                    SELECT r.ctid FROM \(kept.rows(kept.condition)) LIMIT \(batchRows)))
+                    SELECT r.ctid FROM \(rows) LIMIT \(batchRows)))
                 """, values
             ).rowsChanged
             deleted += count

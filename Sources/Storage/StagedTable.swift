@@ -8,9 +8,11 @@ package struct StagedTable: Sendable {
     let key: [String]
     /// Whether `revision` and `revised_at` are among the columns: they only grow.
     let isRevised: Bool
+    /// The time that its partitions are by, if it has any: those that the rows need are made where they are missing.
+    let periodsBy: String?
 
-    package init(name: String, columns: [String], key: [String], isRevised: Bool = false) {
-        (self.name, self.key, self.isRevised) = (name, key, isRevised)
+    package init(name: String, columns: [String], key: [String], isRevised: Bool = false, periodsBy: String? = nil) {
+        (self.name, self.key, self.isRevised, self.periodsBy) = (name, key, isRevised, periodsBy)
         self.columns = columns + (isRevised ? ["revision", "revised_at"] : [])
     }
 
@@ -20,6 +22,13 @@ package struct StagedTable: Sendable {
     package var create: String {
         "CREATE TEMPORARY TABLE IF NOT EXISTS \(stage) ON COMMIT DELETE ROWS AS SELECT \(columns.joined(separator: ", ")) "
             + "FROM \(name) WITH NO DATA"
+    }
+
+    /// Each time anew, not remembered: retention drops partitions meanwhile. The schema that a replay builds has none.
+    private var makePeriods: String {
+        guard let periodsBy else { return "" }
+        return "SELECT drover.make_period('\(name)', day) "
+            + "FROM (SELECT DISTINCT date_trunc('day', \(periodsBy), 'UTC') AS day FROM \(stage)) AS staged; "
     }
 
     private var upsert: String {
@@ -48,7 +57,7 @@ package struct StagedTable: Sendable {
         guard fragments.contains(where: { !$0.isEmpty }) else { return }
         try connection.copyIn("COPY \(stage) FROM STDIN (FORMAT binary)", fragments: fragments)
         // Not TRUNCATE: that makes new files and leaves dead rows in pg_class, several times a second.
-        try connection.execute("\(upsert); DELETE FROM \(stage)")
+        try connection.execute("\(makePeriods)\(upsert); DELETE FROM \(stage)")
     }
 }
 

@@ -1,9 +1,11 @@
 """Raw rows that are deleted after a while: which ones, that their sums stay, and that nothing late is added to a part."""
+import concurrent.futures
 import json
 import re
 import urllib.parse
 from datetime import datetime, timedelta, timezone
 
+import psycopg
 import pytest
 from analysis import fill
 from people import PASSWORD, token, Visitor
@@ -46,26 +48,34 @@ def test_by_itself_everything_is_kept(world, filled):
     assert {table: rows(filled, f"SELECT count(*) FROM drover.{table}") for table in before} == before and rows(filled, "SELECT * FROM drover.retained") == []
 
 
+def days_to(border):
+    """So many days are kept that all before this midnight is too old, and no day more."""
+    return (datetime.now(timezone.utc) - border).days - 2
+
+
 def test_a_dry_run_says_what_would_go_and_then_it_goes(world, filled):
     kept = sums(filled)
-    # Back to before the last recording, which stays whole.
-    [[last]] = rows(filled, "SELECT max(start_at) FROM drover.trip")
-    days = (datetime.now(timezone.utc) - last).days + 1
-    cut = (datetime.now(timezone.utc) - (days + 2) * DAY).replace(hour=0, minute=0, second=0, microsecond=0)
+    periods = rows(filled, "SELECT partition, from_at, to_at FROM drover.period WHERE relation = 'vehicle_minute' ORDER BY to_at")
+    # All years but the last one that something was recorded in.
+    _, _, cut = periods[-2]
+    days = days_to(cut)
     [[old, young]] = rows(filled, "SELECT count(*) FILTER (WHERE minute_at < %s), count(*) FILTER (WHERE minute_at >= %s) FROM drover.vehicle_minute", cut, cut)
     assert old > 0 and young > 0
     would = retention(world, filled, "--dry-run", vehicle_minute=days)["vehicle_minute"]
-    assert (would["rows_would_go"], would["kept_days"]) == (old, days) and would["before"][:10] == str(cut.date()) and would["bytes_would_go"] > old * 100
+    assert (would["rows_would_go"], would["kept_days"]) == (old, days) and datetime.fromisoformat(would["before"]) == cut and would["bytes_would_go"] > old * 100
     assert rows(filled, "SELECT count(*) FROM drover.vehicle_minute") == [(old + young,)] and rows(filled, "SELECT * FROM drover.retained") == []
     gone = retention(world, filled, vehicle_minute=days)["vehicle_minute"]
     assert (gone["rows_gone"], gone["bytes_gone"]) == (old, would["bytes_would_go"]) and gone["oldest_kept"] == would["oldest_kept"]
     assert rows(filled, "SELECT min(minute_at) >= %s, count(*) FROM drover.vehicle_minute", cut) == [(True, young)]
     assert rows(filled, "SELECT relation, from_at FROM drover.retained") == [("vehicle_minute", cut)]
+    # The partitions are gone, not emptied.
+    assert rows(filled, "SELECT partition FROM drover.period WHERE relation = 'vehicle_minute'") == [(periods[-1][0],)]
+    assert rows(filled, "SELECT to_regclass('drover.' || %s) IS NULL", periods[0][0]) == [(True,)]
     # Days, trips, alerts, weeks and visits are as they were, and again nothing goes.
     assert sums(filled) == kept
     assert retention(world, filled, vehicle_minute=days)["vehicle_minute"]["rows_gone"] == 0
     # More days than before bring nothing back and say so no later.
-    retention(world, filled, vehicle_minute=days + 400)
+    retention(world, filled, vehicle_minute=days + 4000)
     assert rows(filled, "SELECT from_at FROM drover.retained WHERE relation = 'vehicle_minute'") == [(cut,)]
 
 
@@ -76,26 +86,110 @@ def test_machines_keep_the_newest_old_reading(world, filled):
     assert gone["dispatch_decision"]["rows_gone"] == 40 and rows(filled, "SELECT count(*) FROM drover.dispatch_decision") == [(0,)]
 
 
-def test_a_trip_that_reaches_over_the_day_stays_whole(world, filled):
-    cut = (datetime.now(timezone.utc) - 32 * DAY).replace(hour=0, minute=0, second=0, microsecond=0)
+def month_border(months_ago):
+    first = datetime.now(timezone.utc).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    for _ in range(months_ago):
+        first = (first - DAY).replace(day=1)
+    return first
+
+
+def put(connection, table, time, **values):
+    """A row that says nothing else."""
+    names = [row[0] for row in connection.execute("SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND attnotnull AND NOT attisdropped AND NOT atthasdef", [f"drover.{table}"]).fetchall()]
+    if time:
+        connection.execute("SELECT drover.make_period(%s::regclass, %s)", [f"drover.{table}", values[time]])
+    connection.execute(f"INSERT INTO drover.{table} ({', '.join(names)}) VALUES ({', '.join(f'%({name})s' for name in names)})", {**dict.fromkeys(names, 0), **values})
+
+
+def test_a_trip_that_reaches_over_the_border_stays_whole(world, filled):
+    cut = month_border(3)
     with connect(filled) as connection:
-        columns = [row[0] for row in connection.execute("SELECT attname FROM pg_attribute WHERE attrelid = 'drover.trip'::regclass AND attnum > 0 AND attnotnull AND NOT attisdropped AND NOT atthasdef").fetchall()]
-        of_minute = [row[0] for row in connection.execute("SELECT attname FROM pg_attribute WHERE attrelid = 'drover.vehicle_minute'::regclass AND attnum > 0 AND attnotnull AND NOT attisdropped AND NOT atthasdef").fetchall()]
-        def put(table, names, **values):
-            connection.execute(f"INSERT INTO drover.{table} ({', '.join(names)}) VALUES ({', '.join(f'%({name})s' for name in names)})", {**dict.fromkeys(names, 0), **values})
         for car, start, end, is_open in [("over", cut - timedelta(minutes=30), cut + timedelta(minutes=30), False), ("before", cut - timedelta(hours=3), cut - timedelta(hours=2), False),
                                          ("open", cut - timedelta(hours=3), cut - timedelta(hours=2), True)]:
-            put("trip", columns, vehicle=car, start_at=start, end_at=end, is_open=is_open)
+            put(connection, "trip", None, vehicle=car, start_at=start, end_at=end, is_open=is_open)
             for minute in range(0, 60, 10):
-                put("vehicle_minute", of_minute, vehicle=car, minute_at=start + timedelta(minutes=minute), trip_start_at=start, samples=b"")
-    retention(world, filled, vehicle_minute=30)
-    assert dict(rows(filled, "SELECT vehicle, count(*) FROM drover.vehicle_minute WHERE vehicle IN ('over', 'before', 'open') GROUP BY 1")) == {"over": 6, "open": 6}
+                put(connection, "vehicle_minute", "minute_at", vehicle=car, minute_at=start + timedelta(minutes=minute), trip_start_at=start, samples=b"")
+    mine = "SELECT vehicle, count(*) FROM drover.vehicle_minute WHERE vehicle IN ('over', 'before', 'open') GROUP BY 1"
+    before = dict(rows(filled, "SELECT to_char(minute_at, 'YYYY-MM-DD HH24:MI'), vehicle FROM drover.vehicle_minute WHERE vehicle IN ('over', 'open')"))
+    # A day too few: the month is not over, and nothing of it goes.
+    retention(world, filled, vehicle_minute=days_to(cut) + 1)
+    assert dict(rows(filled, mine)) == {"over": 6, "before": 6, "open": 6}
+    gone = retention(world, filled, vehicle_minute=days_to(cut))["vehicle_minute"]
+    assert dict(rows(filled, mine)) == {"over": 6, "open": 6} and gone["rows_gone"] >= 6
+    assert dict(rows(filled, "SELECT to_char(minute_at, 'YYYY-MM-DD HH24:MI'), vehicle FROM drover.vehicle_minute WHERE vehicle IN ('over', 'open')")) == before
+    # What is left lies where it lay, still guarded, and goes when the trips are over.
+    name = f"vehicle_minute_{cut - DAY:%Y_%m}"
+    assert rows(filled, f"SELECT count(*) FROM drover.{name}") == [(9,)]
+    assert retention(world, filled, vehicle_minute=days_to(cut))["vehicle_minute"]["rows_gone"] == 0
     with connect(filled) as connection:
-        connection.execute("DELETE FROM drover.trip WHERE vehicle IN ('over', 'before', 'open'); DELETE FROM drover.vehicle_minute WHERE vehicle IN ('over', 'open')")
+        # A late row of the trip that stays finds its place.
+        put(connection, "vehicle_minute", "minute_at", vehicle="over", minute_at=cut - timedelta(minutes=29), trip_start_at=cut - timedelta(minutes=30), samples=b"")
+        connection.execute("DELETE FROM drover.trip WHERE vehicle IN ('over', 'before', 'open')")
+    assert retention(world, filled, vehicle_minute=days_to(cut))["vehicle_minute"]["rows_gone"] == 10
+    assert rows(filled, "SELECT to_regclass('drover.' || %s) IS NULL", name) == [(True,)]
+    with connect(filled) as connection:
+        connection.execute("DELETE FROM drover.vehicle_minute WHERE vehicle = 'over'")
+
+
+def test_who_reads_a_partition_is_not_disturbed_and_it_goes_the_next_time(world, filled):
+    cut = month_border(3)
+    with connect(filled) as connection:
+        put(connection, "vehicle_minute", "minute_at", vehicle="read", minute_at=cut - DAY, trip_start_at=cut - DAY, samples=b"")
+    with psycopg.connect(filled["DROVER_POSTGRES_URL"]) as reader:
+        assert reader.execute("SELECT count(*) FROM drover.vehicle_minute WHERE vehicle = 'read'").fetchone() == (1,)
+        held = retention(world, filled, vehicle_minute=days_to(cut))["vehicle_minute"]
+        assert "is being read all the time: the next run tries again" in held["note"] and held["rows_gone"] == 0
+        assert reader.execute("SELECT count(*) FROM drover.vehicle_minute WHERE vehicle = 'read'").fetchone() == (1,)
+    assert retention(world, filled, vehicle_minute=days_to(cut))["vehicle_minute"]["rows_gone"] == 1
+
+
+def test_periods_never_overlap_whatever_is_made_first(world, filled):
+    def made(text):
+        with connect(filled) as connection:
+            connection.execute("SELECT drover.make_period('drover.machine_reading', %s)", [text])
+            return connection.execute("SELECT partition FROM drover.period WHERE relation = 'machine_reading' AND from_at <= %s::timestamptz AND to_at > %s::timestamptz", [text, text]).fetchall()
+    now = datetime.now(timezone.utc)
+    recent = month_border(4) + 3 * DAY
+    # A year for what is old, a month for what is not, twice the same.
+    assert made("2001-06-15T12:00:00Z") == made("2001-12-31T23:59:59.999Z") == [("machine_reading_2001",)]
+    assert made(recent.isoformat()) == [(f"machine_reading_{recent:%Y_%m}",)]
+    with connect(filled) as connection:
+        connection.execute("UPDATE drover.period_width SET width = 'day' WHERE relation = 'machine_reading'")
+        # As if this month had been made when it was new: its year is then made of months.
+        connection.execute("DELETE FROM drover.period WHERE partition = 'machine_reading_2001'; DROP TABLE drover.machine_reading_2001")
+    # Days of now stand beside the month that was there.
+    ahead = now + timedelta(days=60)
+    assert made(ahead.isoformat()) == [(f"machine_reading_{ahead:%Y_%m_%d}",)]
+    with connect(filled) as connection:
+        connection.execute("UPDATE drover.period_width SET width = 'month' WHERE relation = 'machine_reading'")
+    other = ahead + DAY if (ahead + DAY).month == ahead.month else ahead - DAY
+    assert made(other.isoformat()) == [(f"machine_reading_{other:%Y_%m_%d}",)]
+    assert rows(filled, """SELECT count(*) FROM drover.period a JOIN drover.period b ON a.relation = b.relation AND a.partition < b.partition
+        AND a.from_at < b.to_at AND a.to_at > b.from_at""") == [(0,)]
+    # What the database holds is what the list says.
+    assert rows(filled, """SELECT (SELECT array_agg(partition ORDER BY partition) FROM drover.period)
+        = (SELECT array_agg(c.relname::text ORDER BY c.relname::text) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+           WHERE i.inhparent IN ('drover.vehicle_minute'::regclass, 'drover.machine_reading'::regclass) AND c.relkind = 'r')""") == [(True,)]
+
+
+def test_ten_writers_that_need_the_same_month_make_it_once(world, filled):
+    month = month_border(6) + DAY
+    def write(number):
+        with connect(filled) as connection:
+            put(connection, "vehicle_minute", "minute_at", vehicle=f"many-{number}", minute_at=month, trip_start_at=month, samples=b"")
+    with concurrent.futures.ThreadPoolExecutor(10) as pool:
+        list(pool.map(write, range(10)))
+    assert rows(filled, "SELECT count(*) FROM drover.vehicle_minute WHERE vehicle LIKE 'many-%%'", ) == [(10,)]
+    with connect(filled) as connection:
+        connection.execute("DELETE FROM drover.vehicle_minute WHERE vehicle LIKE 'many-%'")
 
 
 def test_a_partition_that_is_behind_holds_it_up(world, filled):
     with connect(filled) as connection:
+        for months in (1, 7):
+            connection.execute("SELECT drover.make_period('drover.machine_reading', %s)", [month_border(months) - DAY])
+        found = retention(world, filled, "--dry-run", machine_reading=10)["machine_reading"]
+        assert datetime.fromisoformat(found["before"]) == month_border(1)
         connection.execute("UPDATE drover.partition_progress SET clock_at = now() - interval '90 days' WHERE topic = 'drover.machines' AND partition = 99")
         found = retention(world, filled, "--dry-run", machine_reading=10)["machine_reading"]
         assert datetime.fromisoformat(found["before"]) < datetime.now(timezone.utc) - 100 * DAY

@@ -8,6 +8,8 @@ ALTER TABLE drover.machine_reading DROP CONSTRAINT machine_reading_pkey;
 
 -- 500 cars, half an hour a day.
 INSERT INTO drover.vehicle (kind, vehicle, topic_partition) SELECT 'car', 'car-' || n, n % 8 FROM generate_series(1, 500) n;
+SELECT count(drover.make_period('drover.vehicle_minute', at)) FROM generate_series(
+    timestamptz '2026-01-01 00:00Z' - (:minutes / 15000 + 1) * interval '1 day', timestamptz '2026-01-02 00:00Z', interval '1 day') AS at;
 INSERT INTO drover.vehicle_minute (vehicle, minute_at, trip_start_at, readings, disputed_readings, speed_readings, integrated_ms, distance_mm,
     idle_ms, holes, sharp_accelerations, sharp_brakings, max_speed_m_per_h, rpm_ms, milli_turns, max_rpm_milli, burnt_air_mg, air_mg, air_ms, samples)
 SELECT 'car-' || car, start_at + minute * interval '1 minute', start_at, 60, 0, 60, 60000, 500000 + h % 400000, h % 20000, 0, (h % 40 = 0)::int,
@@ -31,6 +33,8 @@ FROM drover.vehicle_minute GROUP BY 1, 2;
 -- 200 machines, a reading each ten minutes.
 INSERT INTO drover.vehicle (kind, vehicle, model, topic_partition, last_reading_at)
     SELECT 'machine', 'mtg-' || n, '8R Tractor', n % 8, timestamptz '2026-01-01 00:00Z' FROM generate_series(1, 200) n;
+SELECT count(drover.make_period('drover.machine_reading', at)) FROM generate_series(
+    timestamptz '2026-01-01 00:00Z' - (:minutes / 200) * interval '10 minutes', timestamptz '2026-01-02 00:00Z', interval '1 day') AS at;
 INSERT INTO drover.machine_reading (vehicle, read_at, reading_id, model, engine_hours_h, fuel_level_gal, coolant_c, hydraulic_oil_c, tire_pressure_kpa, alert_state)
 SELECT 'mtg-' || n, timestamptz '2026-01-01 00:00Z' - k * interval '10 minutes', n || '-' || k, '8R Tractor', 2000 - k / 12.0, 300 - (k * 7 + n) % 290,
     70 + (k * n) % 30, 40 + (k * n) % 15, 420 - (k * n) % 30, decode(repeat('00', 40), 'hex')
