@@ -125,6 +125,7 @@ def test_importing_everything_again_changes_no_row(world, filled, fixtures):
     import_all(world, filled, fixtures)
     # The same member: the embedded broker expires no static member that went away.
     worker = world.worker(filled, "undisturbed")
+    worker.wait_for("worker started", 30)
     world.work_off(filled)
     assert worker.stop() == 0
     assert dump(filled) == before
@@ -152,7 +153,9 @@ def test_ten_kills_of_the_worker_change_no_row(world, filled, fixtures):
     worker = world.worker(env, "killed")
     world.work_off(env)
     assert worker.stop() == 0
+    # There may be nothing left to do: it must not be stopped before it listens.
     undisturbed = world.worker(filled, "undisturbed")
+    undisturbed.wait_for("worker started", 30)
     world.work_off(filled)
     assert undisturbed.stop() == 0
     assert dump(env) == dump(filled)
