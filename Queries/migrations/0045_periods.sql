@@ -83,6 +83,7 @@ BEGIN
             FROM pg_attribute c, aclexplode(c.attacl) a
             WHERE c.attrelid = format('drover.%I', moved[1])::regclass AND a.grantee <> 0);
         EXECUTE format('ALTER TABLE drover.%I RENAME TO %I', moved[1], moved[1] || '_before');
+        EXECUTE format('ALTER TABLE drover.%I RENAME CONSTRAINT %I TO %I', moved[1] || '_before', moved[1] || '_pkey', moved[1] || '_before_pkey');
         EXECUTE format('CREATE TABLE drover.%I (LIKE drover.%I INCLUDING ALL) PARTITION BY RANGE (%I)', moved[1], moved[1] || '_before', moved[2]);
         EXECUTE format('ALTER TABLE drover.%I ENABLE ROW LEVEL SECURITY', moved[1]);
         FOREACH said IN ARRAY told LOOP EXECUTE said; END LOOP;
