@@ -18,14 +18,18 @@ import Worker
 /// `drover bench dispatch`: how soon and how well rides are given to vehicles.
 /// `drover bench campus`: how long a rider waits for the committed decision, over mutual TLS.
 /// `drover bench sightings`: how fast sightings are loaded, and what analysts ask of them.
+/// `drover bench scale`: what a vehicle costs, for fleets of growing size.
 /// `drover bench relay`: how long a record takes from a commit to its topic.
 extension Command {
     static let bench = Command(
-        name: "bench", operands: "engine|load|relay|dispatch|campus|sightings|accuracy [FILE…]|all [options]",
+        name: "bench", operands: "engine|load|scale|relay|dispatch|campus|sightings|accuracy [FILE…]|all [options]",
         summary: "Measures on servers of its own in a temporary folder. Build in release first.",
         options: [
             .init("--records", "N", "engine, sightings: how many records (default 1000000)"),
-            .init("--vehicles", "N", "engine: of how many cars, at 1 Hz (default 1000)"),
+            .init(
+                "--vehicles", "N", "engine: of how many cars, at 1 Hz (default 1000); scale: (default 1000 to 1000000)"),
+            .init("--late", "SHARE", "scale: percent of the records that come after all others (default 1)"),
+            .init("--bad", "SHARE", "scale: percent that nobody can decode (default 0.1)"),
             .init(
                 "--brokers", "HOST:PORT", "engine: another broker, without drover topics (default: the embedded one)"),
             .init(
@@ -42,47 +46,88 @@ extension Command {
             .init("--iterations", "N", "dispatch: rounds of improvement after each event (default 100)"),
             .init("--gap", "S", "accuracy: hole limit in seconds (default 15)"),
             .init("--format", "F", "table or json (default table)"),
+            .init("--save", "FILE", "also write the figures to a file, with the machine and its load (JSON)"),
         ] + SettingsSource.options,
         example: "drover bench engine --vehicles 100000 --format json",
         run: { arguments in
-            guard let name = arguments.operands.first, arguments.operands.count == 1 || name == "accuracy",
-                ["engine", "load", "relay", "dispatch", "campus", "sightings", "accuracy", "all"].contains(name)
-            else {
-                throw UsageError("name one bench: engine, load, relay, dispatch, campus, sightings, accuracy or all")
-            }
+            guard let name = arguments.operands.first else { throw UsageError("name a bench, or all") }
             let records = Int(try arguments.integer("--records", in: 1_000...50_000_000) ?? 1_000_000)
             let vehicles = Int(try arguments.integer("--vehicles", in: 1...5_000_000) ?? 1_000)
             let format = try arguments.one("--format", of: ["table": false, "json": true], standard: "table")
             let commits = Int(try arguments.integer("--commits", in: 10...1_000_000) ?? 1_000)
-            var figures: [Figure] = []
-            if name == "sightings" || name == "all" { figures += try SightingsBench(records: records).run() }
-            if name == "load" || name == "all" {
-                figures += try LoadBench(
-                    rate: Int(try arguments.integer("--rate", in: 100...1_000_000) ?? 50_000),
-                    seconds: Int(try arguments.integer("--seconds", in: 5...86_400) ?? 30),
-                    brokers: arguments.text("--brokers")
-                ).run(arguments)
+            let before = BenchFile.load
+            let benches: [(name: String, run: () throws -> [Figure])] = [
+                ("sightings", { try SightingsBench(records: records).run() }),
+                (
+                    "load",
+                    {
+                        try LoadBench(
+                            rate: Int(try arguments.integer("--rate", in: 100...1_000_000) ?? 50_000),
+                            seconds: Int(try arguments.integer("--seconds", in: 5...86_400) ?? 30),
+                            brokers: arguments.text("--brokers")
+                        ).run(arguments)
+                    }
+                ),
+                (
+                    "engine",
+                    {
+                        try EngineBench(
+                            records: records, vehicles: vehicles, brokers: arguments.text("--brokers")
+                        ).run(arguments)
+                    }
+                ),
+                (
+                    "scale",
+                    {
+                        try ScaleBench(
+                            sizes: arguments.text("--vehicles") == nil
+                                ? [1_000, 10_000, 100_000, 1_000_000] : [vehicles],
+                            lateThousandths: try thousandths(arguments, "--late") ?? 10,
+                            badThousandths: try thousandths(arguments, "--bad") ?? 1
+                        ).run(arguments)
+                    }
+                ),
+                ("relay", { try RelayBench(commits: commits).run(arguments) }),
+                ("dispatch", { try DispatchBench(arguments: arguments).run() }),
+                (
+                    "campus",
+                    {
+                        try CampusBench(
+                            rate: Int(try arguments.integer("--rate", in: 1...1_000) ?? 50),
+                            seconds: Int(try arguments.integer("--seconds", in: 5...3_600) ?? 60)
+                        ).run(arguments)
+                    }
+                ),
+                (
+                    "accuracy",
+                    { try AccuracyBench(arguments: arguments).run(Array(arguments.operands.dropFirst())) }
+                ),
+            ]
+            guard name == "all" || benches.contains(where: { $0.name == name }),
+                arguments.operands.count == 1 || name == "accuracy"
+            else {
+                throw UsageError("name one bench: \(benches.map(\.name).joined(separator: ", ")) or all")
             }
-            if name == "engine" || name == "all" {
-                figures += try EngineBench(
-                    records: records, vehicles: vehicles, brokers: arguments.text("--brokers")
-                ).run(arguments)
+            var parts: [(name: String, figures: [Figure])] = []
+            for bench in benches where name == "all" || bench.name == name {
+                parts.append((bench.name, try bench.run()))
+                // What has been measured is not lost when the next one fails.
+                if let path = arguments.text("--save") { try BenchFile.write(parts, loadBefore: before, to: path) }
             }
-            if name == "relay" || name == "all" { figures += try RelayBench(commits: commits).run(arguments) }
-            if name == "dispatch" || name == "all" { figures += try DispatchBench(arguments: arguments).run() }
-            if name == "campus" || name == "all" {
-                figures += try CampusBench(
-                    rate: Int(try arguments.integer("--rate", in: 1...1_000) ?? 50),
-                    seconds: Int(try arguments.integer("--seconds", in: 5...3_600) ?? 60)
-                ).run(arguments)
-            }
-            if name == "accuracy" || name == "all" {
-                figures += try AccuracyBench(arguments: arguments).run(Array(arguments.operands.dropFirst()))
-            }
+            let figures = parts.flatMap(\.figures)
             Out.result(
                 format ? JSONValue.list(figures.map(\.json)).rendered(indent: true) : Figure.table(figures).text())
             return .done
         })
+}
+
+/// A share that was typed in percent.
+private func thousandths(_ arguments: Arguments, _ option: String) throws -> Int? {
+    guard let text = arguments.text(option) else { return nil }
+    guard let share = Decimal.scaled(text.utf8, decimals: 1), (0...1_000).contains(share) else {
+        throw UsageError("\(option) must be a share in percent from 0 to 100, like 2.5")
+    }
+    return Int(share)
 }
 
 struct Figure {

@@ -33,7 +33,7 @@ struct EngineBench {
 
         let produced = try produce(settings)
         let bare = try consumeBare(settings)
-        forgetPeak()
+        OwnMemory.forgetPeak()
         let engine = try work(settings)
         let size = "\(vehicles)_vehicles"
         return [
@@ -44,49 +44,25 @@ struct EngineBench {
                 name: "engine_\(size)_cpu", value: engine.cpuMicroseconds, unit: "us/record",
                 baseline: bare.cpuMicroseconds),
             Figure(name: "takeover_\(size)", value: try takeOver(settings), unit: "s", baseline: nil),
-            Figure(name: "peak_memory_\(size)", value: Double(peakBytes) / 1_048_576, unit: "MiB", baseline: nil),
+            Figure(
+                name: "peak_memory_\(size)", value: Double(OwnMemory.peakBytes) / 1_048_576, unit: "MiB", baseline: nil),
         ]
     }
 
-    /// What the producer and the bare consumer needed and gave back is not counted.
-    private func forgetPeak() {
-        // proc(5): 5 sets the peak to what is resident now. Where it is refused the figure is of the whole run.
-        try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
-    }
-
-    /// Of this process since `forgetPeak`: the worker, and the one that takes over.
-    private var peakBytes: Int {
-        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
-        return (Int(line.filter(\.isNumber)) ?? 0) * 1_024
-    }
-
-    /// A walk of speeds, seeded by the vehicle's number: the same records in every run.
     private func produce(_ settings: Settings) throws -> Double {
         _ = try Topics.ensure(
             settings.kafka(clientID: "drover-bench"), partitions: Int32(settings.integer("kafka.partitions")))
         let importer = try Importer(settings.kafka(clientID: "drover-bench"), topic: Topic.cars)
-        let cars = (0..<vehicles).map { VehicleID("car-\($0)")! }
-        var speeds = cars.indices.map { Int32($0 % 90) * 1_000 }
-        var state: UInt64 = 42
+        var walk = CarWalk(vehicles: vehicles)
         let watch = Stopwatch()
         let progress = Progress("records", total: records)
         for index in 0..<records {
-            let (second, number) = (index / cars.count, index % cars.count)
-            // Numerical Recipes' 64-bit linear congruential generator: repeatable is all that is asked.
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            speeds[number] = min(130_000, max(0, speeds[number] + Int32(state >> 33 & 8_191) - 4_095))
-            var reading = CarReading(ts: 1_767_225_600_000 + Int64(second) * 1_000)
-            reading[.speed] = speeds[number]
-            reading[.rpm] = 800_000 + speeds[number] * 25
-            reading[.maf] = 2_000 + speeds[number] / 4
-            reading[.coolant] = 88_000
-            reading[.voltage] = 13_900
-            try importer.push(car: cars[number], reading, id: "b-\(index)")
+            let (car, reading) = walk.next(everyMs: 1_000)
+            try importer.push(car: car, reading, id: "b-\(index)")
             progress.step(index)
         }
         progress.end()
-        try importer.finish(tickMs: 1_767_225_600_000)
+        try importer.finish(tickMs: CarWalk.startMs)
         return Double(records) / watch.seconds
     }
 

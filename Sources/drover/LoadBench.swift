@@ -90,16 +90,16 @@ struct LoadBench {
                 try machines.push(machine: id, json: json(id, coolant: isHot ? 99 : 70))
             }
             try watch.look()
-            if quarterBytes == 0, elapsedMs > Int64(seconds) * 250 { quarterBytes = LoadBench.memoryBytes }
+            if quarterBytes == 0, elapsedMs > Int64(seconds) * 250 { quarterBytes = OwnMemory.bytes }
             if Clock.steadyMs() - lastNoteMs > 60_000 {
                 lastNoteMs = Clock.steadyMs()
                 Out.note(
-                    "\(elapsedMs / 1_000) s, \(pushed) records, \(LoadBench.memoryBytes / 1_048_576) MiB, "
+                    "\(elapsedMs / 1_000) s, \(pushed) records, \(OwnMemory.bytes / 1_048_576) MiB, "
                         + watch.lastMinute())
             }
         }
         let elapsed = Double(Clock.steadyMs() - startMs) / 1_000
-        let endBytes = LoadBench.memoryBytes
+        let endBytes = OwnMemory.bytes
         try cars.finish(tickMs: Clock.nowMs())
         try machines.finish(tickMs: Clock.nowMs())
         try waitForAll(connection, machines: machine, rubbish: rubbish, &watch)
@@ -150,12 +150,6 @@ struct LoadBench {
         }
         throw Failure(
             "after 2 minutes \(watch.latenciesMs.count) of \(machines) alerts were raised, or rubbish is missing")
-    }
-
-    private static var memoryBytes: Int {
-        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
-        return (Int(line.filter(\.isNumber)) ?? 0) * 1_024
     }
 }
 
