@@ -60,6 +60,7 @@ final class DeviceRegistry: Sendable {
     private let intervalS: Int64
     private let plain: [CIDR]
     private let log: Log
+    private let loop: Loop
     private let refused: Gauge
     private let names: NameLookup
     private let state = Mutex(State())
@@ -67,7 +68,8 @@ final class DeviceRegistry: Sendable {
     private let ended = DispatchSemaphore(value: 0)
     private let lines = OncePer(periodMs: 3_600_000, keysMax: 10_000)
 
-    init(conninfo: String, intervalS: Int64, plain: [CIDR], refused: Gauge, log: Log) {
+    init(conninfo: String, intervalS: Int64, plain: [CIDR], refused: Gauge, loop: Loop, log: Log) {
+        self.loop = loop
         (self.conninfo, self.intervalS, self.plain, self.refused, self.log) = (conninfo, intervalS, plain, refused, log)
         names = NameLookup(refreshMs: intervalS * 1_000)
     }
@@ -86,6 +88,7 @@ final class DeviceRegistry: Sendable {
         names.start()
         let thread = Thread { [self] in
             run()
+            loop.ended()
             ended.signal()
         }
         thread.name = "registry"
@@ -103,7 +106,7 @@ final class DeviceRegistry: Sendable {
         var (connection, isTroubled): (Connection?, Bool) = (nil, false)
         var (rows, sought): ([Row], Set<VehicleID>) = ([], [])
         var (seen, nextMs): (Set<DeviceRequest>, Int64) = ([], 0)
-        while !state.withLock({ $0.isStopped }) {
+        while !loop.asking({ state.withLock { $0.isStopped } }) {
             do {
                 let session = try connection ?? Connection(conninfo: conninfo, applicationName: "drover-gateway")
                 connection = session

@@ -9,6 +9,7 @@ struct GatewayParts {
     let registry: DeviceRegistry
     let drain: SpoolDrain
     let metrics: GatewayMetrics
+    let health: Health
     let log: Log
 }
 
@@ -20,19 +21,27 @@ public final class Gateway {
     private let adapters: OBDGateway
 
     /// - Throws: `SpoolError` when the spool's file cannot be used.
-    public init(_ settings: GatewaySettings, metrics: Metrics, log: Log) throws {
+    public init(_ settings: GatewaySettings, metrics: Metrics, health: Health = Health(), log: Log) throws {
         let metrics = GatewayMetrics(metrics)
         let spool = try Spool(path: settings.spoolPath)
         parts = GatewayParts(
             settings: settings, spool: spool,
             registry: DeviceRegistry(
                 conninfo: settings.conninfo, intervalS: settings.registryIntervalS, plain: settings.plain,
-                refused: metrics.refused, log: log),
+                refused: metrics.refused, loop: health.loop("registry", patience: 10), log: log),
             drain: SpoolDrain(
-                spool, settings.kafka, prepareTopics: settings.prepareTopics, metrics: metrics, log: log),
-            metrics: metrics, log: log)
+                spool, settings.kafka, prepareTopics: settings.prepareTopics, metrics: metrics,
+                loop: health.loop("drain", patience: 10), log: log),
+            metrics: metrics, health: health, log: log)
         boxes = try MTGGateway(parts)
         adapters = try OBDGateway(parts)
+        let bytesMax = settings.spoolBytesMax
+        health.check("spool") {
+            let bytes = spool.bytes
+            return bytes < bytesMax
+                ? .well("\(spool.count) readings wait, \(bytes) of \(bytesMax) bytes")
+                : .ill("is full: \(bytes) of \(bytesMax) bytes; boxes are not polled and keep their readings")
+        }
     }
 
     /// Returns when `shouldStop` says so. What was given by then is in the spool or at the broker.
@@ -41,8 +50,10 @@ public final class Gateway {
             "gateway started", ["spooled": "\(parts.spool.count)", "spool": "\(parts.settings.spoolPath)"])
         parts.registry.start()
         parts.drain.start()
-        let cars = AdapterThread(adapters)
-        boxes.run(shouldStop: shouldStop)
+        let cars = AdapterThread(adapters, parts.health.loop("adapters"))
+        let loop = parts.health.loop("boxes")
+        boxes.run { loop.asking(shouldStop) }
+        loop.ended()
         cars.stop()
         parts.registry.stop()
         parts.drain.stop()
@@ -57,13 +68,15 @@ private final class AdapterThread: @unchecked Sendable {
     private let isStopped = Atomic(false)
     private let ended = DispatchSemaphore(value: 0)
 
-    init(_ adapters: OBDGateway) {
+    init(_ adapters: OBDGateway, _ loop: Loop) {
         self.adapters = adapters
         let thread = Thread { [self] in
-            self.adapters.run { isStopped.load(ordering: .acquiring) }
+            // What top shows: only a thread itself can set that.
+            Thread.current.name = "adapters"
+            self.adapters.run { loop.asking { isStopped.load(ordering: .acquiring) } }
+            loop.ended()
             ended.signal()
         }
-        thread.name = "adapters"
         thread.start()
     }
 

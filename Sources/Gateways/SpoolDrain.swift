@@ -15,6 +15,7 @@ final class SpoolDrain: Sendable {
     private let kafka: KafkaSettings
     private let prepareTopics: @Sendable () throws -> Void
     private let metrics: GatewayMetrics
+    private let loop: Loop
     private let log: Log
     private let wake = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
@@ -22,15 +23,16 @@ final class SpoolDrain: Sendable {
 
     init(
         _ spool: Spool, _ kafka: KafkaSettings, prepareTopics: @escaping @Sendable () throws -> Void,
-        metrics: GatewayMetrics, log: Log
+        metrics: GatewayMetrics, loop: Loop, log: Log
     ) {
         (self.spool, self.kafka, self.prepareTopics) = (spool, kafka, prepareTopics)
-        (self.metrics, self.log) = (metrics, log)
+        (self.metrics, self.loop, self.log) = (metrics, loop, log)
     }
 
     func start() {
         let thread = Thread { [self] in
             run()
+            loop.ended()
             ended.signal()
         }
         thread.name = "drain"
@@ -57,14 +59,16 @@ final class SpoolDrain: Sendable {
         }
     }
 
+    private var hasToStop: Bool { loop.asking { isStopped.load(ordering: .acquiring) } }
+
     private func run() {
         var (backOff, isTroubled) = (SpoolDrain.backOffMs.lowerBound, false)
-        while !isStopped.load(ordering: .acquiring) {
+        while !hasToStop {
             do {
                 try prepareTopics()
                 // No time-out: a record that is given up while later ones are sent would break the order.
                 let producer = try Producer(kafka, Producer.Tuning(lingerMs: 5, timeoutMs: 0))
-                while !isStopped.load(ordering: .acquiring) {
+                while !hasToStop {
                     if try !pass(producer) { pause(ms: 1_000, endsWithNotice: true) }
                     if isTroubled { log.info("readings are pushed again") }
                     (backOff, isTroubled) = (SpoolDrain.backOffMs.lowerBound, false)
@@ -127,6 +131,7 @@ final class SpoolDrain: Sendable {
     ) throws {
         var (movedMs, hasSaid, stopMs): (Int64, Bool, Int64?) = (Clock.steadyMs(), false, nil)
         while open() > 0 {
+            loop.turned()
             let deliveries = producer.deliveries(timeoutMs: 100)
             for delivery in deliveries { take(delivery) }
             let now = Clock.steadyMs()

@@ -23,6 +23,8 @@ public final class UploadSender: Sendable {
     static let patienceMs = 5_000
     /// Between two looks whether a broker that was away is back.
     static let probeMs = 1_000
+    /// Without uploads the thread says so often that it is there.
+    static let turnMs = 1_000
 
     /// Where the last record of an upload stands.
     public struct Place: Equatable, Sendable {
@@ -78,6 +80,7 @@ public final class UploadSender: Sendable {
     private let kafka: KafkaSettings
     private let partitions: Int32
     private let log: Log
+    private let loop: Loop
     private let accepted, refused: Counter
     private let state = Mutex(State())
     /// Of the cars' topic, once it was asked for.
@@ -87,13 +90,15 @@ public final class UploadSender: Sendable {
 
     /// Nothing is asked of the broker before the first upload.
     /// - Parameter partitions: of a topic that is not there yet.
-    public init(_ kafka: KafkaSettings, partitions: Int32, metrics: Metrics, log: Log) {
+    public init(_ kafka: KafkaSettings, partitions: Int32, metrics: Metrics, health: Health = Health(), log: Log) {
         (self.kafka, self.partitions, self.log) = (kafka, partitions, log)
+        loop = health.loop("uploads", patience: 10)
         accepted = metrics.counter("drover_upload_readings_total", "Readings of uploads that the broker acknowledged.")
         refused = metrics.counter("drover_upload_unavailable_total", "Uploads that were answered with: try again.")
         // The thread keeps the sender alive until it is stopped.
         let thread = Thread { [self] in
             run()
+            loop.ended()
             ended.signal()
         }
         thread.name = "uploads"
@@ -184,9 +189,10 @@ public final class UploadSender: Sendable {
                     _ = wake.wait(timeout: .now() + .milliseconds(UploadSender.probeMs))
                     producer = probe()
                 } else {
-                    wake.wait()
+                    _ = wake.wait(timeout: .now() + .milliseconds(UploadSender.turnMs))
                 }
             }
+            loop.turned()
             let jobs = state.withLock { state in
                 defer { state.waiting = [] }
                 return state.waiting

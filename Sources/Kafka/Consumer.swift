@@ -236,6 +236,14 @@ public final class Consumer {
         return (low, high)
     }
 
+    /// The offset after the last record, as the last fetch told it; nil: nothing was fetched yet. Asks nobody.
+    public func knownEnd(of partition: TopicPartition) -> Int64? {
+        var (low, high): (Int64, Int64) = (0, 0)
+        let code = unsafe rd_kafka_get_watermark_offsets(
+            handle.client, partition.topic, partition.partition, &low, &high)
+        return code == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0 ? high : nil
+    }
+
     /// The logs of partitions as their brokers tell them, asked together: there may be hundreds. One whose broker does not
     /// answer is left out. How many partitions a topic has is asked once: it never changes.
     ///

@@ -5,6 +5,7 @@ internal import Synchronization
 /// Structured log: one line an event, fixed text plus keys, to standard error.
 ///
 ///     2026-11-21T06:52:00.123Z info "copy finished" rows=4812 duration_ms=37 partition=3
+///     {"time":"2026-11-21T06:52:00.123Z","level":"info","message":"copy finished","fields":{"rows":4812,"duration_ms":37}}
 ///
 /// Never give it positions, personal data or secrets; nothing here can tell them from other text.
 public struct Log: Sendable {
@@ -28,12 +29,20 @@ public struct Log: Sendable {
         public static func < (a: Level, b: Level) -> Bool { a.rawValue < b.rawValue }
     }
 
+    public enum Format: String, Sendable {
+        /// For people.
+        case text
+        /// For collectors.
+        case json
+    }
+
     public typealias Fields = KeyValuePairs<String, LogValue>
 
     public let level: Level
+    public let format: Format
     private let nowMs: @Sendable () -> Int64
     private let write: @Sendable (String) -> Void
-    /// Already in the form of a line's tail, with a space before each key.
+    /// Already in the form of a line's tail: with a space before each key in text, with a comma behind each value in JSON.
     private var common = ""
 
     /// - Parameters:
@@ -41,10 +50,11 @@ public struct Log: Sendable {
     ///   - nowMs: epoch milliseconds; tests give their own.
     ///   - write: takes one line, its newline included, from any thread.
     public init(
-        level: Level = .info, nowMs: @escaping @Sendable () -> Int64 = Clock.nowMs,
+        level: Level = .info, format: Format = .text, nowMs: @escaping @Sendable () -> Int64 = Clock.nowMs,
         write: @escaping @Sendable (String) -> Void = StandardError.write
     ) {
         self.level = level
+        self.format = format
         self.nowMs = nowMs
         self.write = write
     }
@@ -52,7 +62,7 @@ public struct Log: Sendable {
     /// The same log with keys that every line carries.
     public func with(_ fields: Fields) -> Log {
         var log = self
-        log.common += Log.tail(fields)
+        log.common += tail(fields)
         return log
     }
 
@@ -75,12 +85,18 @@ public struct Log: Sendable {
 
     private func line(_ level: Level, _ text: () -> String, _ fields: () -> Fields) {
         guard level >= self.level else { return }
-        var line = Log.timeText(nowMs()) + " " + level.name + " "
-        LogValue.appendQuoted(text(), to: &line)
-        line += common
-        line += Log.tail(fields())
-        line += "\n"
-        write(line)
+        var line: String
+        switch format {
+        case .text:
+            line = Log.timeText(nowMs()) + " " + level.name + " "
+            LogValue.appendQuoted(text(), to: &line)
+            line += common + tail(fields())
+        case .json:
+            line = "{\"time\":\"" + Log.timeText(nowMs()) + "\",\"level\":\"" + level.name + "\",\"message\":"
+            JSONText.append(text(), scalarsMax: LogValue.scalarsMax, to: &line)
+            line += ",\"fields\":{" + (common + tail(fields())).dropLast() + "}}"
+        }
+        write(line + "\n")
     }
 
     /// Always with milliseconds, so that lines sort as text.
@@ -89,13 +105,19 @@ public struct Log: Sendable {
         return ms % 1000 == 0 ? text.dropLast() + ".000Z" : text
     }
 
-    private static func tail(_ fields: Fields) -> String {
+    private func tail(_ fields: Fields) -> String {
         var tail = ""
         for (key, value) in fields {
-            tail += " "
-            tail += key.utf8.allSatisfy(isKeyByte) && !key.isEmpty ? key : "bad_key"
-            tail += "="
-            value.append(to: &tail)
+            let key = key.utf8.allSatisfy(Log.isKeyByte) && !key.isEmpty ? key : "bad_key"
+            switch format {
+            case .text:
+                tail += " \(key)="
+                value.append(to: &tail)
+            case .json:
+                tail += "\"\(key)\":"
+                value.appendJSON(to: &tail)
+                tail += ","
+            }
         }
         return tail
     }

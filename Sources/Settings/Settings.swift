@@ -38,6 +38,8 @@ public struct Settings: Sendable {
         case .integer(let range):
             guard let value = Int64(text) else { return "is `\(text)`, must be a whole number" }
             return range.contains(value) ? nil : "is \(value), must be \(range.lowerBound) to \(range.upperBound)"
+        case .choice(let words):
+            return words.contains(text) ? nil : "is `\(text)`, must be \(words.joined(separator: " or "))"
         case .thousandths(let range):
             guard let value = Decimal.scaled(text.utf8, decimals: 3) else { return "is `\(text)`, must be a number" }
             let (least, most) = (

@@ -3,6 +3,8 @@ public struct SettingRow: Sendable {
     public enum Kind: Sendable {
         case text
         case integer(ClosedRange<Int64>)
+        /// One of these words.
+        case choice([String])
         /// Decimal with three places, kept as thousandths.
         case thousandths(ClosedRange<Int64>)
     }
@@ -281,10 +283,17 @@ public struct SettingRow: Sendable {
         SettingRow("fuel.currency", .text, "USD", "currency of the price"),
         SettingRow("web.host", .text, "127.0.0.1", "address that the page and the API listen on"),
         SettingRow("web.port", .integer(0...65_535), "8080", "their port; 0: any free one"),
-        SettingRow("metrics.host", .text, "127.0.0.1", "address that GET /metrics listens on, for Prometheus"),
+        SettingRow("metrics.host", .text, "127.0.0.1", "address that GET /metrics, /livez and /readyz listen on"),
         SettingRow(
             "metrics.port", .integer(0...65_535), "0",
             "its port, another one for each process; nobody is asked who they are; 0: not served"),
+        SettingRow(
+            "health.stuck_s", .integer(5...3_600), "60",
+            "a loop of the process that has not turned for so long makes GET /livez say no; ten times as long while it waits for "
+                + "PostgreSQL or the broker"),
+        SettingRow(
+            "log.format", .choice(["text", "json"]), "text",
+            "text for people, or json for collectors: one object a line, with time, level, message and fields"),
         SettingRow(
             "web.certificate", .text, "",
             "PEM file with the server's certificate and what leads to a root: HTTPS; empty: plain HTTP"),

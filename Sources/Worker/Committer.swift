@@ -26,17 +26,20 @@ final class Committer: @unchecked Sendable {
     }
 
     private let settings: Settings
+    private let loop: Loop
     private let log: Log
     private let jobs = Mailbox<Job>()
     private let ended = DispatchSemaphore(value: 0)
     private var connection: Connection?
     private var askedMs = -Committer.askPeriodMs
 
+    /// A thread without work says so often that it is there.
+    private static let turnMs: Int64 = 1_000
     /// How often it is asked which cars are looked at.
     private static let askPeriodMs: Int64 = 1_000
 
-    init(_ settings: Settings, name: String, log: Log) {
-        (self.settings, self.log) = (settings, log)
+    init(_ settings: Settings, name: String, loop: Loop, log: Log) {
+        (self.settings, self.loop, self.log) = (settings, loop, log)
         Threads.start(name) { self.run() }
     }
 
@@ -50,18 +53,20 @@ final class Committer: @unchecked Sendable {
 
     private func run() {
         while true {
-            switch jobs.take(timeoutMs: 60_000) {
+            loop.turned()
+            switch jobs.take(timeoutMs: Committer.turnMs) {
             case nil: continue
             case .stop:
                 connection = nil
+                loop.ended()
                 ended.signal()
                 return
-            case .load(let partitions, let done): done(Result { try connected { try load(partitions, on: $0) } })
+            case .load(let partitions, let done):
+                let owned = loop.whileWaiting { Result { try connected { try load(partitions, on: $0) } } }
+                done(owned)
             case .write(let commit, let done):
-                done(
-                    Result {
-                        try connected { try write(commit, on: $0) }
-                    })
+                let outcome = loop.whileWaiting { Result { try connected { try write(commit, on: $0) } } }
+                done(outcome)
             }
         }
     }

@@ -36,6 +36,7 @@ final class Lane: @unchecked Sendable {
     private let commitIntervalMs: Int64
     private let recordsAtOnce: Int
     private let metrics: WorkerMetrics
+    private let loop: Loop
     private let log: Log
     private let report: @Sendable (Report) -> Void
     private let mailbox = Mailbox<Item>()
@@ -51,11 +52,13 @@ final class Lane: @unchecked Sendable {
     /// - Parameter recordsAtOnce: after so many it is looked whether a commit is due, also amid a batch.
     init(
         _ number: Int, _ settings: Committer.Settings, commitIntervalMs: Int64, recordsAtOnce: Int = .max,
-        metrics: WorkerMetrics, log: Log, report: @escaping @Sendable (Report) -> Void
+        metrics: WorkerMetrics, health: Health, log: Log, report: @escaping @Sendable (Report) -> Void
     ) {
         (self.commitIntervalMs, self.recordsAtOnce) = (commitIntervalMs, recordsAtOnce)
         (self.metrics, self.log, self.report) = (metrics, log, report)
-        committer = Committer(settings, name: "commit-\(number)", log: log)
+        loop = health.loop("lane-\(number)")
+        committer = Committer(
+            settings, name: "commit-\(number)", loop: health.loop("commit-\(number)"), log: log)
         Threads.start("lane-\(number)") { self.run() }
     }
 
@@ -81,6 +84,7 @@ final class Lane: @unchecked Sendable {
     private func run() {
         var isStopping = false
         while true {
+            loop.turned()
             let untilCommit = commitIntervalMs - (Clock.steadyMs() - lastCommitMs)
             if isStopping && !isInFlight && !isPending { break }
             if let item = mailbox.take(timeoutMs: isInFlight ? 10 : min(max(1, untilCommit), 100)) {
@@ -96,6 +100,7 @@ final class Lane: @unchecked Sendable {
             commitIfDue(isStopping: isStopping)
             while isInFlight, isFull { waitForAnswer(timeoutMs: 1_000) }
         }
+        loop.ended()
         ended.signal()
     }
 
@@ -136,6 +141,7 @@ final class Lane: @unchecked Sendable {
     }
 
     private func breathe() {
+        loop.turned()
         if isInFlight { waitForAnswer(timeoutMs: 0) }
         commitIfDue(isStopping: false)
     }
@@ -166,7 +172,7 @@ final class Lane: @unchecked Sendable {
                 written.signal()
             })
         // What is read back belongs to this cycle: the books stand still until it is folded in.
-        if !resolving.isEmpty { written.wait() }
+        if !resolving.isEmpty { loop.whileWaiting { written.wait() } }
     }
 
     /// At once, and then in sums: a burst of rubbish fills no log.
@@ -184,6 +190,7 @@ final class Lane: @unchecked Sendable {
     /// Takes nothing but the answer of the commit in flight; the rest waits in the mailbox, whose weight tells the worker to
     /// pause.
     private func waitForAnswer(timeoutMs: Int64) {
+        loop.turned()
         let answer = mailbox.take(timeoutMs: timeoutMs) { if case .answered = $0 { true } else { false } }
         if case .answered(let commit, let result)? = answer { settle(commit, result) }
     }

@@ -33,9 +33,12 @@ public final class Replay {
         let database = Committer.Settings(
             conninfo: settings.conninfo, schema: schema,
             stages: settings.stages ?? .product(settings.tripRules, kept: settings.kept, isReplay: true, log: log))
-        let (events, figures) = (events, WorkerMetrics(metrics))
+        let (events, figures) = (events, WorkerMetrics(metrics, topics: settings.topics))
         lanes = (0..<settings.lanes).map { number in
-            Lane(number, database, commitIntervalMs: settings.commitIntervalMs, metrics: figures, log: log) {
+            Lane(
+                number, database, commitIntervalMs: settings.commitIntervalMs, metrics: figures, health: Health(),
+                log: log
+            ) {
                 events.put(.report($0))
             }
         }

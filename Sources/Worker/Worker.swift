@@ -49,6 +49,8 @@ public final class Worker {
     /// How often a log that does not fit our offset is looked at again: a person may have reset it.
     private static let brokenMs: Int64 = 10_000
 
+    /// How often others are told where it stands.
+    private static let standingMs: Int64 = 200
     /// How long an answer of the broker is waited for: the poll, and a stop, wait with it.
     private static let brokerMs: Int32 = 3_000
 
@@ -80,14 +82,26 @@ public final class Worker {
     private var lagOffsets: [TopicPartition: Int64] = [:]
     private var lagCommitMs: Int64 = 0
 
+    private let loop: Loop
+    private let standing: WorkerStanding
+    /// The group has answered.
+    private var isMember = false
+    private var standingMs: Int64 = 0
+    /// The offsets after what is written, of partitions that are read.
+    private var written: [TopicPartition: Int64] = [:]
+
     private var assignedMs: Int64 = 0
     /// Every partition of the assignment is being read, and how long it took to get there.
     public private(set) var isReading = false
     public private(set) var takeoverMs: Int64 = 0
 
-    public init(_ settings: WorkerSettings, metrics: Metrics, log: Log) throws {
+    public init(_ settings: WorkerSettings, metrics: Metrics, health: Health = Health(), log: Log) throws {
         (self.settings, self.log) = (settings, log)
-        let figures = WorkerMetrics(metrics)
+        loop = health.loop("poll")
+        let standing = WorkerStanding()
+        self.standing = standing
+        health.check("partitions") { standing.finding }
+        let figures = WorkerMetrics(metrics, topics: settings.topics)
         self.metrics = figures
         consumer = try Consumer(
             settings.kafka, group: settings.group, instanceID: settings.instanceID,
@@ -104,7 +118,7 @@ public final class Worker {
             let intervalMs = plan.commitIntervalMs(number, standard: settings.commitIntervalMs)
             return Lane(
                 number, database, commitIntervalMs: intervalMs, recordsAtOnce: plan.recordsAtOnce(number),
-                metrics: figures, log: log
+                metrics: figures, health: health, log: log
             ) {
                 events.put(.report(lane: number, $0))
             }
@@ -121,7 +135,7 @@ public final class Worker {
                 "topics": "\(settings.topics.joined(separator: ","))", "group": "\(settings.group)",
                 "lanes": "\(lanes.count)",
             ])
-        while !shouldStop() {
+        while !loop.asking(shouldStop) {
             if let reason = consumer.fatalError {
                 log.error("this member of the group is ended for good; the worker starts anew", ["error": "\(reason)"])
                 _ = StopFlag.wait(timeoutMs: Int(Worker.lostMs))
@@ -134,6 +148,7 @@ public final class Worker {
                 while let event = events.take(timeoutMs: 0) { handle(event) }
                 loadWhatIsDue()
                 commitForLagTools()
+                tellStanding()
             } catch {
                 metrics.failures.add()
                 log.error("reading from the broker failed", ["error": "\(error)", "retry_in_ms": "\(backOffMs)"])
@@ -141,6 +156,8 @@ public final class Worker {
                 backOffMs = min(backOffMs * 2, Worker.backOffMs.upperBound)
             }
         }
+        loop.ended()
+        standing.set { $0.isMember = false }
         for lane in lanes { lane.stop() }
         log.info("worker stopped", ["records": "\(metrics.records.value)"])
     }
@@ -184,6 +201,7 @@ public final class Worker {
     private func handle(_ change: AssignmentChange) {
         switch change {
         case .assigned(let partitions):
+            isMember = true
             log.info("partitions assigned", ["count": "\(partitions.count)"])
             if partitions.isEmpty { said("answering the group") { try consumer.add([:]) } }
             assignedMs = Clock.steadyMs()
@@ -206,6 +224,7 @@ public final class Worker {
         if case .reading(let lane)? = places.removeValue(forKey: partition) { lanes[lane].put(.release([partition])) }
         faults[partition] = nil
         lagOffsets[partition] = nil
+        written[partition] = nil
     }
 
     /// Partitions whose brokers do not answer wait, and the others with them for one turn of the loop, no longer.
@@ -250,7 +269,9 @@ public final class Worker {
             failed(partitions.filter { places[$0] == .loading(lane: lane) }, "\(error)")
         case .report(_, .committed(let offsets)):
             backOffMs = Worker.backOffMs.lowerBound
-            lagOffsets.merge(offsets.filter { places[$0.key] != nil }) { $1 }
+            let ours = offsets.filter { places[$0.key] != nil }
+            lagOffsets.merge(ours) { $1 }
+            written.merge(ours) { $1 }
         case .report(let lane, .lost(let lost)):
             for partition in giveUp(lost, of: lane) {
                 places[partition] = .waiting(untilMs: Clock.steadyMs() + Worker.lostMs)
@@ -310,7 +331,10 @@ public final class Worker {
         }
         // Nothing is polled before this returns: the lane has them before their first record.
         lanes[lane].put(.own(begun))
-        for owned in begun { places[owned.partition] = .reading(lane: lane) }
+        for owned in begun {
+            places[owned.partition] = .reading(lane: lane)
+            written[owned.partition] = owned.startOffset
+        }
         // A pause of an earlier owner's may still hold.
         said("pausing or resuming") {
             if isPaused[lane] {
@@ -322,6 +346,7 @@ public final class Worker {
         isReading = places.values.allSatisfy { if case .reading = $0 { true } else { false } }
         if isReading { takeoverMs = Clock.steadyMs() - assignedMs }
         for owned in begun where owned.needsRules {
+            loop.turned()
             publisher.publishFirst(settings.alertRules, to: owned.partition, log: log)
         }
     }
@@ -360,6 +385,25 @@ public final class Worker {
                 "topic": "\(partition.topic)", "partition": "\(partition.partition)", "reason": "\(what)",
                 "detail": "\(detail)",
             ])
+    }
+
+    // MARK: What others are told
+
+    private func tellStanding() {
+        guard Clock.steadyMs() - standingMs >= Worker.standingMs else { return }
+        standingMs = Clock.steadyMs()
+        let reading = places.filter { if case .reading = $0.value { true } else { false } }.map(\.key)
+        standing.set { state in
+            (state.isMember, state.assigned, state.reading) = (isMember, places.count, reading.count)
+            (state.isLost, state.left) = (consumer.isAssignmentLost, faults.count)
+        }
+        metrics.partitions.set(reading.count)
+        var lags = Dictionary(uniqueKeysWithValues: settings.topics.map { ($0, Int64(0)) })
+        for partition in reading {
+            guard let written = written[partition], let end = consumer.knownEnd(of: partition) else { continue }
+            lags[partition.topic, default: 0] += max(0, end - written)
+        }
+        for (topic, lag) in lags { metrics.lag[topic].set(lag) }
     }
 
     private func commitForLagTools() {

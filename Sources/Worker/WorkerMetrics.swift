@@ -9,8 +9,10 @@ struct WorkerMetrics: Sendable {
     let decidedAnew: Counter
     let failures: Counter
     let commits: Durations
+    let lag: Family<Gauge>
+    let partitions: Gauge
 
-    init(_ metrics: Metrics) {
+    init(_ metrics: Metrics, topics: [String]) {
         records = metrics.counter("drover_records_total", "Records taken from the topics and committed.")
         rejected = metrics.counter("drover_records_rejected_total", "Records that could not be decoded.")
         droppedFields = metrics.counter("drover_fields_dropped_total", "Fields whose value was impossible.")
@@ -21,6 +23,10 @@ struct WorkerMetrics: Sendable {
         failures = metrics.counter(
             "drover_worker_failures_total", "Times that partitions started again from the stored offsets.")
         commits = metrics.durations("drover_commit_seconds", "Time of a commit.")
+        lag = metrics.gauges(
+            "drover_worker_lag_records", "Records on the log of this worker's partitions that are not written yet.",
+            ["topic": topics])
+        partitions = metrics.gauge("drover_worker_partitions", "Partitions that this worker reads.")
     }
 
     func publish(_ counts: RecordCounts, _ outcome: Commit.Outcome) {

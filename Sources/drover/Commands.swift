@@ -1,9 +1,12 @@
+import Observe
+
 enum Commands {
     static let all: [Command] = [
         .up, .trips, .alerts, .plan, .importCars, .importMachines, .importDispatch, .importPeople, .importSightings,
         .export, .report, .schedule, .query, .work, .gateway, .gatewayPoll, .gatewayLog, .pullISO, .serve, .notify,
         .migrate,
-        .check, .status, .offsets, .retention, .rejected, .replay, .verify, .rulesPublish, .rulesTest, .rulesTry,
+        .check, .status, .health, .offsets, .retention, .rejected, .replay, .verify, .rulesPublish, .rulesTest,
+        .rulesTry,
         .vehicle,
         .trip, .campus,
         .people, .dispatch, .dispatchTry, .sightings, .taxonomy, .alert, .log, .token, .account, .fleet, .servers,
@@ -40,10 +43,10 @@ enum Commands {
         do {
             return try command.run(Arguments(rest, for: command))
         } catch let error as UsageError {
-            Out.note("drover \(command.name): \(error)\n\n" + command.help)
+            Out.note("drover \(command.name): \(error)\n\n" + command.help, level: .error)
             return .wrongUse
         } catch {
-            Out.note("drover \(command.name): \(error)")
+            Out.note("drover \(command.name): \(error)", level: .error)
             return .failed
         }
     }

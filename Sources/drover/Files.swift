@@ -1,4 +1,6 @@
 import Foundation
+import Observe
+import Synchronization
 
 /// Reading and writing whole files with messages that say which file, what happened and what to do.
 enum Files {
@@ -43,7 +45,13 @@ enum Out {
     }
     /// As they are.
     static func result(_ bytes: [UInt8]) { write(Data(bytes), to: FileHandle.standardOutput) }
-    static func note(_ text: String) { write(Data((text + "\n").utf8), to: FileHandle.standardError) }
+    /// A line of the log where that is one for programs; the level counts there.
+    static func note(_ text: String, level: Log.Level = .info) {
+        guard Roles.logFormat.withLock({ $0 }) == .text else {
+            return Log(level: .debug, format: .json).log(level, text)
+        }
+        write(Data((text + "\n").utf8), to: FileHandle.standardError)
+    }
 
     private static func write(_ data: Data, to handle: FileHandle) {
         var rest = data[...]

@@ -36,7 +36,7 @@ extension Roles {
         made.asksAgain = asksAgain
         made.pollSchedule = try settings.pollSchedule()
         made.parkedMs = settings.integer("gateway.obd_parked_s") * 1_000
-        return try Gateway(made, metrics: MetricsRole.of("gateway"), log: log)
+        return try Gateway(made, metrics: MetricsRole.of("gateway"), health: HealthRole.shared, log: log)
     }
 
     /// Surge and speed of each campus by the hour, on a thread of its own.
@@ -51,7 +51,9 @@ extension Roles {
                 kafka: kafka, conninfo: settings.text("postgres.gateway_url", or: "postgres.url"), weather: client,
                 intervalMs: settings.integer("dispatch.weather_interval_s") * 1_000),
             log: log)
-        return RunningRole("hours") { shouldStop in hours.run(shouldStop: shouldStop) }
+        return RunningRole("hours", HealthRole.shared.loop("hours", patience: 10)) { shouldStop in
+            hours.run(shouldStop: shouldStop)
+        }
     }
 
     /// The weather of surveys and trips that lack it, on a thread of its own; nil: no service is set.
@@ -64,7 +66,9 @@ extension Roles {
                 weather: try WeatherClient(weather, database: settings.outsideDatabase()),
                 intervalMs: settings.integer("weather.backfill_interval_s") * 1_000),
             log: log)
-        return RunningRole("weather") { shouldStop in filling.run(shouldStop: shouldStop) }
+        return RunningRole("weather", HealthRole.shared.loop("weather", patience: 10)) { shouldStop in
+            filling.run(shouldStop: shouldStop)
+        }
     }
 }
 
@@ -98,12 +102,16 @@ extension Command {
         run: { arguments in
             let settings = try SettingsSource.load(arguments)
             Signals.install()
-            let gateway = try Roles.gateway(settings, log: Roles.log)
-            let hours = try Roles.campusHours(settings, log: Roles.log)
-            defer { hours.stop() }
-            let filling = try Roles.weatherBackfill(settings, log: Roles.log)
-            defer { filling?.stop() }
             try MetricsRole.serving(settings, log: Roles.log) {
+                // The spool keeps what the broker does not take.
+                try HealthRole.watch(
+                    settings, database: settings.text("postgres.gateway_url", or: "postgres.url"), needsBroker: false)
+                let gateway = try Roles.gateway(settings, log: Roles.log)
+                let hours = try Roles.campusHours(settings, log: Roles.log)
+                defer { hours.stop() }
+                let filling = try Roles.weatherBackfill(settings, log: Roles.log)
+                defer { filling?.stop() }
+                HealthRole.shared.started()
                 try Roles.withTicks(settings, of: "gateway", log: Roles.log) { _ in gateway.run { StopFlag.isSet } }
             }
             return .done

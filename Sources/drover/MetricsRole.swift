@@ -4,8 +4,11 @@ import Observe
 import Settings
 import Synchronization
 
-/// The figures of a process's roles, for Prometheus: `GET /metrics` on a port of its own, which is not for people.
+/// The figures of a process's roles, for Prometheus, and how it is, for who starts and stops it: `GET /metrics`, `/livez` and
+/// `/readyz` on a port of its own, which is not for people.
 enum MetricsRole {
+    /// A prober may have to wait a moment for a server of others; the next is answered meanwhile.
+    private static let threads = 3
     private static let roles = Mutex<[String: Metrics]>([:])
 
     /// New figures of a role. One that starts again begins from zero, as counters of a process do.
@@ -21,7 +24,9 @@ enum MetricsRole {
         guard port > 0 else { return try body() }
         let server: Server
         do {
-            server = try Server(host: settings.text("metrics.host"), port: UInt16(port), threads: 1) { answer($0) }
+            server = try Server(host: settings.text("metrics.host"), port: UInt16(port), threads: threads) {
+                answer($0)
+            }
         } catch {
             throw Failure("metrics.port: \(port) at \(settings.text("metrics.host")) cannot be listened on: \(error)")
         }
@@ -31,11 +36,22 @@ enum MetricsRole {
     }
 
     private static func answer(_ request: Request) -> Response {
-        guard request.path == "/metrics", request.method == "GET" || request.method == "HEAD" else {
-            return .problem(404, type: "not-found", detail: "Only GET /metrics is here.")
+        guard request.method == "GET" || request.method == "HEAD" else { return unknown }
+        switch request.path {
+        case "/metrics":
+            let known = roles.withLock { $0 }
+            let text = known.keys.sorted().map { known[$0]!.text() }.joined()
+            return Response(200, headers: [("Content-Type", Metrics.contentType)], body: Array(text.utf8))
+        case "/livez": return response(HealthRole.shared.live())
+        case "/readyz": return response(HealthRole.shared.ready())
+        default: return unknown
         }
-        let known = roles.withLock { $0 }
-        let text = known.keys.sorted().map { known[$0]!.text() }.joined()
-        return Response(200, headers: [("Content-Type", Metrics.contentType)], body: Array(text.utf8))
     }
+
+    private static func response(_ answer: Health.Answer) -> Response {
+        Response.json(answer.json, status: answer.isWell ? 200 : 503).with("Cache-Control", "no-store")
+    }
+
+    private static let unknown = Response.problem(
+        404, type: "not-found", detail: "Only GET /metrics, /livez and /readyz are here.")
 }

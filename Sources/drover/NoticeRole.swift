@@ -112,12 +112,16 @@ extension Roles {
         let alertmanager = try NoticeRole.alertmanager(settings, log: log)
         let forward = try ForwardRole.relay(settings, log: log)
         let reports = try ReportRole.scheduler(settings, log: log)
-        var roles = [RunningRole("notices") { notices.run(shouldStop: $0) }]
-        if let mail { roles.append(RunningRole("mail") { mail.run(shouldStop: $0) }) }
-        if let post { roles.append(RunningRole("post") { post.run(shouldStop: $0) }) }
-        if let alertmanager { roles.append(RunningRole("alertmanager") { alertmanager.run(shouldStop: $0) }) }
-        if let forward { roles.append(RunningRole("forward") { forward.run(shouldStop: $0) }) }
-        if let reports { roles.append(RunningRole("reports") { reports.run(shouldStop: $0) }) }
+        /// Each waits for servers of others by itself; a report of a year takes minutes.
+        func role(_ name: String, patience: Int64 = 10, _ run: @escaping (() -> Bool) -> Void) -> RunningRole {
+            RunningRole(name, HealthRole.shared.loop(name, patience: patience), run)
+        }
+        var roles = [role("notices") { notices.run(shouldStop: $0) }]
+        if let mail { roles.append(role("mail") { mail.run(shouldStop: $0) }) }
+        if let post { roles.append(role("post") { post.run(shouldStop: $0) }) }
+        if let alertmanager { roles.append(role("alertmanager") { alertmanager.run(shouldStop: $0) }) }
+        if let forward { roles.append(role("forward") { forward.run(shouldStop: $0) }) }
+        if let reports { roles.append(role("reports", patience: 60) { reports.run(shouldStop: $0) }) }
         return roles
     }
 }

@@ -7,6 +7,7 @@ import Notices
 import Observe
 import Postgres
 import Settings
+import Synchronization
 import Trips
 import Worker
 
@@ -20,7 +21,7 @@ enum Roles {
         _ = try Topics.ensure(kafka, partitions: Int32(settings.integer("kafka.partitions")))
         var made = try workerSettings(settings, kafka: kafka, instanceID: instanceID)
         if let ticker { made.onAssignment = { ticker.own($0) } }
-        return try Worker(made, metrics: MetricsRole.of("work"), log: log)
+        return try Worker(made, metrics: MetricsRole.of("work"), health: HealthRole.shared, log: log)
     }
 
     static func workerSettings(
@@ -83,7 +84,16 @@ enum Roles {
         return try body(ticker)
     }
 
-    static let log = Log(level: ProcessInfo.processInfo.environment["DROVER_LOG"].flatMap(Log.Level.init) ?? .info)
+    /// As the settings say, from when they are loaded.
+    static let logFormat = Mutex(Log.Format.text)
+
+    static var log: Log { log(standard: .info) }
+
+    /// - Parameter standard: the level where `DROVER_LOG` names none.
+    static func log(standard: Log.Level) -> Log {
+        let level = ProcessInfo.processInfo.environment["DROVER_LOG"].flatMap(Log.Level.init)
+        return Log(level: level ?? standard, format: logFormat.withLock { $0 })
+    }
 }
 
 extension Command {
@@ -97,8 +107,13 @@ extension Command {
             Signals.install()
             let instance = settings.text("kafka.instance_id")
             try MetricsRole.serving(settings, log: Roles.log) {
+                try HealthRole.watch(settings, database: settings.text("postgres.url"))
+                HealthRole.shared.started()
+                HealthRole.shared.check("partitions") { .ill("the worker cannot start yet: see its log") }
                 try Roles.withTicks(settings, of: "work", log: Roles.log) { ticker in
                     while !StopFlag.isSet {
+                        // Until the worker is there and says so itself.
+                        _ = HealthRole.shared.loop("poll", patience: 10)
                         do {
                             let worker = try Roles.worker(
                                 settings, instanceID: instance.isEmpty ? nil : instance, ticker: ticker, log: Roles.log)
@@ -126,11 +141,15 @@ extension Command {
         run: { arguments in
             let settings = try SettingsSource.load(arguments)
             Signals.install()
-            let others = try Roles.besideRelay(settings, log: Roles.log)
-            defer { for other in others { other.stop() } }
             try MetricsRole.serving(settings, log: Roles.log) {
+                try HealthRole.watch(settings, database: settings.text("postgres.relay_url", or: "postgres.url"))
+                let others = try Roles.besideRelay(settings, log: Roles.log)
+                defer { for other in others { other.stop() } }
                 try Roles.withTicks(settings, of: "notify", log: Roles.log) { _ in
-                    Roles.relay(settings, log: Roles.log).run { StopFlag.isSet }
+                    let loop = HealthRole.shared.loop("relay", patience: 10)
+                    HealthRole.shared.started()
+                    Roles.relay(settings, log: Roles.log).run { loop.asking { StopFlag.isSet } }
+                    loop.ended()
                 }
             }
             return .done

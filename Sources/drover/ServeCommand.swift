@@ -22,14 +22,21 @@ extension Command {
             let settings = try SettingsSource.load(arguments, overrides: port.map { ["web.port": String($0)] } ?? [:])
             Signals.install()
             Signals.installReload()
-            let page = try PageRole(settings, log: Roles.log)
-            defer { page.stop() }
-            Out.note("the page is at \(page.address)")
-            if let address = page.appsAddress { Out.note("apps are served at \(address)") }
-            var watch = try RulesWatch(settings, log: Roles.log)
             try MetricsRole.serving(settings, log: Roles.log) {
+                // Pages are there without the broker; only what is handed in has to wait.
+                try HealthRole.watch(
+                    settings, database: settings.text("postgres.reader_url", or: "postgres.url"), needsBroker: false)
+                let page = try PageRole(settings, log: Roles.log)
+                defer { page.stop() }
+                Out.note("the page is at \(page.address)")
+                if let address = page.appsAddress { Out.note("apps are served at \(address)") }
+                var watch = try RulesWatch(settings, log: Roles.log)
+                // It waits for the broker and PostgreSQL when threshold files have changed.
+                let loop = HealthRole.shared.loop("files", patience: 10)
+                HealthRole.shared.started()
                 try Roles.withTicks(settings, of: "serve", log: Roles.log) { _ in
                     repeat {
+                        loop.turned()
                         let isReload = ReloadFlag.take()
                         if isReload { page.renewCertificates() }
                         watch?.look(isReload: isReload)
@@ -69,7 +76,8 @@ struct PageRole {
         let base = try PageRole.baseMap(settings, assets, log: log)
         let uploads = UploadSender(
             Roles.kafka(settings, clientID: "drover-serve", log: log),
-            partitions: Int32(settings.integer("kafka.partitions")), metrics: MetricsRole.of("serve"), log: log)
+            partitions: Int32(settings.integer("kafka.partitions")), metrics: MetricsRole.of("serve"),
+            health: HealthRole.shared, log: log)
         let streams = AlertStreams(conninfo: settings.text("postgres.reader_url", or: "postgres.url"), log: log)
         let live = LiveStreams(conninfo: settings.text("postgres.reader_url", or: "postgres.url"), log: log)
         let isSecure = certificate != nil || settings.text("web.public_url").hasPrefix("https://")

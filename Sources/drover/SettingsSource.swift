@@ -1,7 +1,9 @@
 import Fleet
 import Foundation
 import Kafka
+import Observe
 import Settings
+import Synchronization
 import Trips
 
 /// Where settings come from: `--settings FILE` (or ./drover.yaml), `DROVER_…` variables, `--set key=value`.
@@ -36,7 +38,9 @@ enum SettingsSource {
         }
         sources.append(("--set", typed))
         sources.append(("options", overrides))
-        return try Settings(sources: sources)
+        let settings = try Settings(sources: sources)
+        Roles.logFormat.withLock { $0 = Log.Format(rawValue: settings.text("log.format"))! }
+        return settings
     }
 }
 

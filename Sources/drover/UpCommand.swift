@@ -62,7 +62,8 @@ extension Command {
         _ = try migrate(settings.text("postgres.owner_url"))
         try embedded.grantRoles()
         try loadShippedTaxonomy(settings)
-        let log = Log(level: ProcessInfo.processInfo.environment["DROVER_LOG"].flatMap(Log.Level.init) ?? .warning)
+        let log = Roles.log(standard: .warning)
+        try HealthRole.watch(settings, database: settings.text("postgres.url"))
         let page = try PageRole(settings, log: log)
         defer { page.stop() }
         let lost = try Offsets(settings).resetLost().count
@@ -72,7 +73,9 @@ extension Command {
         let running = RunningRole("worker") { shouldStop in worker.run(shouldStop: shouldStop) }
         defer { running.stop() }
         let relay = Roles.relay(settings, log: log)
-        let relaying = RunningRole("relay") { shouldStop in relay.run(shouldStop: shouldStop) }
+        let relaying = RunningRole("relay", HealthRole.shared.loop("relay", patience: 10)) { shouldStop in
+            relay.run(shouldStop: shouldStop)
+        }
         defer { relaying.stop() }
         let others = try Roles.besideRelay(settings, log: log)
         defer { for other in others { other.stop() } }
@@ -127,6 +130,7 @@ extension Command {
             "Ctrl-C stops everything. What the embedded broker holds survives a stop; a kill -9 of it may lose its last second."
         )
         var watch = try RulesWatch(settings, log: log)
+        HealthRole.shared.started()
         while !StopFlag.wait(timeoutMs: 1_000) {
             watch?.look()
             if let failure = embedded.failure() { throw Failure(failure) }
@@ -154,18 +158,24 @@ final class RunningRole {
     private final class Shared: @unchecked Sendable {
         // The body is handed to its thread once and used by no other; the flag and the semaphore are thread-safe.
         let body: (() -> Bool) -> Void
+        let loop: Loop?
         let flag = AtomicFlag()
         let ended = DispatchSemaphore(value: 0)
-        init(_ body: @escaping (() -> Bool) -> Void) { self.body = body }
+        init(_ body: @escaping (() -> Bool) -> Void, _ loop: Loop?) { (self.body, self.loop) = (body, loop) }
     }
 
     private let shared: Shared
 
-    init(_ name: String, _ body: @escaping (_ shouldStop: () -> Bool) -> Void) {
-        let shared = Shared(body)
+    /// - Parameter loop: turns whenever the role asks whether it is to stop.
+    init(_ name: String, _ loop: Loop? = nil, _ body: @escaping (_ shouldStop: () -> Bool) -> Void) {
+        let shared = Shared(body, loop)
         self.shared = shared
         let thread = Thread {
-            shared.body { shared.flag.isSet || StopFlag.isSet }
+            shared.body {
+                shared.loop?.turned()
+                return shared.flag.isSet || StopFlag.isSet
+            }
+            shared.loop?.ended()
             shared.ended.signal()
         }
         thread.name = name

@@ -6,8 +6,8 @@ import Testing
 final class Lines: Sendable {
     private let text = Mutex("")
     var all: String { text.withLock { $0 } }
-    func log(_ level: Log.Level = .debug, nowMs: Int64 = 1_795_243_920_123) -> Log {
-        Log(level: level, nowMs: { nowMs }, write: { line in self.text.withLock { $0 += line } })
+    func log(_ level: Log.Level = .debug, _ format: Log.Format = .text, nowMs: Int64 = 1_795_243_920_123) -> Log {
+        Log(level: level, format: format, nowMs: { nowMs }, write: { line in self.text.withLock { $0 += line } })
     }
 }
 
@@ -54,6 +54,28 @@ final class Lines: Sendable {
         lines.log().info("x", ["k": LogValue(String(repeating: "é ", count: 5000))])
         #expect(lines.all.count < 2100)
         #expect(lines.all.hasSuffix("…\"\n"))
+    }
+
+    @Test func aLineAsJSONHasValuesOfTheirKinds() {
+        let (lines, rows) = (Lines(), 4812)
+        lines.log(.debug, .json).with(["lane": 3]).info(
+            "copy \"finished\"\n",
+            ["rows": "\(rows)", "text": "4812", "both": "\(rows) rows", "late": true, "error": ""])
+        #expect(
+            lines.all
+                == "{\"time\":\"2026-11-21T06:52:00.123Z\",\"level\":\"info\",\"message\":\"copy \\\"finished\\\"\\n\",\"fields\":"
+                + "{\"lane\":3,\"rows\":4812,\"text\":\"4812\",\"both\":\"4812 rows\",\"late\":true,\"error\":\"\"}}\n")
+    }
+
+    @Test func aLineAsJSONIsOneLineWhateverItHolds() {
+        let lines = Lines()
+        lines.log(.debug, .json).error("a\u{2028}b", ["bad key": "\u{1B}[2J\\", "ratio": LogValue(Double.nan)])
+        #expect(
+            lines.all
+                == "{\"time\":\"2026-11-21T06:52:00.123Z\",\"level\":\"error\",\"message\":\"a\\u2028b\",\"fields\":"
+                + "{\"bad_key\":\"\\u001b[2J\\\\\",\"ratio\":\"nan\"}}\n")
+        lines.log(.debug, .json).info("x")
+        #expect(lines.all.hasSuffix("\"fields\":{}}\n"))
     }
 
     @Test func lowerLevelsAreDroppedUnmade() {

@@ -1,0 +1,34 @@
+internal import Observe
+internal import Synchronization
+
+/// Where a worker stands with its partitions, for who asks whether it is ready.
+final class WorkerStanding: Sendable {
+    struct State {
+        /// The group has answered at least once.
+        var isMember = false
+        /// The group has taken everything away, and the worker has not heard of it yet.
+        var isLost = false
+        var assigned = 0
+        var reading = 0
+        /// Whose log does not reach our offset: a person has to look.
+        var left = 0
+    }
+
+    private let state = Mutex(State())
+
+    func set(_ change: (inout State) -> Void) { state.withLock { change(&$0) } }
+
+    var finding: Health.Finding {
+        let state = self.state.withLock { $0 }
+        guard state.isMember else { return .ill("the group has not answered yet") }
+        guard !state.isLost else { return .ill("the group has taken all partitions away") }
+        // More workers than partitions: this one takes over when another is gone.
+        guard state.assigned > 0 else { return .well("none is assigned: the other workers have them all") }
+        let counts = "\(state.reading) of \(state.assigned) are read"
+        guard state.reading == state.assigned else {
+            return .ill(
+                counts + (state.left > 0 ? ", \(state.left) are left alone: drover offsets show" : ", the others wait"))
+        }
+        return .well(counts)
+    }
+}
