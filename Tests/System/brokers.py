@@ -25,10 +25,10 @@ def free_port():
         return listener.getsockname()[1]
 
 
-def answers(port):
+def answers(port, host=HOST):
     with socket.socket() as caller:
         caller.settimeout(0.5)
-        return caller.connect_ex((HOST, port)) == 0
+        return caller.connect_ex((host, port)) == 0
 
 
 def make_topics(brokers, topics, seconds=20):
@@ -70,7 +70,8 @@ class Served:
     # What `drover` needs in its environment to talk to this broker.
     environment = {}
 
-    def __init__(self, folder):
+    def __init__(self, folder, host=HOST):
+        self.host = host
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.process = None
@@ -82,7 +83,7 @@ class Served:
 
     @property
     def brokers(self):
-        return f"{HOST}:{self.port}"
+        return f"{self.host}:{self.port}"
 
     def command(self):
         raise NotImplementedError
@@ -94,7 +95,7 @@ class Served:
                 [*DIES_WITH_US, *map(str, self.command())], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 cwd=self.folder, start_new_session=True)
         deadline = time.monotonic() + seconds
-        while not answers(self.port):
+        while not answers(self.port, self.host):
             if self.process.poll() is not None:
                 return False
             assert time.monotonic() < deadline, f"{self.name} is not up after {seconds} s\n{self.said()}"

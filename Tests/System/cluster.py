@@ -15,8 +15,10 @@ import psycopg
 class Cluster:
     """Reached by a socket in its own folder only. Without fsync: a test kills processes, not the machine."""
 
-    def __init__(self, folder, disk_mib=None):
-        """`disk_mib`: on a file system of its own of this size, which `fill_disk` fills. Mounting one needs root."""
+    def __init__(self, folder, disk_mib=None, hosts=None):
+        """`disk_mib`: on a file system of its own of this size, which `fill_disk` fills. Mounting one needs root.
+        `hosts`: others that reach it over their network (hosts.py)."""
+        self.hosts = hosts
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.is_mounted = disk_mib is not None
@@ -35,6 +37,9 @@ class Cluster:
         subprocess.run(
             [*self.become, str(self.binaries / "initdb"), "-D", str(self.data), "-U", "postgres", "-A", "trust", "--no-sync",
              "--encoding=UTF8", "--locale=C.UTF-8"], check=True, capture_output=True, cwd="/")
+        if hosts:
+            with open(self.data / "pg_hba.conf", "a") as rules:
+                rules.write(f"host all all {hosts.network} trust\n")
         self.start()
 
     def conninfo(self, database="postgres", user="postgres"):
@@ -42,7 +47,7 @@ class Cluster:
 
     def start(self, seconds=60):
         settings = {
-            "listen_addresses": "", "unix_socket_directories": self.folder, "max_connections": 60, "shared_buffers": "64MB",
+            "listen_addresses": self.hosts.address if self.hosts else "", "unix_socket_directories": self.folder, "max_connections": 60, "shared_buffers": "64MB",
             "max_wal_size": "64MB" if self.is_mounted else "1GB", "fsync": "off", "timezone": "UTC", "logging_collector": "off",
         }
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
@@ -97,4 +102,5 @@ class Cluster:
             connection.execute("""DO $$ BEGIN
                 IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'torture') THEN CREATE ROLE torture LOGIN IN ROLE drover_writer; END IF;
                 END $$""")
-        return {"DROVER_POSTGRES_URL": self.conninfo(name, "torture"), "TORTURE_OWNER": self.conninfo(name)}
+        worker = f"host={self.hosts.address} user=torture dbname={name}" if self.hosts else self.conninfo(name, "torture")
+        return {"DROVER_POSTGRES_URL": worker, "TORTURE_OWNER": self.conninfo(name)}

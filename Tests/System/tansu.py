@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from brokers import HOST, Served, make_topics, newest_librdkafka
+from brokers import Served, make_topics, newest_librdkafka
 
 # For a producer: every record a batch of its own, so that the ends which Tansu tells are right.
 one_record_batches = {"batch.num.messages": 1}
@@ -31,7 +31,7 @@ class Tansu(Served):
         return newest_librdkafka()
 
     def command(self):
-        listener = f"tcp://{HOST}:{self.port}"
+        listener = f"tcp://{self.host}:{self.port}"
         return [self.program(), "broker", "--silent", "--listener-url", listener, "--advertised-listener-url", listener,
                 "--storage-engine", "memory://tansu/"]
 

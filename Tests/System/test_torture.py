@@ -74,6 +74,19 @@ def test_a_member_that_was_stopped_for_longer_than_its_session_comes_back(bench,
     print(f"fenced {run.fenced()} times")
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="hosts are made for it, which needs root")
+def test_a_host_that_is_cut_off(program):
+    """Nothing is refused or reset: what is sent is lost without a word, for less than a session and for more."""
+    bench = Bench(program, SEED, say=print, hosts=2)
+    failed = True
+    try:
+        items = Fleet(SEED, cars=16, machines=6, minutes=(10, 20), span_min=30).as_sent()
+        bench.prove("tansu", items, ["cut", "cut-long"], workers=2)
+        failed = False
+    finally:
+        bench.close(keep=failed)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="a small disk is mounted for it, which needs root")
 def test_a_database_whose_disk_is_full_for_a_while(program):
     bench = Bench(program, SEED, say=print, disk_mib=600)

@@ -29,6 +29,7 @@ import psycopg
 from brokers import DIES_WITH_US, ROOT, Mock, Noida, newest_librdkafka
 from cluster import Cluster
 from confluent_kafka import Consumer
+from hosts import Hosts
 from tansu import Tansu, one_record_batches
 from torture_input import CARS, MACHINES, TOURS, Fleet
 from world import producer
@@ -194,7 +195,10 @@ class Load(threading.Thread):
 class Worker:
     """A `drover work` process whose lines go to a file."""
 
-    def __init__(self, number, name, command, env, folder):
+    def __init__(self, number, name, command, env, folder, host=None):
+        self.host = host
+        if host:
+            command, env = host.command(command), {**env, **host.environment}
         self.name, self.path = name, folder / f"worker-{number:03d}-{name or 'dynamic'}.log"
         self.is_meant_to_end = False
         with open(self.path, "wb") as log:
@@ -227,7 +231,8 @@ class Torture:
     """One database that workers of one group fill from one broker, while it is disturbed."""
 
     def __init__(self, program, folder, cluster, broker, items, seed=0, partitions=4, workers=1, settings=None, librdkafka="debian",
-                 whole_batches=False, say=lambda text: None):
+                 whole_batches=False, hosts=None, say=lambda text: None):
+        self.hosts = hosts
         self.program, self.folder, self.cluster, self.broker, self.items = str(program), Path(folder), cluster, broker, items
         self.partitions, self.settings, self.say = partitions, settings or {}, say
         self.chance, self.wanted = random.Random(f"{seed} faults"), workers
@@ -313,7 +318,8 @@ class Torture:
         self.lives += 1
         settings = {"kafka.group": self.group, **({"kafka.instance_id": name} if name else {}), **self.settings}
         command = [self.program, "work", *(part for key, value in settings.items() for part in ("--set", f"{key}={value}"))]
-        self.workers.append(Worker(self.lives, name, command, self.env, self.folder))
+        host = self.hosts.hosts[self.lives % len(self.hosts.hosts)] if self.hosts else None
+        self.workers.append(Worker(self.lives, name, command, self.env, self.folder, host))
         self.member_changed.set()
 
     def _make_the_group_agree(self):
@@ -514,6 +520,36 @@ class Torture:
             raise RuntimeError(f"the broker did not come back\n{self.broker.said()}")
         self.load.held = False
 
+    def fault_cut(self):
+        """The cable of a worker's host is cut for a while shorter than the session."""
+        host = self._pick().host
+        host.cut()
+        time.sleep(self.chance.uniform(1, 4))
+        host.mend()
+
+    def fault_cut_long(self):
+        """Longer than the session: others take over, and it comes back believing that all is as before."""
+        host = self._pick().host
+        host.cut()
+        try:
+            self._await_every_partition()
+        finally:
+            host.mend()
+
+    def fault_slow(self):
+        """The way to a worker's host becomes as slow as an old modem's: everything waits for seconds, and much is lost."""
+        host = self._pick().host
+        host.slow(96)
+        time.sleep(self.chance.uniform(4, 8))
+        host.fast()
+
+    def fault_clock(self):
+        """The clock of a worker's host jumps by an hour, then by years, then back."""
+        host = self._pick().host
+        for seconds in (3_600, -3_600, self.chance.choice((-300_000_000, 300_000_000)), 0):
+            host.set_clock(seconds)
+            time.sleep(self.chance.uniform(0.5, 2))
+
     def fault_mock_error(self):
         """The next requests of a kind fail with something that a real cluster says now and then."""
         api, errors = self.chance.choice([
@@ -561,7 +597,7 @@ class Torture:
 
 
 # Faults that take longer than a session.
-SLOW = ("takeover", "zombie", "zombie-commit")
+SLOW = ("takeover", "zombie", "zombie-commit", "cut-long", "slow")
 ANYWHERE = ("pause", "leave", "join", "pg-fast", "pg-immediate", "pg-backends")
 OTHERS = {
     "noida": ANYWHERE + ("broker",),
@@ -584,15 +620,18 @@ def plan_of(broker, kills, others, seed):
 class Bench:
     """Folder, database cluster and program of some runs; the servers end with it."""
 
-    def __init__(self, program, seed, say=lambda text: None, disk_mib=None):
+    def __init__(self, program, seed, say=lambda text: None, disk_mib=None, hosts=0):
         self.program, self.seed, self.say = program, seed, say
         self.folder = Path(tempfile.mkdtemp(prefix="drover-torture-", dir="/tmp"))
         self.folder.chmod(0o711)  # The database's system user must get through.
-        self.cluster = Cluster(self.folder / "postgres", disk_mib)
+        self.hosts = Hosts(self.folder, hosts) if hosts else None
+        self.cluster = Cluster(self.folder / "postgres", disk_mib, self.hosts)
         self.count, self.references = 0, {}
 
     def close(self, keep=False):
         self.cluster.close()
+        if self.hosts:
+            self.hosts.close()
         if not keep:
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -600,12 +639,15 @@ class Bench:
         """One run with a broker of its own, which is stopped at its end."""
         self.count += 1
         folder = self.folder / f"run-{self.count}"
-        server = BROKERS[broker](folder / "broker")
+        # The embedded broker is on the loopback only.
+        hosts = self.hosts if broker == "tansu" else None
+        server = BROKERS[broker](folder / "broker", *([hosts.address] if hosts else []))
         try:
             # The workers' third topic; the mock makes none by itself.
             server.prepare({topic: partitions for topic in (*TOPICS, "drover.dispatch", "drover.sightings")})
             torture = Torture(
-                self.program, folder, self.cluster, server, items, seed=self.seed, partitions=partitions, say=self.say, **options)
+                self.program, folder, self.cluster, server, items, seed=self.seed, partitions=partitions, say=self.say, hosts=hosts,
+                **options)
             return torture.run(plan, seconds)
         finally:
             server.stop()
