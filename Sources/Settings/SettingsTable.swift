@@ -1,4 +1,4 @@
-/// One row a setting: the check and the help are made from it, and docs/operator.md is tested against it.
+/// One row a setting: the check, the help and docs/settings.md are made from it.
 public struct SettingRow: Sendable {
     public enum Kind: Sendable {
         case text
@@ -7,6 +7,20 @@ public struct SettingRow: Sendable {
         case choice([String])
         /// Decimal with three places, kept as thousandths.
         case thousandths(ClosedRange<Int64>)
+        /// A libpq connection string, which may hold a password: never shown.
+        case connection
+        /// A secret itself: never shown.
+        case secret
+        /// A file that is there and can be read.
+        case file
+        /// The same, and nobody but its owner and group may read it.
+        case secretFile
+        /// A folder that is there and can be written in.
+        case folder
+        /// A file or folder of the program's own, or another in its place; relative paths are meant from its home.
+        case shipped
+        /// A file that is made when it is not there; its folder is.
+        case fileToMake
     }
     public let key: String
     public let kind: Kind
@@ -15,10 +29,14 @@ public struct SettingRow: Sendable {
 
     /// `kafka.brokers` is read from `DROVER_KAFKA_BROKERS`.
     public var variable: String { "DROVER_" + key.uppercased().replacing(".", with: "_") }
+    /// `kafka` of `kafka.brokers`.
+    public var group: String { String(key.prefix { $0 != "." }) }
 
     init(_ key: String, _ kind: Kind, _ standard: String, _ help: String) {
         (self.key, self.kind, self.standard, self.help) = (key, kind, standard, help)
     }
+
+    public static func of(_ key: String) -> SettingRow? { table.first { $0.key == key } }
 
     public static let table: [SettingRow] = [
         SettingRow("kafka.brokers", .text, "127.0.0.1:9092", "host:port of one or more brokers, separated by commas"),
@@ -34,36 +52,38 @@ public struct SettingRow: Sendable {
             "kafka.batch_messages_max", .integer(1...100_000), "10000", "records a worker takes from the broker at once"
         ),
         SettingRow(
-            "postgres.url", .text, "dbname=drover", "libpq connection string of the worker (role in drover_writer)"),
+            "postgres.url", .connection, "dbname=drover",
+            "libpq connection string of the worker (role in drover_writer)"),
         SettingRow(
-            "postgres.reader_url", .text, "",
+            "postgres.reader_url", .connection, "",
             "connection string of pages, API and reports (role in drover_reader and drover_api); empty: postgres.url"),
         SettingRow(
-            "postgres.page_url", .text, "",
+            "postgres.page_url", .connection, "",
             "connection string of pages for people who are logged in (role in drover_page and in nothing else); empty: there are none"
         ),
         SettingRow(
-            "postgres.relay_url", .text, "",
+            "postgres.relay_url", .connection, "",
             "connection string of `drover notify` (role in drover_relay); empty: postgres.url"),
         SettingRow(
-            "postgres.gateway_url", .text, "",
+            "postgres.gateway_url", .connection, "",
             "connection string of `drover gateway` (role in drover_gateway); empty: postgres.url"),
         SettingRow(
-            "postgres.survey_url", .text, "",
+            "postgres.survey_url", .connection, "",
             "connection string for what surveyors' apps ask (role in drover_survey and in nothing else); empty: postgres.reader_url"
         ),
         SettingRow(
-            "surveys.node_map_file", .text, "",
+            "surveys.node_map_file", .file, "",
             "which fields of old clients' nodes are which of a survey (docs/survey-apps.md); empty: node.save is off"),
         SettingRow(
             "notices.group_wait_s", .integer(0...600), "30",
             "alerts to be told at once that come within this time go into one message (docs/notices.md)"),
         SettingRow(
             "notices.webhook_hosts", .text, "",
-            "hosts that people's webhooks may be at, such as hooks.example.org, *.sms.example; empty: there are no webhooks"
+            "hosts that people's webhooks may be at, such as hooks.example.org, *.sms.example; empty: there are no webhooks "
+                + "(docs/notices.md)"
         ),
         SettingRow(
-            "notices.push_key_file", .text, "",
+            "notices.push_key_file", .secretFile, "",
             "PEM file with a private key of P-256, the same for `drover serve` and `drover notify`: pushes to browsers; empty: none"
         ),
         SettingRow(
@@ -71,7 +91,7 @@ public struct SettingRow: Sendable {
             "fcm.googleapis.com, updates.push.services.mozilla.com, *.notify.windows.com, *.push.apple.com",
             "push services that browsers may name"),
         SettingRow(
-            "notices.ca_file", .text, "",
+            "notices.ca_file", .file, "",
             "PEM file with the roots that are believed of webhooks, push services and Alertmanager; empty: the system's"
         ),
         SettingRow(
@@ -85,16 +105,16 @@ public struct SettingRow: Sendable {
             "address that versions of surveys are passed on to (docs/forwarding.md); empty: none are"),
         SettingRow("forward.name", .text, "bamona", "what surveys call that collector (`forward_to`)"),
         SettingRow(
-            "forward.token_file", .text, "", "file whose first line is the operator's own key there; empty: none"),
-        SettingRow("forward.ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
+            "forward.token_file", .secretFile, "", "file whose first line is the operator's own key there; empty: none"),
+        SettingRow("forward.ca_file", .file, "", "PEM file with the roots that are believed; empty: the system's"),
         SettingRow(
-            "forward.fields", .text, "Deploy/surveys/bamona-fields.txt",
+            "forward.fields", .shipped, "Deploy/surveys/bamona-fields.txt",
             "which of our fields stand in which of the collector's columns"),
         SettingRow(
-            "postgres.debug_url", .text, "",
+            "postgres.debug_url", .connection, "",
             "connection string of `drover log` and `drover gateway log --vehicle` (role in drover_debug); empty: postgres.url"
         ),
-        SettingRow("postgres.owner_url", .text, "", "connection string of `drover migrate`; empty: postgres.url"),
+        SettingRow("postgres.owner_url", .connection, "", "connection string of `drover migrate`; empty: postgres.url"),
         SettingRow(
             "work.lanes", .integer(0...256), "0",
             "threads that work on partitions, each with a database session of its own; 0: one a processor core. Machines get "
@@ -140,7 +160,7 @@ public struct SettingRow: Sendable {
             "gateway.registry_interval_s", .integer(1...3_600), "15", "how often registrations are read from PostgreSQL"
         ),
         SettingRow(
-            "gateway.spool_path", .text, "drover-spool.sqlite",
+            "gateway.spool_path", .fileToMake, "drover-spool.sqlite",
             "file that keeps readings until the broker has them; each gateway has its own"),
         SettingRow(
             "gateway.spool_bytes_max", .integer(1_000_000...1_000_000_000_000), "1000000000",
@@ -156,8 +176,8 @@ public struct SettingRow: Sendable {
             "gateway.obd_parked_s", .integer(1...86_400), "60",
             "how often a car whose ignition is off is asked again; longer spares its battery"),
         SettingRow(
-            "cars.trouble_codes_dir", .text, "Deploy/trouble-codes",
-            "folder with what trouble codes mean: generic.csv and a file a make"),
+            "cars.trouble_codes_dir", .shipped, "Deploy/trouble-codes",
+            "folder with what trouble codes mean: generic.csv and a file a make (docs/obd.md)"),
         SettingRow("trips.gap_s", .integer(1...600), "10", "hole limit: readings further apart are not bridged"),
         SettingRow("trips.trip_gap_min", .integer(1...100_000), "5", "a longer silence ends a trip"),
         SettingRow(
@@ -169,7 +189,7 @@ public struct SettingRow: Sendable {
             "trips.sharp_hold_ms", .integer(0...10_000), "0",
             "a change of speed is sharp only when it stays beyond the limit for this long"),
         SettingRow(
-            "alerts.thresholds_dir", .text, "Deploy/thresholds", "folder with tractors.xml and one XML file a model"),
+            "alerts.thresholds_dir", .shipped, "Deploy/thresholds", "folder with tractors.xml and one XML file a model"),
         SettingRow(
             "alerts.watch_s", .integer(0...3_600), "5",
             "how often `drover serve` looks for changed threshold files and publishes them; 0: never"),
@@ -178,9 +198,10 @@ public struct SettingRow: Sendable {
             "first page of a maker's fleet snapshot (ISO 15143-3, AEMP 2.0), such as https://maker.example/Fleet/1"),
         SettingRow("iso.token_url", .text, "", "where it gives out access tokens (OAuth 2.0); empty: it wants none"),
         SettingRow("iso.client_id", .text, "", "the client that the maker has registered"),
-        SettingRow("iso.client_secret", .text, "", "its secret; better a variable or the next one than a shared file"),
-        SettingRow("iso.client_secret_file", .text, "", "file whose first line is the secret"),
-        SettingRow("iso.ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
+        SettingRow(
+            "iso.client_secret", .secret, "", "its secret; better a variable or the next one than a shared file"),
+        SettingRow("iso.client_secret_file", .secretFile, "", "file whose first line is the secret"),
+        SettingRow("iso.ca_file", .file, "", "PEM file with the roots that are believed; empty: the system's"),
         SettingRow("iso.interval_min", .integer(1...1_440), "60", "time between two pulls; makers allow one an hour"),
         SettingRow("iso.requests_per_hour_max", .integer(1...100_000), "600", "the rest of a pull waits"),
         SettingRow(
@@ -197,9 +218,9 @@ public struct SettingRow: Sendable {
         SettingRow("weather.provider", .text, "", "openweathermap or open-meteo, or what speaks like one; empty: none"),
         SettingRow("weather.url", .text, "", "its address, for now; empty: the provider's own"),
         SettingRow("weather.history_url", .text, "", "its address for the past; empty: the provider's own"),
-        SettingRow("weather.api_key", .text, "", "its key; better a variable or the next one than a shared file"),
-        SettingRow("weather.api_key_file", .text, "", "file whose first line is the key"),
-        SettingRow("weather.ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
+        SettingRow("weather.api_key", .secret, "", "its key; better a variable or the next one than a shared file"),
+        SettingRow("weather.api_key_file", .secretFile, "", "file whose first line is the key"),
+        SettingRow("weather.ca_file", .file, "", "PEM file with the roots that are believed; empty: the system's"),
         SettingRow("weather.timeout_ms", .integer(100...60_000), "5000", "a request is given up after that"),
         SettingRow(
             "weather.calls_max", .text, "",
@@ -213,7 +234,7 @@ public struct SettingRow: Sendable {
         SettingRow(
             "travel.url", .text, "", "address of an OSRM-compatible routing service; empty: distance and speed instead"),
         SettingRow("travel.profile", .text, "driving", "its profile"),
-        SettingRow("travel.ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
+        SettingRow("travel.ca_file", .file, "", "PEM file with the roots that are believed; empty: the system's"),
         SettingRow(
             "travel.timeout_ms", .integer(50...60_000), "1000",
             "what has no answer by then is by distance and speed"),
@@ -237,7 +258,7 @@ public struct SettingRow: Sendable {
             "dispatch.weather_interval_s", .integer(1...3_600), "30",
             "the gateway looks so often whether the hour or the weather changes a campus's surge or speed"),
         SettingRow("geocoder.url", .text, "", "address of a Nominatim-compatible geocoder; empty: only coordinates"),
-        SettingRow("geocoder.ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
+        SettingRow("geocoder.ca_file", .file, "", "PEM file with the roots that are believed; empty: the system's"),
         SettingRow("geocoder.timeout_ms", .integer(100...60_000), "5000", "a request is given up after that"),
         SettingRow(
             "geocoder.calls_max", .text, "1/s",
@@ -250,7 +271,7 @@ public struct SettingRow: Sendable {
             "decimals of a degree that it is told to find an address; 4 are about 11 m"),
         SettingRow("geocoder.kept_days", .integer(1...3_660), "30", "how long an answer is kept"),
         SettingRow(
-            "reports.folder", .text, "",
+            "reports.folder", .folder, "",
             "folder that schedules with `--file` write their reports into; empty: there is none"),
         SettingRow(
             "reports.grace_s", .integer(0...86_400), "900",
@@ -270,15 +291,15 @@ public struct SettingRow: Sendable {
         ),
         SettingRow("mail.from", .text, "", "mail address that mail comes from"),
         SettingRow("mail.user", .text, "", "login at the mail server; empty: none"),
-        SettingRow("mail.password_file", .text, "", "file whose first line is its password"),
+        SettingRow("mail.password_file", .secretFile, "", "file whose first line is its password"),
         SettingRow(
-            "mail.certificate_authority", .text, "",
+            "mail.certificate_authority", .file, "",
             "PEM file with the roots that are believed; empty: the system's. With one, TLS is required on this machine, too"
         ),
         SettingRow(
-            "people.code_key_file", .text, "",
+            "people.code_key_file", .secretFile, "",
             "file with 32 bytes of chance or more, the same for `drover serve` and `drover notify`: what mailed codes are kept "
-                + "under; empty: no codes"),
+                + "under; empty: no codes (docs/campus-people.md)"),
         SettingRow("fuel.price_per_us_gal", .thousandths(0...1_000_000), "2.39", "price of fuel per US gallon"),
         SettingRow("fuel.currency", .text, "USD", "currency of the price"),
         SettingRow("web.host", .text, "127.0.0.1", "address that the page and the API listen on"),
@@ -295,13 +316,13 @@ public struct SettingRow: Sendable {
             "log.format", .choice(["text", "json"]), "text",
             "text for people, or json for collectors: one object a line, with time, level, message and fields"),
         SettingRow(
-            "web.certificate", .text, "",
+            "web.certificate", .file, "",
             "PEM file with the server's certificate and what leads to a root: HTTPS; empty: plain HTTP"),
-        SettingRow("web.certificate_key", .text, "", "PEM file with its private key, without a passphrase"),
+        SettingRow("web.certificate_key", .secretFile, "", "PEM file with its private key, without a passphrase"),
         SettingRow(
             "web.public_url", .text, "",
             "how people reach the pages, like https://drover.example.org: links in mails begin with it; empty: no mails of "
-                + "accounts"),
+                + "accounts (docs/accounts.md)"),
         SettingRow(
             "web.plain_http_outside", .integer(0...1), "0",
             "1: plain HTTP on other addresses than the loopback, for a proxy in front that speaks HTTPS"),
@@ -310,36 +331,36 @@ public struct SettingRow: Sendable {
             "OpenID Connect provider that people may log in at, as it calls itself; empty: none"
         ),
         SettingRow("oidc.client_id", .text, "", "what we are called there"),
-        SettingRow("oidc.client_secret", .text, "", "our password there; better in a file"),
-        SettingRow("oidc.client_secret_file", .text, "", "file whose first line is our password there"),
-        SettingRow("oidc.ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
+        SettingRow("oidc.client_secret", .secret, "", "our password there; better in a file"),
+        SettingRow("oidc.client_secret_file", .secretFile, "", "file whose first line is our password there"),
+        SettingRow("oidc.ca_file", .file, "", "PEM file with the roots that are believed; empty: the system's"),
         SettingRow("oidc.name", .text, "OpenID", "what the log-in page calls it"),
         SettingRow(
             "web.trusted_proxies", .text, "",
             "addresses of the proxies in front of the page, with commas: who asks is whom their X-Forwarded-For names"),
         SettingRow(
-            "map.tiles_file", .text, "",
+            "map.tiles_file", .file, "",
             "MBTiles or PMTiles file with pictures (png, jpg, webp) that maps are drawn on; empty: the coarse map that ships with the "
-                + "program"),
+                + "program (docs/pages.md)"),
         SettingRow(
             "map.tiles_url", .text, "",
             "or a server of others, like https://tiles.example/{z}/{x}/{y}.png?key={key}, asked by us and never by "
                 + "browsers"),
-        SettingRow("map.tiles_key", .text, "", "what {key} stands for; better in a file"),
-        SettingRow("map.tiles_key_file", .text, "", "file whose first line is that key"),
-        SettingRow("map.tiles_ca_file", .text, "", "PEM file with the roots that are believed; empty: the system's"),
+        SettingRow("map.tiles_key", .secret, "", "what {key} stands for; better in a file"),
+        SettingRow("map.tiles_key_file", .secretFile, "", "file whose first line is that key"),
+        SettingRow("map.tiles_ca_file", .file, "", "PEM file with the roots that are believed; empty: the system's"),
         SettingRow("map.tiles_zoom_max", .integer(0...22), "19", "the finest zoom that the server has"),
         SettingRow("map.attribution", .text, "", "who made the tiles, as shown on each map; empty: as their file says"),
         SettingRow("apps.host", .text, "127.0.0.1", "address that riders' and ride drivers' apps reach"),
         SettingRow("apps.port", .text, "", "its port; 0: any free one; empty: apps are not served"),
         SettingRow(
-            "apps.certificate", .text, "", "PEM file with the certificate for apps and what leads to a root"),
-        SettingRow("apps.key", .text, "", "PEM file with its private key, without a passphrase"),
+            "apps.certificate", .file, "", "PEM file with the certificate for apps and what leads to a root"),
+        SettingRow("apps.key", .secretFile, "", "PEM file with its private key, without a passphrase"),
         SettingRow(
-            "apps.client_authority", .text, "",
+            "apps.client_authority", .file, "",
             "PEM file of the authority that signs apps' certificates; others are refused in the handshake"),
         SettingRow(
-            "apps.client_revoked", .text, "",
+            "apps.client_revoked", .file, "",
             "PEM file with that authority's lists of revoked certificates (CRL); empty: none is revoked"),
         SettingRow(
             "apps.answer_wait_ms", .integer(0...60_000), "5000",

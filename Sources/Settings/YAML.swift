@@ -5,20 +5,22 @@ internal import CYaml
 public enum YAML {
     static let depthMax = 8
 
-    /// The whole file; an empty one is an empty map.
+    /// The whole file; an empty one is an empty map. Keys that stand twice are all said at once.
     public static func read(_ bytes: [UInt8], name: String) throws(SettingsError) -> YAMLNode {
-        var parser = unsafe yaml_parser_t()
-        guard unsafe yaml_parser_initialize(&parser) == 1 else {
-            throw SettingsError(faults: ["\(name): out of memory"])
-        }
-        defer { unsafe yaml_parser_delete(&parser) }
-
-        return try unsafe read(&parser, bytes, name)
+        let (root, faults, _) = parse(bytes, name)
+        guard faults.isEmpty else { throw SettingsError(faults: faults) }
+        return root
     }
 
-    private static func read(
-        _ parser: inout yaml_parser_t, _ bytes: [UInt8], _ name: String
-    ) throws(SettingsError) -> YAMLNode {
+    /// What could be read, and what is wrong: a fault of the syntax ends the reading, a key that stands twice does not.
+    private static func parse(
+        _ bytes: [UInt8], _ name: String
+    ) -> (root: YAMLNode, faults: [String], isWhole: Bool) {
+        let nothing = YAMLNode(line: 1, value: .map([]))
+        var parser = unsafe yaml_parser_t()
+        guard unsafe yaml_parser_initialize(&parser) == 1 else { return (nothing, ["\(name): out of memory"], false) }
+        defer { unsafe yaml_parser_delete(&parser) }
+
         var tree = TreeBuilder()
         // The parser keeps the pointer, so all of its work happens inside the closure.
         let fault: String? = unsafe bytes.withUnsafeBufferPointer { buffer in
@@ -27,7 +29,7 @@ public enum YAML {
                 var event = unsafe yaml_event_t()
                 guard unsafe yaml_parser_parse(&parser, &event) == 1 else {
                     let problem = unsafe parser.problem.map { unsafe String(cString: $0) } ?? "is not YAML"
-                    return unsafe "line \(parser.problem_mark.line + 1): \(problem)"
+                    return unsafe "line \(parser.problem_mark.line + 1): is not YAML: \(problem)"
                 }
                 defer { unsafe yaml_event_delete(&event) }
 
@@ -36,8 +38,9 @@ public enum YAML {
                 if let fault = unsafe tree.take(kind(event), line: line) { return "line \(line): \(fault)" }
             }
         }
-        if let fault { throw SettingsError(faults: ["\(name): \(fault)"]) }
-        return tree.root ?? YAMLNode(line: 1, value: .map([]))
+        let repeated = tree.repeated.map { "line \($0.line): \($0.key) stands twice. Keep one" }
+        let faults = repeated + (fault.map { [$0] } ?? [])
+        return (tree.root ?? nothing, faults.map { "\(name): \($0)" }, fault == nil)
     }
 
     private static func kind(_ event: yaml_event_t) -> TreeBuilder.Event {
@@ -54,34 +57,44 @@ public enum YAML {
         }
     }
 
-    /// A settings file: nested maps of scalars become dotted keys.
+    /// Nested maps of scalars become dotted keys.
     public static func flatten(_ bytes: [UInt8], name: String) throws(SettingsError) -> [String: String] {
-        var values: [String: String] = [:]
-        let root = try read(bytes, name: name)
-        // A file of comments, or with nothing but `---`.
-        if case .text("") = root.value { return values }
-        guard case .map(let entries) = root.value else {
-            throw SettingsError(faults: ["\(name): line \(root.line): must be `key: value` lines"])
-        }
-        if let fault = flatten(entries, "", &values) { throw SettingsError(faults: ["\(name): \(fault)"]) }
-        return values
+        let source = settings(bytes, name: name)
+        guard source.faults.isEmpty else { throw SettingsError(faults: source.faults) }
+        return source.values
     }
 
-    private static func flatten(
-        _ entries: [YAMLNode.Entry], _ path: String, _ values: inout [String: String]
-    ) -> String? {
+    /// A settings file, with what is wrong with it as YAML.
+    public static func settings(_ bytes: [UInt8], name: String) -> SettingSource {
+        var source = SettingSource(name, [:], origin: .file)
+        let (root, faults, isWhole) = parse(bytes, name)
+        (source.faults, source.isWhole) = (faults, isWhole)
+        switch root.value {
+        case .map(let entries): flatten(entries, "", &source)
+        // A file of comments, or with nothing but `---`.
+        case .text(""): break
+        case .text, .list: source.faults.append("\(name): line \(root.line): must be `key: value` lines")
+        }
+        return source
+    }
+
+    private static func flatten(_ entries: [YAMLNode.Entry], _ path: String, _ source: inout SettingSource) {
         for entry in entries {
+            let key = path + entry.key
+            let place = "\(source.name): line \(entry.node.line): \(key)"
             switch entry.node.value {
             case .text(let text):
-                guard values.updateValue(text, forKey: path + entry.key) == nil else {
-                    return "line \(entry.node.line): \(path + entry.key) stands twice"
+                if let line = source.lines[key] {
+                    source.faults.append("\(place): stands twice, first on line \(line). Keep one")
+                } else {
+                    (source.values[key], source.lines[key]) = (text, entry.node.line)
                 }
-            case .map(let inner):
-                if let fault = flatten(inner, path + entry.key + ".", &values) { return fault }
-            case .list: return "line \(entry.node.line): lists are not settings; write `key: value`"
+            case .map(let inner): flatten(inner, key + ".", &source)
+            case .list:
+                source.faults.append(
+                    "\(place): lists are not settings; write `key: value`, several values with commas")
             }
         }
-        return nil
     }
 }
 
@@ -116,6 +129,8 @@ struct TreeBuilder {
     }
 
     private(set) var root: YAMLNode?
+    /// Keys that stood in their map already; their values are left out.
+    private(set) var repeated: [(key: String, line: Int)] = []
     private var open: [Open] = []
 
     /// What is wrong, or nil.
@@ -135,7 +150,7 @@ struct TreeBuilder {
             guard let last = open.last, last.isMap, last.key == nil else {
                 return put(YAMLNode(line: line, value: .text(text)))
             }
-            if last.entries.contains(where: { $0.key == text }) { return "\(text) stands twice" }
+            if last.entries.contains(where: { $0.key == text }) { repeated.append((text, line)) }
             open[open.count - 1].key = text
             return nil
         }
@@ -148,7 +163,9 @@ struct TreeBuilder {
             return nil
         }
         if last.isMap {
-            open[open.count - 1].entries.append(YAMLNode.Entry(key: last.key!, node: node))
+            if !last.entries.contains(where: { $0.key == last.key }) {
+                open[open.count - 1].entries.append(YAMLNode.Entry(key: last.key!, node: node))
+            }
             open[open.count - 1].key = nil
         } else {
             open[open.count - 1].items.append(node)

@@ -1,4 +1,6 @@
 import Alerts
+import Foundation
+import Gateways
 import Kafka
 import Observe
 import Outside
@@ -6,31 +8,73 @@ import Postgres
 import Reports
 import Settings
 import Trips
+import Web
 import Wire
 
 extension Command {
     static let check = Command(
         name: "check", operands: "[options]",
-        summary: "Checks settings, thresholds, PostgreSQL and the broker, and says what is wrong with each.",
-        options: [.init("--settings-help", nil, "list all settings instead")] + SettingsSource.options,
+        summary:
+            "Checks settings, their files, thresholds, PostgreSQL and the broker, and says all that is wrong at once.",
+        options: [
+            .init("--offline", nil, "only settings and files: neither PostgreSQL nor the broker is asked"),
+            .init("--format", "FORMAT", "table (default) or json"),
+        ] + SettingsSource.options,
         example: "drover check --settings drover.yaml",
         run: { arguments in
-            if arguments.has("--settings-help") {
-                Out.result(settingsTable().text())
-                return .done
-            }
-            let settings = try SettingsSource.load(arguments)
-            var faults = 0
-            for (name, look) in looks {
-                do {
-                    Out.result("\(name): ok, \(try look(settings))")
-                } catch {
-                    Out.result("\(name): \(error)")
-                    faults += 1
-                }
-            }
-            return faults == 0 ? .done : .failed
+            let isJSON = try arguments.one("--format", of: ["table": false, "json": true], standard: "table")
+            guard arguments.operands.isEmpty else { throw UsageError("it takes no operand") }
+            let findings = findings(try SettingsSource.said(arguments), isOffline: arguments.has("--offline"))
+            Out.result(isJSON ? try json(findings) : findings.map(\.line).joined(separator: "\n"))
+            return findings.allSatisfy { $0.state == .ok } ? .done : .failed
         })
+
+    private struct Finding: Encodable {
+        enum State: String, Encodable { case ok, wrong, unknown }
+        let check: String
+        let state: State
+        let message: String
+
+        var line: String { check + (state == .ok ? ": ok, " : ": ") + message }
+    }
+
+    private static func json(_ findings: [Finding]) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(findings), as: UTF8.self)
+    }
+
+    private static func findings(_ sources: [SettingSource], isOffline: Bool) -> [Finding] {
+        let reading = Settings.read(sources)
+        let settings = reading.settings
+        let files = SettingFiles.faults(settings)
+        let faults = reading.faults + files.map(\.text)
+        let inTheWay = reading.keys.union(files.filter(\.isInTheWay).map(\.key))
+        var findings = faults.map { Finding(check: "settings", state: .wrong, message: $0) }
+        if faults.isEmpty {
+            let names = sources.filter { !$0.values.isEmpty }.map(\.name)
+            findings.append(
+                Finding(
+                    check: "settings", state: .ok,
+                    message: names.isEmpty ? "all are defaults" : "from \(names.joined(separator: ", "))"))
+        }
+        let isWhole = sources.allSatisfy(\.isWhole)
+        for look in isOffline ? looks : looks + serverLooks {
+            let bad = inTheWay.filter { key in look.needs.contains { key.hasPrefix($0) } }.sorted()
+            guard isWhole, bad.isEmpty else {
+                let first = isWhole ? bad.joined(separator: ", ") : "the file's syntax"
+                findings.append(
+                    Finding(check: look.name, state: .unknown, message: "not looked at: mend \(first) first"))
+                continue
+            }
+            do {
+                findings.append(Finding(check: look.name, state: .ok, message: try look.look(settings)))
+            } catch {
+                findings.append(Finding(check: look.name, state: .wrong, message: settings.located("\(error)")))
+            }
+        }
+        return findings
+    }
 
     /// Whether the settings hold together; nobody outside is asked.
     private static func servicesOfOthers(_ settings: Settings) throws -> String {
@@ -40,66 +84,81 @@ extension Command {
         return "\(weather), \(travel), \(places); `drover outside check` asks them"
     }
 
+    private static func page(_ settings: Settings) throws -> String {
+        _ = try PageRole.nodes(settings)
+        let address = try PageRole.listens(settings)
+        let mails = try PageRole.accountPost(settings) == nil ? "no mails of accounts" : "mails of accounts"
+        let provider = try settings.openIDProvider()?.name
+        return "\(address), \(mails), \(provider.map { "log-in also at \($0)" } ?? "log-in by password")"
+    }
+
+    private static func gateway(_ settings: Settings) throws -> String {
+        _ = try settings.pollSchedule()
+        let networks = try settings.plainNetworks().count
+        return "without TLS in \(networks) networks, cars asked by the schedule"
+    }
+
+    private struct Look: Sendable {
+        let name: String
+        /// Beginnings of the settings that it goes by.
+        let needs: [String]
+        let look: @Sendable (Settings) throws -> String
+    }
+
     /// What is looked at, in the order of what needs what.
-    private static let looks: [(name: String, look: @Sendable (Settings) throws -> String)] = [
-        (
-            "trip rules",
-            { settings in
-                let rules = try settings.tripRules()
-                return "holes beyond \(rules.gapMs / 1_000) s, trips end after \(rules.tripGapMs / 60_000) min"
-            }
-        ),
-        (
-            "thresholds",
-            { settings in
-                let rules = try Rules.load(Home.path(settings.text("alerts.thresholds_dir")))
-                return "version \(rules.version), models \(rules.modelNames.joined(separator: ", "))"
-            }
-        ),
-        (
-            "trouble codes",
-            { settings in
-                let folder = TroubleCodeFolder(try Home.path(settings.text("cars.trouble_codes_dir")))
-                let makes = try folder.makes()
-                for make in makes { _ = try folder.meanings(make: make) }
-                let of = makes.isEmpty ? "" : ", of \(makes.joined(separator: ", "))"
-                return "\(try folder.meanings().codes.count) generic meanings\(of)"
-            }
-        ),
-        ("apps", { settings in try AppsRole.check(settings) }),
-        (
-            "mail",
-            { settings in
-                let codes = try MailRole.codeKey(settings) == nil ? "no codes for people" : "codes for people"
-                return try MailRole.relay(settings, log: Roles.log) == nil
-                    ? "none goes out, \(codes)" : "by \(settings.text("mail.server")), \(codes)"
-            }
-        ),
-        ("notices", { settings in try NoticeRole.check(settings) }),
-        ("collector", { settings in try ForwardRole.check(settings) }),
-        ("services of others", { settings in try servicesOfOthers(settings) }),
-        (
-            "PostgreSQL",
-            { settings in
-                let connection = try Connection(conninfo: settings.text("postgres.url"))
-                let last = try connection.query("SELECT max(number) AS last FROM drover.migration")[0].int("last")
-                return "server \(connection.serverVersion / 10_000), migration \(last ?? 0)"
-            }
-        ),
-        (
-            "broker",
-            { settings in
-                let topics = try Admin(settings.kafka(clientID: "drover-check")).topics(timeoutMs: 5_000)
-                return "\(topics.count) topics"
-            }
-        ),
+    private static let looks = [
+        Look(name: "trip rules", needs: ["trips."]) { settings in
+            let rules = try settings.tripRules()
+            return "holes beyond \(rules.gapMs / 1_000) s, trips end after \(rules.tripGapMs / 60_000) min"
+        },
+        Look(name: "thresholds", needs: ["alerts."]) { settings in
+            let rules = try Rules.load(Home.path(settings.text("alerts.thresholds_dir")))
+            return "version \(rules.version), models \(rules.modelNames.joined(separator: ", "))"
+        },
+        Look(name: "trouble codes", needs: ["cars."]) { settings in
+            let folder = TroubleCodeFolder(try Home.path(settings.text("cars.trouble_codes_dir")))
+            let makes = try folder.makes()
+            for make in makes { _ = try folder.meanings(make: make) }
+            let of = makes.isEmpty ? "" : ", of \(makes.joined(separator: ", "))"
+            return "\(try folder.meanings().codes.count) generic meanings\(of)"
+        },
+        Look(name: "ticks", needs: ["ticks."]) { settings in
+            "from \(try Roles.tickRoles(settings).joined(separator: ", "))"
+        },
+        Look(name: "gateway", needs: ["gateway."], look: gateway),
+        Look(name: "page", needs: ["web.", "oidc.", "people.", "surveys."], look: page),
+        Look(name: "map", needs: ["map.", "outside."]) { settings in
+            let map = try PageRole.baseMap(settings, Home.assets(), log: Roles.log)
+            defer { map.stop() }
+            return "by \(map.attribution)"
+        },
+        Look(name: "apps", needs: ["apps."]) { settings in try AppsRole.check(settings) },
+        Look(name: "mail", needs: ["mail.", "people."]) { settings in
+            let codes = try MailRole.codeKey(settings) == nil ? "no codes for people" : "codes for people"
+            return try MailRole.relay(settings, log: Roles.log) == nil
+                ? "none goes out, \(codes)" : "by \(settings.text("mail.server")), \(codes)"
+        },
+        Look(name: "notices", needs: ["notices.", "people.", "mail.", "alertmanager.", "outside."]) { settings in
+            try NoticeRole.check(settings)
+        },
+        Look(name: "collector", needs: ["forward."]) { settings in try ForwardRole.check(settings) },
+        Look(name: "fleets of other makers", needs: ["iso."]) { settings in
+            try settings.text("iso.endpoint").isEmpty ? "none" : isoSettings(settings).endpoint
+        },
+        Look(
+            name: "services of others", needs: ["weather.", "travel.", "geocoder.", "outside."],
+            look: servicesOfOthers),
     ]
 
-    private static func settingsTable() -> Table {
-        var table = Table(["setting", "default", "what"])
-        for row in SettingRow.table {
-            table.rows.append([row.key, row.standard.isEmpty ? nil : row.standard, row.help])
-        }
-        return table
-    }
+    private static let serverLooks = [
+        Look(name: "PostgreSQL", needs: ["postgres.url"]) { settings in
+            let connection = try Connection(conninfo: settings.text("postgres.url"))
+            let last = try connection.query("SELECT max(number) AS last FROM drover.migration")[0].int("last")
+            return "server \(connection.serverVersion / 10_000), migration \(last ?? 0)"
+        },
+        Look(name: "broker", needs: ["kafka."]) { settings in
+            let topics = try Admin(settings.kafka(clientID: "drover-check")).topics(timeoutMs: 5_000)
+            return "\(topics.count) topics"
+        },
+    ]
 }

@@ -101,6 +101,7 @@ extension Command {
         example: "drover gateway --set gateway.plain_tcp_cidrs=192.168.40.0/24",
         run: { arguments in
             let settings = try SettingsSource.load(arguments)
+            SettingFiles.warn(settings, of: .gateway, log: Roles.log)
             Signals.install()
             try MetricsRole.serving(settings, log: Roles.log) {
                 // The spool keeps what the broker does not take.

@@ -10,6 +10,7 @@ extension Command {
         example: "drover gateway pull-iso --once --set iso.endpoint=https://maker.example/Fleet/1",
         run: { arguments in
             let settings = try SettingsSource.load(arguments)
+            SettingFiles.warn(settings, of: .iso, log: Roles.log)
             Signals.install()
             let puller = try ISOFleetPuller(
                 isoSettings(settings), kafka: Roles.kafka(settings, clientID: "drover-iso", log: Roles.log),
@@ -23,7 +24,7 @@ extension Command {
             return counts.failed == 0 && !StopFlag.isSet ? .done : .failed
         })
 
-    private static func isoSettings(_ settings: Settings) throws -> ISOFleetSettings {
+    static func isoSettings(_ settings: Settings) throws -> ISOFleetSettings {
         guard !settings.text("iso.endpoint").isEmpty else {
             throw Failure("iso.endpoint is not set: the maker's documentation names the address of the fleet snapshot")
         }

@@ -70,18 +70,23 @@ enum Roles {
     static func withTicks<R>(
         _ settings: Settings, of role: String, log: Log, _ body: (Ticker?) throws -> R
     ) throws -> R {
-        let known = ["work", "serve", "notify", "gateway"]
-        let wanted = settings.text("ticks.roles").split(separator: ",").map { String($0.filter { $0 != " " }) }
-        if let unknown = wanted.first(where: { !known.contains($0) }) {
-            throw Failure("ticks.roles: `\(unknown)` is not one of \(known.joined(separator: ", "))")
-        }
-        guard wanted.contains(role) else { return try body(nil) }
+        guard try tickRoles(settings).contains(role) else { return try body(nil) }
         // The log of the role's own client says already what ails the broker.
         let ticker = Ticker(
             settings.kafka(clientID: "drover-ticks"), intervalS: settings.integer("ticks.interval_s"), log: log)
         ticker.start()
         defer { ticker.stop() }
         return try body(ticker)
+    }
+
+    /// Which roles send ticks.
+    static func tickRoles(_ settings: Settings) throws -> [String] {
+        let known = ["work", "serve", "notify", "gateway"]
+        let wanted = settings.text("ticks.roles").split(separator: ",").map { String($0.filter { $0 != " " }) }
+        if let unknown = wanted.first(where: { !known.contains($0) }) {
+            throw Failure("ticks.roles: `\(unknown)` is not one of \(known.joined(separator: ", "))")
+        }
+        return wanted
     }
 
     /// As the settings say, from when they are loaded.
@@ -104,6 +109,7 @@ extension Command {
         example: "drover work --set kafka.instance_id=worker-1",
         run: { arguments in
             let settings = try SettingsSource.load(arguments)
+            SettingFiles.warn(settings, of: .work, log: Roles.log)
             Signals.install()
             let instance = settings.text("kafka.instance_id")
             try MetricsRole.serving(settings, log: Roles.log) {
@@ -140,6 +146,7 @@ extension Command {
         example: "drover notify --set postgres.relay_url='dbname=drover user=drover_notify'",
         run: { arguments in
             let settings = try SettingsSource.load(arguments)
+            SettingFiles.warn(settings, of: .notify, log: Roles.log)
             Signals.install()
             try MetricsRole.serving(settings, log: Roles.log) {
                 try HealthRole.watch(settings, database: settings.text("postgres.relay_url", or: "postgres.url"))

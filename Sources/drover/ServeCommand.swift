@@ -20,6 +20,7 @@ extension Command {
         run: { arguments in
             let port = try arguments.integer("--port", in: 0...65_535)
             let settings = try SettingsSource.load(arguments, overrides: port.map { ["web.port": String($0)] } ?? [:])
+            SettingFiles.warn(settings, of: .serve, log: Roles.log)
             Signals.install()
             Signals.installReload()
             try MetricsRole.serving(settings, log: Roles.log) {
@@ -61,14 +62,9 @@ struct PageRole {
 
     init(_ settings: Settings, log: Log) throws {
         (self.settings, self.log) = (settings, log)
+        _ = try PageRole.listens(settings)
         let certificate = try PageRole.certificate(settings)
         let host = settings.text("web.host")
-        let isInside = host == "localhost" || host == "::1" || host.hasPrefix("127.")
-        guard certificate != nil || isInside || settings.integer("web.plain_http_outside") == 1 else {
-            throw Failure(
-                "web.host is \(host): tokens and readings would go over the net in the clear. Set web.certificate and "
-                    + "web.certificate_key, or web.plain_http_outside to 1 where a proxy in front speaks HTTPS")
-        }
         let (rules, queries) = (try settings.tripRules(), try Home.reportQueries())
         let folder = try Home.path(settings.text("alerts.thresholds_dir"))
         let nodes = try PageRole.nodes(settings)
@@ -212,7 +208,20 @@ struct PageRole {
         for stop in behind { stop() }
     }
 
-    private static func baseMap(_ settings: Settings, _ assets: AssetFiles, log: Log) throws -> BaseMap {
+    /// Where the page would be; refused where what is said would go over the net in the clear.
+    static func listens(_ settings: Settings) throws -> String {
+        let host = settings.text("web.host")
+        let isInside = host == "localhost" || host == "::1" || host.hasPrefix("127.")
+        let isEncrypted = try certificate(settings) != nil
+        guard isEncrypted || isInside || settings.integer("web.plain_http_outside") == 1 else {
+            throw Failure(
+                "web.host is \(host): tokens and readings would go over the net in the clear. Set web.certificate and "
+                    + "web.certificate_key, or web.plain_http_outside to 1 where a proxy in front speaks HTTPS")
+        }
+        return "\(isEncrypted ? "https" : "http")://\(host):\(settings.text("web.port"))/"
+    }
+
+    static func baseMap(_ settings: Settings, _ assets: AssetFiles, log: Log) throws -> BaseMap {
         let (file, address) = (settings.text("map.tiles_file"), settings.text("map.tiles_url"))
         guard file.isEmpty || address.isEmpty else { throw Failure("set map.tiles_file or map.tiles_url, not both") }
         let told = settings.text("map.attribution")

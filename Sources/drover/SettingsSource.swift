@@ -19,28 +19,29 @@ enum SettingsSource {
     static func load(
         _ arguments: Arguments, defaults: [String: String] = [:], overrides: [String: String] = [:]
     ) throws -> Settings {
-        var sources: [(name: String, values: [String: String])] = [("defaults", defaults)]
+        let settings = try Settings(
+            sources: [SettingSource("defaults", defaults)] + said(arguments) + [SettingSource("options", overrides)])
+        Roles.logFormat.withLock { $0 = Log.Format(rawValue: settings.text("log.format"))! }
+        return settings
+    }
+
+    /// What people said, from weakest to strongest.
+    static func said(_ arguments: Arguments) throws -> [SettingSource] {
+        var sources: [SettingSource] = []
         let standard = "drover.yaml"
         if let path = arguments.text("--settings")
             ?? (FileManager.default.fileExists(atPath: standard) ? standard : nil)
         {
-            sources.append((path, try YAML.flatten(Files.read(path), name: path)))
+            sources.append(YAML.settings(try Files.read(path), name: path))
         }
-        let environment = ProcessInfo.processInfo.environment
-        var variables: [String: String] = [:]
-        for row in SettingRow.table { if let value = environment[row.variable] { variables[row.key] = value } }
-        sources.append(("environment", variables))
+        sources.append(SettingSource(environment: ProcessInfo.processInfo.environment))
         var typed: [String: String] = [:]
         for text in arguments.texts("--set") {
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2 else { throw UsageError("--set \(text): must be KEY=VALUE") }
             typed[parts[0]] = parts[1]
         }
-        sources.append(("--set", typed))
-        sources.append(("options", overrides))
-        let settings = try Settings(sources: sources)
-        Roles.logFormat.withLock { $0 = Log.Format(rawValue: settings.text("log.format"))! }
-        return settings
+        return sources + [SettingSource("--set", typed)]
     }
 }
 

@@ -3,22 +3,35 @@ import Testing
 
 struct SettingsTests {
     @Test func laterSourcesWin() throws {
-        let yaml = try YAML.flatten(
+        let yaml = YAML.settings(
             Array("kafka:\n  brokers: a:1\n  partitions: 3\nweb:\n  port: \"0\"\n".utf8), name: "drover.yaml")
-        let settings = try Settings(sources: [("drover.yaml", yaml), ("environment", ["kafka.partitions": "4"])])
+        let settings = try Settings(sources: [yaml, SettingSource(environment: ["DROVER_KAFKA_PARTITIONS": "4"])])
         #expect(settings.text("kafka.brokers") == "a:1" && settings.integer("kafka.partitions") == 4)
         #expect(settings.integer("web.port") == 0 && settings.integer("trips.gap_s") == 10)
         #expect(settings.text("postgres.reader_url", or: "postgres.url") == "dbname=drover")
+        #expect(settings.place("kafka.brokers") == "drover.yaml: line 2: kafka.brokers")
+        #expect(settings.place("kafka.partitions") == "environment: DROVER_KAFKA_PARTITIONS")
+        #expect(settings.place("trips.gap_s") == nil)
+        #expect(settings.located("web.port: no") == "drover.yaml: line 5: web.port: no")
+        #expect(settings.located("kafka.partitions: no") == "kafka.partitions: no")
     }
 
-    @Test func allFaultsAreSaidAtOnceWithFileValueAndBound() {
-        let error = #expect(throws: SettingsError.self) {
-            try Settings(sources: [
-                ("drover.yaml", ["kafka.batch_messages_max": "0", "trips.sharp_mps2": "fast", "kafka.colour": "red"])
+    @Test func allFaultsAreSaidAtOnceAndTheOthersStand() {
+        let yaml = YAML.settings(
+            Array("kafka:\n  batch_messages_max: 0\n  colour: red\n  brokers: a:1\n  brokers: b:1\n".utf8),
+            name: "a.yaml")
+        let reading = Settings.read([yaml, SettingSource("--set", ["trips.sharp_mps2": "fast"])])
+        #expect(
+            reading.faults.map { $0.prefix(60) } == [
+                "a.yaml: line 5: brokers stands twice. Keep one",
+                "a.yaml: line 2: kafka.batch_messages_max: is 0, must be 1 to",
+                "a.yaml: line 3: kafka.colour: is not a setting. `drover sett",
+                "--set: trips.sharp_mps2: is `fast`, must be a number with a ",
             ])
-        }
-        #expect(error?.faults.count == 3)
-        #expect(error?.description.contains("drover.yaml: kafka.batch_messages_max: is 0, must be 1 to 100000") == true)
+        #expect(reading.keys == ["kafka.batch_messages_max", "trips.sharp_mps2"])
+        #expect(reading.settings.text("kafka.brokers") == "a:1")
+        #expect(reading.settings.integer("kafka.batch_messages_max") == 10_000)
+        #expect(throws: SettingsError.self) { try Settings(sources: [yaml]) }
     }
 
     @Test(
@@ -30,12 +43,36 @@ struct SettingsTests {
         ])
     func refuses(_ text: String) {
         let error = #expect(throws: SettingsError.self) { try YAML.flatten(Array(text.utf8), name: "drover.yaml") }
-        #expect(error?.description.hasPrefix("drover.yaml: ") == true)
+        #expect(error?.description.hasPrefix("drover.yaml: line ") == true)
     }
 
-    @Test("Every default satisfies its own check", arguments: SettingRow.table.map(\.key))
+    @Test("Every default satisfies its own check, and a role reads it", arguments: SettingRow.table.map(\.key))
     func defaults(_ key: String) throws {
-        let row = try #require(SettingRow.table.first { $0.key == key })
-        _ = try Settings(sources: [("default", [key: row.standard])])
+        let row = try #require(SettingRow.of(key))
+        _ = try Settings(sources: [SettingSource("default", [key: row.standard])])
+        #expect(!row.readers.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("gateway.back_off_s_max", "whole number, 1 to 86400 s"), ("iso.interval_min", "whole number, 1 to 1440 min"),
+        ("trips.sharp_speed_kmh_min", "whole number, 0 to 200 km/h"),
+        ("trips.sharp_mps2", "number, 0.5 to 20 m/s²"),
+        ("web.plain_http_outside", "0 or 1"), ("kafka.partitions", "whole number, 1 to 1024"),
+        ("gateway.spool_bytes_max", "whole number, 1000000 to 1000000000000 bytes"),
+        ("trips.trip_gap_min", "whole number, 1 to 100000 min"),
+        ("apps.key", "file, secret"),
+    ])
+    func aTypeSaysItsUnit(_ key: String, _ type: String) { #expect(SettingRow.of(key)?.type == type) }
+
+    @Test func variablesThatAreNoneAreSaidOnlyWhenTheyLookLikeOne() {
+        let source = SettingSource(environment: [
+            "DROVER_KAFKA_BROKER": "a", "DROVER_LOG": "info", "DROVER_TEST_BROKERS": "a", "HOME": "/",
+            "DROVER_WEB_HOST": "::1",
+        ])
+        #expect(
+            source.faults == [
+                "environment: DROVER_KAFKA_BROKER: is not a setting. Did you mean DROVER_KAFKA_BROKERS? `drover settings` lists them"
+            ])
+        #expect(source.values == ["web.host": "::1"])
     }
 }

@@ -68,13 +68,6 @@ def test_wrong_use_is_exit_code_2_and_says_how(drover, arguments, text):
     said(drover.run(*arguments), 2, text)
 
 
-def test_a_setting_out_of_bounds_says_key_value_and_bound(drover, tmp_path):
-    settings = tmp_path / "drover.yaml"
-    settings.write_text("kafka:\n  batch_messages_max: 0\n  colour: red\n")
-    run = drover.run("check", "--settings", settings)
-    said(run, 1, f"{settings}: kafka.batch_messages_max: is 0, must be 1 to 100000", f"{settings}: kafka.colour: is not a setting")
-
-
 def thresholds(folder, content, name="8R Tractor-thresholds.xml"):
     folder.mkdir(exist_ok=True)
     (folder / name).write_text(content)

@@ -55,7 +55,7 @@ def test_each_command_of_a_unit_is_one_that_the_program_has(drover, name):
     said = drover.run(words[1], "--help")
     assert said.code == 0 and all(word in said.out for word in words if word.startswith("--")), said.out
     keys = {pair.partition("=")[0] for word, pair in zip(words, words[1:]) if word == "--set"}
-    table = (ROOT / "docs" / "operator.md").read_text()
+    table = (ROOT / "docs" / "settings.md").read_text()
     assert all(f"| `{key}` |" in table for key in keys), keys
 
 

@@ -247,7 +247,7 @@ class Torture:
         # And the embedded broker loses what is pushed while it stops: the load waits for that, a worker would not.
         self.env["DROVER_TICKS_ROLES"] = "serve"
         self.session_s = 10
-        known = subprocess.run([self.program, "check", "--settings-help"], capture_output=True, text=True, timeout=30).stdout
+        known = subprocess.run([self.program, "settings"], capture_output=True, text=True, timeout=30).stdout
         if "kafka.session_timeout_ms" in known:
             self.session_s, self.env["DROVER_KAFKA_SESSION_TIMEOUT_MS"] = 6, "6000"
         self.workers, self.lives = [], 0
