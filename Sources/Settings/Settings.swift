@@ -34,7 +34,10 @@ public struct SettingSource: Sendable {
         for (variable, value) in environment.sorted(by: { $0.key < $1.key }) {
             if let key = known[variable] {
                 values[key] = value
-            } else if groups.contains(where: { variable.hasPrefix($0) }) {
+            } else if groups.contains(where: { variable.hasPrefix($0) }),
+                known[String(variable.dropLast(5))] == nil
+                    || !variable.hasSuffix("_FILE")
+            {
                 let near = Nearest.word(to: variable, of: known.keys.sorted())
                 faults.append(
                     "environment: \(variable): is not a setting. " + (near.map { "Did you mean \($0)? " } ?? "")
