@@ -234,7 +234,7 @@ def test_the_log_is_json_where_it_is_wanted(site, fixtures):
     line = json.loads(run.err)
     assert run.code == 1 and line["level"] == "error" and "web.host" in line["message"]
     run = site.drover.run("check", "--set", "log.format=xml", env=site.env)
-    assert run.code == 1 and "log.format: is `xml`, must be text or json" in run.err
+    assert run.code == 1 and "log.format: is `xml`, must be `text` or `json`" in run.out
 
 
 def test_the_lag_is_told_by_topic(site, fixtures):
