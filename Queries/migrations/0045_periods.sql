@@ -90,6 +90,8 @@ BEGIN
         EXECUTE format('SELECT drover.make_period(%L::regclass, m) FROM (SELECT DISTINCT date_trunc(''day'', %I, ''UTC'') AS m FROM drover.%I ORDER BY 1) days',
             'drover.' || moved[1], moved[2], moved[1] || '_before');
         EXECUTE format('INSERT INTO drover.%I SELECT * FROM drover.%I', moved[1], moved[1] || '_before');
+        -- The version before this one writes to what is there: it may go on for two months after the upgrade.
+        EXECUTE format('SELECT drover.make_period(%L::regclass, now() + m * interval ''1 month'') FROM generate_series(-1, 2) m', 'drover.' || moved[1]);
         -- What analysts read, of the new table: the same columns, so that rights and comments stay.
         said := replace(pg_get_viewdef(format('analyst.%I', moved[1])::regclass), moved[1] || '_before', moved[1]);
         EXECUTE format('CREATE OR REPLACE VIEW analyst.%I WITH (security_invoker) AS %s', moved[1], said);

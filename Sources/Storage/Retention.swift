@@ -94,7 +94,7 @@ public enum Retention {
             outcome.beforeMs = last.toMs
             if !isDryRun { try remember(kept, last.toMs, on: connection) }
             for period in periods where !shouldStop() {
-                try remove(period, staying, isDryRun, &outcome, on: connection)
+                try remove(period, staying, kept.time, isDryRun, &outcome, on: connection)
             }
             // Nobody else looks at the table as a whole for the planner; its partitions are looked after by autovacuum.
             if !isDryRun { try connection.execute("ANALYZE drover.\(kept.table)") }
@@ -135,7 +135,8 @@ public enum Retention {
     private static let tries = 5
 
     private static func remove(
-        _ period: Period, _ staying: String, _ isDryRun: Bool, _ outcome: inout Outcome, on connection: Connection
+        _ period: Period, _ staying: String, _ time: String, _ isDryRun: Bool, _ outcome: inout Outcome,
+        on connection: Connection
     ) throws {
         let stays = staying.replacing("%@", with: period.partition)
         let span: [Parameter] = [
@@ -150,7 +151,7 @@ public enum Retention {
         // Only what stays is left there from the run before, or of a partition that nothing was written to.
         guard rows > left || left == 0 else { return }
         if !isDryRun {
-            guard try exchange(period, stays, span, left: left, on: connection) else {
+            guard try exchange(period, stays, time, span, left: left, on: connection) else {
                 outcome.why = "\(period.partition) is being read all the time: the next run tries again"
                 return
             }
@@ -161,18 +162,31 @@ public enum Retention {
 
     /// Takes the partition out and puts the rows that stay in its place. False: somebody held on to it.
     private static func exchange(
-        _ period: Period, _ stays: String, _ span: [Parameter], left: Int, on connection: Connection
+        _ period: Period, _ stays: String, _ time: String, _ span: [Parameter], left: Int, on connection: Connection
     ) throws -> Bool {
         for attempt in 1...tries {
             do {
                 try connection.transaction {
-                    // Who waits to take it out holds up all who come after: not for long.
-                    try connection.execute("SET LOCAL lock_timeout = '2s'")
-                    try connection.execute("LOCK TABLE ONLY \(period.partition) IN SHARE MODE")
+                    // What stays is found before anybody has to wait: nothing is written any more to what is this old.
+                    try connection.query(
+                        """
+                        CREATE TEMPORARY TABLE period_stays ON COMMIT DROP AS
+                        SELECT r.vehicle, r.\(time) FROM (\(stays)) AS r
+                        """, span)
+                    // The table before its partition, as writers do. Who waits for it holds up all who come after: not for long.
+                    try connection.execute(
+                        """
+                        SET LOCAL lock_timeout = '2s';
+                        LOCK TABLE ONLY drover.\(period.table) IN ACCESS EXCLUSIVE MODE
+                        """)
                     if left > 0 {
+                        // Like the partition, which has all of the table's indexes and rules for rows.
                         try connection.execute(
-                            "CREATE TABLE drover.period_kept (LIKE \(period.partition) INCLUDING ALL)")
-                        try connection.query("INSERT INTO drover.period_kept \(stays)", span)
+                            """
+                            CREATE TABLE drover.period_kept (LIKE \(period.partition) INCLUDING ALL);
+                            INSERT INTO drover.period_kept
+                            SELECT r.* FROM \(period.partition) r JOIN period_stays USING (vehicle, \(time))
+                            """)
                     }
                     try connection.execute(
                         """
@@ -194,7 +208,8 @@ public enum Retention {
                         "ALTER TABLE drover.\(period.table) ATTACH PARTITION \(period.partition) \(bounds)")
                 }
                 return true
-            } catch let error as PostgresError where error.sqlState == "55P03" {  // lock_not_available
+            } catch let error as PostgresError where ["55P03", "40P01"].contains(error.sqlState) {
+                // lock_not_available, deadlock_detected
                 if attempt < tries { try connection.query("SELECT pg_sleep(1)") }
             }
         }
