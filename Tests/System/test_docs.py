@@ -5,7 +5,7 @@ import shlex
 import pytest
 from harness import ROOT
 
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("**/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")])
 
 
 def offline_commands():
@@ -49,3 +49,18 @@ def test_links_between_pages_lead_somewhere():
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def named_tests():
+    """Tests that pages name: `test_x.py`, `test_x.py::test_y`, `XTests.swift`."""
+    for page in PAGES:
+        for file, test in re.findall(r"`(test_\w+\.py|\w+Tests\.swift)(?:::(\w+))?`", page.read_text()):
+            yield page, file, test
+
+
+def test_each_test_that_a_page_names_exists():
+    named = set(named_tests())
+    assert len(named) > 50
+    for page, file, test in named:
+        [path] = (ROOT / "Tests").rglob(file)
+        assert not test or re.search(rf"^def {test}\(", path.read_text(), re.M), f"{page.name}: {file}::{test}"

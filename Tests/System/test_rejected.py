@@ -195,6 +195,21 @@ def test_ticks_reach_every_partition_again_and_again(world):
     assert worker.stop() == 0
 
 
+def test_a_tick_of_a_clock_that_runs_ahead_is_dropped_and_counted(world):
+    env = world.database()
+    worker = start(world, env, "sceptical", **{"ticks.roles": "notify"})
+    tick = lambda seconds: b'{"schema":1,"kind":"tick","ts":%d}' % ((time.time() + seconds) * 1000)
+    [(partition, _)] = push(world, [tick(90_000)], partition=3, key=None)
+    worker.wait_for("ticks_ahead=1", 30)
+    push(world, [tick(5)], partition=partition, key=None)
+    world.work_off(env)
+    with connect(env) as connection:
+        [(clock,)] = connection.execute(
+            "SELECT extract(epoch FROM clock_at) FROM drover.partition_progress WHERE topic = 'drover.cars' AND partition = 3").fetchall()
+    assert clock < time.time() + 60
+    assert worker.stop() == 0
+
+
 def test_ticks_without_a_broker_are_left_out_and_said_once(drover):
     run = drover.start("work", "--set", "ticks.interval_s=1", env={"DROVER_KAFKA_BROKERS": "127.0.0.1:1", "DROVER_POSTGRES_URL": "host=127.0.0.1 port=1"})
     run.wait_for("ticks cannot be sent", 30)
