@@ -53,20 +53,19 @@ public final class ForwardRelay {
 
     /// Returns when `shouldStop` says so; a version that is under way then is finished first.
     public func run(shouldStop: () -> Bool) {
-        var backOffMs = ForwardRelay.backOffMs.lowerBound
+        var backOff = BackOff(ForwardRelay.backOffMs)
         while !shouldStop() {
             do {
-                try serve(shouldStop, &backOffMs)
+                try serve(shouldStop, &backOff)
             } catch {
                 say("database", "\(error)")
-                pause(backOffMs, shouldStop)
-                backOffMs = min(backOffMs * 2, ForwardRelay.backOffMs.upperBound)
+                backOff.wait(shouldStop)
             }
         }
     }
 
     /// One session with the database, until it fails.
-    private func serve(_ shouldStop: () -> Bool, _ backOffMs: inout Int64) throws {
+    private func serve(_ shouldStop: () -> Bool, _ backOff: inout BackOff) throws {
         let connection = try Connection(conninfo: settings.conninfo, applicationName: "drover-forward")
         var limits = HTTPSClient.Limits()
         (limits.totalMs, limits.bodyBytesMax) = (ForwardRelay.totalMs, 1 << 20)
@@ -75,12 +74,11 @@ public final class ForwardRelay {
         while !shouldStop() {
             let step = try connection.transaction { try one(client, connection) }
             switch step {
-            case .nothing: pause(ForwardRelay.pollMs, shouldStop)
-            case .done: backOffMs = ForwardRelay.backOffMs.lowerBound
+            case .nothing: BackOff.pause(ForwardRelay.pollMs, shouldStop)
+            case .done: backOff.reset()
             case .failed:
                 // A collector that is not well is left alone for a while, whatever waits.
-                pause(backOffMs, shouldStop)
-                backOffMs = min(backOffMs * 2, ForwardRelay.backOffMs.upperBound)
+                backOff.wait(shouldStop)
             }
         }
     }
@@ -157,11 +155,6 @@ public final class ForwardRelay {
         metrics.putOff.add()
         say("collector", status.map { "status \($0)" } ?? reason)
         return .failed
-    }
-
-    private func pause(_ ms: Int64, _ shouldStop: () -> Bool) {
-        let deadline = Clock.steadyMs() + ms
-        while !shouldStop(), Clock.steadyMs() < deadline { StopFlag.wait(timeoutMs: 100) }
     }
 
     /// Once for each kind of trouble, not at each try. What a collector says is for the list: it is not ours to log.

@@ -50,15 +50,14 @@ public final class MailRelay {
 
     /// Returns when `shouldStop` says so; a mail that is under way then is finished first.
     public func run(shouldStop: () -> Bool) {
-        var backOffMs = MailRelay.backOffMs.lowerBound
+        var backOff = BackOff(MailRelay.backOffMs)
         while !shouldStop() {
             do {
-                try serve(shouldStop) { backOffMs = MailRelay.backOffMs.lowerBound }
+                try serve(shouldStop) { backOff.reset() }
             } catch {
                 metrics.failures.add()
                 say(error)
-                pause(backOffMs, shouldStop)
-                backOffMs = min(backOffMs * 2, MailRelay.backOffMs.upperBound)
+                backOff.wait(shouldStop)
             }
         }
     }
@@ -145,11 +144,6 @@ public final class MailRelay {
         while !shouldStop(), Clock.steadyMs() < deadline {
             if try !connection.notifications(timeoutMs: MailRelay.sliceMs).isEmpty { return }
         }
-    }
-
-    private func pause(_ ms: Int64, _ shouldStop: () -> Bool) {
-        let deadline = Clock.steadyMs() + ms
-        while !shouldStop(), Clock.steadyMs() < deadline { StopFlag.wait(timeoutMs: 100) }
     }
 
     /// Once for each kind of trouble, not at each try.

@@ -50,20 +50,18 @@ public final class NoticeRelay {
 
     /// Returns when `shouldStop` says so.
     public func run(shouldStop: () -> Bool) {
-        var backOffMs = NoticeRelay.backOffMs.lowerBound
+        var backOff = BackOff(NoticeRelay.backOffMs)
         while !shouldStop() {
             do {
                 try serve(shouldStop) {
-                    backOffMs = NoticeRelay.backOffMs.lowerBound
+                    backOff.reset()
                     if trouble { log.info("people are told of alerts again") }
                     trouble = false
                 }
             } catch {
                 if !trouble { log.error("nobody is told of alerts now; all of it is kept", ["error": "\(error)"]) }
                 trouble = true
-                let deadline = Clock.steadyMs() + backOffMs
-                while !shouldStop(), Clock.steadyMs() < deadline { StopFlag.wait(timeoutMs: 100) }
-                backOffMs = min(backOffMs * 2, NoticeRelay.backOffMs.upperBound)
+                backOff.wait(shouldStop)
             }
         }
     }

@@ -47,17 +47,16 @@ public final class PostRelay {
 
     /// Returns when `shouldStop` says so; a message that is under way then is finished first.
     public func run(shouldStop: () -> Bool) {
-        var backOffMs = PostRelay.backOffMs.lowerBound
+        var backOff = BackOff(PostRelay.backOffMs)
         while !shouldStop() {
             do {
-                try serve(shouldStop) { backOffMs = PostRelay.backOffMs.lowerBound }
+                try serve(shouldStop) { backOff.reset() }
             } catch {
                 if !isInTrouble {
                     log.error("nothing goes to webhooks and browsers now; all of it is kept", ["error": "\(error)"])
                 }
                 isInTrouble = true
-                pause(backOffMs, shouldStop)
-                backOffMs = min(backOffMs * 2, PostRelay.backOffMs.upperBound)
+                backOff.wait(shouldStop)
             }
         }
     }
@@ -76,7 +75,7 @@ public final class PostRelay {
             isWell()
             if isInTrouble { log.info("webhooks and browsers get their messages again") }
             isInTrouble = false
-            if isEmpty { pause(PostRelay.pollMs, shouldStop) }
+            if isEmpty { BackOff.pause(PostRelay.pollMs, shouldStop) }
         }
     }
 
@@ -176,11 +175,6 @@ public final class PostRelay {
             }
         }
         return taken > 0 ? .taken("taken for \(NoticeText.many(taken, "browser"))") : last
-    }
-
-    private func pause(_ ms: Int64, _ shouldStop: () -> Bool) {
-        let deadline = Clock.steadyMs() + ms
-        while !shouldStop(), Clock.steadyMs() < deadline { StopFlag.wait(timeoutMs: 100) }
     }
 }
 

@@ -23,9 +23,9 @@ public struct RelaySettings: Sendable {
 /// Brings the outbox to the topics: at least once, each key in order. Of many relays on one database one is active; the
 /// others wait for its end. It never gives up: what the broker or the database refuses is said once and tried again.
 public final class Relay {
-    private static let backOffMs: ClosedRange<Int> = 250...5_000
+    private static let backOffMs: ClosedRange<Int64> = 250...5_000
     /// How often a waiting relay asks whether it is its turn.
-    private static let turnMs = 250
+    private static let turnMs: Int64 = 250
     /// Notifications may get lost with a session; the table does not.
     private static let pollMs: Int64 = 1_000
     /// How soon the relay notices that it is to stop.
@@ -45,15 +45,14 @@ public final class Relay {
 
     /// Returns when `shouldStop` says so. What is not acknowledged then stays in the outbox.
     public func run(shouldStop: () -> Bool) {
-        var backOff = Relay.backOffMs.lowerBound
+        var backOff = BackOff(Relay.backOffMs)
         while !shouldStop() {
             do {
-                try serve(shouldStop) { backOff = Relay.backOffMs.lowerBound }
+                try serve(shouldStop) { backOff.reset() }
             } catch {
                 metrics.failures.add()
                 say(error)
-                pause(backOff, shouldStop)
-                backOff = min(backOff * 2, Relay.backOffMs.upperBound)
+                backOff.wait(shouldStop)
             }
         }
         log.info("relay stopped", ["relayed": "\(metrics.relayed.value)"])
@@ -84,7 +83,7 @@ public final class Relay {
             sayThatItIsOver()
             if !hasSaid { log.info("another relay is active; this one waits for its end") }
             hasSaid = true
-            pause(Relay.turnMs, shouldStop)
+            BackOff.pause(Relay.turnMs, shouldStop)
         }
         return false
     }
@@ -103,11 +102,6 @@ public final class Relay {
         // A little at a time: what waits in the outbox comes first.
         nextPruneMs = Clock.steadyMs() + (isAll ? Relay.pruneMs : 0)
         if pruned > 0 { log.info("oldest rows of rejected records pruned", ["rows": "\(pruned)"]) }
-    }
-
-    private func pause(_ ms: Int, _ shouldStop: () -> Bool) {
-        let deadline = Clock.steadyMs() + Int64(ms)
-        while !shouldStop(), Clock.steadyMs() < deadline { StopFlag.wait(timeoutMs: min(ms, 100)) }
     }
 
     /// Once for each kind of trouble, not at each try.

@@ -56,19 +56,18 @@ package final class ReportScheduler {
 
     /// Returns when `shouldStop` says so; a report that is under way then is finished first.
     package func run(shouldStop: () -> Bool) {
-        var backOffMs = ReportScheduler.backOffMs.lowerBound
+        var backOff = BackOff(ReportScheduler.backOffMs)
         while !shouldStop() {
             do {
                 let connection = try Connection(conninfo: settings.conninfo, applicationName: "drover-reports")
                 while !shouldStop() {
-                    if try !step(connection) { pause(ReportScheduler.pollMs, shouldStop) }
-                    backOffMs = ReportScheduler.backOffMs.lowerBound
+                    if try !step(connection) { BackOff.pause(ReportScheduler.pollMs, shouldStop) }
+                    backOff.reset()
                     sayThatItIsOver()
                 }
             } catch {
                 say(error)
-                pause(backOffMs, shouldStop)
-                backOffMs = min(backOffMs * 2, ReportScheduler.backOffMs.upperBound)
+                backOff.wait(shouldStop)
             }
         }
     }
@@ -240,11 +239,6 @@ package final class ReportScheduler {
     private lazy var maker = ReportMaker(settings)
 
     // MARK: Trouble
-
-    private func pause(_ ms: Int64, _ shouldStop: () -> Bool) {
-        let deadline = Clock.steadyMs() + ms
-        while !shouldStop(), Clock.steadyMs() < deadline { StopFlag.wait(timeoutMs: 100) }
-    }
 
     /// Once, not at each try.
     private func say(_ error: any Error) {

@@ -76,7 +76,7 @@ public final class Worker {
     private let publisher: RulesPublisher
     /// The group's assignment.
     private var places: [TopicPartition: Place] = [:]
-    private var backOffMs = Worker.backOffMs.lowerBound
+    private var backOff = BackOff(Worker.backOffMs)
     private var faults: [TopicPartition: String] = [:]
     private var isPaused: [Bool]
     private var lagOffsets: [TopicPartition: Int64] = [:]
@@ -151,9 +151,9 @@ public final class Worker {
                 tellStanding()
             } catch {
                 metrics.failures.add()
-                log.error("reading from the broker failed", ["error": "\(error)", "retry_in_ms": "\(backOffMs)"])
-                _ = StopFlag.wait(timeoutMs: Int(backOffMs))
-                backOffMs = min(backOffMs * 2, Worker.backOffMs.upperBound)
+                log.error("reading from the broker failed", ["error": "\(error)", "retry_in_ms": "\(backOff.ms)"])
+                _ = StopFlag.wait(timeoutMs: Int(backOff.ms))
+                backOff.lengthen()
             }
         }
         loop.ended()
@@ -268,7 +268,7 @@ public final class Worker {
         case .loaded(let lane, let partitions, .failure(let error)):
             failed(partitions.filter { places[$0] == .loading(lane: lane) }, "\(error)")
         case .report(_, .committed(let offsets)):
-            backOffMs = Worker.backOffMs.lowerBound
+            backOff.reset()
             let ours = offsets.filter { places[$0.key] != nil }
             lagOffsets.merge(ours) { $1 }
             written.merge(ours) { $1 }
@@ -307,9 +307,9 @@ public final class Worker {
         metrics.failures.add()
         log.error(
             "the partitions have to start again from the stored offsets",
-            ["error": "\(reason)", "partitions": "\(partitions.count)", "retry_in_ms": "\(backOffMs)"])
-        for partition in partitions { places[partition] = .waiting(untilMs: Clock.steadyMs() + backOffMs) }
-        backOffMs = min(backOffMs * 2, Worker.backOffMs.upperBound)
+            ["error": "\(reason)", "partitions": "\(partitions.count)", "retry_in_ms": "\(backOff.ms)"])
+        for partition in partitions { places[partition] = .waiting(untilMs: Clock.steadyMs() + backOff.ms) }
+        backOff.lengthen()
     }
 
     private func begin(_ partitions: [OwnedPartition], on lane: Int) {
