@@ -252,7 +252,7 @@ class Torture:
             self.session_s, self.env["DROVER_KAFKA_SESSION_TIMEOUT_MS"] = 6, "6000"
         self.workers, self.lives = [], 0
         self.load = Load(broker, partitions, items, whole_batches)
-        self.done, self.recovery, self.highest = [], {}, {}
+        self.done, self.recovery, self.lasted, self.highest = [], {}, {}, {}
         self.member_changed, self.ended = threading.Event(), False
 
     # MARK: running
@@ -401,6 +401,7 @@ class Torture:
         waited = self._await_progress()
         self.done.append(name)
         self.recovery.setdefault(name, []).append(round(waited, 2))
+        self.lasted.setdefault(name, []).append(round(took, 2))
         self.say(f"{len(self.done)}: {name} {told or ''} ({took:.1f} s, then {waited:.1f} s until something was written; "
                  f"{self.load.pushed} of {len(self.items)} pushed, {sum(self._lag().values())} behind)")
 
