@@ -1,5 +1,5 @@
 # What CI runs is `make integration`; the others are its parts, for working on one thing.
-.PHONY: build test lint bench chaos integration long sanitize
+.PHONY: build test lint bench chaos integration long sanitize fuzz
 
 build:
 	swift build --build-tests
@@ -32,3 +32,7 @@ long:
 # Thread and Address Sanitizer over the engine, in build folders of their own.
 sanitize:
 	bash Deploy/sanitize
+
+# Decoders of bytes from outside: millions of inputs by chance. The test command has the short form.
+fuzz:
+	DROVER_LONG=1 swift test --filter 'FuzzTests|MTGFrameTests|RecordTests|JSONTreeTests'

@@ -136,6 +136,8 @@ let package = Package(
         tests("ItinerariesTests", ["Itineraries", "SimKit"]),
         tests("SurveysTests", ["Surveys", "Fleet", "Wire", "SimKit"]),
         tests("SettingsTests", ["Settings"]),
+        tests(
+            "FuzzTests", ["Fleet", "Wire", "Alerts", "Settings", "Emulate", "Reports", "Tours", "Zip", "SimKit"]),
         tests("TrialsTests", ["Trials", "Alerts", "Itineraries", "Pipeline", "Fleet", "Wire", "SimKit"]),
         tests("ObserveTests", ["Observe"]),
         tests("PostgresTests", ["Postgres"]),

@@ -64,3 +64,11 @@ def test_each_test_that_a_page_names_exists():
     for page, file, test in named:
         [path] = (ROOT / "Tests").rglob(file)
         assert not test or re.search(rf"^def {test}\(", path.read_text(), re.M), f"{page.name}: {file}::{test}"
+
+
+def test_the_developers_page_lists_every_fuzz_target():
+    listed = set(re.findall(r"`fuzz/([a-z-]+)`", (ROOT / "docs" / "developer.md").read_text()))
+    source = (ROOT / "Tests" / "FuzzTests" / "FuzzTests.swift").read_text()
+    targets = set(re.findall(r'Target\(\s*name: "([a-z-]+)"', source))
+    folders = {path.name for path in (ROOT / "Tests" / "Fixtures" / "fuzz").iterdir() if path.is_dir()}
+    assert listed == targets == folders

@@ -200,7 +200,8 @@ OUTSIDE = b'<?xml version="1.0"?><!DOCTYPE l SYSTEM "file:///etc/passwd"><method
     BOMB, OUTSIDE, b"", b"{}", b"<methodCall>", xmlrpc.client.dumps((), "a").encode("utf-16"), b"<?xml version='1.0' encoding='utf-7'?><methodCall/>",
     b"<methodCall><methodName>a</methodName><params><param>" + b"<value><array><data>" * 5_000,
     b"<methodCall><methodName>a</methodName><params><param><value><string>\xff</string></value></param></params></methodCall>",
-], ids=["bomb", "outside", "nothing", "JSON", "cut off", "UTF-16", "UTF-7", "deep", "not UTF-8"])
+    b"<methodCall><?x?><methodName>system.connect</methodName></methodCall>", b"<?xml?><methodCall/>",
+], ids=["bomb", "outside", "nothing", "JSON", "cut off", "UTF-16", "UTF-7", "deep", "not UTF-8", "an instruction that says nothing", "a declaration that says nothing"])
 def test_hostile_xml_is_a_fault(desk, body):
     answer = desk.app().post(body, XML, "/v1/xmlrpc")
     assert answer.status == 200
