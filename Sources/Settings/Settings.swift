@@ -26,23 +26,42 @@ public struct SettingSource: Sendable {
         (self.name, self.values, self.origin) = (name, values, origin)
     }
 
-    /// The variables that are settings, or look as if they were meant to be: `DROVER_` and the name of a group.
-    public init(environment: [String: String]) {
+    /// The variables that are settings, or look as if they were meant to be: `DROVER_` and the name of a group. With `_FILE`
+    /// behind it a variable names a file whose first line is the value: so containers are given secrets.
+    public init(environment: [String: String], read: (_ path: String) throws -> [UInt8]) {
         self.init("environment", [:], origin: .environment)
         let groups = Set(SettingRow.table.map { "DROVER_" + $0.group.uppercased() + "_" })
         let known = Dictionary(uniqueKeysWithValues: SettingRow.table.map { ($0.variable, $0.key) })
         for (variable, value) in environment.sorted(by: { $0.key < $1.key }) {
             if let key = known[variable] {
                 values[key] = value
-            } else if groups.contains(where: { variable.hasPrefix($0) }),
-                known[String(variable.dropLast(5))] == nil
-                    || !variable.hasSuffix("_FILE")
-            {
+            } else if variable.hasSuffix("_FILE"), let key = known[String(variable.dropLast(5))] {
+                take(key, variable, value, read)
+            } else if groups.contains(where: { variable.hasPrefix($0) }) {
                 let near = Nearest.word(to: variable, of: known.keys.sorted())
                 faults.append(
                     "environment: \(variable): is not a setting. " + (near.map { "Did you mean \($0)? " } ?? "")
                         + "`drover settings` lists them")
             }
+        }
+    }
+
+    private mutating func take(
+        _ key: String, _ variable: String, _ path: String, _ read: (_ path: String) throws -> [UInt8]
+    ) {
+        guard values[key] == nil else {
+            faults.append("environment: \(variable): \(variable.dropLast(5)) is set, too. Set one of them")
+            return
+        }
+        do {
+            let line = try read(path).prefix { $0 != 0x0A && $0 != 0x0D }
+            guard !line.isEmpty else {
+                faults.append("environment: \(variable): is \(path), whose first line is empty. Write the value there")
+                return
+            }
+            values[key] = String(decoding: line, as: UTF8.self)
+        } catch {
+            faults.append("environment: \(variable): \(error)")
         }
     }
 

@@ -34,7 +34,8 @@ enum SettingsSource {
         {
             sources.append(YAML.settings(try Files.read(path), name: path))
         }
-        sources.append(SettingSource(environment: ProcessInfo.processInfo.environment))
+        sources.append(
+            SettingSource(environment: ProcessInfo.processInfo.environment) { try Files.read($0) })
         var typed: [String: String] = [:]
         for text in arguments.texts("--set") {
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)

@@ -2,10 +2,41 @@ import Settings
 import Testing
 
 struct SettingsTests {
+    private struct Missing: Error, CustomStringConvertible { let description: String }
+    private static let files: [String: String] = ["secret": "dbname=x\nmore", "empty": "\nx", "crlf": "a\r\n"]
+    private static func read(_ path: String) throws -> [UInt8] {
+        guard let text = files[path] else { throw Missing(description: "\(path): is missing") }
+        return Array(text.utf8)
+    }
+
+    @Test func aVariableMayNameTheFileOfAValue() {
+        let source = SettingSource(
+            environment: [
+                "DROVER_POSTGRES_URL_FILE": "secret", "DROVER_KAFKA_GROUP_FILE": "crlf",
+                "DROVER_WEB_HOST_FILE": "empty",
+                "DROVER_WEB_PORT_FILE": "none", "DROVER_FUEL_CURRENCY": "EUR", "DROVER_FUEL_CURRENCY_FILE": "secret",
+                // A setting of that name by itself.
+                "DROVER_WEATHER_API_KEY_FILE": "secret",
+            ], read: Self.read)
+        #expect(
+            source.values == [
+                "postgres.url": "dbname=x", "kafka.group": "a", "fuel.currency": "EUR",
+                "weather.api_key_file": "secret",
+            ])
+        #expect(
+            source.faults == [
+                "environment: DROVER_FUEL_CURRENCY_FILE: DROVER_FUEL_CURRENCY is set, too. Set one of them",
+                "environment: DROVER_WEB_HOST_FILE: is empty, whose first line is empty. Write the value there",
+                "environment: DROVER_WEB_PORT_FILE: none: is missing",
+            ])
+    }
+
     @Test func laterSourcesWin() throws {
         let yaml = YAML.settings(
             Array("kafka:\n  brokers: a:1\n  partitions: 3\nweb:\n  port: \"0\"\n".utf8), name: "drover.yaml")
-        let settings = try Settings(sources: [yaml, SettingSource(environment: ["DROVER_KAFKA_PARTITIONS": "4"])])
+        let settings = try Settings(sources: [
+            yaml, SettingSource(environment: ["DROVER_KAFKA_PARTITIONS": "4"], read: Self.read),
+        ])
         #expect(settings.text("kafka.brokers") == "a:1" && settings.integer("kafka.partitions") == 4)
         #expect(settings.integer("web.port") == 0 && settings.integer("trips.gap_s") == 10)
         #expect(settings.text("postgres.reader_url", or: "postgres.url") == "dbname=drover")
@@ -65,10 +96,11 @@ struct SettingsTests {
     func aTypeSaysItsUnit(_ key: String, _ type: String) { #expect(SettingRow.of(key)?.type == type) }
 
     @Test func variablesThatAreNoneAreSaidOnlyWhenTheyLookLikeOne() {
-        let source = SettingSource(environment: [
-            "DROVER_KAFKA_BROKER": "a", "DROVER_LOG": "info", "DROVER_TEST_BROKERS": "a", "HOME": "/",
-            "DROVER_WEB_HOST": "::1",
-        ])
+        let source = SettingSource(
+            environment: [
+                "DROVER_KAFKA_BROKER": "a", "DROVER_LOG": "info", "DROVER_TEST_BROKERS": "a", "HOME": "/",
+                "DROVER_WEB_HOST": "::1",
+            ], read: Self.read)
         #expect(
             source.faults == [
                 "environment: DROVER_KAFKA_BROKER: is not a setting. Did you mean DROVER_KAFKA_BROKERS? `drover settings` lists them"
