@@ -250,7 +250,7 @@ def test_all_roles_get_ready_as_the_compose_file_starts_them(installed, drover):
 def test_check_is_content_with_the_shipped_settings(installed, drover):
     done = drover.run("check", "--settings", CONTAINER / "drover.yaml", env={
         "DROVER_POSTGRES_URL_FILE": str(installed.folder / "postgres-worker"), "DROVER_PEOPLE_CODE_KEY_FILE": str(installed.folder / "code-key"),
-        "DROVER_KAFKA_BROKERS": installed.broker.brokers})
+        "DROVER_KAFKA_BROKERS": installed.broker.brokers, "DROVER_GATEWAY_SPOOL_PATH": str(installed.spool / "check.sqlite")})
     assert done.code == 0, done.out
     # A login with a wrong password is refused: the cluster does ask for one.
     wrong = installed.folder / "wrong"
@@ -265,15 +265,15 @@ def test_a_value_comes_from_a_file_or_from_the_variable_not_from_both(drover, tm
     secret.write_text("host=127.0.0.1 port=1 password=hidden\nmore\n")
     done = drover.run("check", env={"DROVER_POSTGRES_URL_FILE": str(secret), "DROVER_KAFKA_BROKERS": "127.0.0.1:1"})
     assert done.code == 1 and "Connection refused" in done.out and "hidden" not in done.out + done.err
-    for content, said in [("", "its first line is empty"), (None, "No such file")]:
+    for content, said in [("", "whose first line is empty"), (None, "No such file")]:
         secret.unlink(missing_ok=True)
         if content is not None:
             secret.write_text(content)
         done = drover.run("check", env={"DROVER_POSTGRES_URL_FILE": str(secret)})
-        assert done.code == 1 and said in done.err and str(secret) in done.err
+        assert done.code == 1 and said in done.out + done.err and str(secret) in done.out + done.err
     secret.write_text("dbname=x")
     done = drover.run("check", env={"DROVER_POSTGRES_URL_FILE": str(secret), "DROVER_POSTGRES_URL": "dbname=y"})
-    assert done.code == 1 and "set one of them" in done.err
+    assert done.code == 1 and "Set one of them" in done.out + done.err
     # A setting that is a file's name by itself stays one.
     done = drover.run("check", env={"DROVER_PEOPLE_CODE_KEY_FILE": str(secret), "DROVER_POSTGRES_URL": "host=127.0.0.1 port=1", "DROVER_KAFKA_BROKERS": "127.0.0.1:1"})
     assert f"people.code_key_file: {secret}" in done.out
