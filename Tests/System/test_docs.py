@@ -1,6 +1,8 @@
 """What the documentation shows is run, and what it lists is what the program has."""
+import json
 import re
 import shlex
+import subprocess
 
 import pytest
 from harness import ROOT
@@ -24,6 +26,36 @@ def test_offline_commands_in_the_docs_work_as_shown(drover, line, monkeypatch):
     assert run.out.strip()
 
 
+def shown_commands():
+    """Every command of ours that a page shows, with its continued lines; what comes of it is for those above, and for people."""
+    for page in PAGES:
+        for block in re.findall(r"```(?:sh|console)\n(.*?)```", page.read_text(), re.S):
+            for line in block.replace("\\\n", " ").splitlines():
+                if found := re.match(r"\$? ?(?:[A-Z_]+=\S+ )*(?:[^\s=]*/)?drover ([a-z].*)", line.split("  #")[0]):
+                    yield pytest.param(page.name, found.group(1), id=f"{page.name}: {found.group(1)[:40]}")
+
+
+@pytest.fixture(scope="module")
+def known(program):
+    """Each command with its help, and every setting."""
+    say = lambda *words: subprocess.run([program, *words], capture_output=True, text=True).stdout
+    names = re.findall(r"^  (\w[\w -]*?)  +\w", say("--help"), re.M)
+    return {name: say(*name.split(), "--help") for name in names}, {row["key"] for row in json.loads(say("settings", "--format", "json"))}
+
+
+@pytest.mark.parametrize("page, shown", list(shown_commands()))
+def test_each_command_that_a_page_shows_is_one_with_these_options_and_settings(known, page, shown):
+    commands, settings = known
+    words = shlex.split(shown.split(" | ")[0].split(" > ")[0], comments=True)
+    name = max((name for name in commands if words[:len(name.split())] == name.split()), key=len, default=None)
+    assert name, f"drover {words[0]}: there is no such command"
+    for word, after in zip(words, [*words[1:], ""]):
+        if word.startswith("--"):
+            assert re.search(rf"^  {re.escape(word.partition('=')[0])}\b", commands[name], re.M), f"{word} is not an option of `drover {name}`"
+        if word == "--set":
+            assert after.partition("=")[0] in settings, after
+
+
 def test_the_rule_tests_in_the_docs_pass(drover, tmp_path):
     [text] = re.findall(r"```yaml\n(given.*?)```", (ROOT / "docs" / "machines.md").read_text(), re.S)
     (tmp_path / "docs.yaml").write_text(text)
@@ -45,10 +77,35 @@ def test_the_page_of_settings_is_what_the_program_prints(drover):
     assert (ROOT / "docs" / "settings.md").read_text() == run.out, "make it again: drover settings --format markdown > docs/settings.md"
 
 
+def anchors(page):
+    """As hosts of repositories make them of headings."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+    heads = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", head).replace("`", "") for head in re.findall(r"^#+ +(.+?) *$", text, re.M)]
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
 def test_links_between_pages_lead_somewhere():
     for page in PAGES:
-        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+        text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(), flags=re.M | re.S)
+        for target, anchor in re.findall(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)", text):
+            to = page.parent / target if target else page
+            assert to.exists(), f"{page.name}: {target}"
+            assert not anchor or anchor in anchors(to), f"{page.name}: {target}#{anchor}: there is no such heading"
+
+
+def test_the_index_leads_to_every_page():
+    index = (ROOT / "docs" / "README.md").read_text()
+    pages = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").glob("**/*.md") if path.name != "README.md"]
+    assert [page for page in pages if f"]({page})" not in index and f"]({page}#" not in index] == []
+
+
+def test_each_file_and_type_that_the_architecture_names_exists():
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    files = re.findall(r"`(Sources/[\w/+]+(?:\.swift)?)`", text)
+    assert len(files) > 30 and [file for file in files if not (ROOT / file).exists()] == []
+    for file, name in re.findall(r"`(Sources/[\w/]+\.swift)` \(`(\w+)`\)", text):
+        assert re.search(rf"\b(struct|class|enum|extension) {name}\b", (ROOT / file).read_text()), f"{file}: {name}"
+
 
 
 def named_tests():
