@@ -70,7 +70,8 @@ extension Command {
             <!-- Made by `drover settings --format markdown > docs/settings.md`; a test compares the two. -->
 
             All that an operator can set. They come from `drover.yaml` in the working folder (or `--settings FILE`), then from
-            `DROVER_…` variables (`kafka.brokers` is `DROVER_KAFKA_BROKERS`), then from `--set key=value`; later ones win.
+            `DROVER_…` variables (`kafka.brokers` is `DROVER_KAFKA_BROKERS`; `DROVER_KAFKA_BROKERS_FILE` names a file whose first
+            line is the value), then from `--set key=value`; later ones win.
             `drover check` says all that is wrong with them at once, with file and line, and `drover settings --format json` has
             this page for programs.
 
