@@ -57,7 +57,7 @@ struct FuzzTests {
     ]
 
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    private static let inputs = ProcessInfo.processInfo.environment["DROVER_LONG"] == nil ? 2_000 : 200_000
+    private static let inputs = ProcessInfo.processInfo.environment["DROVER_LONG"] == nil ? 2_000 : 50_000
 
     /// By the name of their file: `refused-…` was trouble once, and is refused now.
     static func named(_ name: String) throws -> [(file: String, bytes: [UInt8])] {
