@@ -118,6 +118,13 @@ enum Advice {
             ("Connection refused", "Start the server or correct host and port in the connection settings"),
             ("No such file or directory", "Start the server or correct the socket directory (host) in the settings"),
             ("could not translate host name", "Correct the host name in the connection settings"),
+            (
+                "certificate verify failed",
+                "The server's certificate is not signed by the roots of sslrootcert, or has run out: correct sslrootcert, or renew it"
+            ),
+            ("does not match host name", "The server's certificate is another host's: connect by a name that it holds"),
+            ("root certificate file", "Put the roots there, or correct sslrootcert in the connection settings"),
+            ("server does not support SSL", "Set ssl=on at the server, or correct sslmode in the connection settings"),
             ("timeout expired", "The host does not answer: check address, route and firewall"),
             ("password authentication failed", bySQLState["28P01"]!),
             ("no password supplied", "Give a password in the connection settings or ~/.pgpass"),

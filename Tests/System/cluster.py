@@ -15,10 +15,10 @@ import psycopg
 class Cluster:
     """Reached by a socket in its own folder only. Without fsync: a test kills processes, not the machine."""
 
-    def __init__(self, folder, disk_mib=None, hosts=None):
+    def __init__(self, folder, disk_mib=None, hosts=None, port=None):
         """`disk_mib`: on a file system of its own of this size, which `fill_disk` fills. Mounting one needs root.
-        `hosts`: others that reach it over their network (hosts.py)."""
-        self.hosts = hosts
+        `hosts`: others that reach it over their network (hosts.py). `port`: of the loopback, where it listens, too."""
+        self.hosts, self.port = hosts, port
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.is_mounted = disk_mib is not None
@@ -43,13 +43,15 @@ class Cluster:
         self.start()
 
     def conninfo(self, database="postgres", user="postgres"):
-        return f"host={self.folder} user={user} dbname={database}"
+        return f"host={self.folder} user={user} dbname={database}" + (f" port={self.port}" if self.port else "")
 
     def start(self, seconds=60):
         settings = {
             "listen_addresses": self.hosts.address if self.hosts else "", "unix_socket_directories": self.folder, "max_connections": 60, "shared_buffers": "64MB",
             "max_wal_size": "64MB" if self.is_mounted else "1GB", "fsync": "off", "timezone": "UTC", "logging_collector": "off",
         }
+        if self.port:
+            settings |= {"listen_addresses": "127.0.0.1", "port": self.port}
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         with open(self.folder / "postgres.log", "ab") as log:
             self.process = subprocess.Popen(

@@ -1,0 +1,75 @@
+"""TLS to PostgreSQL, by a root of the tests' own: the right one, another one, a certificate that has run out."""
+import os
+import re
+import shutil
+
+import psycopg
+import pytest
+from brokers import free_port
+from certificates import Authority
+from cluster import Cluster
+from test_gateway import wait_until
+
+
+def issue(authority, name, ends="20491231235959Z"):
+    return authority.issue(name, use="server", begins="20200101000000Z", ends=ends)
+
+
+@pytest.fixture(scope="module")
+def roots(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("roots")
+    return Authority(folder, "ours"), Authority(folder, "theirs")
+
+
+class TLSCluster(Cluster):
+    """Reached over TCP, and that by TLS only."""
+
+    def use(self, certificate, key):
+        """From the next session on, without a restart."""
+        for path, name in ((certificate, "server.crt"), (key, "server.key")):
+            own = self.data / name
+            own.unlink(missing_ok=True)
+            own.write_bytes(path.read_bytes())
+            own.chmod(0o600)
+            if os.geteuid() == 0:
+                shutil.chown(own, "postgres", "postgres")
+        (self.data / "pg_hba.conf").write_text("local all all trust\nhostssl all all 127.0.0.1/32 trust\n")
+        with psycopg.connect(self.conninfo(), autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET ssl = on")
+            connection.execute("SELECT pg_reload_conf()")
+
+    def over_tls(self, root, host="127.0.0.1", mode="verify-full"):
+        return f"host={host} port={self.port} user=torture dbname={self.name} sslmode={mode} sslrootcert={root}"
+
+
+@pytest.fixture
+def cluster(data, program):
+    data.mkdir(mode=0o711)
+    cluster = TLSCluster(data / "postgres", port=free_port())
+    cluster.name = re.search(r"dbname=(\S+)", cluster.database(program)["DROVER_POSTGRES_URL"])[1]
+    yield cluster
+    cluster.close()
+
+
+def checked(drover, url, **env):
+    """What `drover check` says of PostgreSQL."""
+    out = drover.run("check", env={"DROVER_POSTGRES_URL": url, "DROVER_KAFKA_BROKERS": "127.0.0.1:1", **env}).out
+    return re.search(r"^PostgreSQL: (.*)$", out, re.M)[1]
+
+
+def test_postgresql_is_believed_by_the_right_root_only(cluster, drover, roots):
+    ours, theirs = roots
+    good = cluster.over_tls(ours.root)
+    cluster.use(*issue(ours, "postgres"))
+    wait_until(lambda: checked(drover, good).startswith("ok, server "), 30)
+    assert "signed by the roots of sslrootcert" in checked(drover, cluster.over_tls(theirs.root))
+    # The certificate holds 127.0.0.1 and no name.
+    assert "another host's" in checked(drover, cluster.over_tls(ours.root, host="localhost hostaddr=127.0.0.1"))
+    assert "correct sslrootcert" in checked(drover, cluster.over_tls("/nowhere/root.pem"))
+    # Plain TCP is refused by the server, TLS by nobody who does not insist on it.
+    assert "no pg_hba.conf entry" in checked(drover, cluster.over_tls(ours.root, mode="disable"))
+    # A certificate that has run out, taken up by the server without a restart; then one that holds again.
+    cluster.use(*issue(ours, "old", ends="20210101000000Z"))
+    assert "has run out" in wait_until(lambda: not (said := checked(drover, good)).startswith("ok") and said, 30)
+    cluster.use(*issue(ours, "new"))
+    assert wait_until(lambda: checked(drover, good).startswith("ok"), 30)
