@@ -41,12 +41,17 @@ struct NoticeRules {
         case "worse":
             let new = begin("worse", round: alert.isCritical ? 2 : 1, event, decision)
             guard !past.contains(where: { $0.id == new.id }) else { return ([], []) }
-            // What waits for the day's message is told now, once.
-            let later = waiting.filter { $0.manner == "daily" }
-            guard new.state == "waiting", new.manner == "at_once" || waiting.isEmpty else { return ([], []) }
+            guard new.state == "waiting" else { return ([], []) }
+            // Nobody is told twice of one: an opening that goes out no later says how bad it is by then, and what waits for the day's
+            // message or the end of the night gives way.
+            let openings = waiting.filter { $0.occasion != "escalated" }
+            guard !openings.contains(where: { $0.manner == new.manner && $0.dueMs <= new.dueMs }) else {
+                return ([], [])
+            }
+            guard new.manner == "at_once" || waiting.isEmpty else { return ([], []) }
             return (
                 [new],
-                later.map { $0.settled("not_told", "told earlier than that: it became \(alert.severity)") }
+                openings.map { $0.settled("not_told", "told earlier than that: it became \(alert.severity)") }
             )
         case "resolved" where isTold && decision.way.manner != "never":
             return (

@@ -68,6 +68,25 @@ struct NoticeRulesTests {
         }
     }
 
+    @Test("Worse before the opening is told: once, and at once") func worseMeanwhile() {
+        let account = NoticeAccount(id: "miller")
+        func told(_ waiting: NoticeRow) -> (new: [NoticeRow], changed: [NoticeRow]) {
+            rules.decide(
+                event("worse", toldMs: noonMs), alert(), account, relation: "owner", past: [waiting],
+                nowMs: noonMs + 1_000)
+        }
+        let opening = rules.decide(
+            event("opened", toldMs: noonMs), alert(), account, relation: "owner", past: [], nowMs: noonMs
+        ).new[0]
+        // It goes out in half a minute, and says then that it is critical.
+        #expect(told(opening).new.isEmpty && told(opening).changed.isEmpty)
+        // One that waits for the end of the night does not hold up what has become critical.
+        let held = told(opening.waiting(until: noonMs + 3_600_000, "quiet hours"))
+        #expect(held.new.map(\.occasion) == ["worse"] && held.changed.map(\.state) == ["not_told"])
+        // One that was told is told again.
+        #expect(told(opening.settled("told", "")).new.map(\.occasion) == ["worse"])
+    }
+
     @Test("A storm: five messages in five minutes, then when the oldest is that old")
     func burst() {
         #expect(NoticeRules.allowedFrom([4, 3, 2, 1]) == 0)
