@@ -120,6 +120,12 @@ def test_a_third_partys_adapter_arrives_with_the_values_that_it_said(world, tmp_
     having = {int(request[2:], 16) + bit + 1 for request, mask in masks.items() for bit in range(32) if int.from_bytes(mask) >> (31 - bit) & 1}
     if scenario != "default":  # Two control units, each with a mask of its own.
         assert {int(line[2:4], 16) for line in tap.asked if line[:2] == "01" and line[2:] not in ("00",)} <= having
+    if '"gateway stopped" spooled=0' not in running.output():
+        # What the broker had not taken by then waits in the spool for the next one; nobody answers that one.
+        running = gateway(world, env, tmp_path)
+        time.sleep(10)
+        assert running.stop() == 0
+    assert '"gateway stopped" spooled=0' in running.output()
     time.sleep(3)
     close_minutes(world)
     wait_until(lambda: stored(env), 60, worker)
