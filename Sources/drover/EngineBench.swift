@@ -18,18 +18,11 @@ struct EngineBench {
     let brokers: String?
 
     func run(_ arguments: Arguments) throws -> [Figure] {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "drover-bench-\(getpid())").path
-        // A leftover in the temporary folder hurts nobody.
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let embedded = try EmbeddedServers.start(EmbeddedSettings(dataDirectory: folder, log: { Out.note($0) }))
-        defer { embedded.stop() }
-        let settings = try SettingsSource.load(
-            arguments,
-            overrides: [
-                "kafka.brokers": brokers ?? embedded.brokers, "postgres.url": embedded.conninfo(user: "drover_worker"),
-            ])
-        _ = try Command.migrate(embedded.conninfo(user: "drover_owner"))
-        try embedded.grantRoles()
+        try BenchServers.with(arguments, brokers: brokers) { try measure($0) }
+    }
+
+    private func measure(_ servers: BenchServers) throws -> [Figure] {
+        let settings = servers.settings
 
         let produced = try produce(settings)
         let bare = try consumeBare(settings)

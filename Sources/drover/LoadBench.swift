@@ -25,18 +25,11 @@ struct LoadBench {
     private static let machines = 400
 
     func run(_ arguments: Arguments) throws -> [Figure] {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "drover-load-\(getpid())").path
-        // A leftover in the temporary folder hurts nobody.
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let embedded = try EmbeddedServers.start(EmbeddedSettings(dataDirectory: folder, log: { Out.note($0) }))
-        defer { embedded.stop() }
-        let settings = try SettingsSource.load(
-            arguments,
-            overrides: [
-                "kafka.brokers": brokers ?? embedded.brokers, "postgres.url": embedded.conninfo(user: "drover_worker"),
-            ])
-        _ = try Command.migrate(embedded.conninfo(user: "drover_owner"))
-        try embedded.grantRoles()
+        try BenchServers.with(arguments, brokers: brokers) { try measure($0) }
+    }
+
+    private func measure(_ servers: BenchServers) throws -> [Figure] {
+        let settings = servers.settings
         let connection = try Connection(conninfo: settings.text("postgres.url"))
         let worker = try Roles.worker(settings, instanceID: "bench", log: Log(level: .warning))
         let running = RunningRole("worker") { shouldStop in worker.run(shouldStop: shouldStop) }
@@ -49,7 +42,7 @@ struct LoadBench {
             _ = StopFlag.wait(timeoutMs: 100)
         }
         // Alerts are read where the relay reads them, with its rights.
-        let listener = try Connection(conninfo: embedded.conninfo(user: "drover_notify"))
+        let listener = try Connection(conninfo: servers.embedded.conninfo(user: "drover_notify"))
         return try load(settings, connection, listener)
     }
 

@@ -34,26 +34,18 @@ struct ScaleBench {
         var everyMs: Int64 { Int64(max(1, 60 * vehicles / records)) * 1_000 }
 
         func run(_ arguments: Arguments) throws -> [Figure] {
-            let folder = FileManager.default.temporaryDirectory.appending(path: "drover-scale-\(getpid())").path
-            // A leftover in the temporary folder hurts nobody.
-            defer { try? FileManager.default.removeItem(atPath: folder) }
-            let embedded = try EmbeddedServers.start(EmbeddedSettings(dataDirectory: folder, log: { Out.note($0) }))
-            defer { embedded.stop() }
-            let settings = try SettingsSource.load(
-                arguments,
-                overrides: [
-                    "kafka.brokers": embedded.brokers, "postgres.url": embedded.conninfo(user: "drover_worker"),
-                ])
-            let owner = embedded.conninfo(user: "drover_owner")
-            _ = try Command.migrate(owner)
-            try embedded.grantRoles()
+            try BenchServers.with(arguments) { try measure($0) }
+        }
+
+        private func measure(_ servers: BenchServers) throws -> [Figure] {
+            let settings = servers.settings
             let pushed = try push(settings)
-            let database = try Connection(conninfo: owner)
-            let (logBefore, cpuBefore) = (try logBytes(database), Children.cpuSeconds(below: folder))
+            let database = try Connection(conninfo: servers.embedded.conninfo(user: "drover_owner"))
+            let (logBefore, cpuBefore) = (try logBytes(database), Children.cpuSeconds(below: servers.folder))
             OwnMemory.forgetPeak()
             let before = OwnMemory.bytes
             let spent = try work(settings, database, until: pushed)
-            let (logAfter, cpuAfter) = (try logBytes(database), Children.cpuSeconds(below: folder))
+            let (logAfter, cpuAfter) = (try logBytes(database), Children.cpuSeconds(below: servers.folder))
             let row = try database.query(
                 """
                 SELECT count(*) AS minutes, sum(octet_length(samples)) AS packed, (
