@@ -1,5 +1,5 @@
 # What CI runs is `make integration`; the others are its parts, for working on one thing.
-.PHONY: build test lint bench chaos integration long sanitize fuzz
+.PHONY: build test lint bench chaos upgrade integration long sanitize fuzz
 
 build:
 	swift build --build-tests
@@ -9,18 +9,22 @@ test:
 
 lint:
 	swift format lint --strict --recursive Package.swift Sources Tests
-	@if command -v shellcheck >/dev/null; then shellcheck -x -P SCRIPTDIR Deploy/install Deploy/packages Deploy/try Deploy/sanitize Deploy/backup Deploy/restore \
-		Deploy/test Deploy/bench-peers Deploy/bare-root Deploy/steps.sh .ci/run; else echo "shellcheck is not installed: scripts not checked"; fi
+	@if command -v shellcheck >/dev/null; then shellcheck -x -P SCRIPTDIR Deploy/install Deploy/packages Deploy/try Deploy/sanitize Deploy/backup Deploy/restore Deploy/database \
+		Deploy/test Deploy/bench Deploy/bench-peers Deploy/bare-root Deploy/steps.sh Deploy/conninfo.sh Deploy/container/logins Deploy/container/make-secrets Deploy/container/postgres-owner .ci/run; else echo "shellcheck is not installed: scripts not checked"; fi
 
+# All that docs/performance.md tells, and that page: half an hour on a machine that does nothing else.
 bench:
-	swift build -c release --product drover
-	.build/release/drover bench all --save .drover/bench.json
-	Deploy/performance .drover/bench.json > docs/performance.md
+	Deploy/bench
 
 # Each fault by itself, under load (docs/faults.md). As root: it makes hosts and disks of its own.
 chaos:
 	swift build -c release --product drover
 	.drover/venv-test/bin/python Tests/System/chaos.py --page docs/faults.md
+
+# From an older version to this one and back, role by role, under load (docs/upgrade.md): make upgrade FROM=COMMIT
+upgrade:
+	swift build --product drover
+	.drover/venv-test/bin/python Tests/System/upgrade.py --from "$(FROM)"
 
 integration:
 	bash Deploy/test

@@ -14,7 +14,7 @@ let strict: [SwiftSetting] = [
     .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
-func pure(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+func target(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
@@ -51,62 +51,62 @@ let package = Package(
         // Pure: no clock, file, socket, environment or global chance.
         // libm: rounding of floating values on platforms where the compiler calls it.
         .target(name: "Fleet", swiftSettings: strict, linkerSettings: [.linkedLibrary("m")]),
-        pure("Wire", ["Fleet", "CSimdjson"]),
-        pure("Trips", ["Fleet", "Wire"]),
-        pure("Alerts", ["Fleet", "Wire"]),
-        pure("Itineraries", ["Fleet", "Wire"]),
-        pure("Surveys", ["Fleet", "Wire"]),
-        pure("DepotRoutes"),
-        pure("Pipeline", ["Fleet", "Wire", "Trips", "Alerts", "Itineraries"]),
+        target("Wire", ["Fleet", "CSimdjson"]),
+        target("Trips", ["Fleet", "Wire"]),
+        target("Alerts", ["Fleet", "Wire"]),
+        target("Itineraries", ["Fleet", "Wire"]),
+        target("Surveys", ["Fleet", "Wire"]),
+        target("DepotRoutes"),
+        target("Pipeline", ["Fleet", "Wire", "Trips", "Alerts", "Itineraries"]),
 
-        pure("Settings", ["Fleet", "CYaml"]),
-        pure("Trials", ["Fleet", "Wire", "Alerts", "Itineraries", "Pipeline", "Settings"]),
+        target("Settings", ["Fleet", "CYaml"]),
+        target("Trials", ["Fleet", "Wire", "Alerts", "Itineraries", "Pipeline", "Settings"]),
 
         // I/O: decide nothing about fleets.
-        pure("Observe", ["Fleet"]),
-        pure("Kafka", ["CRdkafka"]),
-        pure("Postgres", ["CLibpq"]),
-        pure("HTTP", ["CMicrohttpd"]),
-        pure("Zip", ["CZlib"]),
-        pure("Tours", ["Fleet", "Wire", "Itineraries", "Zip"]),
-        pure("Tiles", ["Wire", "Zip", "CSQLite"]),
-        pure("Secrets", ["CSodium"]),
-        pure("Paper", ["CPango"]),
-        pure("Outbound", ["CCurl"]),
-        pure("Sockets", ["CEpoll", "COpenSSL", "CSodium"]),
-        pure(
+        target("Observe", ["Fleet"]),
+        target("Kafka", ["Observe", "CRdkafka"]),
+        target("Postgres", ["CLibpq"]),
+        target("HTTP", ["CMicrohttpd"]),
+        target("Zip", ["CZlib"]),
+        target("Tours", ["Fleet", "Wire", "Itineraries", "Zip"]),
+        target("Tiles", ["Wire", "Zip", "CSQLite"]),
+        target("Secrets", ["CSodium"]),
+        target("Paper", ["CPango"]),
+        target("Outbound", ["CCurl"]),
+        target("Sockets", ["CEpoll", "COpenSSL", "CSodium"]),
+        target("Outside", ["Fleet", "Wire", "Outbound", "Secrets", "Postgres", "Observe"]),
+        target(
             "Gateways",
             [
                 "Fleet", "Wire", "Kafka", "Postgres", "Sockets", "Outbound", "Outside", "Secrets", "Observe", "CSQLite",
             ]),
-        pure("Outside", ["Fleet", "Wire", "Outbound", "Secrets", "Postgres", "Observe"]),
-        pure(
+        target(
             "Storage",
             ["Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Surveys", "Pipeline", "Kafka", "Secrets", "Postgres"]),
-        pure(
+        target(
             "Worker",
             ["Fleet", "Wire", "Trips", "Alerts", "Surveys", "Pipeline", "Kafka", "Storage", "Postgres", "Observe"]),
-        pure(
-            "Notices",
-            [
-                "Fleet", "Wire", "Alerts", "Kafka", "Outbound", "Postgres", "Secrets", "Storage", "Surveys", "Reports",
-                "Observe", "COpenSSL",
-            ]),
-        pure(
+        target(
             "Reports",
             [
                 "Fleet", "Wire", "Trips", "Alerts", "Trials", "Surveys", "Storage", "Postgres", "Observe", "Paper",
                 "Zip",
             ]),
-        pure(
+        target(
+            "Notices",
+            [
+                "Fleet", "Wire", "Alerts", "Kafka", "Outbound", "Postgres", "Secrets", "Storage", "Surveys", "Reports",
+                "Observe", "COpenSSL",
+            ]),
+        target(
             "Web",
             [
                 "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Surveys", "HTTP", "Secrets", "Postgres", "Gateways",
                 "Outside", "Outbound",
                 "Storage", "Reports", "Tiles", "Tours", "Trials", "Observe", "Zip",
             ]),
-        pure("Emulate", ["Fleet", "Wire", "Settings", "Observe", "Sockets"]),
-        pure("Embedded", ["Observe", "Postgres", "Kafka"]),
+        target("Emulate", ["Fleet", "Wire", "Settings", "Observe", "Sockets"]),
+        target("Embedded", ["Observe", "Postgres", "Kafka"]),
 
         .executableTarget(
             name: "drover",

@@ -145,7 +145,7 @@
         const month = Number(top("start").value.slice(5, 7)) || new Date().getMonth() + 1;
         try {
             const answer = await fetch(`/surveys/species?lat=${Number(latitude).toFixed(5)}&lon=${Number(longitude).toFixed(5)}&month=${month}`);
-            if (answer.ok) droverTaxa.offer((await answer.json()).species);
+            if (answer.ok) droverNames.offer(document.getElementById("taxa"), (await answer.json()).species.map((name) => ({ name })));
         } catch { /* Names can be typed. */ }
     }
 

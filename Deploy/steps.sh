@@ -21,20 +21,55 @@ step() {
     local text="$1" limit="$2" log="$state/logs/$3.log" from="$EPOCHREALTIME" code=0
     shift 3
     say "$text …"
-    # In the background, so that a signal to us ends it at once; timeout hands the signal on to all it started.
-    timeout --kill-after=20 "$limit" "$@" >"$log" 2>&1 </dev/null &
+    # In the background, so that a signal to us ends it at once.
+    limited "$limit" "$@" >"$log" 2>&1 </dev/null &
     running=$!
     wait "$running" || code=$?
-    running=""
     if ((code != 0)); then
+        stop_running
         tail -n 40 "$log" >&2
         if ((code == 124 || code == 137)); then fail "$text: not done after $limit s. All of its output: $log"; fi
         fail "$text: failed (exit code $code). All of its output: $log"
     fi
+    running=""
     say "$text: done in $(seconds_since "$from")"
 }
 
-stop_running() { if [[ -n "$running" ]]; then kill -TERM "$running" 2>/dev/null || true; fi; }
+# limited LIMIT_S COMMAND…   Only in the background: it takes the place of the shell, in a session of its own. `timeout` by itself
+# does not reach what `swift build` starts, for each compiler is in a process group of its own.
+limited() {
+    local limit="$1"
+    shift
+    # sudo remembers by the terminal's session that it was given a password.
+    if [[ "$1" == sudo ]]; then exec timeout --kill-after=20 "$limit" "$@"; fi
+    exec setsid timeout --kill-after=20 "$limit" "$@"
+}
+
+# Prints the processes of a session that have not ended.
+of_session() {
+    local file line words
+    for file in /proc/[0-9]*/stat; do
+        # It may end while we look. Its name stands in brackets, and may hold blanks and brackets.
+        { read -r line <"$file"; } 2>/dev/null || continue
+        read -ra words <<<"${line##*) }"
+        if [[ "${words[3]}" == "$1" && "${words[0]}" != Z ]]; then printf '%s\n' "${line%% *}"; fi
+    done
+}
+
+# Ends all that the running step started, at once or after 5 s.
+stop_running() {
+    if [[ -z "$running" ]]; then return; fi
+    local left tries signal=TERM
+    kill -TERM "$running" 2>/dev/null || true
+    for ((tries = 0; tries < 60; tries++)); do
+        mapfile -t left < <(of_session "$running")
+        if ((${#left[@]} == 0)); then break; fi
+        if ((tries >= 50)); then signal=KILL; fi
+        if ((tries == 0 || tries >= 50)); then kill -"$signal" "${left[@]}" 2>/dev/null || true; fi
+        sleep 0.1
+    done
+    running=""
+}
 trap 'stop_running; exit 130' INT
 trap 'stop_running; exit 143' TERM HUP
 
@@ -55,9 +90,16 @@ find_swift() {
     fail "Swift is not on PATH, in /opt/swift or in ~/.swiftly; Drover needs 6.3 or later. See swift.org/install"
 }
 
-# up_to_date FILE PATH…   Whether FILE is newer than everything below the paths; a deleted file touches its folder.
-up_to_date() {
-    local file="$1"
+# newer FILE PATH…   Says what below the paths is newer than FILE, in one line; nothing: FILE is up to date. A deleted file touches
+# its folder.
+newer() {
+    local file="$1" found
     shift
-    [[ -e "$file" && -z "$(find "$@" -newer "$file" -print -quit 2>/dev/null)" ]]
+    if [[ ! -e "$file" ]]; then printf '%s is not there yet\n' "${file#"$root"/}" && return; fi
+    mapfile -t found < <(find "$@" -newer "$file" 2>/dev/null)
+    case ${#found[@]} in
+        0) ;;
+        1) printf '%s is newer than %s\n' "${found[0]#"$root"/}" "${file#"$root"/}" ;;
+        *) printf '%s and %s more are newer than %s\n' "${found[0]#"$root"/}" $((${#found[@]} - 1)) "${file#"$root"/}" ;;
+    esac
 }

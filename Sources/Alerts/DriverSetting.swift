@@ -50,7 +50,10 @@ public struct DriverSettingRow: Sendable {
     static let table: [DriverSetting: DriverSettingRow] = [
         .alerts: row(.flag, .flag(true), "the master switch of all alerts"),
         .mail: row(.flag, .flag(false), "alerts by mail, too"),
-        .units: row(.choice(["us", "metric"]), .text("us"), "what alerts and figures are shown in"),
+        .units: row(
+            .choice(["us", "metric"]), .text("us"),
+            "what alerts of your drives and the figures of an app are shown in; pages go by your account"
+        ),
         .speedAlert: row(.flag, .flag(true), "tell when the car is too fast"),
         .speedLimitMph: number(1, 300, 80, twin: .speedLimitKmh, "too fast is more than this"),
         .speedLimitKmh: number(1, 400, nil, twin: .speedLimitMph, "the same in km/h"),

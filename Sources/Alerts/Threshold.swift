@@ -59,6 +59,23 @@ public struct Threshold: Equatable, Sendable {
         return parameter
     }
 
+    /// An element that contradicts the limit, and why.
+    public typealias Contradiction = (element: String, why: String)
+
+    /// What lies on the wrong side of the limit: one rule for files, pages and trials.
+    public var contradictions: [Contradiction] {
+        guard let threshold else { return [] }
+        func isBeyond(_ value: Int64, _ other: Int64) -> Bool { test == .above ? value > other : value < other }
+        var found: [Contradiction] = []
+        if let critical, isBeyond(threshold, critical) {
+            found.append(("critical", "critical must lie beyond the threshold"))
+        }
+        if let clear, isBeyond(clear, threshold) {
+            found.append(("clear", "clear must lie on the good side of the threshold"))
+        }
+        return found
+    }
+
     /// The field's name as shown to people, whichever of its names the file used.
     public var name: String { field.names[0] }
 }

@@ -104,18 +104,8 @@ public enum ThresholdFile {
                     .contradicts("\(threshold.name) is only shown: test must be none"))
             }
             checkService(threshold, element, parts)
-            let isAbove = threshold.test == .above
-            if let limit = threshold.threshold {
-                if let critical = threshold.critical, isAbove ? critical < limit : critical > limit {
-                    note(
-                        parts["critical"] ?? element, value: parts["critical"]?.text,
-                        .contradicts("critical must lie beyond the threshold"))
-                }
-                if let clear = threshold.clear, isAbove ? clear > limit : clear < limit {
-                    note(
-                        parts["clear"] ?? element, value: parts["clear"]?.text,
-                        .contradicts("clear must lie on the good side of the threshold"))
-                }
+            for (name, why) in threshold.contradictions {
+                note(parts[name] ?? element, value: parts[name]?.text, .contradicts(why))
             }
         }
 

@@ -20,10 +20,13 @@ enum Roles {
             WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_surveyors') \\gexec
         SELECT 'CREATE ROLE drover_pages LOGIN'
             WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_pages') \\gexec
+        SELECT 'CREATE ROLE drover_developer LOGIN'
+            WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_developer') \\gexec
         SELECT 'CREATE DATABASE drover OWNER drover_owner'
             WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = 'drover') \\gexec
         REVOKE ALL ON DATABASE drover FROM PUBLIC;
-        GRANT CONNECT ON DATABASE drover TO drover_worker, drover_web, drover_notify, drover_poller, drover_surveyors, drover_pages;
+        GRANT CONNECT ON DATABASE drover TO drover_worker, drover_web, drover_notify, drover_poller, drover_surveyors, drover_pages,
+            drover_developer;
         """
 
     static let grant = """
@@ -33,5 +36,6 @@ enum Roles {
         GRANT drover_gateway TO drover_poller;
         GRANT drover_survey TO drover_surveyors;
         GRANT drover_page TO drover_pages;
+        GRANT drover_debug TO drover_developer;
         """
 }

@@ -88,9 +88,7 @@ public final class CampusHours {
     }
 
     private func rule(_ campus: String, _ stored: [UInt8]) -> CampusHour? {
-        let decoded = try? unsafe stored.withUnsafeBytes { value in
-            try unsafe Array(campus.utf8).withUnsafeBytes { try unsafe RideRecords.decode(value, key: $0) }
-        }
+        let decoded = try? unsafe TickOr(stored, key: Array(campus.utf8), RideRecords.decode)
         guard case .record(let record) = decoded, case .campus(let settings) = record.kind else { return nil }
         // Its hours are those of its records, in a day from a file.
         guard !settings.goesByRecordTime else { return nil }

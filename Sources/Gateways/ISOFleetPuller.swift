@@ -69,7 +69,7 @@ public final class ISOFleetPuller {
     private let endpoint: URL
     private let service: ISOService
     private let kafka: KafkaSettings
-    private let partitions: Int32
+    private let shape: TopicShape
     private var producer: Producer?
     private let log: Log
     private let pushed: Counter
@@ -78,12 +78,12 @@ public final class ISOFleetPuller {
     /// When the requests of the last hour were sent, by the steady clock.
     private var sentMs: [Int64] = []
 
-    /// - Parameter partitions: of a topic that is not there yet.
+    /// - Parameter shape: of a topic that is not there yet.
     /// - Throws: when the settings cannot work, before anybody is asked.
     public init(
-        _ settings: ISOFleetSettings, kafka: KafkaSettings, partitions: Int32, metrics: Metrics, log: Log
+        _ settings: ISOFleetSettings, kafka: KafkaSettings, shape: TopicShape, metrics: Metrics, log: Log
     ) throws {
-        (self.settings, self.kafka, self.partitions, self.log) = (settings, kafka, partitions, log)
+        (self.settings, self.kafka, self.shape, self.log) = (settings, kafka, shape, log)
         endpoint = try ISOService.url(settings.endpoint, "iso.endpoint")
         service = try ISOService(settings)
         pushed = metrics.counter("drover_iso_readings_total", "Readings pulled from ISO 15143-3 services.")
@@ -201,7 +201,7 @@ public final class ISOFleetPuller {
         guard !readings.isEmpty else { return }
         do {
             if producer == nil {
-                _ = try Topics.ensure(kafka, partitions: partitions)
+                _ = try Topics.ensure(kafka, shape)
                 producer = try Producer(kafka)
             }
             for reading in readings {

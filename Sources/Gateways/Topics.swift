@@ -16,16 +16,98 @@ public enum Topics {
         "message.timestamp.type": "LogAppendTime",
     ]
 
+    /// - Parameter shape: of those that are missing; the others stay as they are.
     public static func ensure(
-        _ settings: KafkaSettings, partitions: Int32, timeoutMs: Int32 = 10_000
+        _ settings: KafkaSettings, _ shape: TopicShape, timeoutMs: Int32 = 10_000
     ) throws -> [String: Int32] {
         let all = readings + results
         let admin = try Admin(settings)
-        let known = try admin.topics(timeoutMs: timeoutMs)
-        let missing = all.filter { known[$0] == nil }
+        let cluster = try admin.cluster(timeoutMs: timeoutMs)
+        let missing = all.filter { cluster.topics[$0] == nil }
+        if missing.isEmpty { return cluster.topics.filter { all.contains($0.key) }.mapValues(\.partitions) }
+        guard cluster.brokers >= shape.replication else {
+            throw TopicFault(
+                description: "kafka.replication: is \(shape.replication), and \(cluster.brokers) brokers are there: "
+                    + "\(missing.joined(separator: ", ")) cannot be made. Start the others, or set it to what there is")
+        }
         try admin.createTopics(
-            missing.map { NewTopic(name: $0, partitions: partitions, replication: 1, config: config) },
-            timeoutMs: 15_000)
+            missing.map {
+                NewTopic(
+                    name: $0, partitions: shape.partitions, replication: shape.replication,
+                    config: config.merging(shape.config) { $1 })
+            }, timeoutMs: 15_000)
         return try admin.topics(timeoutMs: timeoutMs).filter { all.contains($0.key) }
     }
+
+    /// The topics that are there, and what to do where they have not the copies that are wanted; nothing is changed.
+    public static func standing(
+        _ settings: KafkaSettings, _ shape: TopicShape, timeoutMs: Int32
+    ) throws -> TopicStanding {
+        let admin = try Admin(settings)
+        let all = try admin.cluster(timeoutMs: timeoutMs).topics
+        let ours = all.filter { (readings + results).contains($0.key) }
+        func names(_ isMeant: (KnownTopic) -> Bool) -> String {
+            ours.filter { isMeant($0.value) }.keys.sorted().joined(separator: ", ")
+        }
+        func standing(_ remedy: String?) -> TopicStanding {
+            TopicStanding(
+                topics: all.count, ours: ours.count, copies: ours.values.map(\.copies).min() ?? 0, remedy: remedy)
+        }
+        let few = names { $0.copies < shape.replication }
+        if !few.isEmpty {
+            return standing(
+                "\(few): fewer copies than kafka.replication, \(shape.replication), wants. kafka-reassign-partitions.sh makes more; "
+                    + "Drover changes no topic that is there (docs/operator.md)")
+        }
+        let behind = names { $0.inStep < $0.copies }
+        if !behind.isEmpty { return standing("\(behind): copies are away or behind. Are all brokers up?") }
+        guard shape.acknowledging > 1 else { return standing(nil) }
+        // A broker that does not tell its topics' settings is no fault.
+        let name = TopicShape.acknowledgingName
+        let told = (try? admin.setting(name, of: ours.keys.sorted(), timeoutMs: timeoutMs)) ?? [:]
+        let weak = told.filter { Int32($0.value).map { $0 < shape.acknowledging } ?? false }.keys.sorted()
+        return standing(
+            weak.isEmpty
+                ? nil
+                : "\(weak.joined(separator: ", ")): acknowledged with fewer than \(shape.acknowledging) copies. "
+                    + "kafka-configs.sh sets \(name) (docs/operator.md)")
+    }
 }
+
+/// The topics that brokers have.
+public struct TopicStanding: Sendable {
+    public let topics: Int
+    public let ours: Int
+    /// Of the topic of ours that has the fewest.
+    public let copies: Int
+    /// What to do; nil: they are as they are wanted.
+    public let remedy: String?
+
+    public var text: String {
+        ours == 0 ? "\(topics) topics" : "\(topics) topics, \(copies) \(copies == 1 ? "copy" : "copies") of ours"
+    }
+}
+
+/// How topics are made.
+public struct TopicShape: Sendable {
+    static let acknowledgingName = "min.insync.replicas"
+
+    public let partitions: Int32
+    /// Copies of each record, each at another broker.
+    public let replication: Int32
+
+    public init(partitions: Int32, replication: Int32) {
+        (self.partitions, self.replication) = (partitions, replication)
+    }
+
+    /// Copies that a record has when it is acknowledged. Two outlive the loss of a broker; more would only stand in the way when
+    /// one is away.
+    var acknowledging: Int32 { max(1, min(2, replication - 1)) }
+
+    var config: [String: String] {
+        replication > 1 ? [TopicShape.acknowledgingName: String(acknowledging)] : [:]
+    }
+}
+
+/// Topics that cannot be made as they are wanted; complete, with what to do.
+public struct TopicFault: Error, CustomStringConvertible { public let description: String }

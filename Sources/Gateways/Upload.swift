@@ -56,6 +56,24 @@ public struct Upload: Sendable {
         }
     }
 
+    /// Records of one topic in their order, made here. Checked with the worker's own decoder: what is on the log it takes.
+    init<Record>(
+        topic: String, _ records: [Record], key: (Record) -> String, encode: (Record) -> [UInt8],
+        decode: TickOr<Record>.Decode
+    ) throws(Fault) {
+        self.init(topic: topic)
+        for record in records {
+            items.append(try unsafe Upload.item(key(record), encode(record), decode))
+            reasons.append(nil)
+        }
+    }
+
+    static func item<Record>(_ key: String, _ value: [UInt8], _ decode: TickOr<Record>.Decode) throws(Fault) -> Item {
+        let key = Array(key.utf8)
+        do throws(DecodeError) { _ = try unsafe TickOr(value, key: key, decode) } catch { throw .body("\(error)") }
+        return Item(key: key, value: value)
+    }
+
     /// Counts one item of the body, accepted or not.
     mutating func take(nowMs: Int64, _ read: () throws(Refusal) -> (VehicleID, ts: Int64, Item)) {
         do throws(Refusal) {

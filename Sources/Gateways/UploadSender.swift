@@ -78,7 +78,7 @@ public final class UploadSender: Sendable {
     }
 
     private let kafka: KafkaSettings
-    private let partitions: Int32
+    private let shape: TopicShape
     private let log: Log
     private let loop: Loop
     private let accepted, refused: Counter
@@ -89,9 +89,9 @@ public final class UploadSender: Sendable {
     private let ended = DispatchSemaphore(value: 0)
 
     /// Nothing is asked of the broker before the first upload.
-    /// - Parameter partitions: of a topic that is not there yet.
-    public init(_ kafka: KafkaSettings, partitions: Int32, metrics: Metrics, health: Health = Health(), log: Log) {
-        (self.kafka, self.partitions, self.log) = (kafka, partitions, log)
+    /// - Parameter shape: of a topic that is not there yet.
+    public init(_ kafka: KafkaSettings, shape: TopicShape, metrics: Metrics, health: Health = Health(), log: Log) {
+        (self.kafka, self.shape, self.log) = (kafka, shape, log)
         loop = health.loop("uploads", patience: 10)
         accepted = metrics.counter("drover_upload_readings_total", "Readings of uploads that the broker acknowledged.")
         refused = metrics.counter("drover_upload_unavailable_total", "Uploads that were answered with: try again.")
@@ -250,7 +250,7 @@ public final class UploadSender: Sendable {
     private var everywhere: [Int32?] { (0..<partitionCount.load(ordering: .relaxed)).map { $0 } }
 
     private func makeProducer() throws -> Producer {
-        let topics = try Topics.ensure(kafka, partitions: partitions, timeoutMs: 3_000)
+        let topics = try Topics.ensure(kafka, shape, timeoutMs: 3_000)
         partitionCount.store(topics[Topic.cars] ?? 0, ordering: .relaxed)
         return try Producer(kafka, Producer.Tuning(lingerMs: 1, timeoutMs: UploadSender.patienceMs))
     }

@@ -3,6 +3,8 @@ public struct Response: Sendable {
     public var status: Int
     public var headers: [(name: String, value: String)]
     public var body: [UInt8]
+    /// Set: it says why a request was refused, for programs; this is the same for people.
+    public private(set) var refusal: (title: String, detail: String)?
     /// Set: the body goes on, and `body` is not sent.
     public var stream: BodyStream?
     /// Set: the body is a part of a file, and `body` is not sent.
@@ -68,9 +70,11 @@ public struct Response: Sendable {
         var json = "{\"type\":\(jsonString("urn:drover:problem:" + type)),\"title\":\(jsonString(reason(status))),"
         json += "\"status\":\(status),\"detail\":\(jsonString(detail))"
         for (name, value) in more { json += ",\(jsonString(name)):\(value)" }
-        return Response(
+        var response = Response(
             status, headers: [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")],
             body: Array((json + "}").utf8))
+        response.refusal = (reason(status), detail)
+        return response
     }
 
     /// The same with one more header.

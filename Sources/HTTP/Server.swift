@@ -102,9 +102,6 @@ public final class Server: @unchecked Sendable {
         if try context.renew(certificate, clients) { context.connections.cutAll() }
     }
 
-    /// Open connections.
-    public var connectionCount: Int { context.connections.count }
-
     private static func start(
         _ listener: Int32, _ threads: Int, _ limits: Limits, _ certificate: Certificate?,
         _ context: UnsafeMutableRawPointer

@@ -10,15 +10,81 @@ public struct NewTopic: Sendable {
     }
 }
 
+/// A topic as the brokers have it.
+public struct KnownTopic: Sendable {
+    public let partitions: Int32
+    /// Replicas of the partition that has the fewest.
+    public let copies: Int
+    /// Those of them that have all that was acknowledged, where they are fewest.
+    public let inStep: Int
+}
+
+/// The brokers that are there, and what they have.
+public struct Cluster: Sendable {
+    public let brokers: Int
+    public internal(set) var topics: [String: KnownTopic]
+}
+
 /// Makes and lists topics.
 public final class Admin {
-    private let handle: Handle
+    private let settings: KafkaSettings
+    private var handle: Handle
 
-    public init(_ settings: KafkaSettings) throws { handle = try unsafe Handle(RD_KAFKA_PRODUCER, settings, []) }
+    public init(_ settings: KafkaSettings) throws {
+        self.settings = settings
+        handle = try unsafe Handle(RD_KAFKA_PRODUCER, settings, [])
+    }
 
     /// Partitions by topic.
     public func topics(timeoutMs: Int32) throws -> [String: Int32] {
-        try handle.partitions(of: nil, timeoutMs: timeoutMs)
+        try cluster(timeoutMs: timeoutMs).topics.mapValues(\.partitions)
+    }
+
+    public func cluster(timeoutMs: Int32) throws -> Cluster {
+        // Whoever asks again and again, such as for /readyz, takes up renewed certificates.
+        if handle.isOutdated() { handle = try unsafe Handle(RD_KAFKA_PRODUCER, settings, []) }
+        return try handle.cluster(nil, timeoutMs: timeoutMs)
+    }
+
+    /// A topic's setting, by topic, where the broker tells it. Not every broker does.
+    public func setting(_ name: String, of topics: [String], timeoutMs: Int32) throws -> [String: String] {
+        guard !topics.isEmpty else { return [:] }
+        var asked: [OpaquePointer?] = unsafe topics.map {
+            unsafe rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, $0)
+        }
+        defer { unsafe asked.forEach { unsafe rd_kafka_ConfigResource_destroy($0) } }
+        let queue = unsafe rd_kafka_queue_new(handle.client)
+        defer { unsafe rd_kafka_queue_destroy(queue) }
+
+        unsafe rd_kafka_DescribeConfigs(handle.client, &asked, asked.count, nil, queue)
+        guard let event = unsafe rd_kafka_queue_poll(queue, timeoutMs) else {
+            throw handle.context.error(RD_KAFKA_RESP_ERR__TIMED_OUT, "asking for the topics' settings")
+        }
+        defer { unsafe rd_kafka_event_destroy(event) }
+
+        let code = unsafe rd_kafka_event_error(event)
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
+            throw handle.context.error(code, "asking for the topics' settings")
+        }
+        var count = 0
+        let rows = unsafe rd_kafka_DescribeConfigs_result_resources(
+            rd_kafka_event_DescribeConfigs_result(event), &count)
+        var found: [String: String] = [:]
+        for index in 0..<count {
+            let row = unsafe rows?[index]
+            guard unsafe rd_kafka_ConfigResource_error(row) == RD_KAFKA_RESP_ERR_NO_ERROR,
+                let topic = unsafe rd_kafka_ConfigResource_name(row)
+            else { continue }
+            var entries = 0
+            let values = unsafe rd_kafka_ConfigResource_configs(row, &entries)
+            for entry in 0..<entries {
+                guard let key = unsafe rd_kafka_ConfigEntry_name(values?[entry]),
+                    let value = unsafe rd_kafka_ConfigEntry_value(values?[entry]), unsafe String(cString: key) == name
+                else { continue }
+                unsafe found[String(cString: topic)] = unsafe String(cString: value)
+            }
+        }
+        return found
     }
 
     /// A topic that is there already is left as it is.
@@ -43,7 +109,7 @@ public final class Admin {
 
         unsafe rd_kafka_CreateTopics(handle.client, &made, made.count, nil, queue)
         guard let event = unsafe rd_kafka_queue_poll(queue, timeoutMs) else {
-            throw KafkaError(
+            throw handle.context.error(
                 RD_KAFKA_RESP_ERR__TIMED_OUT, "making topics \(topics.map(\.name).joined(separator: ", "))")
         }
         defer { unsafe rd_kafka_event_destroy(event) }
@@ -53,7 +119,7 @@ public final class Admin {
 
     private func check(_ event: OpaquePointer) throws {
         let code = unsafe rd_kafka_event_error(event)
-        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code, "making topics") }
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw handle.context.error(code, "making topics") }
         let result = unsafe rd_kafka_event_CreateTopics_result(event)
         var count = 0
         let rows = unsafe rd_kafka_CreateTopics_result_topics(result, &count)
@@ -62,7 +128,7 @@ public final class Admin {
             let code = unsafe rd_kafka_topic_result_error(row)
             if code == RD_KAFKA_RESP_ERR_NO_ERROR || code == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS { continue }
             let detail = unsafe rd_kafka_topic_result_error_string(row).map { unsafe String(cString: $0) }
-            throw KafkaError(
+            throw handle.context.error(
                 code, "making topic \(unsafe String(cString: rd_kafka_topic_result_name(row)))", detail: detail)
         }
     }

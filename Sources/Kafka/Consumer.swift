@@ -58,6 +58,7 @@ public final class Consumer {
         // Without it a consumer that empties its queue stalls for a second at a time; 2.0.2 does not know it yet.
         if rd_kafka_version() >= 0x0202_00FF { properties.append(("fetch.queue.backoff.ms", "10")) }
         handle = try unsafe Handle(RD_KAFKA_CONSUMER, settings, properties) { conf in
+            unsafe FetchPace.watch(conf)
             unsafe rd_kafka_conf_set_rebalance_cb(conf) { client, code, list, opaque in
                 let context = unsafe CallbackContext.of(opaque)
                 let partitions = unsafe PartitionList.read(list)
@@ -154,6 +155,10 @@ public final class Consumer {
         return text(reason)
     }
 
+    /// Whether certificates or passwords were renewed, and another client can be made with them. This one goes on with those that
+    /// it has, as long as brokers take them.
+    public var isOutdated: Bool { handle.isOutdated() }
+
     /// Whether the group has taken everything away from this member, who does not know it yet.
     public var isAssignmentLost: Bool { unsafe rd_kafka_assignment_lost(handle.client) != 0 }
 
@@ -212,7 +217,8 @@ public final class Consumer {
     private func read(_ message: UnsafeMutablePointer<rd_kafka_message_t>) -> KafkaError? {
         switch unsafe message.pointee.err {
         case RD_KAFKA_RESP_ERR__PARTITION_EOF, RD_KAFKA_RESP_ERR__TRANSPORT, RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN,
-            RD_KAFKA_RESP_ERR__TIMED_OUT, RD_KAFKA_RESP_ERR__RESOLVE:
+            RD_KAFKA_RESP_ERR__TIMED_OUT, RD_KAFKA_RESP_ERR__RESOLVE, RD_KAFKA_RESP_ERR__SSL,
+            RD_KAFKA_RESP_ERR__AUTHENTICATION:
             return nil
         case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
             guard let topic = unsafe message.pointee.rkt else { return nil }
@@ -312,11 +318,11 @@ public final class Consumer {
         defer { unsafe rd_kafka_error_destroy(error) }
 
         let detail = unsafe String(cString: rd_kafka_error_string(error))
-        throw unsafe KafkaError(rd_kafka_error_code(error), doing, detail: detail)
+        throw unsafe handle.context.error(rd_kafka_error_code(error), doing, detail: detail)
     }
 
     private func check(_ code: rd_kafka_resp_err_t, _ doing: String) throws {
-        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code, doing) }
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw handle.context.error(code, doing) }
     }
 }
 

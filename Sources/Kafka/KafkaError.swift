@@ -20,14 +20,19 @@ public struct KafkaError: Error, Sendable, CustomStringConvertible {
     /// What was being done, to which thing.
     public let doing: String
     public let message: String
+    /// Why brokers are not reached, where that is known; nil: it is not.
+    private let trouble: String?
 
-    init(_ code: rd_kafka_resp_err_t, _ doing: String, detail: String? = nil) {
+    init(_ code: rd_kafka_resp_err_t, _ doing: String, detail: String? = nil, trouble: String? = nil) {
         self.code = code.rawValue
         self.doing = doing
+        self.trouble = trouble
         if let detail { message = detail } else { message = unsafe String(cString: rd_kafka_err2str(code)) }
     }
 
-    init(doing: String, message: String) { (code, self.doing, self.message) = (-1, doing, message) }
+    init(doing: String, message: String) {
+        (code, self.doing, self.message, trouble) = (-1, doing, message, nil)
+    }
 
     public var description: String { "\(doing): \(message)" + (advice.map { ". \($0)" } ?? "") }
 
@@ -43,10 +48,15 @@ public struct KafkaError: Error, Sendable, CustomStringConvertible {
         switch code {
         case RD_KAFKA_RESP_ERR__TRANSPORT.rawValue, RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN.rawValue,
             RD_KAFKA_RESP_ERR__TIMED_OUT.rawValue, RD_KAFKA_RESP_ERR__RESOLVE.rawValue,
-            RD_KAFKA_RESP_ERR__MSG_TIMED_OUT.rawValue:
-            "Is the broker up, and kafka.brokers right?"
+            RD_KAFKA_RESP_ERR__MSG_TIMED_OUT.rawValue, RD_KAFKA_RESP_ERR__SSL.rawValue,
+            RD_KAFKA_RESP_ERR__AUTHENTICATION.rawValue:
+            trouble ?? "Is the broker up, and are kafka.brokers and kafka.security_protocol right?"
         case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART.rawValue, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC.rawValue:
             "The topic is not there: `drover import` and `drover work` make it"
+        case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue,
+            RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED.rawValue,
+            RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED.rawValue:
+            "Give kafka.sasl_user, or the name in kafka.certificate_file, this right at the broker (docs/operator.md)"
         case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE.rawValue: "The record is larger than the broker takes"
         default: nil
         }

@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Observe
 
 /// What became of a record that was produced with a tag.
 public struct Delivery: Sendable {
@@ -33,17 +34,30 @@ public final class Producer {
     private static let queueWaitMsMax = 60_000
     private static let queueMessagesMax = 100_000
     private static let queueKiBMax = 65_536
+    /// So long a client whose files were renewed may acknowledge nothing; then what it owes has failed, and is its owner's to send again.
+    private static let renewMs: Int64 = 5_000
 
-    private let handle: Handle
+    private let settings: KafkaSettings
+    private let tuning: Tuning
+    private var handle: Handle
+    /// Since when a client with renewed files waits for what the old one still owes, and what that had delivered then.
+    private var renewing: (sinceMs: Int64, delivered: Int)?
     /// Records that `produce` has taken.
     public private(set) var queued = 0
 
     public init(_ settings: KafkaSettings, _ tuning: Tuning = Tuning()) throws {
+        (self.settings, self.tuning) = (settings, tuning)
+        handle = try Producer.handle(settings, tuning, context: nil)
+    }
+
+    private static func handle(
+        _ settings: KafkaSettings, _ tuning: Tuning, context: CallbackContext?
+    ) throws -> Handle {
         let guarantee =
             tuning.isIdempotent
             ? [("enable.idempotence", "true"), ("acks", "all")]
             : [("enable.idempotence", "false"), ("acks", "1"), ("retries", "0")]
-        handle = try unsafe Handle(
+        return try unsafe Handle(
             RD_KAFKA_PRODUCER, settings,
             guarantee + [
                 ("linger.ms", "\(tuning.lingerMs)"), ("partitioner", "murmur2_random"),
@@ -54,7 +68,7 @@ public final class Producer {
                 ("allow.auto.create.topics", "false"), ("topic.metadata.propagation.max.ms", "10000"),
                 // The default backs off to 10 s: a broker that is back would wait for us.
                 ("reconnect.backoff.max.ms", "1000"),
-            ]
+            ], context: context
         ) { conf in
             unsafe rd_kafka_conf_set_dr_msg_cb(conf) { _, message, opaque in
                 guard let message = unsafe message else { return }
@@ -63,9 +77,33 @@ public final class Producer {
         }
     }
 
+    /// librdkafka reads certificates when a client is made and never again. Between records another client takes this one's place;
+    /// its counts and its deliveries go on.
+    private func takeUpRenewed() {
+        guard handle.isOutdated() else { return }
+        if underWay == 0 {
+            do {
+                handle = try Producer.handle(settings, tuning, context: handle.context)
+                renewing = nil
+            } catch {
+                // Gone again since they were looked at: the next call tries.
+                handle.context.log(3, "renewed files cannot be used: \(error)")
+            }
+            return
+        }
+        let now = Clock.steadyMs()
+        if let renewing, renewing.delivered == delivered {
+            guard now - renewing.sinceMs >= Producer.renewMs else { return }
+            // Tried with the old files for ever otherwise, where records have no time-out.
+            unsafe rd_kafka_purge(handle.client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
+        }
+        renewing = (now, delivered)
+    }
+
     private static func delivered(_ message: UnsafePointer<rd_kafka_message_t>, _ context: CallbackContext) {
         let code = unsafe message.pointee.err
-        let failure = code == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : unsafe KafkaError(code, "sending \(record(message))")
+        let failure =
+            code == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : unsafe context.error(code, "sending \(record(message))")
         if failure == nil { context.delivered += 1 } else { context.failed += 1 }
         if let tag = unsafe message.pointee._private {
             // One was added so that no tag is a null pointer.
@@ -103,12 +141,13 @@ public final class Producer {
         topic: String, partition: Int32?, key: [UInt8], value: [UInt8], timestampMs: Int64?,
         header: (name: String, value: String)? = nil, tag: Int? = nil
     ) throws {
+        takeUpRenewed()
         var (waitedMs, seen) = (0, handle.context.delivered)
         while true {
             let code = send(topic, partition, key, value, timestampMs, header, tag)
             if code == RD_KAFKA_RESP_ERR_NO_ERROR { break }
             guard code == RD_KAFKA_RESP_ERR__QUEUE_FULL, waitedMs < Producer.queueWaitMsMax else {
-                throw KafkaError(code, "sending to \(topic)")
+                throw handle.context.error(code, "sending to \(topic)")
             }
             unsafe rd_kafka_poll(handle.client, 100)
             waitedMs = handle.context.delivered > seen ? 0 : waitedMs + 100
@@ -187,6 +226,7 @@ public final class Producer {
     /// What became of tagged records since the last call; waits for the first of them.
     public func deliveries(timeoutMs: Int32) -> [Delivery] {
         unsafe rd_kafka_poll(handle.client, handle.context.deliveries.isEmpty ? timeoutMs : 0)
+        takeUpRenewed()
         defer { handle.context.deliveries = [] }
         return handle.context.deliveries
     }
@@ -203,7 +243,8 @@ public final class Producer {
             waitedMs = handle.context.delivered > seen ? 0 : waitedMs + step
             seen = handle.context.delivered
             guard waitedMs < timeoutMs else {
-                throw KafkaError(code, "waiting for the broker's acknowledgement of \(queued - delivered) records")
+                throw handle.context.error(
+                    code, "waiting for the broker's acknowledgement of \(queued - delivered) records")
             }
         }
     }
@@ -217,6 +258,7 @@ public final class Producer {
 
     /// Partitions by topic. Asks for all of them: a broker may make a topic that is asked for by name.
     public func topics(timeoutMs: Int32) throws -> [String: Int32] {
-        try handle.partitions(of: nil, timeoutMs: timeoutMs)
+        takeUpRenewed()
+        return try handle.partitions(of: nil, timeoutMs: timeoutMs)
     }
 }

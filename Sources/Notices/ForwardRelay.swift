@@ -39,33 +39,29 @@ public final class ForwardRelay {
     private static let pollMs: Int64 = 1_000
     private static let totalMs = 30_000
 
-    private enum Step { case nothing, done, failed }
+    /// `aside`: one was ended, the collector was not asked.
+    private enum Step { case nothing, aside, done, failed(String) }
 
     private let settings: ForwardSettings
     private let log: Log
     private let metrics: ForwardMetrics
-    private var trouble: String?
+    private let retry: RetryLoop
 
     public init(_ settings: ForwardSettings, metrics: Metrics, log: Log) {
         (self.settings, self.log) = (settings, log)
         self.metrics = ForwardMetrics(metrics)
+        retry = RetryLoop(
+            ForwardRelay.backOffMs, cannot: "surveys cannot be passed on; what waits is kept and tried again",
+            again: "surveys are passed on again", log: log)
     }
 
     /// Returns when `shouldStop` says so; a version that is under way then is finished first.
     public func run(shouldStop: () -> Bool) {
-        var backOff = BackOff(ForwardRelay.backOffMs)
-        while !shouldStop() {
-            do {
-                try serve(shouldStop, &backOff)
-            } catch {
-                say("database", "\(error)")
-                backOff.wait(shouldStop)
-            }
-        }
+        retry.run(shouldStop: shouldStop, kind: { _ in "database" }) { try serve(shouldStop) }
     }
 
     /// One session with the database, until it fails.
-    private func serve(_ shouldStop: () -> Bool, _ backOff: inout BackOff) throws {
+    private func serve(_ shouldStop: () -> Bool) throws {
         let connection = try Connection(conninfo: settings.conninfo, applicationName: "drover-forward")
         var limits = HTTPSClient.Limits()
         (limits.totalMs, limits.bodyBytesMax) = (ForwardRelay.totalMs, 1 << 20)
@@ -75,10 +71,10 @@ public final class ForwardRelay {
             let step = try connection.transaction { try one(client, connection) }
             switch step {
             case .nothing: BackOff.pause(ForwardRelay.pollMs, shouldStop)
-            case .done: backOff.reset()
-            case .failed:
-                // A collector that is not well is left alone for a while, whatever waits.
-                backOff.wait(shouldStop)
+            case .aside: break
+            case .done: retry.isWell()
+            // A collector that is not well is left alone for a while, whatever waits.
+            case .failed(let reason): retry.failed("collector", reason, shouldStop)
             }
         }
     }
@@ -88,11 +84,11 @@ public final class ForwardRelay {
         guard let forward = try ForwardStore.next(on: connection) else { return .nothing }
         guard let content = forward.content else {
             try end(forward, .refused, nil, "its stored version cannot be read", connection)
-            return .done
+            return .aside
         }
         if let reason = reasonToStop(forward) {
             try end(forward, .stopped, nil, reason, connection)
-            return .done
+            return .aside
         }
         let reply: Reply
         do throws(RequestError) {
@@ -106,10 +102,6 @@ public final class ForwardRelay {
         case .refused: try end(forward, .refused, reply.status, words, connection)
         case .later(let waitMs):
             return try later(forward, waitMs: waitMs, reply.status, "status \(reply.status): \(words)", connection)
-        }
-        if let trouble {
-            log.info("surveys are passed on again", ["after_trouble_with": "\(trouble)"])
-            self.trouble = nil
         }
         return .done
     }
@@ -153,16 +145,8 @@ public final class ForwardRelay {
         try ForwardStore.putOff(forward, byMs: max(ms, waitMs ?? 0), status: status, answer: reason, on: connection)
         if let waitMs { try ForwardStore.pause(ms: waitMs, on: connection) }
         metrics.putOff.add()
-        say("collector", status.map { "status \($0)" } ?? reason)
-        return .failed
-    }
-
-    /// Once for each kind of trouble, not at each try. What a collector says is for the list: it is not ours to log.
-    private func say(_ what: String, _ error: String) {
-        guard trouble != what else { return }
-        trouble = what
-        log.error(
-            "surveys cannot be passed on; what waits is kept and tried again", ["of": "\(what)", "error": "\(error)"])
+        // What a collector says is for the list: it is not ours to log.
+        return .failed(status.map { "status \($0)" } ?? reason)
     }
 }
 

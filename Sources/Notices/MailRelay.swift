@@ -34,54 +34,47 @@ public final class MailRelay {
     /// A mail that was put off: greylisting lets nobody in before a minute or some.
     private static let putOffMs: ClosedRange<Int64> = 2_000...300_000
     private static let pollMs: Int64 = 1_000
-    private static let sliceMs: Int32 = 200
     private static let pruneMs: Int64 = 60_000
 
     private let settings: MailSettings
     private let log: Log
     private let metrics: MailMetrics
-    private var trouble: String?
+    private let retry: RetryLoop
     private var nextPruneMs: Int64 = 0
 
     public init(_ settings: MailSettings, metrics: Metrics, log: Log) {
         (self.settings, self.log) = (settings, log)
         self.metrics = MailMetrics(metrics)
+        retry = RetryLoop(
+            MailRelay.backOffMs, cannot: "mail cannot go out; what waits is kept and tried again",
+            again: "mail goes out again", log: log)
     }
 
     /// Returns when `shouldStop` says so; a mail that is under way then is finished first.
     public func run(shouldStop: () -> Bool) {
-        var backOff = BackOff(MailRelay.backOffMs)
-        while !shouldStop() {
-            do {
-                try serve(shouldStop) { backOff.reset() }
-            } catch {
-                metrics.failures.add()
-                say(error)
-                backOff.wait(shouldStop)
-            }
-        }
+        retry.run(shouldStop: shouldStop, kind: kind) { try serve(shouldStop) }
     }
 
     /// The server takes no mail now.
     private struct Unavailable: Error, CustomStringConvertible { let description: String }
 
     /// One session with the database and one with the server, until either fails.
-    private func serve(_ shouldStop: () -> Bool, isWell: () -> Void) throws {
+    private func serve(_ shouldStop: () -> Bool) throws {
         let connection = try Connection(conninfo: settings.conninfo, applicationName: "drover-mail")
         let client = try MailClient(settings.server, login: settings.login, caFile: settings.caFile)
         try connection.execute("LISTEN \(MailStore.channel)")
         while !shouldStop() {
-            let isEmpty = try connection.transaction { try one(client, connection, isWell) }
+            let isEmpty = try connection.transaction { try one(client, connection) }
             if Clock.steadyMs() >= nextPruneMs {
                 metrics.pruned.add(try MailStore.prune(on: connection))
                 nextPruneMs = Clock.steadyMs() + MailRelay.pruneMs
             }
-            if isEmpty { try wait(connection, shouldStop) }
+            if isEmpty { try connection.waitToBeTold(atMostMs: MailRelay.pollMs, shouldStop) }
         }
     }
 
     /// The next mail, within the transaction that holds it. True: there was none.
-    private func one(_ client: MailClient, _ connection: Connection, _ isWell: () -> Void) throws -> Bool {
+    private func one(_ client: MailClient, _ connection: Connection) throws -> Bool {
         guard let mail = try MailStore.next(on: connection) else { return true }
         if mail.isExpired {
             try giveUp(mail, "nobody needs it any more", connection)
@@ -110,8 +103,7 @@ public final class MailRelay {
         case .later(let reason): try putOff(mail, reason, connection)
         case .unavailable(let reason): throw Unavailable(description: reason)
         }
-        isWell()
-        sayThatItIsOver()
+        retry.isWell()
         return false
     }
 
@@ -139,25 +131,9 @@ public final class MailRelay {
             ["mail_id": "\(mail.id)", "reason": "\(reason)", "tries": "\(mail.tries + 1)", "retry_in_ms": "\(ms)"])
     }
 
-    private func wait(_ connection: Connection, _ shouldStop: () -> Bool) throws {
-        let deadline = Clock.steadyMs() + MailRelay.pollMs
-        while !shouldStop(), Clock.steadyMs() < deadline {
-            if try !connection.notifications(timeoutMs: MailRelay.sliceMs).isEmpty { return }
-        }
-    }
-
-    /// Once for each kind of trouble, not at each try.
-    private func say(_ error: any Error) {
-        let what = error is PostgresError ? "database" : "mail server"
-        guard trouble != what else { return log.debug("mail still in trouble", ["error": "\(error)"]) }
-        trouble = what
-        log.error("mail cannot go out; what waits is kept and tried again", ["of": "\(what)", "error": "\(error)"])
-    }
-
-    private func sayThatItIsOver() {
-        guard let trouble else { return }
-        self.trouble = nil
-        log.info("mail goes out again", ["after_trouble_with": "\(trouble)"])
+    private func kind(_ error: any Error) -> String {
+        metrics.failures.add()
+        return error is PostgresError ? "database" : "mail server"
     }
 }
 

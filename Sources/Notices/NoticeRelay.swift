@@ -28,7 +28,6 @@ public struct NoticeSettings: Sendable {
 public final class NoticeRelay {
     private static let backOffMs: ClosedRange<Int64> = 1_000...60_000
     private static let pollMs: Int64 = 1_000
-    private static let sliceMs: Int32 = 200
     private static let eventsMax: Int64 = 500
     private static let linesMax: Int64 = 2_000
     private static let linkMs: Int64 = 3 * UTC.msPerDay
@@ -39,34 +38,25 @@ public final class NoticeRelay {
     private let rules: NoticeRules
     private let log: Log
     private let metrics: NoticeMetrics
-    private var trouble = false
+    private let retry: RetryLoop
 
     public init(_ settings: NoticeSettings, metrics: Metrics, log: Log) {
         (self.settings, self.log) = (settings, log)
         rules = NoticeRules(
             groupWaitMs: settings.groupWaitMs, hasKey: settings.codeKey != nil, hasMail: settings.hasMail)
         self.metrics = NoticeMetrics(metrics)
+        retry = RetryLoop(
+            NoticeRelay.backOffMs, cannot: "nobody is told of alerts now; all of it is kept",
+            again: "people are told of alerts again", log: log)
     }
 
     /// Returns when `shouldStop` says so.
     public func run(shouldStop: () -> Bool) {
-        var backOff = BackOff(NoticeRelay.backOffMs)
-        while !shouldStop() {
-            do {
-                try serve(shouldStop) {
-                    backOff.reset()
-                    if trouble { log.info("people are told of alerts again") }
-                    trouble = false
-                }
-            } catch {
-                if !trouble { log.error("nobody is told of alerts now; all of it is kept", ["error": "\(error)"]) }
-                trouble = true
-                backOff.wait(shouldStop)
-            }
-        }
+        // Nothing but the database is asked.
+        retry.run(shouldStop: shouldStop, kind: { _ in "database" }) { try serve(shouldStop) }
     }
 
-    private func serve(_ shouldStop: () -> Bool, isWell: () -> Void) throws {
+    private func serve(_ shouldStop: () -> Bool) throws {
         let connection = try Connection(conninfo: settings.conninfo, applicationName: "drover-notices")
         try connection.execute("LISTEN \(NoticeStore.channel)")
         while !shouldStop() {
@@ -75,21 +65,14 @@ public final class NoticeRelay {
                 isBusy = try turn(connection) { try tell(account, on: connection) } ?? false || isBusy
             }
             isBusy = try turn(connection) { try mailRefused(on: connection) } ?? false || isBusy
-            isWell()
-            if !isBusy { try wait(connection, shouldStop) }
+            retry.isWell()
+            if !isBusy { try connection.waitToBeTold(atMostMs: NoticeRelay.pollMs, shouldStop) }
         }
     }
 
     /// Nil: it is another relay's turn.
     private func turn<R>(_ connection: Connection, _ body: () throws -> R) throws -> R? {
         try connection.transaction { try NoticeStore.takeTurn(on: connection) ? body() : nil }
-    }
-
-    private func wait(_ connection: Connection, _ shouldStop: () -> Bool) throws {
-        let deadline = Clock.steadyMs() + NoticeRelay.pollMs
-        while !shouldStop(), Clock.steadyMs() < deadline {
-            if try !connection.notifications(timeoutMs: NoticeRelay.sliceMs).isEmpty { return }
-        }
     }
 
     // MARK: From events to notices

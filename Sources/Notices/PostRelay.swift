@@ -38,32 +38,27 @@ public final class PostRelay {
     private let settings: PostSettings
     private let log: Log
     private let metrics: PostMetrics
-    private var isInTrouble = false
+    private let retry: RetryLoop
 
     public init(_ settings: PostSettings, metrics: Metrics, log: Log) {
         (self.settings, self.log) = (settings, log)
         self.metrics = PostMetrics(metrics)
+        retry = RetryLoop(
+            PostRelay.backOffMs, cannot: "nothing goes to webhooks and browsers now; all of it is kept",
+            again: "webhooks and browsers get their messages again", log: log)
     }
 
     /// Returns when `shouldStop` says so; a message that is under way then is finished first.
     public func run(shouldStop: () -> Bool) {
-        var backOff = BackOff(PostRelay.backOffMs)
-        while !shouldStop() {
-            do {
-                try serve(shouldStop) { backOff.reset() }
-            } catch {
-                if !isInTrouble {
-                    log.error("nothing goes to webhooks and browsers now; all of it is kept", ["error": "\(error)"])
-                }
-                isInTrouble = true
-                backOff.wait(shouldStop)
-            }
+        // A webhook that is not well is one message's trouble.
+        retry.run(shouldStop: shouldStop, kind: { $0 is PostgresError ? "database" : "clients" }) {
+            try serve(shouldStop)
         }
     }
 
     private struct Clients { let https, plain: HTTPSClient }
 
-    private func serve(_ shouldStop: () -> Bool, isWell: () -> Void) throws {
+    private func serve(_ shouldStop: () -> Bool) throws {
         let connection = try Connection(conninfo: settings.conninfo, applicationName: "drover-post")
         var limits = HTTPSClient.Limits()
         (limits.totalMs, limits.bodyBytesMax) = (PostRelay.totalMs, 65_536)
@@ -72,9 +67,7 @@ public final class PostRelay {
             plain: try HTTPSClient(limits: limits, isPlainAllowed: true))
         while !shouldStop() {
             let isEmpty = try connection.transaction { try one(clients, connection) }
-            isWell()
-            if isInTrouble { log.info("webhooks and browsers get their messages again") }
-            isInTrouble = false
+            retry.isWell()
             if isEmpty { BackOff.pause(PostRelay.pollMs, shouldStop) }
         }
     }

@@ -35,31 +35,25 @@ public final class Relay {
     private let settings: RelaySettings
     private let log: Log
     private let metrics: RelayMetrics
-    private var trouble: String?
+    private let retry: RetryLoop
     private var nextPruneMs: Int64 = 0
 
     public init(_ settings: RelaySettings, metrics: Metrics, log: Log) {
         (self.settings, self.log) = (settings, log)
         self.metrics = RelayMetrics(metrics)
+        retry = RetryLoop(
+            Relay.backOffMs, cannot: "relay cannot work; what waits in the outbox is kept and tried again",
+            again: "relay works again", log: log)
     }
 
     /// Returns when `shouldStop` says so. What is not acknowledged then stays in the outbox.
     public func run(shouldStop: () -> Bool) {
-        var backOff = BackOff(Relay.backOffMs)
-        while !shouldStop() {
-            do {
-                try serve(shouldStop) { backOff.reset() }
-            } catch {
-                metrics.failures.add()
-                say(error)
-                backOff.wait(shouldStop)
-            }
-        }
+        retry.run(shouldStop: shouldStop, kind: kind) { try serve(shouldStop) }
         log.info("relay stopped", ["relayed": "\(metrics.relayed.value)"])
     }
 
     /// One session with the database and one producer, until either fails.
-    private func serve(_ shouldStop: () -> Bool, isWell: () -> Void) throws {
+    private func serve(_ shouldStop: () -> Bool) throws {
         let session = try RelaySession(settings, metrics: metrics, log: log)
         guard try waitForTurn(session, shouldStop) else { return }
         try settings.prepareTopics()
@@ -67,10 +61,7 @@ public final class Relay {
         log.info("relay active")
         while !shouldStop() {
             let pass = try session.pass(shouldStop)
-            if pass.sent > 0 || pass.isEmpty {
-                isWell()
-                sayThatItIsOver()
-            }
+            if pass.sent > 0 || pass.isEmpty { retry.isWell() }
             try prune(session)
             if pass.isEmpty { try wait(session, shouldStop) }
         }
@@ -80,7 +71,7 @@ public final class Relay {
         var hasSaid = false
         while !shouldStop() {
             if try session.takeTurn() { return true }
-            sayThatItIsOver()
+            retry.isOver()
             if !hasSaid { log.info("another relay is active; this one waits for its end") }
             hasSaid = true
             BackOff.pause(Relay.turnMs, shouldStop)
@@ -104,18 +95,9 @@ public final class Relay {
         if pruned > 0 { log.info("oldest rows of rejected records pruned", ["rows": "\(pruned)"]) }
     }
 
-    /// Once for each kind of trouble, not at each try.
-    private func say(_ error: any Error) {
-        let what = error is PostgresError ? "database" : "broker"
-        guard trouble != what else { return log.debug("relay still in trouble", ["error": "\(error)"]) }
-        trouble = what
-        log.error("relay cannot work; what waits in the outbox is kept and tried again", ["error": "\(error)"])
-    }
-
-    private func sayThatItIsOver() {
-        guard let trouble else { return }
-        self.trouble = nil
-        log.info("relay works again", ["after_trouble_with": "\(trouble)"])
+    private func kind(_ error: any Error) -> String {
+        metrics.failures.add()
+        return error is PostgresError ? "database" : "broker"
     }
 }
 

@@ -42,7 +42,11 @@ final class RelaySession {
 
     func listen() throws { try connection.execute("LISTEN \(OutboxStore.channel)") }
 
-    func wasTold(timeoutMs: Int32) throws -> Bool { try !connection.notifications(timeoutMs: timeoutMs).isEmpty }
+    func wasTold(timeoutMs: Int32) throws -> Bool {
+        // Nothing is under way. It takes up renewed certificates, so that it need not wait for a record to do so.
+        _ = producer.deliveries(timeoutMs: 0)
+        return try !connection.notifications(timeoutMs: timeoutMs).isEmpty
+    }
 
     func prune(rowsMax: Int64) throws -> (pruned: Int, isAll: Bool) {
         let pruned = try RejectedStore.prune(rowsMax: rowsMax, most: RelaySession.pruneMost, on: connection)

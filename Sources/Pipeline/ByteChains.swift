@@ -18,9 +18,6 @@ struct ByteChains {
     private var next: [UInt32] = [0]
     private var free: UInt32 = 0
 
-    /// Memory taken from the system, in bytes.
-    var capacityBytes: Int { segments.count * ByteChains.segmentChunks * (ByteChains.chunkBytes + 4) }
-
     mutating func append(_ bytes: [UInt8], to chain: inout Chain) {
         unsafe bytes.withUnsafeBytes { unsafe append($0, to: &chain) }
     }

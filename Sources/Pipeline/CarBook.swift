@@ -87,8 +87,6 @@ public struct CarBook {
     }
 
     public var count: Int { cars.count }
-    /// Memory of open minutes and states, in bytes.
-    public var chainBytes: Int { chains.capacityBytes }
     public func vehicle(_ car: Int32) -> ArraySlice<UInt8> { keys.key(Int(car)) }
     /// Nil: it has not reported.
     public func number(of vehicle: VehicleID) -> Int? {

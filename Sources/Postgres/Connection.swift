@@ -42,6 +42,14 @@ public final class Connection {
 
     deinit { unsafe PQfinish(handle) }
 
+    /// Where the server is reached, by a name or the folder of its socket, and which database of it this is.
+    public var place: (host: String, port: String, database: String) {
+        func text(_ found: UnsafeMutablePointer<CChar>?) -> String {
+            if let found = unsafe found { unsafe String(cString: found) } else { "" }
+        }
+        return unsafe (text(PQhost(handle)), text(PQport(handle)), text(PQdb(handle)))
+    }
+
     /// `150006` is 15.6.
     public var serverVersion: Int { Int(unsafe PQserverVersion(handle)) }
 

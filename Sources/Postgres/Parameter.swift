@@ -94,12 +94,9 @@ enum TypeID {
     static let jsonb: UInt32 = 3802
     static let void: UInt32 = 2278
     static let boolArray: UInt32 = 1000
-    static let int2Array: UInt32 = 1005
     static let int4Array: UInt32 = 1007
     static let textArray: UInt32 = 1009
-    static let varcharArray: UInt32 = 1015
     static let int8Array: UInt32 = 1016
-    static let float4Array: UInt32 = 1021
     static let float8Array: UInt32 = 1022
     static let timestamptzArray: UInt32 = 1185
 }

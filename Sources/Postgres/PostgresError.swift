@@ -26,12 +26,7 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
         if !sqlState.isEmpty { text += " (\(sqlState))" }
         if let detail { text += "; \(detail)" }
         if let context { text += "; \(context)" }
-        return text + (advice.map { ". \($0)" } ?? "")
-    }
-
-    /// Errors that the same statements may not meet again: the whole transaction can be tried once more.
-    public var isRetriable: Bool {
-        isConnectionLost || ["40001", "40P01", "55P03", "57014"].contains(sqlState) || sqlState.hasPrefix("53")
+        return text + (advice.map { (text.last.map(".?!".contains) == true ? " " : ". ") + $0 } ?? "")
     }
 
     /// One sentence on what to do, for the usual causes.
@@ -95,7 +90,7 @@ enum Advice {
         "28000": "The server refuses this user from this address: check the user name and pg_hba.conf",
         "3D000": "Create the database first (createdb NAME) or correct its name in the connection settings",
         PostgresError.noRight:
-            "The role lacks a right: run the migrations as the owner, then grant as the deployment guide shows",
+            "This login lacks a right: is it the one meant (postgres.…_url)? Run `drover migrate` as the owner, then see docs/operator.md, Rights",
         "42P01": "A table or view is missing: run the migrations",
         "3F000": "The schema is missing: run the migrations",
         "53100": "The server's disk is full: free space or run retention; nothing is lost, writing goes on afterwards",

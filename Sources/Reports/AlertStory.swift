@@ -23,6 +23,8 @@ package struct AlertStory: Sendable {
     package let ruleSource: String?
     package let ending: String
     package let recommended, advice: String?
+    /// What it was judged by, in the stored unit.
+    package let limits: [LineChart.Limit]
     package let partition: Int
     package let readings: [Reading]
     package let revision: Int
@@ -67,6 +69,7 @@ package struct AlertStory: Sendable {
 
         let threshold = try AlertStory.threshold(row, alert)
         ruleSource = threshold.map { $0.isOwn ? "the machine's own rule" : "the rule of the model \(alert.model)" }
+        limits = AlertStory.limits(alert, threshold?.threshold)
         ending = AlertStory.ending(alert, threshold?.threshold)
         readings = try AlertStory.readings(alert, queries, connection)
     }
@@ -85,6 +88,18 @@ package struct AlertStory: Sendable {
         let isThis = { (threshold: Threshold) in threshold.name == alert.parameter }
         if let own = rules.machines[vehicle]?.first(where: isThis) { return (own, true) }
         return rules.models[alert.model]?.first(where: isThis).map { ($0, false) }
+    }
+
+    /// The alert keeps its limit and recommended value; the critical one stands in its rule set.
+    private static func limits(_ alert: AlertRow, _ rule: Threshold?) -> [LineChart.Limit] {
+        // Of silence and services there is no value to draw.
+        guard ["above", "below"].contains(alert.test), rule?.every == nil else { return [] }
+        let critical = rule.flatMap { $0.critical }.map { Double($0) / 1_000 }
+        let found: [(Double?, LineChart.Limit.Kind)] = [
+            (alert.threshold.flatMap { Double($0) }, .warning), (critical, .critical),
+            (alert.recommended.flatMap { Double($0) }, .recommended),
+        ]
+        return found.compactMap { value, kind in value.map { LineChart.Limit($0, kind) } }
     }
 
     private static func ending(_ alert: AlertRow, _ threshold: Threshold?) -> String {

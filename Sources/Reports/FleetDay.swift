@@ -114,14 +114,17 @@ struct FleetDay: ReportOutput {
 
     /// For a terminal: the trips, and a line with what they add up to.
     func text() -> String {
-        let sums = totals.tiles(ask.units).map { "\($0.name.lowercased()) \($0.text)" }
+        let sums = totals.tiles(ask.units).map { name, text in
+            // The name of this one is its unit.
+            ["MPG", "L/100 km"].contains(name) ? "\(text) \(name)" : "\(name.lowercased()) \(text)"
+        }
         let notCounted = discarded == 0 ? [] : ["discarded \(discarded)"]
         let filled = fillings.map {
             "\n\($0.vehicle): refuelled from \($0.text($0.refuelling.beforeMilliPct)) to "
                 + "\($0.text($0.refuelling.afterMilliPct)) %\($0.litres.map { ", about \($0) L" } ?? "") at "
                 + day.minute($0.refuelling.untilMs)
         }
-        return rows.shortTable().text() + "\n" + (sums + notCounted).joined(separator: ", ") + filled.joined()
+        return rows.shortTable(ask.units).text() + "\n" + (sums + notCounted).joined(separator: ", ") + filled.joined()
     }
 
     /// The trips; with alerts, a second table with them follows an empty line.

@@ -36,21 +36,28 @@ package enum HTMLText {
         """
     }
 
+    /// What becomes of a table on a phone: tables of figures scroll; where each row is a thing by itself, it is a card.
+    package enum Narrow: Sendable { case scrolls, cards }
+
     /// A table in a box that scrolls sideways on narrow screens; reachable by keyboard.
-    package static func table(caption: String, headers: [Header], rows: [[String?]], empty: String) -> String {
+    package static func table(
+        caption: String, headers: [Header], rows: [[String?]], empty: String, narrow: Narrow = .scrolls
+    ) -> String {
         guard !rows.isEmpty else { return "<h2>\(escaped(caption))</h2>\n<p class=\"empty\">\(escaped(empty))</p>" }
         // All that a vehicle's id may have stays: two of them are two ids.
         let id = caption.lowercased().map { sign in
             sign.isLetter || sign.isNumber || "._".contains(sign) ? String(sign) : "-"
         }.joined()
         var html =
-            "<h2 id=\"\(id)\">\(escaped(caption))</h2>\n<div class=\"scroll\" role=\"region\" aria-labelledby=\"\(id)\" tabindex=\"0\">\n<table>\n<thead><tr>"
+            "<h2 id=\"\(id)\">\(escaped(caption))</h2>\n<div class=\"scroll\(narrow == .cards ? " cards" : "")\" role=\"region\" aria-labelledby=\"\(id)\" tabindex=\"0\">\n<table>\n<thead><tr>"
         for header in headers { html += "<th scope=\"col\"\(header.style)>\(escaped(header.text))</th>" }
         html += "</tr></thead>\n<tbody>\n"
         for row in rows {
             html += "<tr>"
             for (header, cell) in zip(headers, row) {
-                html += "<td\(header.style)>\(header.isHTML ? cell ?? "–" : escaped(cell ?? "–"))</td>"
+                // A card has no row of headers above it.
+                let label = narrow == .cards ? " data-label=\"\(escaped(header.text))\"" : ""
+                html += "<td\(header.style)\(label)>\(header.isHTML ? cell ?? "–" : escaped(cell ?? "–"))</td>"
             }
             html += "</tr>\n"
         }

@@ -78,6 +78,16 @@ package struct MachineView {
         }
     }
 
+    /// What services are measured by; nil: it has not said any hours that the asker may see.
+    package static func engineHours(
+        _ vehicle: VehicleID, _ queries: ReportQueries, on connection: Connection
+    ) throws -> ServiceHours? {
+        guard let row = try connection.query(queries["engine_hours"], [.text(vehicle.text)]).first,
+            let hours = try row.double("engine_hours_h").flatMap({ Decimal.scaled($0, decimals: 3) })
+        else { return nil }
+        return ServiceHours(hours: hours, readMs: try row.timestampMs("read_at")!)
+    }
+
     /// A parameter over time, with what it is judged by; values are in the stored unit.
     package struct Series: Sendable {
         package let name, unit: String

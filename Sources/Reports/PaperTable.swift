@@ -51,7 +51,10 @@ final class PaperTable {
         }
     }
 
-    private static func text(_ cell: String?) -> String { String((cell ?? "–").prefix(cellMax)) }
+    private static func text(_ cell: String?) -> String {
+        guard let cell else { return "–" }
+        return cell.count > cellMax ? cell.prefix(cellMax - 1) + "…" : cell
+    }
 
     /// Broken between words only: `km/h` is none that may be broken.
     private static func lines(_ text: String, _ font: Canvas.Font, _ canvas: Canvas, within widthPt: Double) -> String {

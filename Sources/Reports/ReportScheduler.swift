@@ -46,28 +46,24 @@ package final class ReportScheduler {
     private let settings: ReportSchedulerSettings
     private let log: Log
     private let metrics: ReportMetrics
-    private var trouble: String?
+    private let retry: RetryLoop
     private var nextPruneMs: Int64 = 0
 
     package init(_ settings: ReportSchedulerSettings, metrics: Metrics, log: Log) {
         (self.settings, self.log) = (settings, log)
         self.metrics = ReportMetrics(metrics)
+        retry = RetryLoop(
+            ReportScheduler.backOffMs, cannot: "schedules of reports cannot be followed; what falls due is caught up",
+            again: "schedules of reports are followed again", log: log)
     }
 
     /// Returns when `shouldStop` says so; a report that is under way then is finished first.
     package func run(shouldStop: () -> Bool) {
-        var backOff = BackOff(ReportScheduler.backOffMs)
-        while !shouldStop() {
-            do {
-                let connection = try Connection(conninfo: settings.conninfo, applicationName: "drover-reports")
-                while !shouldStop() {
-                    if try !step(connection) { BackOff.pause(ReportScheduler.pollMs, shouldStop) }
-                    backOff.reset()
-                    sayThatItIsOver()
-                }
-            } catch {
-                say(error)
-                backOff.wait(shouldStop)
+        retry.run(shouldStop: shouldStop, kind: { _ in "database" }) {
+            let connection = try Connection(conninfo: settings.conninfo, applicationName: "drover-reports")
+            while !shouldStop() {
+                if try !step(connection) { BackOff.pause(ReportScheduler.pollMs, shouldStop) }
+                retry.isWell()
             }
         }
     }
@@ -237,21 +233,6 @@ package final class ReportScheduler {
     }
 
     private lazy var maker = ReportMaker(settings)
-
-    // MARK: Trouble
-
-    /// Once, not at each try.
-    private func say(_ error: any Error) {
-        guard trouble == nil else { return log.debug("schedules of reports still in trouble", ["error": "\(error)"]) }
-        trouble = "database"
-        log.error("schedules of reports cannot be followed; what falls due is caught up", ["error": "\(error)"])
-    }
-
-    private func sayThatItIsOver() {
-        guard trouble != nil else { return }
-        trouble = nil
-        log.info("schedules of reports are followed again")
-    }
 }
 
 /// The scheduler's figures, by the names that Prometheus reads.

@@ -24,14 +24,14 @@ package struct RuleTrial {
     /// Alerts that were open within it are looked at.
     let spanMs: Range<Int64>
     /// What is tried in the place of what was in force.
-    let rules: (RuleTimeline) -> RuleTimeline
+    let rules: (RuleTimeline) throws -> RuleTimeline
     /// Of a partition: its greatest tick.
     let clock: (Int32) throws -> Int64?
     let readingsMax: Int
 
     package init(
         parameter: MachineParameter, spanMs: Range<Int64>, readingsMax: Int = .max,
-        rules: @escaping (RuleTimeline) -> RuleTimeline, clock: @escaping (Int32) throws -> Int64?
+        rules: @escaping (RuleTimeline) throws -> RuleTimeline, clock: @escaping (Int32) throws -> Int64?
     ) {
         (self.parameter, self.spanMs, self.readingsMax) = (parameter, spanMs, readingsMax)
         (self.rules, self.clock) = (rules, clock)
@@ -63,7 +63,7 @@ package struct RuleTrial {
             try connection.snapshot {
                 let timeline =
                     try timelines[machine.partition]
-                    ?? rules(try MachineStore.rules(partition: machine.partition, on: connection))
+                    ?? rules(MachineStore.rules(partition: machine.partition, on: connection))
                 timelines[machine.partition] = timeline
                 let would = try judge(machine.vehicle, machine.partition, timeline, connection, &outcome.readings)
                 let was = try MachineStore.alerts(of: machine.vehicle, parameter, on: connection)

@@ -60,6 +60,16 @@ package enum ScheduleBook {
             ])[0].int(0)!
     }
 
+    /// Those of them that nobody can log in with.
+    package static func unknown(_ accounts: [String], on connection: Connection) throws -> [String] {
+        try connection.query(
+            """
+            SELECT asked.account FROM unnest($1::text[]) AS asked(account)
+            WHERE NOT EXISTS (SELECT FROM drover.account a WHERE a.account = asked.account AND a.disabled_at IS NULL)
+            """, [.textArray(accounts)]
+        ).map { try $0.text(0)! }
+    }
+
     package static func list(on connection: Connection) throws -> QueryOutput {
         try QueryOutput(
             connection.query(

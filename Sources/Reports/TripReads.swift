@@ -88,7 +88,7 @@ public struct ReportQueries: Sendable {
     }
 
     public static let names = [
-        "fleets", "fleets_seen",
+        "engine_hours", "fleets", "fleets_seen",
         "day_trips", "fleet_day_alerts", "trip_at", "compare_trips", "trip_samples", "page_vehicles", "page_trips",
         "open_alerts",
         "live_trip", "last_samples", "campuses", "people", "accounts", "campus_day", "campus_events", "campus_times",

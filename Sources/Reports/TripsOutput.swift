@@ -1,3 +1,4 @@
+internal import Alerts
 internal import Fleet
 public import Trips
 internal import Wire
@@ -113,6 +114,37 @@ public struct TripsOutput: Sendable {
     func table() -> Table { table(columns) }
     public func shortTable() -> Table {
         table(columns.filter { $0.key == nameKey || TripsOutput.short.contains($0.key) })
+    }
+
+    /// The same for somebody who has said which units.
+    func shortTable(_ units: DriverSettings.Units) -> Table {
+        table(
+            columns.filter { $0.key == nameKey || TripsOutput.short.contains($0.key) }
+                .map { units == .us ? TripsOutput.inMiles($0) : TripsOutput.inLitres($0) })
+    }
+
+    private static func inMiles(_ column: Column) -> Column {
+        let (_, key, unit) = ReportUnit.of(column.key, .us)
+        return key == column.key ? column : converted(column, key, unit.convert)
+    }
+
+    private static func inLitres(_ column: Column) -> Column {
+        switch column.key {
+        case "fuel_us_gal": figureColumns.first { $0.key == "fuel_l" }!
+        case "average_mpg":
+            // Either way the same: the unit is divided by the figure.
+            converted(column, "average_l_per_100km", ReportUnit.of("_l_per_100km", .us).unit.convert)
+        default: column
+        }
+    }
+
+    private static func converted(_ column: Column, _ key: String, _ convert: @escaping @Sendable (Double) -> Double)
+        -> Column
+    {
+        Column(key: key) { row in
+            column.value(row).flatMap(Double.init).flatMap { Decimal.scaled(convert($0), decimals: 3) }
+                .map { Decimal.text($0, decimals: 3) }
+        }
     }
 
     private func table(_ columns: [Column]) -> Table {

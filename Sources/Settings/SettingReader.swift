@@ -84,6 +84,9 @@ extension SettingRow {
         case "web.certificate", "web.certificate_key", "apps.certificate", "apps.key", "apps.client_authority",
             "apps.client_revoked":
             return "the file, on SIGHUP"
+        case "kafka.ca_file", "kafka.certificate_file", "kafka.key_file", "kafka.key_password_file",
+            "kafka.sasl_password_file":
+            return "the file, within seconds"
         case "alerts.thresholds_dir": return "its files, by `serve`, each `alerts.watch_s` and on SIGHUP"
         case "cars.trouble_codes_dir": return "its files, when asked for"
         default: return nil

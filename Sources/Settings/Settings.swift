@@ -174,9 +174,9 @@ public struct Settings: Sendable {
 }
 
 /// The known word that somebody who made a slip meant.
-enum Nearest {
+public enum Nearest {
     /// Nil: none is near enough to be meant.
-    static func word(to typed: String, of words: [String]) -> String? {
+    public static func word(to typed: String, of words: [String]) -> String? {
         // `brokers` at the top of a file is `kafka.brokers`, when no other group has one.
         let sameEnd = words.filter { $0.hasSuffix("." + typed) }
         if sameEnd.count == 1 { return sameEnd[0] }

@@ -40,6 +40,24 @@ public struct SettingRow: Sendable {
 
     public static let table: [SettingRow] = [
         SettingRow("kafka.brokers", .text, "127.0.0.1:9092", "host:port of one or more brokers, separated by commas"),
+        SettingRow(
+            "kafka.security_protocol", .choice(["plaintext", "ssl", "sasl_plaintext", "sasl_ssl"]), "plaintext",
+            "how brokers are spoken to: ssl is TLS, sasl with a user and password (docs/operator.md)"),
+        SettingRow(
+            "kafka.ca_file", .file, "",
+            "PEM file with the roots that are believed of brokers; empty: the system's"),
+        SettingRow(
+            "kafka.certificate_file", .file, "",
+            "PEM file with a certificate of ours and what leads to a root, for brokers that want one; empty: none"),
+        SettingRow("kafka.key_file", .secretFile, "", "PEM file with its private key"),
+        SettingRow("kafka.key_password", .secret, "", "password of that key; better in a file"),
+        SettingRow("kafka.key_password_file", .secretFile, "", "file whose first line is that password"),
+        SettingRow(
+            "kafka.sasl_mechanism", .choice(["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]), "SCRAM-SHA-512",
+            "how the password is shown: SCRAM never sends it, PLAIN does"),
+        SettingRow("kafka.sasl_user", .text, "", "our user at the brokers"),
+        SettingRow("kafka.sasl_password", .secret, "", "its password; better in a file"),
+        SettingRow("kafka.sasl_password_file", .secretFile, "", "file whose first line is its password"),
         SettingRow("kafka.group", .text, "drover", "consumer group of the workers"),
         SettingRow(
             "kafka.instance_id", .text, "",
@@ -48,6 +66,10 @@ public struct SettingRow: Sendable {
             "kafka.session_timeout_ms", .integer(6_000...300_000), "10000",
             "a worker that is not heard of for this long loses its partitions"),
         SettingRow("kafka.partitions", .integer(1...1_024), "8", "partitions of a topic when it is made"),
+        SettingRow(
+            "kafka.replication", .integer(1...15), "1",
+            "copies of a topic when it is made, each at another broker; 3 for a cluster: two have a record then when it counts as "
+                + "written"),
         SettingRow(
             "kafka.batch_messages_max", .integer(1...100_000), "10000", "records a worker takes from the broker at once"
         ),
@@ -303,11 +325,11 @@ public struct SettingRow: Sendable {
         SettingRow("fuel.price_per_us_gal", .thousandths(0...1_000_000), "2.39", "price of fuel per US gallon"),
         SettingRow("fuel.currency", .text, "USD", "currency of the price"),
         SettingRow("web.host", .text, "127.0.0.1", "address that the page and the API listen on"),
-        SettingRow("web.port", .integer(0...65_535), "8080", "their port; 0: any free one"),
+        SettingRow("web.port", .integer(0...65_535), "8080", "port of the pages and the API; 0: any free one"),
         SettingRow("metrics.host", .text, "127.0.0.1", "address that GET /metrics, /livez and /readyz listen on"),
         SettingRow(
             "metrics.port", .integer(0...65_535), "0",
-            "its port, another one for each process; nobody is asked who they are; 0: not served"),
+            "port of these, another one for each process; nobody is asked who they are; 0: not served"),
         SettingRow(
             "health.stuck_s", .integer(5...3_600), "60",
             "a loop of the process that has not turned for so long makes GET /livez say no; ten times as long while it waits for "
@@ -352,7 +374,7 @@ public struct SettingRow: Sendable {
         SettingRow("map.tiles_zoom_max", .integer(0...22), "19", "the finest zoom that the server has"),
         SettingRow("map.attribution", .text, "", "who made the tiles, as shown on each map; empty: as their file says"),
         SettingRow("apps.host", .text, "127.0.0.1", "address that riders' and ride drivers' apps reach"),
-        SettingRow("apps.port", .text, "", "its port; 0: any free one; empty: apps are not served"),
+        SettingRow("apps.port", .text, "", "port that apps reach; 0: any free one; empty: apps are not served"),
         SettingRow(
             "apps.certificate", .file, "", "PEM file with the certificate for apps and what leads to a root"),
         SettingRow("apps.key", .secretFile, "", "PEM file with its private key, without a passphrase"),

@@ -97,6 +97,10 @@ public enum AccountBook {
         }
     }
 
+    public static func isThere(_ account: String, on connection: Connection) throws -> Bool {
+        try !connection.query("SELECT FROM drover.account WHERE account = $1", [.text(account)]).isEmpty
+    }
+
     /// Whether somebody can log in who may give others their roles, or has a link to.
     public static func hasAdministrator(on connection: Connection) throws -> Bool {
         try connection.query(

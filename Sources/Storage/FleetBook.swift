@@ -29,6 +29,16 @@ public enum FleetBook {
             [.text(fleet), .text(kind), .text(vehicle)])
     }
 
+    /// Those of them that nobody has registered and that have never reported.
+    public static func unknown(_ vehicles: [String], kind: String, on connection: Connection) throws -> [String] {
+        try connection.query(
+            """
+            SELECT asked.vehicle FROM unnest($1::text[]) WITH ORDINALITY AS asked(vehicle, place)
+            WHERE NOT EXISTS (SELECT FROM drover.vehicle v WHERE v.vehicle = asked.vehicle AND v.kind = $2) ORDER BY place
+            """, [.textArray(vehicles), .text(kind)]
+        ).map { try $0.text(0)! }
+    }
+
     /// False: it was not in it.
     public static func take(_ vehicle: String, kind: String, from fleet: String, on connection: Connection) throws
         -> Bool

@@ -70,9 +70,7 @@ public enum RideReads {
     }
 
     private static func settings(_ campus: String, text: String) throws -> CampusSettings? {
-        let decoded = try unsafe Array(text.utf8).withUnsafeBytes { value in
-            try unsafe Array(campus.utf8).withUnsafeBytes { key in try unsafe RideRecords.decode(value, key: key) }
-        }
+        let decoded = try unsafe TickOr(Array(text.utf8), key: Array(campus.utf8), RideRecords.decode)
         guard case .record(let said) = decoded, case .campus(let settings) = said.kind else { return nil }
         return settings
     }

@@ -17,21 +17,30 @@ public struct StatusReads: Sendable {
     public let nowMs: Int64
     public let migration: Int
     public let bytes: Int64
-    public let clocks: [Clock]
-    public let outbox, events, mail, messages, reports, forwards: Waiting
-    public let outboxRefused, rejectedOfDay, refusedOfDay, reportsFailedOfDay: Int
+    // Nil below: the login does not see all rows.
+    public let clocks: [Clock]?
+    public let outbox, events, mail, messages, reports, forwards: Waiting?
+    public let outboxRefused, rejectedOfDay, refusedOfDay, reportsFailedOfDay: Int?
     /// Services of others that are left alone, with their last fault.
-    public let resting: [(service: String, fault: String)]
-    public let openAlerts, silentVehicles: Int
+    public let resting: [(service: String, fault: String)]?
+    public let openAlerts, silentVehicles: Int?
 
-    /// As a login that may read all of it: the owner's.
+    /// The owner's login sees all of it. Precondition: `connection` is in a transaction.
     public init(on connection: Connection) throws {
-        func waiting(_ table: String, _ time: String, _ condition: String) throws -> Waiting {
-            let row = try connection.query("SELECT count(*), min(\(time)) FROM drover.\(table) WHERE \(condition)")[0]
-            return Waiting(count: try row.int(0)!, oldestMs: try row.timestampMs(1))
+        func seen<R>(_ table: String, _ read: () throws -> R) throws -> R? {
+            try StatusReads.seen(table, on: connection, read)
         }
-        func count(_ table: String, _ condition: String) throws -> Int {
-            try connection.query("SELECT count(*) FROM drover.\(table) WHERE \(condition)")[0].int(0)!
+        func waiting(_ table: String, _ time: String, _ condition: String) throws -> Waiting? {
+            try seen(table) {
+                let row = try connection.query(
+                    "SELECT count(*), min(\(time)) FROM drover.\(table) WHERE \(condition)")[0]
+                return Waiting(count: try row.int(0)!, oldestMs: try row.timestampMs(1))
+            }
+        }
+        func count(_ table: String, _ condition: String) throws -> Int? {
+            try seen(table) {
+                try connection.query("SELECT count(*) FROM drover.\(table) WHERE \(condition)")[0].int(0)!
+            }
         }
         let head = try connection.query(
             """
@@ -40,12 +49,14 @@ public struct StatusReads: Sendable {
             """)[0]
         nowMs = try head.timestampMs("now")!
         (migration, bytes) = (try head.int("migration") ?? 0, Int64(try head.int("bytes")!))
-        clocks = try connection.query(
-            """
-            SELECT topic, CASE WHEN bool_and(clock_at IS NOT NULL) THEN min(clock_at) END AS oldest
-            FROM drover.partition_progress GROUP BY topic ORDER BY topic
-            """
-        ).map { Clock(topic: try $0.text(0)!, oldestMs: try $0.timestampMs(1)) }
+        clocks = try seen("partition_progress") {
+            try connection.query(
+                """
+                SELECT topic, CASE WHEN bool_and(clock_at IS NOT NULL) THEN min(clock_at) END AS oldest
+                FROM drover.partition_progress GROUP BY topic ORDER BY topic
+                """
+            ).map { Clock(topic: try $0.text(0)!, oldestMs: try $0.timestampMs(1)) }
+        }
         outbox = try waiting("outbox", "made_at", "refused IS NULL")
         outboxRefused = try count("outbox", "refused IS NOT NULL")
         events = try waiting("notice_event", "told_at", "true")
@@ -55,15 +66,42 @@ public struct StatusReads: Sendable {
         reports = try waiting("report_run", "try_at", "state = 'waiting' AND try_at <= now()")
         reportsFailedOfDay = try count("report_run", "state = 'failed' AND due_at > now() - interval '1 day'")
         forwards = try waiting("forward", "made_at", "state = 'waiting'")
-        rejectedOfDay = try connection.query(
-            """
-            SELECT coalesce(sum(records), 0)::bigint FROM drover.rejected
-            WHERE pushed_at > now() - interval '1 day' AND retried_at IS NULL
-            """)[0].int(0)!
-        resting = try connection.query(
-            "SELECT service, coalesce(fault, '') FROM drover.outside_service WHERE open_until > now() ORDER BY service"
-        ).map { (try $0.text(0)!, try $0.text(1)!) }
+        rejectedOfDay = try seen("rejected") {
+            try connection.query(
+                """
+                SELECT coalesce(sum(records), 0)::bigint FROM drover.rejected
+                WHERE pushed_at > now() - interval '1 day' AND retried_at IS NULL
+                """)[0].int(0)!
+        }
+        resting = try seen("outside_service") {
+            try connection.query(
+                """
+                SELECT service, coalesce(fault, '') FROM drover.outside_service WHERE open_until > now()
+                ORDER BY service
+                """
+            ).map { (try $0.text(0)!, try $0.text(1)!) }
+        }
         openAlerts = try count("alert", "state IN ('open', 'due_soon')")
         silentVehicles = try count("vehicle", "last_reading_at < now() - interval '1 day'")
+    }
+
+    /// What was read; nil: the login may not read the table, or a rule keeps rows of it back.
+    private static func seen<R>(_ table: String, on connection: Connection, _ read: () throws -> R) throws -> R? {
+        try connection.execute("SAVEPOINT seen")
+        do {
+            let isWhole = try connection.query(
+                """
+                SELECT NOT row_security_active('drover.\(table)'::regclass) OR EXISTS (
+                    SELECT FROM pg_policies CROSS JOIN unnest(roles) AS role
+                    WHERE schemaname = 'drover' AND tablename = '\(table)' AND cmd IN ('ALL', 'SELECT') AND qual = 'true'
+                        AND CASE role WHEN 'public' THEN true ELSE pg_has_role(session_user, role, 'MEMBER') END)
+                """)[0].bool(0)!
+            let found = try read()
+            try connection.execute("RELEASE SAVEPOINT seen")
+            return isWhole ? found : nil
+        } catch let error as PostgresError where error.sqlState == PostgresError.noRight {
+            try connection.execute("ROLLBACK TO SAVEPOINT seen")
+            return nil
+        }
     }
 }

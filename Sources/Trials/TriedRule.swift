@@ -33,6 +33,15 @@ public struct TriedRule: Sendable {
         return RuleSet(models, machines: rules.machines.mapValues(ours).filter { !$0.value.isEmpty })
     }
 
+    /// What is wrong with it over one of these sets; nil: nothing.
+    public func contradiction(over timeline: RuleTimeline) -> Threshold.Contradiction? {
+        for entry in timeline.entries {
+            let standing = entry.rules.models[model]?.first { $0.field == .parameter(parameter) }
+            if let found = rule(standing)?.contradictions.first { return found }
+        }
+        return nil
+    }
+
     /// Nil: there is no rule, and none is tried.
     func rule(_ standing: Threshold?) -> Threshold? {
         var rule: Threshold

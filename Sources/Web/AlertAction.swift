@@ -15,11 +15,12 @@ enum AlertAction {
         try action(story, fields, account, nowMs, .acknowledgement(alert: story.id))
     }
 
+    /// Of two silences of one scope the later one counts: one of no hours ends the one in force.
     static func silence(
         _ story: AlertStory, _ fields: Fields, by account: String, nowMs: Int64
     ) throws(Fault) -> Action {
-        guard let hours = fields["hours"].flatMap({ Int64($0) }), (1...720).contains(hours) else {
-            throw Fault(text: "A silence lasts from 1 to 720 hours.")
+        guard let hours = fields["hours"].flatMap({ Int64($0) }), (0...720).contains(hours) else {
+            throw Fault(text: "A silence lasts from 1 to 720 hours; 0 ends it.")
         }
         guard let parameter = story.machineParameter else {
             throw Fault(text: "This parameter cannot be silenced.")

@@ -18,7 +18,7 @@ struct AlertPage {
     let waiting: Waiting?
     let nowMs: Int64
 
-    enum Waiting: String { case acknowledgement, silence }
+    enum Waiting: String { case acknowledgement, silence, end }
 
     func html(series: [MachineView.Series], span: Range<Int64>) -> String {
         """
@@ -44,6 +44,8 @@ struct AlertPage {
             "<p role=\"status\" class=\"soon\">Your acknowledgement is on its way. It shows here as soon as it counts.</p>"
         case .silence where story.silencedUntilMs == nil:
             "<p role=\"status\" class=\"soon\">Your silence is on its way. It shows here as soon as it counts.</p>"
+        case .end where story.silencedUntilMs != nil:
+            "<p role=\"status\" class=\"soon\">The end of the silence is on its way. If it stays, somebody has silenced more than this parameter of this machine: <code>drover alert silence --help</code> says how that is ended.</p>"
         default: ""
         }
     }
@@ -85,11 +87,16 @@ struct AlertPage {
         return pairs.compactMap { name, text in text.map { "<dt>\(name)</dt><dd>\($0)</dd>" } }.joined(separator: "\n")
     }
 
-    /// How long before and after it is looked at.
+    /// How long it is looked at.
     static func span(_ story: AlertStory, nowMs: Int64) -> Range<Int64> {
         let endMs = max(story.alert.resolvedMs ?? nowMs, story.alert.worstAtMs)
-        let end = min(endMs, story.alert.worstAtMs + 7 * UTC.msPerDay) + aroundMs
-        return min(story.alert.sinceMs, story.alert.openedMs) - aroundMs..<end
+        let (from, until) = (
+            min(story.alert.sinceMs, story.alert.openedMs), min(endMs, story.alert.worstAtMs + 7 * UTC.msPerDay)
+        )
+        // As much as it is long: a short one would be a stroke at the edge of half a day.
+        let around = min(max(until - from, 3_600_000), aroundMs)
+        // Nothing is known of what is to come; one that is opened this moment has some width, too.
+        return from - around..<max(min(until + around, nowMs), from)
     }
 
     static func pieceS(_ span: Range<Int64>) -> Int64 {
@@ -103,11 +110,11 @@ struct AlertPage {
         let chart = LineChart(
             title: "\(series.name), \(unit)",
             points: series.points.map { LineChart.Point(ms: $0.ms, least: shown($0.least), most: shown($0.most)) },
-            limits: series.limits.map { LineChart.Limit(shown($0.value), $0.kind) }, span: span,
+            limits: story.limits.map { LineChart.Limit(shown($0.value), $0.kind) }, span: span,
             gapMs: max(3 * 3_600_000, 3_000 * AlertPage.pieceS(span)), clock: caller.clock.minute)
         guard let svg = chart.svg else { return "" }
         return
-            "<div class=\"charts\"><figure><figcaption>\(HTMLText.escaped(chart.title))</figcaption>\(svg)</figure></div>"
+            "<div class=\"charts one\"><figure><figcaption>\(HTMLText.escaped(chart.title))</figcaption>\(svg)</figure></div>"
     }
 
     private var readings: String {
@@ -129,16 +136,32 @@ struct AlertPage {
             "<input type=\"hidden\" name=\"\(FormGuard.field)\" value=\"\(caller.mark)\"><input type=\"hidden\" name=\"id\" value=\"\(AlertAction.newID())\">"
         let options = AlertPage.silences.map { "<option value=\"\($0.hours)\">\($0.text)</option>" }.joined()
         let address = "/alerts/\(Address.escaped(story.id))"
-        return """
-            <div class="beside">
+        let silenceHidden = hidden.replacing("name=\"id\" value=\"", with: "name=\"id\" value=\"s")
+        let seen =
+            story.acknowledgement != nil || waiting == .acknowledgement
+            ? ""
+            : """
             <form class="fields" method="post" action="\(address)/acknowledge"><h2>I have seen it</h2>\(hidden)
             <label for="seen-note">Note, if you like</label><input id="seen-note" name="note" type="text" maxlength="500" autocomplete="off">
             <button>Acknowledge</button></form>
-            <form class="fields" method="post" action="\(address)/silence"><h2>Tell nobody for a while</h2>\(hidden.replacing("name=\"id\" value=\"", with: "name=\"id\" value=\"s"))
-            <label for="hours">For</label><select id="hours" name="hours">\(options)</select>
-            <label for="silence-note">Why</label><input id="silence-note" name="note" type="text" maxlength="500" autocomplete="off">
-            <button>Silence this parameter of this machine</button></form>
-            </div>
             """
+        let isOnItsWay =
+            waiting == .silence ? story.silencedUntilMs == nil : waiting == .end && story.silencedUntilMs != nil
+        let silence =
+            isOnItsWay
+            ? "<p><a href=\"\(address)\">Look again</a></p>"
+            : story.silencedUntilMs.map { until in
+                """
+                <form class="fields" method="post" action="\(address)/silence"><h2>It is silenced until \(caller.clock.html(until))</h2>\(silenceHidden)
+                <input type="hidden" name="hours" value="0">
+                <button>End the silence</button></form>
+                """
+            } ?? """
+                <form class="fields" method="post" action="\(address)/silence"><h2>Tell nobody for a while</h2>\(silenceHidden)
+                <label for="hours">For</label><select id="hours" name="hours">\(options)</select>
+                <label for="silence-note">Why</label><input id="silence-note" name="note" type="text" maxlength="500" autocomplete="off">
+                <button>Silence this parameter of this machine</button></form>
+                """
+        return "<div class=\"beside\">\n\(seen)\n\(silence)\n</div>"
     }
 }

@@ -71,8 +71,9 @@ extension FleetSite {
             } catch {
                 return .problem(422, type: "form", detail: "\(error)")
             }
+            let waiting = said == .silence && fields["hours"] == "0" ? AlertPage.Waiting.end : said
             return uploads.refusal(upload)
-                ?? .seeOther("/alerts/\(Address.escaped(story.id))?said=\(said.rawValue)")
+                ?? .seeOther("/alerts/\(Address.escaped(story.id))?said=\(waiting.rawValue)")
         }
     }
 }

@@ -55,6 +55,6 @@ struct AlertsPage {
                     caller.clock.html(alert.openedMs),
                     [seen ?? "not yet", silenced].compactMap { $0 }.joined(separator: "<br>"), alert.advice,
                 ]
-            }, empty: "")
+            }, empty: "", narrow: .cards)
     }
 }

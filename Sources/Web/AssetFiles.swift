@@ -43,7 +43,7 @@ public struct AssetFiles: Sendable {
     private static let names = [
         "pages.css", "map.js", "live.js", "drive.js", "scan.js", "fleet-map.js", "alerts.js", "replay.js",
         "waiting.js", "push.js", "push-worker.js", "field.js", "campus.js", "ride.js",
-        "surveys.css", "taxa.js", "sightings.js", "survey-form.js",
+        "surveys.css", "names.js", "sightings.js", "survey-form.js",
         "tours.css", "tour-map.js", "tours.js", "tour-preview.js",
         "leaflet/leaflet.css", "leaflet/leaflet.js", "leaflet/images/layers.png",
         "leaflet/images/layers-2x.png", "leaflet/images/marker-icon.png", "leaflet/images/marker-icon-2x.png",

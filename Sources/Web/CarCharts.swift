@@ -19,14 +19,13 @@ struct CarCharts {
 
     var html: String {
         let span = trip.trip.startMs..<max(trip.trip.endMs, trip.trip.startMs + 1)
-        let settings = trip.settings ?? .standard
+        // Of a car that nobody owns nobody has said what is too much.
+        let settings = trip.settings
+        let voltages = settings.map { [$0.number(.voltageLowV), $0.number(.voltageHighV)] }
         let charts: [(Signal, String, [Int64])] = [
-            (.speed, "Speed", [settings.speedLimitMilliKmh]), (.rpm, "Engine speed", []),
-            (.coolant, "Coolant temperature", [settings.coolantLimitMilliC]),
-            (
-                .voltage, "Control module voltage",
-                [settings.number(.voltageLowV), settings.number(.voltageHighV)]
-            ),
+            (.speed, "Speed", settings.map { [$0.speedLimitMilliKmh] } ?? []), (.rpm, "Engine speed", []),
+            (.coolant, "Coolant temperature", settings.map { [$0.coolantLimitMilliC] } ?? []),
+            (.voltage, "Control module voltage", voltages ?? []),
         ]
         let figures = charts.compactMap { signal, name, limits -> String? in
             let unit = ShownValue(0, unit: signal.row.unit, in: caller.shownUnits).unit

@@ -5,7 +5,7 @@ internal import Reports
 internal import Secrets
 internal import Storage
 
-/// Dealers ask for machines by serial number; owners confirm, and end it.
+/// Dealers ask for machines by their ids; owners confirm, and end it.
 public struct DealerSite: Sendable {
     static let roles: Set<Role> = [.dealer, .farmer, .fleetManager, .administrator]
     private let door: Door
@@ -44,7 +44,7 @@ public struct DealerSite: Sendable {
         let vehicle = (fields["vehicle"] ?? "").filter { $0 != " " }
         guard VehicleID.isValid(vehicle.utf8) else {
             return try page(
-                caller, .fault("A serial number is 1 to 64 letters, digits, -, _ or ."), connection, status: 422)
+                caller, .fault("A machine's id is 1 to 64 letters, digits, -, _ or ."), connection, status: 422)
         }
         let text = """
             The dealer \(caller.account) asks to look after your machine \(vehicle): to see it and to be told of its alerts.
@@ -84,7 +84,10 @@ public struct DealerSite: Sendable {
             ? "<h2>Ask for a machine</h2>"
                 + FormPage.form(
                     "/dealers/ask",
-                    [.hidden(FormGuard.field, caller.mark), .input("vehicle", "Serial number", "text", "", "off")],
+                    [
+                        .hidden(FormGuard.field, caller.mark),
+                        .input("vehicle", "Machine's id, as its owner sees it under Vehicles", "text", "", "off"),
+                    ],
                     "Ask its owner") : ""
         let table = HTMLText.table(
             caption: "Dealers of machines",
@@ -94,7 +97,7 @@ public struct DealerSite: Sendable {
                     one.vehicle, one.dealerName.isEmpty ? one.dealer : "\(one.dealerName) (\(one.dealer))",
                     FormPage.time(one.askedMs), state(one), buttons(one, caller.mark),
                 ]
-            }, empty: "No dealer has asked for a machine.")
+            }, empty: "No dealer has asked for a machine.", narrow: .cards)
         var response = PageShell(caller: caller, assets: assets).page(
             "dealers", at: "/dealers", main: FormPage.main("Dealers", notice, form + table))
         response.status = status

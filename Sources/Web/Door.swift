@@ -14,6 +14,11 @@ struct PageCaller: Sendable {
     let zone: String
     let session: Token
 
+    /// Sees machines only because their owners let them, perhaps without what was before.
+    var seesAsDealer: Bool {
+        roles.contains(.dealer) && roles.isDisjoint(with: [.farmer, .fleetManager, .administrator])
+    }
+
     /// What its forms hold in `FormGuard.field`, and its scripts in the header `X-Drover-Form`.
     var mark: String { FormGuard.mark(session) }
 

@@ -6,7 +6,7 @@ internal import Wire
 /// The form of a survey: for surveyors who enter one, and for reviewers who correct one. Names of fields are the paths of
 /// docs/survey-records.md; without script they are taken as they are, with some rows.
 enum EntryForm {
-    static let scripts = ["taxa.js", "survey-form.js"]
+    static let scripts = ["names.js", "survey-form.js"]
     /// Rows of sightings without script.
     private static let plainRows = 5
 
@@ -52,7 +52,7 @@ enum EntryForm {
         return """
             <fieldset class="row" data-row="sightings"><legend>Sighting <span class="number">\(n)</span></legend>
             <div class="grid">
-            \(field(at + "species", "Species", .text, "list=\"taxa\" data-taxa"))
+            \(field(at + "species", "Species", .text, "list=\"taxa\""))
             \(field(at + "count", "Count", .whole, "max=\"1000000\""))
             \(field(at + "time", "Time", .time))
             \(field(at + "section", "Section"))
@@ -132,7 +132,7 @@ enum EntryForm {
             <div id="surveyors">\(surveyor("1"))</div><template id="surveyors-row">\(surveyor("0"))</template>
             <p class="tools" hidden><button type="button" class="quiet add" data-list="surveyors">Add a surveyor</button></p>
             \(field("comments", "Comments on the whole survey", .lines))
-            <datalist id="taxa"></datalist><datalist id="behaviours">\(behaviours)</datalist>
+            <datalist id="taxa" data-names="/sightings/names?search="></datalist><datalist id="behaviours">\(behaviours)</datalist>
             <datalist id="protocols"><option value="pollard-walk"></datalist>
             """
     }

@@ -63,7 +63,10 @@ struct FirstPage {
     /// Which ones, and what to do, is on the page of alerts.
     private func alerts(_ map: FleetMap) -> String {
         let count = map.vehicles.reduce(0) { $0 + $1.openAlerts }
-        guard count > 0 else { return "<h2>Alerts</h2>\n<p class=\"empty\">No alert is open.</p>" }
+        guard count > 0 else {
+            return
+                "<h2>Alerts</h2>\n<p class=\"empty\">\(caller.seesAsDealer ? "No alert is open of those that you see: without a machine's past, alerts from before you were confirmed stay with its owner." : "No alert is open.")</p>"
+        }
         let critical = map.vehicles.filter { $0.severity == "critical" }.count
         let worst =
             critical == 0
@@ -74,7 +77,7 @@ struct FirstPage {
     }
 
     private func vehicleTable(_ vehicles: [VehicleRow], of count: Int) -> String {
-        let isDriver = has([.driver])
+        let (isDriver, isDealer) = (has([.driver]), caller.seesAsDealer)
         let table = HTMLText.table(
             caption: "Vehicles",
             headers: [
@@ -91,10 +94,14 @@ struct FirstPage {
                     "<a href=\"\(path)\">\(HTMLText.escaped(name))</a>"
                         + (vehicle.name == nil
                             ? "" : "<br><span class=\"soft\">\(HTMLText.escaped(vehicle.vehicle))</span>"),
-                    vehicle.lastMs.map(caller.clock.html) ?? "never", String(vehicle.openAlerts), vehicle.kind,
+                    vehicle.lastMs.map(caller.clock.html) ?? (isDealer ? "not since you look after it" : "never"),
+                    String(vehicle.openAlerts), vehicle.kind,
                     vehicle.model, vehicle.isDisabled ? "disabled" : "in use",
                 ] + (isDriver ? [drive] : [])
-            }, empty: "You see no vehicle yet. Who runs the fleet says which ones are yours.")
+            },
+            empty: isDealer
+                ? "You look after no machine yet. Ask for one by its id under Dealers: you see it when its owner has confirmed."
+                : "You see no vehicle yet. Who runs the fleet says which ones are yours.", narrow: .cards)
         return table
             + (count > vehicles.count && vehicles.count == Int(FirstPage.vehiclesMax)
                 ? "\n<p>There are more: <a href=\"/map\">search them on the map</a>.</p>" : "")

@@ -58,9 +58,12 @@ struct NoticePage {
         }
         func severity(_ name: String, _ label: String) -> [FormPage.Field] {
             [
-                .choice("\(name)_manner", "\(label) alerts", manners, form.manners[name] ?? ""),
-                .boxes("\(name)_channel", "\(label) alerts by", ways, form.channels[name] ?? []),
+                .choice("\(name)_manner", "\(label) alerts", manners, form.manners[name] ?? "")
             ]
+                + (ways.isEmpty
+                    // What was chosen, or is the standard, stays for the day when there is a way.
+                    ? (form.channels[name] ?? []).sorted().map { .hidden("\(name)_channel", $0) }
+                    : [.boxes("\(name)_channel", "\(label) alerts by", ways, form.channels[name] ?? [])])
         }
         func flag(_ name: String, _ legend: String, _ text: String, _ isOn: Bool) -> FormPage.Field {
             .boxes(name, legend, [(value: "1", text: text)], isOn ? ["1"] : [])
@@ -86,7 +89,13 @@ struct NoticePage {
                     "repeat_h", "Tell again what nobody has acknowledged, first after hours (0: never)",
                     form.repeatHours, "off"),
             ] + flags
+        let none =
+            ways.isEmpty
+            ? "<p class=\"warning\">Nobody can be told yet: there is neither mail nor push nor a webhook here. Whoever runs this "
+                + "installation sets one up first: mail by <code>mail.server</code>, or webhooks and pushes (docs/notices.md, “For operators”). "
+                + "What you choose here holds from then on.</p>" : ""
         return """
+            \(none)
             <p>You are told of alerts of your vehicles: as owner, driver or dealer, each of what is for you. Times are those of \
             \(HTMLText.escaped(caller.clock.zone)), units \(HTMLText.escaped(caller.units)): both are on <a href="/account">your account</a>.</p>
 

@@ -85,7 +85,7 @@ struct OverviewPage {
                     link(vehicle), String(vehicle.openAlerts),
                     vehicle.severity.map { "<span class=\"\($0)\">\($0)</span>" },
                 ]
-            }, empty: "No alert is open.")
+            }, empty: "No alert is open.", narrow: .cards)
     }
 
     private var silent: String {

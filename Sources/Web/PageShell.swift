@@ -9,7 +9,7 @@ struct PageShell {
     typealias Page = (path: String, name: String, roles: Set<Role>, about: String)
     private static let pages: [Page] = [
         ("/map", "Map", FleetSite.viewers, "where each vehicle is and what it does"),
-        ("/vehicles", "Vehicles", FleetSite.viewers, "find a vehicle, add one, change what is known of it"),
+        ("/vehicles", "Vehicles", FleetSite.viewers, "find a vehicle; what it says, its alerts and services"),
         ("/alerts", "Alerts", FleetSite.viewers, "what is wrong with which vehicle, why, and what to do"),
         ("/trips", "Trips", FleetSite.drivers, "the trips of a day, on the map and in figures"),
         ("/fleet", "Overview", FleetSite.drivers, "a day or week of the fleet beside the one before"),
@@ -26,7 +26,7 @@ struct PageShell {
         ("/tours", "Tours", TourPanel.rangers, "make and publish trail tours; how often they were visited"),
         ("/notices", "Notices", NoticeSite.people, "what you are told of alerts, how and when, and what became of it"),
         ("/queries", "Queries", QuerySite.readers, "questions that come with Drover, with their answers to take along"),
-        ("/settings", "Settings", Site.fleetReaders, "switches, limits and fuel price of your drives"),
+        ("/settings", "Settings", Site.fleetReaders, "limits and fuel price; units and time zone of pages"),
         ("/dealers", "Dealers", DealerSite.roles, "which dealer sees which machine"),
         ("/administration", "Administration", [.administrator], "accounts, roles and fleets"),
     ]

@@ -10,13 +10,18 @@ struct PublicShell {
 
     let assets: AssetFiles
 
-    func page(_ title: String, styles: [String] = [], scripts: [String] = [], main: String) -> Response {
+    /// - Parameter link: what the navigation has.
+    func page(
+        _ title: String, styles: [String] = [], scripts: [String] = [],
+        link: (path: String, name: String) = ("/login", "Log in"),
+        main: String
+    ) -> Response {
         let links = (styles + ["pages.css"]).map { "<link rel=\"stylesheet\" href=\"\(assets.address($0))\">" }
         let loads = scripts.map { "<script defer src=\"\(assets.address($0))\"></script>" }
         let body = """
             <a class="skip" href="#main">To the content</a>
             <header class="site"><a class="name" href="/">Drover</a>
-            <nav aria-label="Pages"><ul><li><a href="/login">Log in</a></li></ul></nav>
+            <nav aria-label="Pages"><ul><li><a href="\(link.path)">\(link.name)</a></li></ul></nav>
             </header>
             <main id="main" tabindex="-1">
             \(main)

@@ -51,7 +51,8 @@ public final class ReportSite: Sendable {
             let page = ReportPage(
                 reports: Report.all.filter { !$0.roles.isDisjoint(with: caller.roles) }, fleets: fleets, caller: caller,
                 request: request, asked: asked, found: found, nowMs: Clock.nowMs())
-            var response = PageShell(caller: caller, assets: assets).page("reports", at: "/reports", main: page.html)
+            var response = PageShell(caller: caller, assets: assets).page(
+                "reports", at: "/reports", scripts: ["names.js"], main: page.html)
             if case .fault = found { response.status = 400 }
             return response
         }

@@ -56,7 +56,7 @@ struct SchedulePage {
     private func when(_ one: ScheduleSight.Schedule) -> String {
         let fields = one.cron.split(separator: " ")
         let days = SchedulePage.days.first { $0.cron == fields.dropFirst(2).joined(separator: " ") }
-        let zone = one.zone == caller.clock.zone ? "" : ", \(one.zone)"
+        let zone = ", \(one.zone)"
         guard let days, fields.count == 5, let minute = Int64(fields[0]), let hour = Int64(fields[1]) else {
             return one.cron + zone
         }

@@ -17,34 +17,37 @@ public struct ScheduleSite: Sendable {
 
     public func add(to router: inout Router) {
         router.add("GET", "/reports/schedules") { request in
-            door.page(request, for: ReportSite.readers) { try page($0, nil, $1) }
+            door.page(request, for: ReportSite.readers) { caller, connection in
+                let said = request.query["said"].flatMap { ScheduleSite.said[$0] }
+                return try page(caller, said.map { .done($0) }, connection)
+            }
         }
         router.add("GET", "/reports/schedules/{schedule}/{due}") { request in
             door.page(request, for: ReportSite.readers) { _, connection in try file(request, connection) }
         }
         router.add("POST", "/reports/schedules/add") { request in door.form(request, for: ReportSite.readers, add) }
         router.add("POST", "/reports/schedules/on") { request in
-            deed(request, "It is on. What fell due meanwhile is not caught up.") { id, _, connection in
+            deed(request, "on") { id, _, connection in
                 try ScheduleSight.switched(id, on: true, on: connection)
             }
         }
         router.add("POST", "/reports/schedules/off") { request in
-            deed(request, "It is off.") { id, _, connection in
+            deed(request, "off") { id, _, connection in
                 try ScheduleSight.switched(id, on: false, on: connection)
             }
         }
         router.add("POST", "/reports/schedules/end") { request in
-            deed(request, "It is gone, with its runs.") { id, _, connection in
+            deed(request, "end") { id, _, connection in
                 try ScheduleSight.end(id, on: connection)
             }
         }
         router.add("POST", "/reports/schedules/run") { request in
-            deed(request, "It is made now; open this page again in a moment.") { id, _, connection in
+            deed(request, "run") { id, _, connection in
                 try ScheduleSight.ask(id, on: connection)
             }
         }
         router.add("POST", "/reports/schedules/mail") { request in
-            deed(request, "The revised report is mailed.") { id, fields, connection in
+            deed(request, "mail") { id, fields, connection in
                 guard let dueS = fields["due"].flatMap({ Int64($0) }), let dueMs = ScheduleSite.ms(dueS) else {
                     return false
                 }
@@ -52,6 +55,13 @@ public struct ScheduleSite: Sendable {
             }
         }
     }
+
+    /// A page that is loaded again asks for nothing twice.
+    private static let said = [
+        "on": "It is on. What fell due meanwhile is not caught up.", "off": "It is off.",
+        "end": "It is gone, with its runs.",
+        "run": "It is made now: come back to this page in a moment.", "mail": "The revised report is mailed.",
+    ]
 
     private static func ms(_ seconds: Int64) -> Int64? {
         let (ms, isTooMuch) = seconds.multipliedReportingOverflow(by: 1_000)
@@ -68,7 +78,7 @@ public struct ScheduleSite: Sendable {
                     caller, .fault("That cannot be done: it is not yours, or was done a moment ago."), connection,
                     status: 409)
             }
-            return try page(caller, .done(done), connection)
+            return .seeOther("/reports/schedules?said=" + done)
         }
     }
 

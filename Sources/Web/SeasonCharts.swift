@@ -31,7 +31,7 @@ struct SeasonCharts {
             ]
         }
         return """
-            <h2>Flight curve of \(season.year)</h2>
+            <h2 id="flight-curve">Flight curve of \(season.year)</h2>
             <p id="curve">Index \(number(curve.index)) individuals × weeks (trapezoid rule)\
             \(curve.meanWeek.map { ", mean week \(number($0))" } ?? ""). All walks of the year that fit the site, place and surveyor count, \
             those that did not find it as 0\(season.sites > 1 ? "; of \(season.sites) sites together" : "").</p>
@@ -57,7 +57,7 @@ struct SeasonCharts {
             clock: { UTC.dateText($0) }
         ).svg
         return """
-            <h2>By week</h2>
+            <h2 id="weeks">By week</h2>
             <div class="charts"><figure>\(chart ?? "")<figcaption>Individuals by week, by the surveyors’ clocks</figcaption></figure></div>
             <details><summary>The weeks as a table</summary>
             \(HTMLText.table(

@@ -48,14 +48,14 @@ struct SightingPage {
             ? field("surveyor", "Surveyor’s name", "text", "maxlength=\"200\"") : ""
         return """
             <form class="filter" method="get" action="/sightings" role="search" id="question">
-            \(field("taxon", "Species, genus or family", "text", "maxlength=\"200\" list=\"taxa\" autocomplete=\"off\" data-taxa"))
+            \(field("taxon", "Species, genus or family", "text", "maxlength=\"200\" list=\"taxa\" autocomplete=\"off\""))
             \(field("from", "Seen from (day, UTC)", "date", ""))
             \(field("to", "and before", "date", ""))
             \(field("site", "Site", "text", "maxlength=\"64\" list=\"sites\""))
             \(field("behaviour", "Behaviour", "text", "maxlength=\"200\" list=\"behaviours\""))
             \(surveyor)
             \(field("box", "Place: south,west,north,east in degrees", "text", "maxlength=\"100\""))
-            <datalist id="taxa"></datalist><datalist id="sites">\(known)</datalist><datalist id="behaviours">\(behaviours)</datalist>
+            <datalist id="taxa" data-names="/sightings/names?search="></datalist><datalist id="sites">\(known)</datalist><datalist id="behaviours">\(behaviours)</datalist>
             \(kept)
             <button>Show</button>
             </form>
@@ -88,7 +88,7 @@ struct SightingPage {
         ]
         let links = files.map { name, more in "<li><a href=\"\(address("/sightings/export", more))\">\(name)</a></li>" }
         return """
-            <h2>Take them away</h2>
+            <h2 id="files">Take them away</h2>
             <p class="soft">Exactly what is asked above, as far as you may see it\(asked.sight.contains(.places) || asked.reader == .surveyor
                 ? "" : ": sensitive species have the middle of a cell of 0.1°, and nobody is named").</p>
             <ul class="links">\(links.joined())</ul>
@@ -107,6 +107,7 @@ struct SightingPage {
         ].map { "<li>\($0.0) <b>\($0.1)</b></li>" }.joined()
         return """
             <ul class="tiles" id="totals">\(tiles)</ul>
+            \(parts(figures))
             \(map(base))
             \(season.map(SeasonCharts(caller: caller).curve) ?? "")
             \(SeasonCharts(caller: caller).weeks(figures.weeks))
@@ -114,6 +115,17 @@ struct SightingPage {
             \(species(figures.species))
             \(list)
             """
+    }
+
+    /// On a phone the page is many screens long. Tables have ids of their captions.
+    private func parts(_ figures: SightingExport.Figures) -> String {
+        let parts: [(id: String, name: String, isThere: Bool)] = [
+            ("where", "Where", grid?.cells.isEmpty == false), ("flight-curve", "Flight curve", season != nil),
+            ("weeks", "By week", !figures.weeks.isEmpty), ("species", "Species", true),
+            ("the-sightings--newest-first", "The sightings", !rows.isEmpty), ("files", "Take them away", true),
+        ]
+        let links = parts.filter(\.isThere).map { "<li><a href=\"#\($0.id)\">\($0.name)</a></li>" }
+        return "<nav aria-label=\"On this page\"><ul class=\"links\">\(links.joined())</ul></nav>"
     }
 
     private func map(_ base: BaseMap) -> String {

@@ -111,7 +111,7 @@ public final class SightingSite: Sendable {
     private func page(_ page: SightingPage, _ caller: PageCaller, status: Int = 200) -> Response {
         var response = PageShell(caller: caller, assets: assets).page(
             "sightings", at: "/sightings", styles: BaseMap.styles + ["surveys.css"],
-            scripts: BaseMap.scripts + ["taxa.js", "sightings.js"], main: page.html(base))
+            scripts: BaseMap.scripts + ["names.js", "sightings.js"], main: page.html(base))
         response.status = status
         return response
     }
@@ -152,12 +152,12 @@ public final class SightingSite: Sendable {
         return Response.json(
             JSONValue.object([
                 (
-                    "taxa",
+                    "names",
                     .list(
-                        matches.map {
-                            .object([
-                                ("name", .text($0.accepted)), ("given", .text($0.given)), ("rank", .text($0.rank)),
-                            ])
+                        matches.flatMap { match in
+                            [match.accepted, match.given].map {
+                                .object([("name", .text($0)), ("about", .text(match.rank))])
+                            }
                         })
                 )
             ]).rendered())

@@ -99,8 +99,8 @@ struct ThresholdForm {
     private var removal: String {
         guard standing != nil else { return "" }
         return of.vehicle == nil
-            ? "<button name=\"do\" value=\"remove\" formnovalidate>Remove this parameter</button>"
-            : "<button name=\"do\" value=\"remove\" formnovalidate>Go back to its model's rule</button>"
+            ? "<button class=\"quiet\" name=\"do\" value=\"remove\" formnovalidate>Remove this parameter</button>"
+            : "<button class=\"quiet\" name=\"do\" value=\"remove\" formnovalidate>Go back to its model's rule</button>"
     }
 
     private var inputs: String {

@@ -69,7 +69,8 @@ extension FleetSite {
         }
         return shell(caller).page(
             "trips of \(date.text)", at: "/trips", styles: BaseMap.styles,
-            scripts: chosen == nil ? [] : BaseMap.scripts + ["replay.js"], main: page.html(base, charts: charts))
+            scripts: ["names.js"] + (chosen == nil ? [] : BaseMap.scripts + ["replay.js"]),
+            main: page.html(base, charts: charts))
     }
 
     /// Where it was when, and how fast, for the script.

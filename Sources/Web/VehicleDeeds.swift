@@ -93,7 +93,7 @@ struct VehicleDeeds {
     }
 
     static func service(
-        _ vehicle: VehicleID, _ fields: Fields, by caller: PageCaller, nowMs: Int64
+        _ vehicle: VehicleID, _ fields: Fields, by caller: PageCaller, newest: ServiceHours?, nowMs: Int64
     ) throws(Fault) -> Action {
         guard let what = fields["service"], services.contains(what) else {
             throw Fault(text: "Say what was done: one of \(services.joined(separator: ", ")).")
@@ -112,6 +112,7 @@ struct VehicleDeeds {
         else {
             throw Fault(text: "The engine hours must be a number like 1234.5.")
         }
+        if let why = newest?.fault(hours, doneMs: doneMs) { throw Fault(text: why) }
         let note = VehicleForm.trimmed(fields["note"] ?? "")
         guard note.utf8.count <= 1_900 else { throw Fault(text: "The note is too long.") }
         return Action(

@@ -106,7 +106,7 @@ struct VehicleListPage {
                 ]
             },
             empty: search.isEmpty && tag.isEmpty && kind.isEmpty
-                ? "There is none yet." : "None is like that. Search for something else.")
+                ? "There is none yet." : "None is like that. Search for something else.", narrow: .cards)
     }
 
     private func tagLink(_ tag: String) -> String {

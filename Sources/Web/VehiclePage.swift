@@ -21,6 +21,8 @@ struct VehiclePage {
     let queries: ReportQueries
     /// What trouble codes mean; nil: it cannot be said.
     var meanings: TroubleCodeMeanings?
+    /// What was before is its owner's alone; nil: all is shown.
+    var seenSinceMs: Int64?
 
     /// What is registered under an id.
     struct About {
@@ -46,13 +48,20 @@ struct VehiclePage {
         return """
             <h1>\(HTMLText.escaped(about.name ?? about.vehicle))</h1>
             <p class="soft">\(HTMLText.escaped(facts.joined(separator: ", "))). Times are \(HTMLText.escaped(caller.clock.zone)).</p>
-            \(top)
+            \(top)\(past)
             <div id="story">
             \(try alerts(connection))
             \(about.kind == "car" ? try car(connection) : try machine(connection))
             </div>
             \(below)
             """
+    }
+
+    private var past: String {
+        guard let seenSinceMs else { return "" }
+        return
+            "\n<p class=\"soft\">You see what it said since \(caller.clock.html(seenSinceMs)), when you were confirmed: "
+            + "its owner did not share what was before, nor the alerts that were open then.</p>"
     }
 
     private func alerts(_ connection: Connection) throws -> String {
@@ -69,7 +78,8 @@ struct VehiclePage {
                     open.alert.shown(open.alert.worstValue, caller.shownUnits),
                     open.alert.shownRule(caller.shownUnits), caller.clock.html(open.alert.openedMs),
                 ]
-            }, empty: "No alert is open.")
+            }, empty: seenSinceMs == nil ? "No alert is open." : "No alert was opened since and is open.",
+            narrow: .cards)
     }
 
     private func severity(_ alert: AlertRow) -> String {
@@ -107,7 +117,7 @@ struct VehiclePage {
             caption: "Latest reading" + readAt,
             headers: [.text("Parameter"), .number("Value")],
             rows: latest.map { [$0.name, ShownField.text($0.value, unit: $0.unit, caller)] },
-            empty: "It has not said anything yet.")
+            empty: seenSinceMs == nil ? "It has not said anything yet." : "It has not said anything since.")
     }
 
     private func charts(_ series: [MachineView.Series], _ span: Range<Int64>, gapMs: Int64) -> String {

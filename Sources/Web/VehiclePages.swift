@@ -16,13 +16,13 @@ extension FleetSite {
         addFieldPage(to: &router)
         addDebugLogs(to: &router)
         router.add("POST", "/vehicles/{vehicle}/download") { [self] request in
-            deed(request, said: "asked") { vehicle, fields, caller throws(VehicleDeeds.Fault) in
+            deed(request, said: "asked") { vehicle, fields, caller, _ throws(VehicleDeeds.Fault) in
                 try VehicleDeeds.download(vehicle, fields, by: caller.account, nowMs: Clock.nowMs())
             }
         }
         router.add("POST", "/vehicles/{vehicle}/service") { [self] request in
-            deed(request, said: "service") { vehicle, fields, caller throws(VehicleDeeds.Fault) in
-                try VehicleDeeds.service(vehicle, fields, by: caller, nowMs: Clock.nowMs())
+            deed(request, said: "service") { vehicle, fields, caller, hours throws(VehicleDeeds.Fault) in
+                try VehicleDeeds.service(vehicle, fields, by: caller, newest: hours, nowMs: Clock.nowMs())
             }
         }
     }
@@ -57,6 +57,11 @@ extension FleetSite {
             if about.kind == "car" {
                 // Without the files the codes stand alone.
                 page.meanings = try? codes.meanings(make: about.make)
+            }
+            if caller.seesAsDealer, about.kind == "machine" {
+                page.seenSinceMs = try DealerStore.list(on: connection).first {
+                    $0.vehicle == about.vehicle && $0.dealer == caller.account && $0.endedMs == nil && !$0.sharesPast
+                }?.confirmedMs
             }
             let below =
                 about.kind == "machine"
@@ -126,7 +131,7 @@ extension FleetSite {
     }
 
     private typealias Say =
-        @Sendable (VehicleID, Fields, PageCaller) throws(VehicleDeeds.Fault) -> Action
+        @Sendable (VehicleID, Fields, PageCaller, ServiceHours?) throws(VehicleDeeds.Fault) -> Action
 
     /// What somebody does with a machine that they see goes on the log.
     private func deed(_ request: Request, said: String, _ say: @escaping Say) -> Response {
@@ -138,7 +143,8 @@ extension FleetSite {
             }
             let upload: Upload
             do {
-                upload = try Upload(ofMachine: try say(vehicle, fields, caller))
+                let hours = try MachineView.engineHours(vehicle, queries, on: connection)
+                upload = try Upload(ofMachine: try say(vehicle, fields, caller, hours))
             } catch let fault as VehicleDeeds.Fault {
                 return .problem(422, type: "form", detail: fault.text)
             } catch {

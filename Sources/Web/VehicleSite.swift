@@ -33,6 +33,11 @@ public struct VehicleSite: Sendable {
                     "vehicles", at: "/vehicles", scripts: ["live.js", "alerts.js"], main: try list.html(nil))
             }
         }
+        router.add("GET", "/vehicle-names") { request in
+            door.call(request, for: Site.fleetReaders) { caller, connection in
+                try VehicleNames.found(request, caller, queries, on: connection)
+            }
+        }
         router.add("GET", "/vehicles/new") { request in
             door.page(request, for: VehicleSite.adders) { caller, connection in
                 try adding(caller, isCar: request.query["kind"] == "car", nil, nil, connection)

@@ -36,7 +36,7 @@ public enum DecodeError: Error, Equatable, Sendable, CustomStringConvertible {
         case .vehicleInvalid: "`vehicle` is not 1 to 64 letters, digits, -, _ or ."
         case .timeImpossible(let ts): "`ts` \(ts) is not epoch milliseconds between 1990 and 2100"
         case .timeAhead(let ms):
-            "`ts` is \(ms / 3_600_000) hours ahead of the time it was pushed, at most 24 are believed"
+            "`ts` is more than \(ms / 3_600_000) hours ahead of the time it was pushed, at most 24 are believed"
         case .timeNotKept(let days):
             "`ts` is older than what is kept, \(days) days (retention.…_days): what it would be added to is deleted"
         case .keyDiffers: "the record's key is not its `vehicle`"

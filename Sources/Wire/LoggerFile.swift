@@ -42,6 +42,8 @@ public struct LoggerRecording: Equatable, Sendable {
     public var rows = 0
     public var readings: [CarReading] = []
     public var skipped: [Skipped: Int] = [:]
+    /// Whether its times were counted from the file's `startMs`.
+    public internal(set) var usesStart = false
 
     mutating func skip(_ reason: Skipped) { skipped[reason, default: 0] += 1 }
 }
@@ -74,6 +76,7 @@ public struct LoggerFile {
             recording.rows += 1
             try take(row.fields, isCut: row.isCut, layout, &clock, &recording)
         }
+        recording.usesStart = clock.usesStart
         return recording
     }
 

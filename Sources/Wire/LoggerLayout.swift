@@ -56,6 +56,8 @@ struct LoggerClock {
     private var days: Int64 = 0
     private var last: CarReading?
     private var lastStampMs: Int64?
+    /// A time was worked out from `startMs`: also where the file's name has a date, which yields to it.
+    private(set) var usesStart = false
 
     init(_ kind: LoggerTime, startMs: Int64?, dateMs: Int64?) {
         (self.kind, self.startMs, self.dateMs) = (kind, startMs, dateMs)
@@ -66,6 +68,7 @@ struct LoggerClock {
         case .relativeSeconds, .engineRunSeconds:
             guard let startMs else { throw .startNeeded("its times count from the start of the recording") }
             guard let ms = Decimal.scaled(field, decimals: 3), (0..<UTC.msPerDay * 366).contains(ms) else { return nil }
+            usesStart = true
             return startMs + ms
         case .absolute:
             let text = String(decoding: field, as: UTF8.self).trimmingBlanks()
@@ -79,6 +82,7 @@ struct LoggerClock {
         guard let first = firstClockMs else {
             guard startMs != nil || dateMs != nil else { throw .startNeeded("its times are a clock without a date") }
             (firstClockMs, lastClockMs) = (clock, clock)
+            usesStart = startMs != nil
             return startMs ?? dateMs! + clock
         }
         // Half a day backwards is midnight; less is a row out of order.

@@ -62,9 +62,7 @@ public enum RideFile {
             guard case .text(let said)? = fields.first(where: { $0.key == "campus" })?.value else {
                 throw DecodeError.keyMissing("campus")
             }
-            decoded = try unsafe line.withUnsafeBytes { line in
-                try unsafe Array(said.utf8).withUnsafeBytes { try unsafe RideRecords.decode(line, key: $0) }
-            }
+            decoded = try unsafe TickOr(line, key: Array(said.utf8), RideRecords.decode)
         } catch {
             throw Fault(line: number, reason: "\(error)")
         }

@@ -3,10 +3,7 @@ public import Fleet
 /// Records of campuses on `drover.dispatch`: JSON objects with plain values.
 public enum RideRecords {
     /// What a record of the topic says.
-    public enum Decoded: Equatable, Sendable {
-        case tick(Int64)
-        case record(RideRecord)
-    }
+    public typealias Decoded = TickOr<RideRecord>
 
     static let bytesMax = 900_000
     private static let nameBytesMax = 200

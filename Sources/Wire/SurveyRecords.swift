@@ -2,10 +2,7 @@ public import Fleet
 
 /// Records of sites on `drover.sightings`.
 public enum SurveyRecords {
-    public enum Decoded: Equatable, Sendable {
-        case tick(Int64)
-        case record(SurveyRecord)
-    }
+    public typealias Decoded = TickOr<SurveyRecord>
 
     /// A record as it is written; room for what a survey grows by when its times and numbers are written in full.
     public static let bytesMax = 990_000

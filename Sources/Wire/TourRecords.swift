@@ -2,10 +2,7 @@ public import Fleet
 
 /// Records of tours on `drover.tours`, and what phones hand in: lists of the same without the record's own fields.
 public enum TourRecords {
-    public enum Decoded: Equatable, Sendable {
-        case tick(Int64)
-        case event(TourEvent)
-    }
+    public typealias Decoded = TickOr<TourEvent>
 
     public static let bytesMax = 2_000
 
@@ -25,7 +22,7 @@ public enum TourRecords {
         if tree["kind"]?.text == "tick" { return .tick(try time(tree)) }
         let event = try event(tree)
         guard unsafe event.tour.utf8.elementsEqual(key) else { throw .keyDiffers }
-        return .event(event)
+        return .record(event)
     }
 
     /// The fields of an event, wherever it stands.

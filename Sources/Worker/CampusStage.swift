@@ -37,22 +37,10 @@ final class CampusStage: Stage {
     }
 
     private func take(_ batch: MessageBatch, _ index: Int, _ counts: inout RecordCounts) throws(DecodeError) {
-        let decoded = unsafe batch.withBytes(index) { key, value in
-            Result { () throws(DecodeError) -> RideRecords.Decoded in
-                guard let value = unsafe value else { throw .tombstone }
-                let decoded = try unsafe RideRecords.decode(value, key: key)
-                if case .record = decoded { try unsafe place.check(key) }
-                return decoded
-            }
-        }
         let (offset, pushedMs) = (batch.offset(index), batch.timestampMs(index))
-        switch try decoded.get() {
-        case .tick(let ts):
-            if Ahead.isTickTooFar(ts, pushedMs) {
-                counts.droppedTicks += 1
-            } else {
-                book.tick(ts, offset: offset)
-            }
+        switch try unsafe batch.decoded(index, at: place, &counts, RideRecords.decode) {
+        case nil: break
+        case .tick(let ts): book.tick(ts, offset: offset)
         case .record(let record):
             if Ahead.isReadingTooFar(record.ts, pushedMs) { throw .timeAhead(ms: record.ts - pushedMs) }
             // The broker's stamp orders a campus; a log without stamps has the sender's clocks.

@@ -95,6 +95,26 @@ public struct KeptSpan: Sendable {
     }
 }
 
+extension MessageBatch {
+    /// A message of a topic of ticks and records. Nil: a tick that somebody's wrong clock has made; it counts for nothing.
+    func decoded<Record>(
+        _ index: Int, at place: KeyPlace, _ counts: inout RecordCounts, _ decode: TickOr<Record>.Decode
+    ) throws(DecodeError) -> TickOr<Record>? {
+        let result = unsafe withBytes(index) { key, value in
+            Result { () throws(DecodeError) -> TickOr<Record> in
+                guard let value = unsafe value else { throw .tombstone }
+                let decoded = try unsafe decode(value, key)
+                if case .record = decoded { try unsafe place.check(key) }
+                return decoded
+            }
+        }
+        let decoded = try result.get()
+        guard case .tick(let ts) = decoded, Ahead.isTickTooFar(ts, timestampMs(index)) else { return decoded }
+        counts.droppedTicks += 1
+        return nil
+    }
+}
+
 enum Ahead {
     /// A tick further ahead is somebody's wrong clock.
     static let tickMsMax: Int64 = 60_000

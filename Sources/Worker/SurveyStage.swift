@@ -63,22 +63,11 @@ final class SurveyStage: Stage {
     private func record(
         _ batch: MessageBatch, _ index: Int, _ counts: inout RecordCounts
     ) throws(DecodeError) -> SurveyRecord? {
-        let decoded = unsafe batch.withBytes(index) { key, value in
-            Result { () throws(DecodeError) -> SurveyRecords.Decoded in
-                guard let value = unsafe value else { throw .tombstone }
-                let decoded = try unsafe SurveyRecords.decode(value, key: key)
-                if case .record = decoded { try unsafe place.check(key) }
-                return decoded
-            }
-        }
         let pushedMs = batch.timestampMs(index)
-        switch try decoded.get() {
+        switch try unsafe batch.decoded(index, at: place, &counts, SurveyRecords.decode) {
+        case nil: return nil
         case .tick(let ts):
-            if Ahead.isTickTooFar(ts, pushedMs) {
-                counts.droppedTicks += 1
-            } else {
-                clockMs = max(clockMs, ts)
-            }
+            clockMs = max(clockMs, ts)
             return nil
         case .record(let record):
             for ts in [record.ts, record.startMs ?? record.ts] where Ahead.isReadingTooFar(ts, pushedMs) {

@@ -29,24 +29,13 @@ final class TourStage: Stage {
     private func event(
         _ batch: MessageBatch, _ index: Int, _ counts: inout RecordCounts
     ) throws(DecodeError) -> TourEvent? {
-        let decoded = unsafe batch.withBytes(index) { key, value in
-            Result { () throws(DecodeError) -> TourRecords.Decoded in
-                guard let value = unsafe value else { throw .tombstone }
-                let decoded = try unsafe TourRecords.decode(value, key: key)
-                if case .event = decoded { try unsafe place.check(key) }
-                return decoded
-            }
-        }
         let pushedMs = batch.timestampMs(index)
-        switch try decoded.get() {
+        switch try unsafe batch.decoded(index, at: place, &counts, TourRecords.decode) {
+        case nil: return nil
         case .tick(let ts):
-            if Ahead.isTickTooFar(ts, pushedMs) {
-                counts.droppedTicks += 1
-            } else {
-                clockMs = max(clockMs, ts)
-            }
+            clockMs = max(clockMs, ts)
             return nil
-        case .event(let event):
+        case .record(let event):
             if Ahead.isReadingTooFar(event.ts, pushedMs) { throw .timeAhead(ms: event.ts - pushedMs) }
             return event
         }

@@ -141,6 +141,11 @@ public final class Worker {
                 _ = StopFlag.wait(timeoutMs: Int(Worker.lostMs))
                 break
             }
+            if consumer.isOutdated {
+                // Joins again, as after a restart: with a static id nobody else moves.
+                log.info("certificates or passwords of the brokers were renewed; the worker joins again with them")
+                break
+            }
             do {
                 try poll()
                 // None of these throws: a change or event that is taken must be carried out whole.

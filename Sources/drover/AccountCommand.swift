@@ -18,7 +18,7 @@ extension Command {
             .init("--mail", "M", "add: the mail address to log in with (default: whoever opens the link says it)"),
             .init("--role", "R", "add, roles: what it may do; may be given several times"),
             .init("--format", "F", "list, show: table, csv or json (default table)"),
-            .init("--by", "NAME", "settings set: who says it (default: the login's name)"),
+            .init("--by", "NAME", "settings set: who says it (default: the login's name, or operator)"),
         ] + SettingsSource.options,
         example: "drover account add miller --mail miller@example.org --role farmer",
         run: { arguments in
@@ -49,7 +49,7 @@ extension Command {
     private static func settings(
         of account: String, _ arguments: Arguments
     ) throws -> (settings: DriverSettings, inForceMs: Int64)? {
-        let conninfo = try SettingsSource.load(arguments).text("postgres.reader_url", or: "postgres.url")
+        let conninfo = try SettingsSource.load(arguments).readerConninfo
         return try AccountStore.settings(of: account, on: Connection(conninfo: conninfo))
     }
 

@@ -12,7 +12,7 @@ extension Command {
     /// The owner's: nobody else may read or write the tables.
     private static func book(_ arguments: Arguments) throws -> (settings: Settings, connection: Connection) {
         let settings = try SettingsSource.load(arguments)
-        return (settings, try Connection(conninfo: settings.text("postgres.owner_url", or: "postgres.url")))
+        return (settings, try Connection(conninfo: settings.ownerConninfo))
     }
 
     static func listAccounts(_ arguments: Arguments) throws -> ExitCode {
@@ -82,9 +82,23 @@ extension Command {
         guard try PersonLogin.put(account, password: password, on: connection) else {
             throw Failure("\(account): there is no such account, or it is disabled")
         }
-        Out.note("\(account) sees in psql what it sees in the pages, with this login. It is not shown again:")
-        Out.result("user=\(PersonLogin.name(of: account)) password=\(password)")
+        Out.note(
+            "\(account) sees in psql what it sees in the pages, with this line. It is not shown again. From another machine: with "
+                + "this one's name as host")
+        // Not in psql's arguments: everybody on the machine sees those.
+        Out.result("PGPASSWORD=\(password) psql \(conninfo(PersonLogin.name(of: account), connection.place))")
         return .done
+    }
+
+    /// As one word of a shell.
+    private static func conninfo(_ user: String, _ place: (host: String, port: String, database: String)) -> String {
+        let words = [("host", place.host), ("port", place.port), ("dbname", place.database), ("user", user)]
+        let text = words.map { key, value in
+            let isPlain = !value.isEmpty && !value.contains { " '\\".contains($0) }
+            let escaped = value.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
+            return key + "=" + (isPlain ? value : "'" + escaped + "'")
+        }.joined(separator: " ")
+        return "'" + text.replacing("'", with: "'\\''") + "'"
     }
 
     static func endDatabaseLogin(_ account: String, _ arguments: Arguments) throws -> ExitCode {

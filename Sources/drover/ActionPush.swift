@@ -14,7 +14,8 @@ struct ActionPush {
     var topic = Topic.machines
 
     static let options: [Command.Option] = [
-        .init("--by", "NAME", "who says it (default: the login's name)"), .init("--note", "TEXT", "a remark"),
+        .init("--by", "NAME", "who says it (default: the login's name, or operator)"),
+        .init("--note", "TEXT", "a remark"),
         .init("--at", "TIME", "when it was done (2026-11-21T08:00:00Z; default: now)"),
     ]
 
@@ -27,10 +28,18 @@ struct ActionPush {
             }
             ts = time
         }
-        let environment = ProcessInfo.processInfo.environment
-        let by = arguments.text("--by") ?? environment["USER"] ?? environment["LOGNAME"] ?? ""
+        let by = arguments.text("--by") ?? login
         guard !by.isEmpty else { throw UsageError("say who: --by NAME") }
         return ("a-" + UUID().uuidString.lowercased(), ts, by)
+    }
+
+    /// Who is at the terminal; services and containers do not say it, and a container's user may have no name.
+    private static var login: String {
+        let environment = ProcessInfo.processInfo.environment
+        let said = [environment["USER"], environment["LOGNAME"]].compactMap(\.self).first { !$0.isEmpty }
+        if let said { return said }
+        guard let known = unsafe getpwuid(getuid()) else { return "operator" }
+        return unsafe String(cString: known.pointee.pw_name)
     }
 
     static func action(_ arguments: Arguments, vehicle: VehicleID?, kind: Action.Kind) throws -> Action {
@@ -46,10 +55,13 @@ struct ActionPush {
     func push(_ record: RideRecord) throws {
         let (key, value) = (Array(record.campus.utf8), RideRecords.encode(record))
         // What the worker would refuse is refused here.
-        _ = try unsafe value.withUnsafeBytes { value in
-            try unsafe key.withUnsafeBytes { try unsafe RideRecords.decode(value, key: $0) }
-        }
+        _ = try unsafe TickOr(value, key: key, RideRecords.decode)
         say(try push([(key, value)]))
+    }
+
+    /// The same of one that was decoded from what was typed.
+    func pushChecked(_ record: RideRecord) throws {
+        say(try push([(Array(record.campus.utf8), RideRecords.encode(record))]))
     }
 
     /// One of a survey; whether a worker has taken it within 10 s.
@@ -78,8 +90,8 @@ struct ActionPush {
 
     /// Without a key it goes to every partition.
     private func push(_ records: [(key: [UInt8]?, value: [UInt8])]) throws -> Bool {
-        let kafka = settings.kafka(clientID: "drover-action")
-        let topics = try Topics.ensure(kafka, partitions: Int32(settings.integer("kafka.partitions")))
+        let kafka = try settings.kafka(clientID: "drover-action")
+        let topics = try Topics.ensure(kafka, settings.topicShape)
         guard let count = topics[topic] else { throw Failure("the topic \(topic) is not there") }
         let producer = try Producer(kafka)
         var written: Set<Int32> = []
@@ -99,8 +111,8 @@ struct ActionPush {
 
     /// Waits until what is said of the vehicle so far is in the database: a record that says all of a thing is made from it.
     func settle(_ vehicle: VehicleID) throws {
-        let kafka = settings.kafka(clientID: "drover-action")
-        let topics = try Topics.ensure(kafka, partitions: Int32(settings.integer("kafka.partitions")))
+        let kafka = try settings.kafka(clientID: "drover-action")
+        let topics = try Topics.ensure(kafka, settings.topicShape)
         guard let count = topics[topic] else { throw Failure("the topic \(topic) is not there") }
         let key = Array(vehicle.text.utf8)
         let partition = unsafe key.withUnsafeBytes { unsafe KeyPlace.partition(of: $0, count: count) }
@@ -114,7 +126,7 @@ struct ActionPush {
     private func wait(for partitions: [Int32], _ kafka: KafkaSettings) throws -> Bool {
         let reader = try RecordReader(kafka)
         let ends = try partitions.map { try reader.end(of: TopicPartition(topic: topic, partition: $0)) }
-        let connection = try Connection(conninfo: settings.text("postgres.reader_url", or: "postgres.url"))
+        let connection = try Connection(conninfo: settings.readerConninfo)
         let patience = Stopwatch()
         while patience.seconds < 10, !StopFlag.isSet {
             let waiting = try connection.query(

@@ -32,7 +32,7 @@ extension Command {
         })
 
     private static func reader(_ arguments: Arguments) throws -> Connection {
-        try Connection(conninfo: SettingsSource.load(arguments).text("postgres.reader_url", or: "postgres.url"))
+        try Connection(conninfo: SettingsSource.load(arguments).readerConninfo)
     }
 
     private static func audiences(_ arguments: Arguments) throws -> [Audience] {

@@ -63,7 +63,7 @@ struct AppsRole {
     static func campuses(
         _ settings: Settings, queries: ReportQueries, uploads: UploadSender, door: Door, log: Log
     ) throws -> CampusSite {
-        let conninfo = settings.text("postgres.reader_url", or: "postgres.url")
+        let conninfo = settings.readerConninfo
         return CampusSite(
             conninfo: conninfo, queries: queries, uploads: uploads,
             addresses: try settings.geocoder().map { AddressDesk($0, conninfo: conninfo, log: log) },

@@ -1,3 +1,5 @@
+import Settings
+
 /// A command of `drover`: what it takes, what its help says and what it does.
 struct Command: Sendable {
     struct Option: Sendable {
@@ -34,6 +36,8 @@ enum ExitCode: Int32 { case done = 0, failed = 1, wrongUse = 2 }
 /// What was typed is not what the command takes.
 struct UsageError: Error, CustomStringConvertible {
     let description: String
+    /// Whether the command's help stands below: not where one word of it was mistyped, and is named.
+    var showsHelp = true
     init(_ description: String) { self.description = description }
 }
 
@@ -61,7 +65,7 @@ struct Arguments {
             }
             let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
             guard let option = command.options.first(where: { $0.name == parts[0] }) else {
-                throw UsageError("\(parts[0]) is not an option of `drover \(command.name)`")
+                throw Arguments.unknown(parts[0], of: command)
             }
             if option.value == nil {
                 guard parts.count == 1 else { throw UsageError("\(option.name) takes no value") }
@@ -74,6 +78,15 @@ struct Arguments {
                 throw UsageError("\(option.name) needs a value: \(option.name) \(option.value!)")
             }
         }
+    }
+
+    private static func unknown(_ word: String, of command: Command) -> UsageError {
+        let near = Nearest.word(to: word, of: command.options.map(\.name) + ["--help"])
+        var error = UsageError(
+            "\(word) is not an option of `drover \(command.name)`. " + (near.map { "Did you mean \($0)? " } ?? "")
+                + "`drover \(command.name) --help` lists them")
+        error.showsHelp = false
+        return error
     }
 
     func has(_ option: String) -> Bool { options[option] != nil }

@@ -20,9 +20,11 @@ import Worker
 /// `drover bench sightings`: how fast sightings are loaded, and what analysts ask of them.
 /// `drover bench scale`: what a vehicle costs, for fleets of growing size.
 /// `drover bench relay`: how long a record takes from a commit to its topic.
+/// `drover bench peers`: ours and other engines on one job.
 extension Command {
     static let bench = Command(
-        name: "bench", operands: "engine|load|scale|relay|dispatch|campus|sightings|accuracy [FILE…]|all [options]",
+        name: "bench",
+        operands: "engine|load|scale|relay|dispatch|campus|sightings|peers|accuracy [FILE…]|all [options]",
         summary: "Measures on servers of its own in a temporary folder. Build in release first.",
         options: [
             .init("--records", "N", "engine, sightings: how many records (default 1000000)"),
@@ -98,6 +100,7 @@ extension Command {
                         ).run(arguments)
                     }
                 ),
+                ("peers", { try PeersBench().run() }),
                 (
                     "accuracy",
                     { try AccuracyBench(arguments: arguments).run(Array(arguments.operands.dropFirst())) }
@@ -110,6 +113,10 @@ extension Command {
             }
             var parts: [(name: String, figures: [Figure])] = []
             for bench in benches where name == "all" || bench.name == name {
+                if name == "all", bench.name == "peers", let lacks = PeersBench.lacks {
+                    Out.note("peers are left out: \(lacks)")
+                    continue
+                }
                 parts.append((bench.name, try bench.run()))
                 // What has been measured is not lost when the next one fails.
                 if let path = arguments.text("--save") { try BenchFile.write(parts, loadBefore: before, to: path) }

@@ -20,9 +20,9 @@ struct BenchServers {
         let settings = try SettingsSource.load(
             arguments,
             overrides: [
-                "kafka.brokers": brokers ?? embedded.brokers, "postgres.url": embedded.conninfo(user: "drover_worker"),
+                "postgres.url": embedded.conninfo(user: "drover_worker"),
                 "postgres.relay_url": embedded.conninfo(user: "drover_notify"),
-            ])
+            ].merging(SettingsSource.ownBroker(brokers ?? embedded.brokers)) { $1 })
         _ = try Command.migrate(embedded.conninfo(user: "drover_owner"))
         try embedded.grantRoles()
         return try body(BenchServers(folder: folder, embedded: embedded, settings: settings))

@@ -40,24 +40,24 @@ struct CampusBench {
         let settings = try SettingsSource.load(
             arguments,
             overrides: [
-                "kafka.brokers": embedded.brokers, "postgres.url": embedded.conninfo(user: "drover_worker"),
+                "postgres.url": embedded.conninfo(user: "drover_worker"),
                 "postgres.reader_url": embedded.conninfo(user: "drover_web"),
                 "postgres.relay_url": embedded.conninfo(user: "drover_notify"), "apps.port": "0",
                 "apps.certificate": folder + "/server.pem", "apps.key": folder + "/server.key",
                 "apps.client_authority": folder + "/app.pem",
-            ])
+            ].merging(SettingsSource.ownBroker(embedded.brokers)) { $1 })
         _ = try Command.migrate(embedded.conninfo(user: "drover_owner"))
         try embedded.grantRoles()
         let log = Log(level: .warning)
         let worker = try Roles.worker(settings, instanceID: "bench", log: log)
         let working = RunningRole("worker") { shouldStop in worker.run(shouldStop: shouldStop) }
         defer { working.stop() }
-        let relay = Roles.relay(settings, log: log)
+        let relay = try Roles.relay(settings, log: log)
         let relaying = RunningRole("relay") { shouldStop in relay.run(shouldStop: shouldStop) }
         defer { relaying.stop() }
         let uploads = UploadSender(
-            Roles.kafka(settings, clientID: "drover-bench", log: log),
-            partitions: Int32(settings.integer("kafka.partitions")), metrics: Metrics(), log: log)
+            try Roles.kafka(settings, clientID: "drover-bench", log: log),
+            shape: settings.topicShape, metrics: Metrics(), log: log)
         defer { uploads.stop() }
         let campuses = try AppsRole.campuses(
             settings, queries: Home.reportQueries(), uploads: uploads,

@@ -16,7 +16,7 @@ extension Command {
             "Where a campus lies and how its rides are dispatched: says so to the workers, lists what they know, what a campus learned by place, or measures ways for it.",
         options: [
             .init("--from", "LAT,LON", "measure: a pickup"), .init("--to", "LAT,LON", "measure: its drop-off"),
-            .init("--by", "NAME", "who says it (default: the login's name)"),
+            .init("--by", "NAME", "who says it (default: the login's name, or operator)"),
             .init("--format", "F", "list, likelihoods: table, csv or json (default table)"),
         ] + SettingsSource.options,
         example: "drover campus publish north campus-north.json",
@@ -79,14 +79,12 @@ extension Command {
         let value = Array(JSONValue.object(head + body).rendered().utf8)
         let decoded: RideRecords.Decoded
         do {
-            decoded = try unsafe value.withUnsafeBytes { value in
-                try unsafe Array(id.utf8).withUnsafeBytes { try unsafe RideRecords.decode(value, key: $0) }
-            }
+            decoded = try unsafe TickOr(value, key: Array(id.utf8), RideRecords.decode)
         } catch {
             throw Failure("\(file): \(error), or is out of its range; docs/dispatch.md has the ranges")
         }
         guard case .record(let record) = decoded else { throw Failure("\(file): no campus") }
-        try ActionPush(settings: SettingsSource.load(arguments), topic: Topic.dispatch).push(record)
+        try ActionPush(settings: SettingsSource.load(arguments), topic: Topic.dispatch).pushChecked(record)
         return .done
     }
 
@@ -126,7 +124,7 @@ extension Command {
     private static func likelihoods(_ id: String, _ arguments: Arguments) throws -> ExitCode {
         let render = try arguments.one("--format", of: queryFormats, standard: "table")
         let settings = try SettingsSource.load(arguments)
-        let connection = try Store.connect(settings.text("postgres.reader_url", or: "postgres.url"))
+        let connection = try Store.connect(settings.readerConninfo)
         guard let known = try RideStore.likelihoods(of: id, on: connection) else {
             throw Failure("\(id): there is no such campus; see `drover campus list`")
         }

@@ -36,6 +36,12 @@ extension Command {
         let message: String
 
         var line: String { check + (state == .ok ? ": ok, " : ": ") + message }
+
+        init(check: String, state: State, message: String) {
+            (self.check, self.state) = (check, state)
+            // An error of PostgreSQL names it, too.
+            self.message = message.hasPrefix(check + ": ") ? String(message.dropFirst(check.count + 2)) : message
+        }
     }
 
     private static func json(_ findings: [Finding]) throws -> String {
@@ -47,7 +53,11 @@ extension Command {
     private static func findings(_ sources: [SettingSource], isOffline: Bool) -> [Finding] {
         let reading = Settings.read(sources)
         let settings = reading.settings
-        let files = SettingFiles.faults(settings)
+        let files =
+            SettingFiles.faults(settings)
+            + KafkaRules.faults(settings).map {
+                SettingFiles.Fault(key: $0.key, text: settings.located($0.text), isInTheWay: true)
+            }
         let faults = reading.faults + files.map(\.text)
         let inTheWay = reading.keys.union(files.filter(\.isInTheWay).map(\.key))
         var findings = faults.map { Finding(check: "settings", state: .wrong, message: $0) }
@@ -150,15 +160,34 @@ extension Command {
             look: servicesOfOthers),
     ]
 
-    private static let serverLooks = [
-        Look(name: "PostgreSQL", needs: ["postgres.url"]) { settings in
-            let connection = try Connection(conninfo: settings.text("postgres.url"))
-            let last = try connection.query("SELECT max(number) AS last FROM drover.migration")[0].int("last")
-            return "server \(connection.serverVersion / 10_000), migration \(last ?? 0)"
-        },
-        Look(name: "broker", needs: ["kafka."]) { settings in
-            let topics = try Admin(settings.kafka(clientID: "drover-check")).topics(timeoutMs: 5_000)
-            return "\(topics.count) topics"
-        },
-    ]
+    private static let loginLooks = LoginSetting.all.map { login in
+        Look(name: login.key, needs: [login.key]) { try look(at: login, $0) }
+    }
+
+    private static func look(at login: LoginSetting, _ settings: Settings) throws -> String {
+        let conninfo = settings.text(login.key)
+        guard !conninfo.isEmpty else { return "not set" }
+        let (user, isMember) = try login.look(on: Connection(conninfo: conninfo))
+        guard isMember else {
+            throw Failure(
+                "the login \(user) is not in the role \(login.role): name another one in \(login.key), or as the owner: "
+                    + "GRANT \(login.role) TO \(user)")
+        }
+        return "\(user), in \(login.role)"
+    }
+
+    private static let serverLooks =
+        loginLooks + [
+            Look(name: "PostgreSQL", needs: ["postgres.url"]) { settings in
+                let connection = try Connection(conninfo: settings.text("postgres.url"))
+                let last = try connection.query("SELECT max(number) AS last FROM drover.migration")[0].int("last")
+                return "server \(connection.serverVersion / 10_000), migration \(last ?? 0)"
+            },
+            Look(name: "broker", needs: ["kafka."]) { settings in
+                let standing = try Topics.standing(
+                    settings.kafka(clientID: "drover-check"), settings.topicShape, timeoutMs: 5_000)
+                if let remedy = standing.remedy { throw Failure(remedy) }
+                return standing.text
+            },
+        ]
 }

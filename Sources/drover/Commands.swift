@@ -1,4 +1,5 @@
 import Observe
+import Settings
 
 enum Commands {
     static let all: [Command] = [
@@ -25,15 +26,16 @@ enum Commands {
     }
 
     static func run(_ words: [String]) -> ExitCode {
-        if words.isEmpty || words[0] == "--help" || words[0] == "help" {
+        if words.isEmpty || ["--help", "-h", "help"].contains(words[0]) {
             Out.result(overview())
             return words.isEmpty ? .wrongUse : .done
         }
+        if words == ["--version"] { return version() }
         // Two-word commands (`import cars`) stand in the table with their space.
         let name = all.map(\.name).filter { words.starts(with: $0.split(separator: " ").map(String.init)) }
             .max { $0.count < $1.count }
         guard let command = all.first(where: { $0.name == name }) else {
-            Out.note("drover \(words[0]): there is no such command.\n\n" + overview())
+            Out.note("drover: \(unknown(words))", level: .error)
             return .wrongUse
         }
         let rest = words.dropFirst(command.name.split(separator: " ").count)
@@ -44,11 +46,42 @@ enum Commands {
         do {
             return try command.run(Arguments(rest, for: command))
         } catch let error as UsageError {
-            Out.note("drover \(command.name): \(error)\n\n" + command.help, level: .error)
+            let help = error.showsHelp ? "\n\n" + command.help : ""
+            Out.note("drover \(command.name): \(error)\(help)", level: .error)
             return .wrongUse
         } catch {
             Out.note("drover \(command.name): \(error)", level: .error)
             return .failed
         }
+    }
+
+    private static func version() -> ExitCode {
+        do {
+            Out.result("drover \(try Home.version())")
+            return .done
+        } catch {
+            Out.note("drover --version: \(error)", level: .error)
+            return .failed
+        }
+    }
+
+    /// What was typed in a command's place, what is near to it, and where the commands are listed.
+    static func unknown(_ words: [String]) -> String {
+        let list = "`drover --help` lists all commands"
+        guard !words[0].hasPrefix("-") else {
+            return "\(words[0]): the command comes first, then its options: drover COMMAND \(words[0]). \(list)"
+        }
+        let names = all.map(\.name)
+        // `import` alone is the beginning of some.
+        let longer = names.filter { $0.hasPrefix(words[0] + " ") }
+        guard longer.isEmpty else {
+            let typed = words.prefix(2).joined(separator: " ")
+            return "unknown command `\(typed)`: say \(longer.joined(separator: ", ")). \(list)"
+        }
+        let two = words.prefix(2).joined(separator: " ")
+        let near =
+            Nearest.word(to: two, of: names) ?? Nearest.word(to: words[0], of: names)
+            ?? Nearest.word(to: words[0], of: names.map { String($0.prefix { $0 != " " }) })
+        return "unknown command `\(words[0])`. \(near.map { "Did you mean \($0)? " } ?? "")\(list)"
     }
 }

@@ -96,7 +96,7 @@ private struct DispatchTrial: Sendable {
     ]
 
     static func read(_ campus: String, _ spanMs: Range<Int64>, _ settings: Settings) throws -> CampusDay {
-        let reader = try RecordReader(settings.kafka(clientID: "drover-dispatch-try"))
+        let reader = try RecordReader(try settings.kafka(clientID: "drover-dispatch-try"))
         guard let count = try reader.partitions(of: Topic.dispatch) else {
             throw Failure("the topic \(Topic.dispatch) is not there")
         }
@@ -109,10 +109,7 @@ private struct DispatchTrial: Sendable {
         // Decisions on the last records of the span stand behind it: a log without any later tick just ends.
         try reader.read(partition, 0...end - 1) { pushed in
             guard !StopFlag.isSet, let value = pushed.value else { return }
-            let decoded = try? unsafe value.withUnsafeBytes { value in
-                try unsafe pushed.key.withUnsafeBytes { try unsafe RideRecords.decode(value, key: $0) }
-            }
-            switch decoded {
+            switch try? unsafe TickOr(value, key: pushed.key, RideRecords.decode) {
             case .tick(let ts): day.tick(ts, offset: pushed.offset)
             case .record(let record):
                 day.take(record, offset: pushed.offset, atMs: pushed.pushedMs >= 0 ? pushed.pushedMs : record.ts)

@@ -44,8 +44,8 @@ struct EngineBench {
 
     private func produce(_ settings: Settings) throws -> Double {
         _ = try Topics.ensure(
-            settings.kafka(clientID: "drover-bench"), partitions: Int32(settings.integer("kafka.partitions")))
-        let importer = try Importer(settings.kafka(clientID: "drover-bench"), topic: Topic.cars)
+            try settings.kafka(clientID: "drover-bench"), settings.topicShape)
+        let importer = try Importer(try settings.kafka(clientID: "drover-bench"), topic: Topic.cars)
         var walk = CarWalk(vehicles: vehicles)
         let watch = Stopwatch()
         let progress = Progress("records", total: records)
@@ -70,7 +70,7 @@ struct EngineBench {
 
     private func consumeBare(_ settings: Settings) throws -> Rate {
         let consumer = try Consumer(
-            settings.kafka(clientID: "drover-bench"), group: "bare", instanceID: nil, batchMax: 10_000)
+            try settings.kafka(clientID: "drover-bench"), group: "bare", instanceID: nil, batchMax: 10_000)
         let count = try consumer.partitions(of: Topic.cars, timeoutMs: 10_000) ?? 0
         let watch = Stopwatch()
         try consumer.add(

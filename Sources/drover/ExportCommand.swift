@@ -62,7 +62,7 @@ extension Command {
             let dataset = DarwinCore.Dataset(
                 title: arguments.text("--title") ?? "Sightings of butterflies",
                 creator: arguments.text("--creator") ?? "not named", rights: arguments.text("--rights") ?? "not stated")
-            let connection = try Connection(conninfo: settings.text("postgres.reader_url", or: "postgres.url"))
+            let connection = try Connection(conninfo: settings.readerConninfo)
             let begun = Clock.steadyMs()
             var toldMs = begun
             let exporter = SightingExporter(

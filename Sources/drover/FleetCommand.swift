@@ -38,7 +38,7 @@ extension Command {
 
     /// The owner's: nobody else may read or write the tables.
     private static func book(_ arguments: Arguments) throws -> Connection {
-        try Connection(conninfo: SettingsSource.load(arguments).text("postgres.owner_url", or: "postgres.url"))
+        try Connection(conninfo: SettingsSource.load(arguments).ownerConninfo)
     }
 
     private static func listFleets(_ arguments: Arguments) throws -> ExitCode {
@@ -72,6 +72,9 @@ extension Command {
             }
         }
         Out.note("fleet \(fleet): \(vehicles.joined(separator: ", ")) (\(kind)) added")
+        // Vehicles may be given to a fleet before they report; a slip of the pen looks the same.
+        let unknown = try FleetBook.unknown(vehicles, kind: kind, on: connection)
+        if !unknown.isEmpty { Out.note("not known so far: \(unknown.joined(separator: ", "))") }
         return .done
     }
 

@@ -31,7 +31,7 @@ enum ForwardRole {
             url: address.base, collector: name, key: try key(settings.text("forward.token_file")),
             caFile: roots.isEmpty ? nil : roots, isPlainAllowed: address.isPlain,
             userAgent: try settings.userAgent(), fields: try fields(settings),
-            conninfo: settings.text("postgres.relay_url", or: "postgres.url"))
+            conninfo: settings.relayConninfo)
     }
 
     private static func fields(_ settings: Settings) throws -> ForwardFields {

@@ -10,8 +10,8 @@ import Storage
 
 extension Roles {
     static func gateway(_ settings: Settings, asksAgain: Bool = false, log: Log) throws -> Gateway {
-        let kafka = kafka(settings, clientID: "drover-gateway", log: log)
-        let partitions = Int32(settings.integer("kafka.partitions"))
+        let kafka = try kafka(settings, clientID: "drover-gateway", log: log)
+        let shape = settings.topicShape
         let connectionsMax = Int(settings.integer("gateway.connections_max"))
         let descriptors = Descriptors.raiseLimit()
         let needed = 2 * connectionsMax + 100
@@ -21,9 +21,9 @@ extension Roles {
                     + "\(descriptors) are allowed. Raise `ulimit -n` or lower the setting")
         }
         var made = GatewaySettings(
-            kafka: kafka, conninfo: settings.text("postgres.gateway_url", or: "postgres.url"),
+            kafka: kafka, conninfo: settings.gatewayConninfo,
             spoolPath: settings.text("gateway.spool_path"),
-            prepareTopics: { _ = try Topics.ensure(kafka, partitions: partitions, timeoutMs: 3_000) })
+            prepareTopics: { _ = try Topics.ensure(kafka, shape, timeoutMs: 3_000) })
         made.registryIntervalS = settings.integer("gateway.registry_interval_s")
         made.pollIntervalMs = settings.integer("gateway.poll_interval_s") * 1_000
         made.backOffMsMax = settings.integer("gateway.back_off_s_max") * 1_000
@@ -41,14 +41,14 @@ extension Roles {
 
     /// Surge and speed of each campus by the hour, on a thread of its own.
     static func campusHours(_ settings: Settings, log: Log) throws -> RunningRole {
-        let kafka = kafka(settings, clientID: "drover-campus-hours", log: log)
+        let kafka = try kafka(settings, clientID: "drover-campus-hours", log: log)
         let weather = try settings.weather()
         let database = settings.outsideDatabase()
         // Faults of the settings are told before the thread begins.
         let client = try weather.map { try WeatherClient($0, database: database) }
         let hours = CampusHours(
             .init(
-                kafka: kafka, conninfo: settings.text("postgres.gateway_url", or: "postgres.url"), weather: client,
+                kafka: kafka, conninfo: settings.gatewayConninfo, weather: client,
                 intervalMs: settings.integer("dispatch.weather_interval_s") * 1_000),
             log: log)
         return RunningRole("hours", HealthRole.shared.loop("hours", patience: 10)) { shouldStop in
@@ -61,8 +61,8 @@ extension Roles {
         guard let weather = try settings.weather() else { return nil }
         let filling = WeatherBackfill(
             .init(
-                kafka: kafka(settings, clientID: "drover-weather", log: log),
-                conninfo: settings.text("postgres.gateway_url", or: "postgres.url"),
+                kafka: try kafka(settings, clientID: "drover-weather", log: log),
+                conninfo: settings.gatewayConninfo,
                 weather: try WeatherClient(weather, database: settings.outsideDatabase()),
                 intervalMs: settings.integer("weather.backfill_interval_s") * 1_000),
             log: log)
@@ -106,7 +106,7 @@ extension Command {
             try MetricsRole.serving(settings, log: Roles.log) {
                 // The spool keeps what the broker does not take.
                 try HealthRole.watch(
-                    settings, database: settings.text("postgres.gateway_url", or: "postgres.url"), needsBroker: false)
+                    settings, database: settings.gatewayConninfo, needsBroker: false)
                 let gateway = try Roles.gateway(settings, log: Roles.log)
                 let hours = try Roles.campusHours(settings, log: Roles.log)
                 defer { hours.stop() }
@@ -161,11 +161,11 @@ extension Command {
                 throw UsageError("one VEHICLE is to be named")
             }
             let waitS = try arguments.integer("--wait", in: 1...3_600) ?? 30
+            let connection = try Command.machineReader(vehicle, arguments)
             let settings = try SettingsSource.load(arguments)
             let action = try ActionPush.action(
                 arguments, vehicle: vehicle, kind: .pollRequest(untilMs: Clock.nowMs() + waitS * 1_000))
             try ActionPush(settings: settings).push(action)
-            let connection = try Connection(conninfo: settings.text("postgres.reader_url", or: "postgres.url"))
             let patience = Stopwatch()
             while patience.seconds < Double(waitS) {
                 let rows = try connection.query(

@@ -16,10 +16,13 @@ enum HealthRole {
     /// From now on it is asked, whenever somebody wants to know, whether the database and the broker are there.
     /// - Parameters:
     ///   - database: connection string of the role.
+    ///   - logins: others that it needs; those that are not set, or are the role's own, are not asked.
     ///   - needsBroker: false: without it the role does its work, in part or for a while.
-    static func watch(_ settings: Settings, database: String, needsBroker: Bool = true) throws {
+    static func watch(
+        _ settings: Settings, database: String, logins: [LoginSetting] = [], needsBroker: Bool = true
+    ) throws {
         shared.setStuck(ms: settings.integer("health.stuck_s") * 1_000)
-        let known = try Home.migrations().map(\.number).max() ?? 0
+        let known = try Home.migration()
         let postgres = Inquiry("ask-database") {
             // Kept open: a probe is one round trip.
             var session: Connection?
@@ -38,7 +41,17 @@ enum HealthRole {
             }
         }
         shared.check("database") { postgres.finding() }
-        let kafka = settings.kafka(clientID: "drover-health")
+        let others = logins.map { (setting: $0, conninfo: settings.text($0.key)) }
+            .filter { !$0.conninfo.isEmpty && $0.conninfo != database }
+        if !others.isEmpty {
+            // One question for all of them: a prober does not wait for one after the other.
+            let inquiry = Inquiry("ask-logins") {
+                let asked = LoginInquiry(others, connectS: connectS)
+                return { try asked.ask() }
+            }
+            shared.check("logins") { inquiry.finding() }
+        }
+        let kafka = try settings.kafka(clientID: "drover-health")
         let broker = Inquiry("ask-broker") {
             var admin: Admin?
             return {

@@ -14,7 +14,7 @@ extension Command {
         let action = try ActionPush.action(
             arguments, vehicle: car, kind: .scanRequest(untilMs: Clock.nowMs() + waitS * 1_000))
         try ActionPush(settings: settings, topic: Topic.cars).push(action)
-        let connection = try Connection(conninfo: settings.text("postgres.reader_url", or: "postgres.url"))
+        let connection = try Connection(conninfo: settings.readerConninfo)
         let patience = Stopwatch()
         while patience.seconds < Double(waitS) {
             let rows = try connection.query(

@@ -41,10 +41,14 @@ enum Home {
         }
     }
 
-    /// As pages say it: no number is given out before the first release.
-    static func version() throws -> String {
-        "not released yet, database \(try migrations().map(\.number).max() ?? 0)"
-    }
+    /// The newest heading of CHANGELOG.md; nil: no number is given out before the first release. A test compares both.
+    static let release: String? = nil
+
+    /// The number of the newest migration: the database that this program makes.
+    static func migration() throws -> Int { try migrations().map(\.number).max() ?? 0 }
+
+    /// As `drover --version` and pages say it. The number of the database tells apart what is built between releases.
+    static func version() throws -> String { "\(release ?? "not released yet"), database \(try migration())" }
 
     /// For analysts, by folder and name.
     static func readyQueries() throws -> [ReadyQuery] {

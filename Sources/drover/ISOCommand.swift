@@ -13,8 +13,8 @@ extension Command {
             SettingFiles.warn(settings, of: .iso, log: Roles.log)
             Signals.install()
             let puller = try ISOFleetPuller(
-                isoSettings(settings), kafka: Roles.kafka(settings, clientID: "drover-iso", log: Roles.log),
-                partitions: Int32(settings.integer("kafka.partitions")), metrics: MetricsRole.of("iso"), log: Roles.log)
+                isoSettings(settings), kafka: try Roles.kafka(settings, clientID: "drover-iso", log: Roles.log),
+                shape: settings.topicShape, metrics: MetricsRole.of("iso"), log: Roles.log)
             guard arguments.has("--once") else {
                 puller.run { StopFlag.isSet }
                 return .done

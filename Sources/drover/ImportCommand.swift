@@ -95,8 +95,8 @@ struct ImportJob {
 
     /// False when a file could not be imported.
     func run(_ files: [String], _ one: (String, Importer) throws -> String) throws -> Bool {
-        let kafka = settings.kafka(clientID: "drover-import")
-        _ = try Topics.ensure(kafka, partitions: Int32(settings.integer("kafka.partitions")))
+        let kafka = try settings.kafka(clientID: "drover-import")
+        _ = try Topics.ensure(kafka, settings.topicShape)
         let importer = try Importer(kafka, topic: topic)
         do {
             return try run(files, importer, one)

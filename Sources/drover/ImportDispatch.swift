@@ -52,7 +52,7 @@ extension Command {
 
     private static func checkCampuses(_ records: [RideRecord], _ settings: Settings, isNow: Bool) throws {
         var byRecordTime: [String: Bool] = [:]
-        let connection = try Connection(conninfo: settings.text("postgres.reader_url", or: "postgres.url"))
+        let connection = try Connection(conninfo: settings.readerConninfo)
         for row in try connection.query(
             """
             SELECT campus, coalesce((settings::jsonb ->> 'record_time')::numeric = 1, false) AS flag
@@ -74,7 +74,7 @@ extension Command {
 
     /// What of the requests the workers have taken; waits a little for them.
     private static func sayTaken(_ requests: Set<String>, of campus: String, _ settings: Settings) throws {
-        let connection = try Connection(conninfo: settings.text("postgres.reader_url", or: "postgres.url"))
+        let connection = try Connection(conninfo: settings.readerConninfo)
         var taken = 0
         let patience = Stopwatch()
         repeat {

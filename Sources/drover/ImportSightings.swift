@@ -15,7 +15,7 @@ extension Command {
             .init("--site", "ID", "the site of all surveys; of rbms tables what its number is put behind"),
             .init("--protocol", "NAME", "how they were made, as pollard-walk (default: as the tables say)"),
             .init("--account", "ID", "whose surveys they are (default import)"),
-            .init("--by", "NAME", "who brings them in (default: the login's name)"),
+            .init("--by", "NAME", "who brings them in (default: the login's name, or operator)"),
         ] + SettingsSource.options,
         example: "drover import sightings sightings-arocha-butterflies --offset +03:00 --site watamu",
         run: { arguments in

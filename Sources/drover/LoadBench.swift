@@ -49,7 +49,7 @@ struct LoadBench {
     private func load(
         _ settings: Settings, _ connection: Connection, _ listener: Connection
     ) throws -> [Figure] {
-        let kafka = settings.kafka(clientID: "drover-bench")
+        let kafka = try settings.kafka(clientID: "drover-bench")
         let (cars, machines) = (try Importer(kafka, topic: Topic.cars), try Importer(kafka, topic: Topic.machines))
         let ids = (0..<rate).map { VehicleID("car-\($0)")! }
         try listener.execute("LISTEN drover_outbox")

@@ -29,7 +29,7 @@ extension Command {
     private static let levels = Dictionary(uniqueKeysWithValues: DebugLogText.Level.allCases.map { ($0.rawValue, $0) })
 
     static func debugLogs(_ settings: Settings) throws -> Connection {
-        try Connection(conninfo: settings.text("postgres.debug_url", or: "postgres.url"))
+        try Connection(conninfo: settings.debugConninfo)
     }
 
     private static func logs(_ arguments: Arguments, limit: Int64, on connection: Connection) throws -> Rows {

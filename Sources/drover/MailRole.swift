@@ -31,7 +31,7 @@ enum MailRole {
             MailSettings(
                 server: server, login: user.isEmpty ? nil : (user, try firstLine(of: file)),
                 caFile: authority.isEmpty ? nil : authority, from: from, codeKey: try codeKey(settings),
-                conninfo: settings.text("postgres.relay_url", or: "postgres.url")), metrics: MetricsRole.of("mail"),
+                conninfo: settings.relayConninfo), metrics: MetricsRole.of("mail"),
             log: log)
     }
 

@@ -22,6 +22,10 @@ enum MetricsRole {
     static func serving<R>(_ settings: Settings, log: Log, _ body: () throws -> R) throws -> R {
         let port = settings.integer("metrics.port")
         guard port > 0 else { return try body() }
+        let (release, migration) = (Home.release ?? "none", String(try Home.migration()))
+        of("build").gauges(
+            "drover_build_info", "Which program this is: its release, and the migration that it needs. Always 1.",
+            ["release": [release], "migration": [migration]])[release, migration].set(1)
         let server: Server
         do {
             server = try Server(host: settings.text("metrics.host"), port: UInt16(port), threads: threads) {

@@ -10,7 +10,7 @@ extension Command {
         example: "drover migrate --set postgres.owner_url='host=/var/run/postgresql dbname=drover'",
         run: { arguments in
             let settings = try SettingsSource.load(arguments)
-            let applied = try migrate(settings.text("postgres.owner_url", or: "postgres.url"))
+            let applied = try migrate(settings.ownerConninfo)
             Out.note(
                 applied.isEmpty
                     ? "the database is up to date" : "applied " + applied.map(\.name).joined(separator: ", "))

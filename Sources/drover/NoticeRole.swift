@@ -84,7 +84,7 @@ enum NoticeRole {
     }
 
     private static func conninfo(_ settings: Settings) -> String {
-        settings.text("postgres.relay_url", or: "postgres.url")
+        settings.relayConninfo
     }
 
     private static func roots(_ settings: Settings) throws -> String? {

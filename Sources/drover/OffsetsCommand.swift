@@ -59,10 +59,11 @@ struct Offsets {
     private let connection: Connection
     private let consumer: Consumer
 
-    init(_ settings: Settings) throws {
-        connection = try Connection(conninfo: settings.text("postgres.url"))
+    /// - Parameter connection: that is read on; nil: the worker's, which may also reset.
+    init(_ settings: Settings, _ connection: Connection? = nil) throws {
+        self.connection = try connection ?? Connection(conninfo: settings.text("postgres.url"))
         consumer = try Consumer(
-            settings.kafka(clientID: "drover-offsets"), group: "drover-offsets", instanceID: nil, batchMax: 1_000)
+            try settings.kafka(clientID: "drover-offsets"), group: "drover-offsets", instanceID: nil, batchMax: 1_000)
     }
 
     private func places() throws -> [Place] {

@@ -7,7 +7,7 @@ import Web
 /// Services of others, wired from settings; nil where one is not set.
 extension Settings {
     func outsideDatabase() -> SharedDatabase {
-        SharedDatabase(conninfo: text("postgres.gateway_url", or: "postgres.url"))
+        SharedDatabase(conninfo: gatewayConninfo)
     }
 
     /// Nil: no service is set.

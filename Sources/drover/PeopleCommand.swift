@@ -59,7 +59,7 @@ extension Command {
 
     /// The owner's: nobody else may read or write the tables.
     private static func peopleConnection(_ arguments: Arguments) throws -> Connection {
-        try Connection(conninfo: SettingsSource.load(arguments).text("postgres.owner_url", or: "postgres.url"))
+        try Connection(conninfo: SettingsSource.load(arguments).ownerConninfo)
     }
 
     private static func peopleCampus(_ arguments: Arguments) throws -> String {

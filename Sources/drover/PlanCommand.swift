@@ -12,7 +12,10 @@ extension Command {
             "Plans for requests that are all known: a vehicle, one more ride, a fleet; Li and Lim's or Cordeau and Laporte's sets.",
         options: [
             .init("--budget", "TIME", "how long to search: 500ms, 20s, 5m (default 5s for a fleet, 20s for a set)"),
-            .init("--iterations", "N", "rounds instead of time: the same seed then gives the same plan on any machine"),
+            .init(
+                "--iterations", "N",
+                "rounds instead of time: the same seed then gives the same plan on any machine; 0 (not of static sets): the "
+                    + "requests put in one after the other, and nothing improved"),
             .init("--seed", "N", "what chance begins with (default 1)"),
             .init("--clock", "C", "what the budget counts: wall or processor (default wall)"),
             .init("--format", "F", "table or json: a line a case, or the set's routes (default table)"),
@@ -87,10 +90,16 @@ struct PlanEffort: Sendable {
         return value * unit
     }
 
+    /// Of a static set, whose first plan is made by a round.
     var planning: DepotPlanning {
-        DepotPlanning(
-            budgetSeconds: budgetSeconds ?? (iterations == nil ? 20 : nil),
-            iterationsMax: iterations.map { max(1, $0) }, seed: seed, clock: clock)
+        get throws {
+            guard iterations != 0 else {
+                throw UsageError("--iterations 0: a static set needs 1 or more: no plan is there before the first")
+            }
+            return DepotPlanning(
+                budgetSeconds: budgetSeconds ?? (iterations == nil ? 20 : nil), iterationsMax: iterations, seed: seed,
+                clock: clock)
+        }
     }
 
     private static let slice = 200

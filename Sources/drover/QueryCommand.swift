@@ -37,7 +37,7 @@ extension Command {
             }
             let asked = arguments.has("--explain") ? try query.explained() : query
             let settings = try SettingsSource.load(arguments)
-            let connection = try Connection(conninfo: settings.text("postgres.reader_url", or: "postgres.url"))
+            let connection = try Connection(conninfo: settings.readerConninfo)
             Out.result(render(try asked.run(values, timeoutMs: Int(seconds) * 1_000, on: connection)))
             return .done
         })

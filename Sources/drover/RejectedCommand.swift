@@ -128,7 +128,7 @@ struct RejectedRecords {
 
     init(_ settings: Settings) throws {
         connection = try Connection(conninfo: settings.text("postgres.url"))
-        kafka = settings.kafka(clientID: "drover-rejected")
+        kafka = try settings.kafka(clientID: "drover-rejected")
         reader = try RecordReader(kafka)
     }
 
@@ -185,12 +185,19 @@ struct RejectedRecords {
     /// Why today's decoder does not take the record; nil when it does. The worker's own check of the clock included.
     private func fault(_ record: PushedRecord, _ partition: TopicPartition) -> DecodeError? {
         guard let value = record.value else { return .tombstone }
-        if partition.topic == Topic.sightings { return surveyFault(value, record.key) }
-        if partition.topic == Topic.tours { return tourFault(value, record.key) }
-        return unsafe value.withUnsafeBytes { value in
-            unsafe record.key.withUnsafeBytes { key in
+        switch partition.topic {
+        // What was refused for what was known of the survey then is judged anew by the worker.
+        case Topic.sightings: return unsafe fault(value, record.key, SurveyRecords.decode, ts: \.ts)
+        case Topic.tours: return unsafe fault(value, record.key, TourRecords.decode, ts: \.ts)
+        case Topic.dispatch: return unsafe fault(value, record.key, RideRecords.decode, ts: \.ts)
+        default: return readingFault(value, record.key, isMachine: partition.topic == Topic.machines)
+        }
+    }
+
+    private func readingFault(_ value: [UInt8], _ key: [UInt8], isMachine: Bool) -> DecodeError? {
+        unsafe value.withUnsafeBytes { value in
+            unsafe key.withUnsafeBytes { key in
                 do throws(DecodeError) {
-                    let isMachine = partition.topic == Topic.machines
                     let ts: Int64
                     switch try unsafe RecordDecoder().decode(value, key: key, isMachine: isMachine) {
                     case .tick: return nil
@@ -201,8 +208,7 @@ struct RejectedRecords {
                     case .machine(let reading, _): ts = reading.ts
                     case .action(let action): ts = action.ts
                     }
-                    let ahead = ts - Clock.nowMs()
-                    return ahead > DecodeError.aheadMsMax ? .timeAhead(ms: ahead) : nil
+                    return ahead(ts)
                 } catch {
                     return error
                 }
@@ -210,35 +216,20 @@ struct RejectedRecords {
         }
     }
 
-    private func tourFault(_ value: [UInt8], _ key: [UInt8]) -> DecodeError? {
-        unsafe value.withUnsafeBytes { value in
-            unsafe key.withUnsafeBytes { key in
-                do throws(DecodeError) {
-                    guard case .event(let event) = try unsafe TourRecords.decode(value, key: key) else { return nil }
-                    let ahead = event.ts - Clock.nowMs()
-                    return ahead > DecodeError.aheadMsMax ? .timeAhead(ms: ahead) : nil
-                } catch {
-                    return error
-                }
-            }
+    private func fault<Record>(
+        _ value: [UInt8], _ key: [UInt8], _ decode: TickOr<Record>.Decode, ts: (Record) -> Int64
+    ) -> DecodeError? {
+        do throws(DecodeError) {
+            guard case .record(let record) = try unsafe TickOr(value, key: key, decode) else { return nil }
+            return ahead(ts(record))
+        } catch {
+            return error
         }
     }
 
-    /// What was refused for what was known of the survey then is judged anew by the worker.
-    private func surveyFault(_ value: [UInt8], _ key: [UInt8]) -> DecodeError? {
-        unsafe value.withUnsafeBytes { value in
-            unsafe key.withUnsafeBytes { key in
-                do throws(DecodeError) {
-                    guard case .record(let record) = try unsafe SurveyRecords.decode(value, key: key) else {
-                        return nil
-                    }
-                    let ahead = record.ts - Clock.nowMs()
-                    return ahead > DecodeError.aheadMsMax ? .timeAhead(ms: ahead) : nil
-                } catch {
-                    return error
-                }
-            }
-        }
+    private func ahead(_ ts: Int64) -> DecodeError? {
+        let ms = ts - Clock.nowMs()
+        return ms > DecodeError.aheadMsMax ? .timeAhead(ms: ms) : nil
     }
 
     /// Same key, same bytes; without a key the same partition.

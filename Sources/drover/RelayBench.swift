@@ -23,11 +23,11 @@ struct RelayBench {
 
     private func measure(_ servers: BenchServers) throws -> [Figure] {
         let settings = servers.settings
-        _ = try Topics.ensure(settings.kafka(clientID: "drover-bench"), partitions: 1)
+        _ = try Topics.ensure(try settings.kafka(clientID: "drover-bench"), TopicShape(partitions: 1, replication: 1))
 
         let readBack = try ReadBack(settings, topic: RelayBench.topic)
         let bare = try timeBare(settings, readBack)
-        let relay = Roles.relay(settings, log: Log(level: .warning))
+        let relay = try Roles.relay(settings, log: Log(level: .warning))
         let running = RunningRole("relay") { shouldStop in relay.run(shouldStop: shouldStop) }
         defer { running.stop() }
         let writer = try Connection(conninfo: settings.text("postgres.url"))
@@ -61,7 +61,7 @@ struct RelayBench {
     }
 
     private func timeBare(_ settings: Settings, _ readBack: ReadBack) throws -> [Double] {
-        let producer = try Producer(settings.kafka(clientID: "drover-bench"), Producer.Tuning(lingerMs: 0))
+        let producer = try Producer(try settings.kafka(clientID: "drover-bench"), Producer.Tuning(lingerMs: 0))
         let value = [UInt8](repeating: 0x61, count: 200)
         return try (0..<commits + 20).map { _ in
             let began = ContinuousClock.now
@@ -96,7 +96,7 @@ private struct ReadBack {
 
     init(_ settings: Settings, topic: String) throws {
         consumer = try Consumer(
-            settings.kafka(clientID: "drover-bench"), group: "readback", instanceID: nil, batchMax: 1_000)
+            try settings.kafka(clientID: "drover-bench"), group: "readback", instanceID: nil, batchMax: 1_000)
         let partition = TopicPartition(topic: topic, partition: 0)
         try consumer.add([partition: consumer.watermarks(of: partition, timeoutMs: 10_000).high])
     }

@@ -107,7 +107,7 @@ struct ReplayJob {
 
     /// Makes the schema, and notes where each partition begins.
     func prepare(fromMs: Int64?) throws {
-        let owner = try Connection(conninfo: settings.text("postgres.owner_url", or: "postgres.url"))
+        let owner = try Connection(conninfo: settings.ownerConninfo)
         let isNew = try ReplaySchema.prepare(schema, owner: owner)
         guard let fromMs else { return }
         guard isNew else { throw Failure("schema \(schema) is begun already: --from is for a new one") }
@@ -125,13 +125,14 @@ struct ReplayJob {
     }
 
     private func consumer() throws -> Consumer {
-        try Consumer(settings.kafka(clientID: "drover-replay"), group: "drover-replay", instanceID: nil, batchMax: 1)
+        try Consumer(
+            try settings.kafka(clientID: "drover-replay"), group: "drover-replay", instanceID: nil, batchMax: 1)
     }
 
     /// Brings the schema to these offsets. False: it was stopped before.
     func run(to targets: [TopicPartition: Int64]) throws -> Bool {
         let replay = try Replay(
-            Roles.workerSettings(settings, kafka: settings.kafka(clientID: "drover-replay"), instanceID: nil),
+            Roles.workerSettings(settings, kafka: try settings.kafka(clientID: "drover-replay"), instanceID: nil),
             schema: schema, targets: targets, metrics: Metrics(), log: Roles.log)
         let line = ReplayProgress()
         let isDone = try replay.run(progress: line.show, shouldStop: { StopFlag.isSet })

@@ -49,7 +49,7 @@ extension Command {
             let settings = try SettingsSource.load(arguments)
             let source = Report.Source(
                 rules: try settings.tripRules(), price: settings.fuelPrice, queries: try Home.reportQueries(),
-                connection: try Connection(conninfo: settings.text("postgres.reader_url", or: "postgres.url")))
+                connection: try Connection(conninfo: settings.readerConninfo))
             do {
                 let bytes = try report.run(ask, source).file(format)
                 guard let place = arguments.text("--save") else {
@@ -128,12 +128,13 @@ extension Command {
                 as [String: @Sendable (RouteComparison) -> String],
             standard: "table")
         let settings = try SettingsSource.load(arguments)
+        Out.note("drives from \(UTC.text(fromMs)) to \(UTC.text(toMs)) are compared; --from and --to choose others")
         Out.result(
             render(
                 try RouteComparison.read(
                     vehicle, by: by, changedMs: changedMs, span: fromMs..<toMs, price: settings.fuelPrice,
                     queries: Home.reportQueries(),
-                    on: Connection(conninfo: settings.text("postgres.reader_url", or: "postgres.url")))))
+                    on: Connection(conninfo: settings.readerConninfo))))
         return .done
     }
 }

@@ -20,8 +20,8 @@ enum ReportRole {
         }
         return ReportScheduler(
             ReportSchedulerSettings(
-                conninfo: settings.text("postgres.relay_url", or: "postgres.url"), pageConninfo: page,
-                readerConninfo: settings.text("postgres.reader_url", or: "postgres.url"),
+                conninfo: settings.relayConninfo, pageConninfo: page,
+                readerConninfo: settings.readerConninfo,
                 rules: try settings.tripRules(),
                 price: settings.fuelPrice, queries: try Home.reportQueries(), address: settings.text("web.public_url"),
                 folder: folder, graceS: settings.integer("reports.grace_s"), lookS: settings.integer("reports.look_s"),

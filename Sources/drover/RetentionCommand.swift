@@ -22,7 +22,7 @@ extension Command {
                 of: ["table": { $0.table.text() }, "json": { $0.json }]
                     as [String: @Sendable (QueryOutput) -> String], standard: "table")
             Signals.install()
-            let connection = try Connection(conninfo: settings.text("postgres.owner_url", or: "postgres.url"))
+            let connection = try Connection(conninfo: settings.ownerConninfo)
             var rows: [[FieldValue]] = []
             for kept in Retention.all {
                 let days = settings.integer(kept.setting)

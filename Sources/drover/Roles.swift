@@ -17,8 +17,8 @@ enum Roles {
     static func worker(
         _ settings: Settings, instanceID: String?, ticker: Ticker? = nil, log: Log
     ) throws -> Worker {
-        let kafka = kafka(settings, clientID: "drover-work", log: log)
-        _ = try Topics.ensure(kafka, partitions: Int32(settings.integer("kafka.partitions")))
+        let kafka = try kafka(settings, clientID: "drover-work", log: log)
+        _ = try Topics.ensure(kafka, settings.topicShape)
         var made = try workerSettings(settings, kafka: kafka, instanceID: instanceID)
         if let ticker { made.onAssignment = { ticker.own($0) } }
         return try Worker(made, metrics: MetricsRole.of("work"), health: HealthRole.shared, log: log)
@@ -45,8 +45,8 @@ enum Roles {
     }
 
     /// What librdkafka has to say goes to our log, each line once in a while.
-    static func kafka(_ settings: Settings, clientID: String, log: Log) -> KafkaSettings {
-        var kafka = settings.kafka(clientID: clientID)
+    static func kafka(_ settings: Settings, clientID: String, log: Log) throws -> KafkaSettings {
+        var kafka = try settings.kafka(clientID: clientID)
         let brokerLines = OncePer(periodMs: 30_000)
         kafka.log = { level, line in
             guard level <= 4, let more = brokerLines.pass(String(line.prefix(40))) else { return }
@@ -55,14 +55,14 @@ enum Roles {
         return kafka
     }
 
-    static func relay(_ settings: Settings, log: Log) -> Relay {
-        let kafka = kafka(settings, clientID: "drover-notify", log: log)
-        let partitions = Int32(settings.integer("kafka.partitions"))
+    static func relay(_ settings: Settings, log: Log) throws -> Relay {
+        let kafka = try kafka(settings, clientID: "drover-notify", log: log)
+        let shape = settings.topicShape
         return Relay(
             RelaySettings(
-                kafka: kafka, conninfo: settings.text("postgres.relay_url", or: "postgres.url"),
+                kafka: kafka, conninfo: settings.relayConninfo,
                 rejectedRowsMax: settings.integer("rejected.rows_max"),
-                prepareTopics: { _ = try Topics.ensure(kafka, partitions: partitions, timeoutMs: 3_000) }),
+                prepareTopics: { _ = try Topics.ensure(kafka, shape, timeoutMs: 3_000) }),
             metrics: MetricsRole.of("relay"), log: log)
     }
 
@@ -73,7 +73,7 @@ enum Roles {
         guard try tickRoles(settings).contains(role) else { return try body(nil) }
         // The log of the role's own client says already what ails the broker.
         let ticker = Ticker(
-            settings.kafka(clientID: "drover-ticks"), intervalS: settings.integer("ticks.interval_s"), log: log)
+            try settings.kafka(clientID: "drover-ticks"), intervalS: settings.integer("ticks.interval_s"), log: log)
         ticker.start()
         defer { ticker.stop() }
         return try body(ticker)
@@ -124,7 +124,7 @@ extension Command {
                             let worker = try Roles.worker(
                                 settings, instanceID: instance.isEmpty ? nil : instance, ticker: ticker, log: Roles.log)
                             worker.run { StopFlag.isSet }
-                        } catch let error as KafkaError {
+                        } catch  where error is KafkaError || error is TopicFault {
                             // A worker that is started before its broker waits for it, as it would later on.
                             Roles.log.error(
                                 "the worker cannot start yet", ["error": "\(error)", "retry_in_ms": "3000"])
@@ -149,13 +149,16 @@ extension Command {
             SettingFiles.warn(settings, of: .notify, log: Roles.log)
             Signals.install()
             try MetricsRole.serving(settings, log: Roles.log) {
-                try HealthRole.watch(settings, database: settings.text("postgres.relay_url", or: "postgres.url"))
+                // Reports that fall due are read as their owner reads, and with the reader where nobody owns them.
+                let isReporting = !settings.text("postgres.page_url").isEmpty
+                try HealthRole.watch(
+                    settings, database: settings.relayConninfo, logins: isReporting ? [.page, .reader] : [])
                 let others = try Roles.besideRelay(settings, log: Roles.log)
                 defer { for other in others { other.stop() } }
                 try Roles.withTicks(settings, of: "notify", log: Roles.log) { _ in
                     let loop = HealthRole.shared.loop("relay", patience: 10)
                     HealthRole.shared.started()
-                    Roles.relay(settings, log: Roles.log).run { loop.asking { StopFlag.isSet } }
+                    try Roles.relay(settings, log: Roles.log).run { loop.asking { StopFlag.isSet } }
                     loop.ended()
                 }
             }

@@ -26,12 +26,12 @@ struct RulesPublication {
     let settings: Settings
 
     func publish(_ rules: RuleSet) throws -> Outcome {
-        let kafka = settings.kafka(clientID: "drover-rules")
-        let topics = try Topics.ensure(kafka, partitions: Int32(settings.integer("kafka.partitions")))
+        let kafka = try settings.kafka(clientID: "drover-rules")
+        let topics = try Topics.ensure(kafka, settings.topicShape)
         let partitions = (0..<(topics[Topic.machines] ?? 0)).map {
             TopicPartition(topic: Topic.machines, partition: $0)
         }
-        let connection = try Store.connect(settings.text("postgres.reader_url", or: "postgres.url"))
+        let connection = try Store.connect(settings.readerConninfo)
         // Two publishers would each compare with what the other has not told yet. Ends with the session.
         try connection.execute("SET lock_timeout = '10s'")
         try connection.query("SELECT pg_advisory_lock($1)", [.int8(RulesPublication.lock)])

@@ -32,9 +32,15 @@ extension Command {
             let (first, last) = (try day("--from", zone, arguments), try day("--to", zone, arguments))
             guard first.fromMs < last.toMs else { throw UsageError("--to must not lie before --from") }
             let settings = try SettingsSource.load(arguments)
-            let connection = try Store.connect(settings.text("postgres.reader_url", or: "postgres.url"))
+            let connection = try Store.connect(settings.readerConninfo)
             let trial = RuleTrial(
-                parameter: tried.parameter, spanMs: first.fromMs..<last.toMs, rules: tried.timeline,
+                parameter: tried.parameter, spanMs: first.fromMs..<last.toMs,
+                rules: { standing in
+                    if let (element, why) = tried.contradiction(over: standing) {
+                        throw UsageError("--\(element): \(why) (--above or --below, else that of the rule in force)")
+                    }
+                    return tried.timeline(standing)
+                },
                 clock: { try MachineStore.clockMs(partition: $0, on: connection) })
             let output = TryOutput(tried: tried, try trial.run(ofModel: tried.model, on: connection))
             guard output.machines > 0 else { throw Failure("no machine of the model `\(tried.model)` has reported") }

@@ -24,8 +24,8 @@ struct SampleCampus {
 
     init(_ settings: Settings) throws {
         self.settings = settings
-        let kafka = settings.kafka(clientID: "drover-sample")
-        let topics = try Topics.ensure(kafka, partitions: Int32(settings.integer("kafka.partitions")))
+        let kafka = try settings.kafka(clientID: "drover-sample")
+        let topics = try Topics.ensure(kafka, settings.topicShape)
         guard let count = topics[Topic.dispatch] else { throw Failure("the topic \(Topic.dispatch) is not there") }
         let number = unsafe Array(SampleCampus.campus.utf8).withUnsafeBytes {
             unsafe KeyPlace.partition(of: $0, count: count)

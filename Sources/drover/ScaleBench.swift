@@ -81,8 +81,8 @@ struct ScaleBench {
         }
 
         private func push(_ settings: Settings) throws -> Pushed {
-            let kafka = settings.kafka(clientID: "drover-bench")
-            _ = try Topics.ensure(kafka, partitions: Int32(settings.integer("kafka.partitions")))
+            let kafka = try settings.kafka(clientID: "drover-bench")
+            _ = try Topics.ensure(kafka, settings.topicShape)
             let importer = try Importer(kafka, topic: Topic.cars)
             var walk = CarWalk(vehicles: vehicles)
             var late: [(VehicleID, CarReading, Int)] = []

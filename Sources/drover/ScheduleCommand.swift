@@ -47,7 +47,7 @@ extension Command {
     }
 
     private static func book(_ arguments: Arguments) throws -> Connection {
-        try Store.connect(try SettingsSource.load(arguments).text("postgres.relay_url", or: "postgres.url"))
+        try Store.connect(try SettingsSource.load(arguments).relayConninfo)
     }
 
     private static func show(_ arguments: Arguments) throws -> ExitCode {
@@ -104,9 +104,16 @@ extension Command {
         } catch {
             throw UsageError("\(error)")
         }
+        let (book, mailTo) = (try book(arguments), arguments.texts("--mail"))
+        if let unknown = try ScheduleBook.unknown([account] + mailTo, on: book).first {
+            throw Failure("\(unknown): there is no such account, or it is disabled: see `drover account list`")
+        }
+        if arguments.has("--file"), try SettingsSource.load(arguments).text("reports.folder").isEmpty {
+            Out.note("reports.folder is not set here: where `drover notify` has none either, its runs are given up")
+        }
         let id = try ScheduleBook.add(
-            new, account: account, mailTo: arguments.texts("--mail"), isFiled: arguments.has("--file"),
-            sinceMs: try time("--since", arguments), on: book(arguments))
+            new, account: account, mailTo: mailTo, isFiled: arguments.has("--file"),
+            sinceMs: try time("--since", arguments), on: book)
         Out.result(String(id))
         return .done
     }

@@ -1,9 +1,6 @@
 import Foundation
-import Gateways
 import HTTP
 import Observe
-import Outside
-import Reports
 import Settings
 import Tiles
 import Web
@@ -26,7 +23,7 @@ extension Command {
             try MetricsRole.serving(settings, log: Roles.log) {
                 // Pages are there without the broker; only what is handed in has to wait.
                 try HealthRole.watch(
-                    settings, database: settings.text("postgres.reader_url", or: "postgres.url"), needsBroker: false)
+                    settings, database: settings.readerConninfo, logins: [.page, .survey], needsBroker: false)
                 let page = try PageRole(settings, log: Roles.log)
                 defer { page.stop() }
                 Out.note("the page is at \(page.address)")
@@ -64,95 +61,28 @@ struct PageRole {
         (self.settings, self.log) = (settings, log)
         _ = try PageRole.listens(settings)
         let certificate = try PageRole.certificate(settings)
-        let host = settings.text("web.host")
-        let (rules, queries) = (try settings.tripRules(), try Home.reportQueries())
-        let folder = try Home.path(settings.text("alerts.thresholds_dir"))
-        let nodes = try PageRole.nodes(settings)
-        let assets = try Home.assets()
-        let base = try PageRole.baseMap(settings, assets, log: log)
-        let uploads = UploadSender(
-            Roles.kafka(settings, clientID: "drover-serve", log: log),
-            partitions: Int32(settings.integer("kafka.partitions")), metrics: MetricsRole.of("serve"),
-            health: HealthRole.shared, log: log)
-        let streams = AlertStreams(conninfo: settings.text("postgres.reader_url", or: "postgres.url"), log: log)
-        let live = LiveStreams(conninfo: settings.text("postgres.reader_url", or: "postgres.url"), log: log)
-        let isSecure = certificate != nil || settings.text("web.public_url").hasPrefix("https://")
-        let door = Door(conninfo: settings.text("postgres.page_url"), isSecure: isSecure, log: log)
-        let post = try PageRole.accountPost(settings)
-        let models = ModelFiles(folder: folder)
-        let codes = TroubleCodeFolder(try Home.path(settings.text("cars.trouble_codes_dir")))
-        let exports = ExportDesk(
-            conninfo: settings.text("postgres.reader_url", or: "postgres.url"),
-            pageConninfo: settings.text("postgres.page_url"), log: log)
-        let site = Site(
-            conninfo: settings.text("postgres.reader_url", or: "postgres.url"), rules: rules, price: settings.fuelPrice,
-            queries: queries, models: models, troubleCodes: codes, uploads: uploads,
-            streams: streams, exports: exports, door: door, log: log)
-        let surveys = SurveySite(
-            conninfo: PageRole.surveyConninfo(settings), uploads: uploads, nodes: nodes,
-            shelf: try settings.weatherShelf(), log: log)
-        let provider = try settings.openIDProvider()
-        let accounts = AccountSite(
-            conninfo: settings.text("postgres.reader_url", or: "postgres.url"), isSecure: isSecure,
-            post: post, provider: provider?.name, log: log)
-        var router = site.router()
-        assets.add(to: &router)
-        base.add(to: &router)
-        // Before single vehicles, for `/vehicles/new` is none.
-        VehicleSite(door: door, assets: assets, queries: queries, uploads: uploads, models: models).add(to: &router)
-        FleetSite(
-            door: door, queries: queries, rules: rules, price: settings.fuelPrice, assets: assets, base: base,
-            uploads: uploads, live: live, models: models, codes: codes
-        ).add(to: &router)
-        DriveSite(
-            door: door, conninfo: settings.text("postgres.reader_url", or: "postgres.url"), assets: assets,
-            queries: queries, rules: rules, price: settings.fuelPrice, uploads: uploads, streams: streams,
-            troubleCodes: TroubleCodeFolder(try Home.path(settings.text("cars.trouble_codes_dir")))
-        ).add(to: &router)
-        // Before single reports.
-        ScheduleSite(door: door, assets: assets, queries: queries).add(to: &router)
-        ReportSite(
-            door: door, conninfo: settings.text("postgres.reader_url", or: "postgres.url"), assets: assets,
-            queries: queries, rules: rules, price: settings.fuelPrice
-        ).add(to: &router)
-        QuerySite(door: door, assets: assets, fleets: queries, queries: try Home.readyQueries()).add(to: &router)
-        accounts.add(to: &router)
-        if let provider {
-            OpenIDSite(provider, accounts: accounts, address: settings.text("web.public_url")).add(to: &router)
+        let parts = try PageParts(settings, isSecure: certificate != nil, log: log)
+        let (routes, refusals) = (try parts.routes(), RefusalPage(assets: parts.assets))
+        behind = parts.stops
+        do {
+            apps = try AppsRole(settings, site: parts.campuses, assets: parts.assets, log: log)
+        } catch {
+            for stop in behind { stop() }
+            throw error
         }
-        let publication = RulesPublication(settings: settings)
-        ThresholdSite(
-            door: door, assets: assets, queries: queries,
-            desk: RuleDesk(
-                folder: folder, read: { try Rules.read(folder) }, load: { try Rules.load($0, folder) },
-                tests: { try Rules.tests(inFolderOf: folder) },
-                publish: { _ = try publication.publish($0) }),
-            log: log
-        ).add(to: &router)
-        AdministrationSite(door: door, assets: assets).add(to: &router)
-        SettingsSite(door: door, assets: assets, uploads: uploads).add(to: &router)
-        NoticeSite(
-            door: door, conninfo: settings.text("postgres.reader_url", or: "postgres.url"), assets: assets,
-            uploads: uploads, ways: try NoticeRole.ways(settings), log: log
-        ).add(to: &router)
-        DealerSite(door: door, assets: assets, post: post).add(to: &router)
-        surveys.add(to: &router)
-        TourSite(
-            conninfo: settings.text("postgres.reader_url", or: "postgres.url"), uploads: uploads, assets: assets,
-            base: base, log: log
-        ).add(to: &router)
-        SightingSite(door: door, assets: assets, base: base, exports: exports).add(to: &router)
-        SurveyPages(door: door, assets: assets, surveys: surveys, uploads: uploads).add(to: &router)
-        AboutPage(assets: assets, base: base, version: try Home.version()).add(to: &router)
-        TourPanel(door: door, assets: assets, base: base).add(to: &router)
-        let campuses = try AppsRole.campuses(settings, queries: queries, uploads: uploads, door: door, log: log)
-        let roads = try settings.routeDesk(conninfo: settings.text("postgres.reader_url", or: "postgres.url"))
-        CampusPages(
-            campuses, codes: CodeDesk(campuses, key: try MailRole.codeKey(settings)), door: door, assets: assets,
-            base: base,
-            queries: queries, routes: roads
-        ).add(to: &router)
-        let routes = router
+        do {
+            server = try Server(
+                host: settings.text("web.host"), port: UInt16(settings.integer("web.port")), threads: PageRole.threads,
+                limits: PageRole.limits(settings), certificate: certificate
+            ) { refusals.shown(routes.route($0), to: $0) }
+        } catch {
+            apps?.stop()
+            for stop in behind { stop() }
+            throw error
+        }
+    }
+
+    private static func limits(_ settings: Settings) -> Limits {
         var limits = Limits()
         for larger in [
             SurveySite.bodyBytesMaxByPath, SurveyPages.bodyBytesMaxByPath, TourPanel.bodyBytesMaxByPath,
@@ -161,30 +91,13 @@ struct PageRole {
         }
         limits.trustedProxies = Set(
             settings.text("web.trusted_proxies").split(separator: ",").map { String($0.filter { $0 != " " }) })
-        // What the broker acknowledged last is still marked: uploads before surveys.
-        behind = [
-            campuses.stop, { roads?.stop() }, uploads.stop, surveys.stop, streams.stop, live.stop, base.stop,
-        ]
-        do {
-            apps = try AppsRole(settings, site: campuses, assets: assets, log: log)
-        } catch {
-            for stop in behind { stop() }
-            throw error
-        }
-        do {
-            server = try Server(
-                host: host, port: UInt16(settings.integer("web.port")), threads: PageRole.threads,
-                limits: limits, certificate: certificate
-            ) { routes.route($0) }
-        } catch {
-            apps?.stop()
-            for stop in behind { stop() }
-            throw error
-        }
+        return limits
     }
 
     /// Nil: they are not served.
     var appsAddress: String? { apps?.address }
+
+    var port: UInt16 { server.port }
 
     var address: String {
         "\(settings.text("web.certificate").isEmpty ? "http" : "https")://\(settings.text("web.host")):\(server.port)/"
@@ -240,11 +153,6 @@ struct PageRole {
             throw Failure("map.attribution: is empty, and \(file) does not say who made it. Set it: maps must show it")
         }
         return map
-    }
-
-    private static func surveyConninfo(_ settings: Settings) -> String {
-        let own = settings.text("postgres.survey_url")
-        return own.isEmpty ? settings.text("postgres.reader_url", or: "postgres.url") : own
     }
 
     /// Nil: no mail of accounts is sent.

@@ -1,5 +1,6 @@
 import Fleet
 import Foundation
+import Gateways
 import Kafka
 import Observe
 import Settings
@@ -44,11 +45,45 @@ enum SettingsSource {
         }
         return sources + [SettingSource("--set", typed)]
     }
+
+    /// Of servers of our own: one broker without TLS and SASL, whatever a file says of those in production.
+    static func ownBroker(_ brokers: String) -> [String: String] {
+        let others = SettingRow.table.map(\.key).filter { key in
+            key == "kafka.replication"
+                || ["kafka.security_", "kafka.ca_", "kafka.certificate_", "kafka.key_", "kafka.sasl_"].contains {
+                    key.hasPrefix($0)
+                }
+        }
+        let plain = Dictionary(uniqueKeysWithValues: others.map { ($0, SettingRow.of($0)!.standard) })
+        return plain.merging(["kafka.brokers": brokers]) { $1 }
+    }
 }
 
 extension Settings {
-    func kafka(clientID: String) -> KafkaSettings {
-        KafkaSettings(brokers: text("kafka.brokers"), clientID: clientID, extra: [:])
+    /// - Throws: when what is set of TLS and SASL does not go together.
+    func kafka(clientID: String) throws -> KafkaSettings {
+        let faults = KafkaRules.faults(self)
+        guard faults.isEmpty else { throw SettingsError(faults: faults.map { located($0.text) }) }
+        var kafka = KafkaSettings(brokers: text("kafka.brokers"), clientID: clientID, extra: [:])
+        kafka.security.wire = text("kafka.security_protocol")
+        kafka.security.rootsFile = text("kafka.ca_file")
+        (kafka.security.certificateFile, kafka.security.keyFile) = (
+            text("kafka.certificate_file"), text("kafka.key_file")
+        )
+        (kafka.security.mechanism, kafka.security.user) = (text("kafka.sasl_mechanism"), text("kafka.sasl_user"))
+        kafka.security.keyPassword = kafkaSecret("kafka.key_password")
+        kafka.security.password = kafkaSecret("kafka.sasl_password")
+        return kafka
+    }
+
+    private func kafkaSecret(_ key: String) -> KafkaSecurity.Secret? {
+        let (value, file) = (text(key), text(key + "_file"))
+        return value.isEmpty ? file.isEmpty ? nil : .file(file) : .text(value)
+    }
+
+    var topicShape: TopicShape {
+        TopicShape(
+            partitions: Int32(integer("kafka.partitions")), replication: Int32(integer("kafka.replication")))
     }
 
     func tripRules() throws -> TripRules {

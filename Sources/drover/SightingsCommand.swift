@@ -16,7 +16,8 @@ extension Command {
             + "collector was sent.",
         options: [
             .init("--based-on", "N", "review: the version that it was made from, as `show` says"),
-            .init("--note", "TEXT", "review: why"), .init("--by", "NAME", "review: who (default: the login's name)"),
+            .init("--note", "TEXT", "review: why"),
+            .init("--by", "NAME", "review: who (default: the login's name, or operator)"),
             .init("--account", "ID", "review: on whose behalf (default review)"),
             .init("--site", "SITE", "open, curve, forwards: only of this one"),
             .init("--year", "Y", "curve: only of this one"),

@@ -18,11 +18,17 @@ extension Command {
                 "--format", of: ["table": StatusLine.table, "json": StatusLine.json], standard: "table")
             let settings = try SettingsSource.load(arguments)
             let connection = try Connection(
-                conninfo: settings.text("postgres.owner_url", or: "postgres.url"), applicationName: "drover-status")
+                conninfo: settings.ownerConninfo, applicationName: "drover-status")
             let reads = try connection.transaction(Connection.beginSnapshot) { try StatusReads(on: connection) }
-            let lag: Result<Int64, any Error> = Result { try Offsets(settings).lag() }
-            let known = try Home.migrations().map(\.number).max() ?? 0
-            let lines = StatusLine.all(reads, lag: lag, knownMigration: known)
+            let lag: Result<Int64, any Error> = Result { try Offsets(settings, connection).lag() }
+            var topics: TopicStanding?
+            // Where the broker is away the lag says so.
+            if case .success = lag {
+                topics = try Topics.standing(
+                    settings.kafka(clientID: "drover-status"), settings.topicShape, timeoutMs: 5_000)
+            }
+            let known = try Home.migration()
+            let lines = StatusLine.all(reads, lag: lag, topics: topics, knownMigration: known)
             Out.result(format(lines))
             return lines.contains { $0.remedy != nil } ? .failed : .done
         })
@@ -39,8 +45,16 @@ struct StatusLine {
     private static let waitingLateMs: Int64 = 600_000
     private static let outboxLateMs: Int64 = 60_000
 
+    /// What the login does not see may be ill: the owner's sees all.
+    private static func unseen(_ what: String) -> StatusLine {
+        StatusLine(
+            what: what, value: "not seen: this login may not read all of it",
+            remedy: "drover status as the owner (postgres.owner_url)")
+    }
+
     static func all(
-        _ reads: StatusReads, lag: Result<Int64, any Error>, knownMigration: Int
+        _ reads: StatusReads, lag: Result<Int64, any Error>,
+        topics: TopicStanding?, knownMigration: Int
     ) -> [StatusLine] {
         var lines = [
             StatusLine(
@@ -56,15 +70,23 @@ struct StatusLine {
                 StatusLine(
                     what: "records behind", value: "unknown: \(error)", remedy: "is the broker there? drover check"))
         }
+        if let topics {
+            lines.append(StatusLine(what: "copies of topics", value: "\(topics.copies)", remedy: topics.remedy))
+        }
         for topic in Topics.readings {
-            let clockMs = reads.clocks.first { $0.topic == topic }?.oldestMs
+            guard let clocks = reads.clocks else {
+                lines.append(unseen(topic))
+                continue
+            }
+            let clockMs = clocks.first { $0.topic == topic }?.oldestMs
             let isLate = clockMs.map { reads.nowMs - $0 > clockLateMs } ?? true
             lines.append(
                 StatusLine(
                     what: topic, value: clockMs.map { "written up to \(age($0, reads.nowMs))" } ?? "no tick yet",
                     remedy: isLate ? "is drover work running, and does it keep up? drover offsets show" : nil))
         }
-        func waiting(_ what: String, _ waiting: StatusReads.Waiting, lateMs: Int64, _ remedy: String) {
+        func waiting(_ what: String, _ waiting: StatusReads.Waiting?, lateMs: Int64, _ remedy: String) {
+            guard let waiting else { return lines.append(unseen(what)) }
             let isLate = waiting.oldestMs.map { reads.nowMs - $0 > lateMs } ?? false
             let since = waiting.oldestMs.map { ", the oldest from \(age($0, reads.nowMs))" } ?? ""
             lines.append(StatusLine(what: what, value: "\(waiting.count)\(since)", remedy: isLate ? remedy : nil))
@@ -76,20 +98,25 @@ struct StatusLine {
         waiting("webhooks and pushes", reads.messages, lateMs: waitingLateMs, "the page Notices says why")
         waiting("reports due", reads.reports, lateMs: waitingLateMs, "drover schedule runs says why")
         waiting("surveys to pass on", reads.forwards, lateMs: 86_400_000, "drover sightings forwards says why")
-        func refused(_ what: String, _ count: Int, _ remedy: String) {
+        func refused(_ what: String, _ count: Int?, _ remedy: String) {
+            guard let count else { return lines.append(unseen(what)) }
             lines.append(StatusLine(what: what, value: "\(count)", remedy: count > 0 ? remedy : nil))
         }
         refused("refused by the broker", reads.outboxRefused, "drover.outbox says why (column refused)")
         refused("rejected records, 24 h", reads.rejectedOfDay, "drover rejected list")
         refused("refused messages, 24 h", reads.refusedOfDay, "the page Notices says of whom and why")
         refused("failed reports, 24 h", reads.reportsFailedOfDay, "drover schedule runs")
-        for service in reads.resting {
+        if reads.resting == nil { lines.append(unseen("services of others")) }
+        for service in reads.resting ?? [] {
             lines.append(
                 StatusLine(what: service.service, value: "left alone: \(service.fault)", remedy: "drover outside check")
             )
         }
-        lines.append(StatusLine(what: "open alerts", value: "\(reads.openAlerts)"))
-        lines.append(StatusLine(what: "vehicles silent for a day", value: "\(reads.silentVehicles)"))
+        func counted(_ what: String, _ count: Int?) {
+            lines.append(count.map { StatusLine(what: what, value: "\($0)") } ?? unseen(what))
+        }
+        counted("open alerts", reads.openAlerts)
+        counted("vehicles silent for a day", reads.silentVehicles)
         return lines
     }
 

@@ -44,7 +44,7 @@ extension Command {
 
     /// The owner's: nobody else may read or write the table.
     private static func tokenConnection(_ arguments: Arguments) throws -> Connection {
-        try Connection(conninfo: SettingsSource.load(arguments).text("postgres.owner_url", or: "postgres.url"))
+        try Connection(conninfo: SettingsSource.load(arguments).ownerConninfo)
     }
 
     private static func addToken(_ arguments: Arguments, _ isJSON: Bool) throws -> ExitCode {
@@ -67,6 +67,10 @@ extension Command {
         let role = try arguments.one("--role", of: audiences, standard: "farmer")
         let connection = try tokenConnection(arguments)
         let (token, id) = (Token.random(), Hex.text(Secrets.random(6)))
+        // Programs of the installation have names of nobody; a slip of the pen must not give them more than was meant.
+        if try !AccountBook.isThere(account, on: connection) {
+            Out.note("\(account) is no account: this token reads all that its scopes allow, not what somebody may see")
+        }
         try TokenStore.add(
             id: id, digest: token.digest, account: account, name: arguments.text("--name"), scopes: wanted,
             role: role, expiresMs: expiresMs, on: connection)

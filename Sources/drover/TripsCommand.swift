@@ -127,6 +127,9 @@ enum CarFile {
             }
         }
         let recording = try read(bytes, file, path, startNeeded: startNeeded)
+        if file.startMs != nil, !recording.usesStart, !recording.readings.isEmpty {
+            Out.note("\(path): --start is not used: the file has dates")
+        }
         report(path, recording)
         return recording
     }

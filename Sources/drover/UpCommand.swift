@@ -43,36 +43,43 @@ extension Command {
         let port = try arguments.integer("--port", in: 0...65_535) ?? 0
         Signals.install()
         let data = arguments.text("--data") ?? ".drover/data"
+        Out.note("drover \(try Home.version())")
         let embedded = try EmbeddedServers.start(EmbeddedSettings(dataDirectory: data, log: { Out.note($0) }))
         defer { embedded.stop() }
+        let logins = [
+            "postgres.url": embedded.conninfo(user: "drover_worker"),
+            "postgres.reader_url": embedded.conninfo(user: "drover_web"),
+            "postgres.page_url": embedded.conninfo(user: "drover_pages"),
+            "postgres.relay_url": embedded.conninfo(user: "drover_notify"),
+            "postgres.survey_url": embedded.conninfo(user: "drover_surveyors"),
+            "postgres.gateway_url": embedded.conninfo(user: "drover_poller"),
+            "postgres.debug_url": embedded.conninfo(user: "drover_developer"),
+            "postgres.owner_url": embedded.conninfo(user: "drover_owner"),
+        ]
         let settings = try SettingsSource.load(
             arguments,
             // For few boxes and somebody who watches.
             defaults: ["gateway.poll_interval_s": "10", "gateway.connections_max": "256"],
-            overrides: [
-                "kafka.brokers": embedded.brokers, "postgres.url": embedded.conninfo(user: "drover_worker"),
-                "postgres.reader_url": embedded.conninfo(user: "drover_web"),
-                "postgres.page_url": embedded.conninfo(user: "drover_pages"),
-                "postgres.relay_url": embedded.conninfo(user: "drover_notify"),
-                "postgres.survey_url": embedded.conninfo(user: "drover_surveyors"),
-                "postgres.gateway_url": embedded.conninfo(user: "drover_poller"),
-                "postgres.owner_url": embedded.conninfo(user: "drover_owner"), "web.port": String(port),
-                "gateway.spool_path": data + "/spool.sqlite",
-            ])
+            overrides: logins.merging(SettingsSource.ownBroker(embedded.brokers)) { $1 }
+                .merging(["web.port": String(port), "gateway.spool_path": data + "/spool.sqlite"]) { $1 })
         _ = try migrate(settings.text("postgres.owner_url"))
         try embedded.grantRoles()
         try loadShippedTaxonomy(settings)
         let log = Roles.log(standard: .warning)
-        try HealthRole.watch(settings, database: settings.text("postgres.url"))
+        try HealthRole.watch(
+            settings, database: settings.text("postgres.url"), logins: [.reader, .page, .relay, .gateway, .survey])
         let page = try PageRole(settings, log: log)
         defer { page.stop() }
+        // The port: links of `drover account` lead to this page.
+        let beside = try BesideSettings.write(
+            logins.merging(["kafka.brokers": embedded.brokers, "web.port": String(page.port)]) { $1 }, to: data)
         let lost = try Offsets(settings).resetLost().count
         if lost > 0 { Out.note("the embedded broker lost \(lost) partitions when it was killed; they are read anew") }
         // Static membership: a restart takes its partitions back at once, and the embedded broker expires nobody.
         let worker = try Roles.worker(settings, instanceID: "drover-up", log: log)
         let running = RunningRole("worker") { shouldStop in worker.run(shouldStop: shouldStop) }
         defer { running.stop() }
-        let relay = Roles.relay(settings, log: log)
+        let relay = try Roles.relay(settings, log: log)
         let relaying = RunningRole("relay", HealthRole.shared.loop("relay", patience: 10)) { shouldStop in
             relay.run(shouldStop: shouldStop)
         }
@@ -82,7 +89,9 @@ extension Command {
 
         return try MetricsRole.serving(settings, log: log) {
             try Roles.withTicks(settings, of: "work", log: log) { _ in
-                try stay(arguments, settings, embedded, page, data: data, lost: lost, log: log)
+                let path = beside.contains(" ") ? "'\(beside)'" : beside
+                Out.note("other commands find all of this with --settings \(path)")
+                return try stay(arguments, settings, embedded, page, data: data, lost: lost, log: log)
             }
         }
     }

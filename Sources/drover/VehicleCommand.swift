@@ -51,7 +51,17 @@ extension Command {
     ]
 
     static func vehicleReader(_ arguments: Arguments) throws -> Connection {
-        try Connection(conninfo: SettingsSource.load(arguments).text("postgres.reader_url", or: "postgres.url"))
+        try Connection(conninfo: SettingsSource.load(arguments).readerConninfo)
+    }
+
+    /// For what is said of a machine: of one that is not there it would be kept, and never seen.
+    static func machineReader(_ vehicle: VehicleID, _ arguments: Arguments) throws -> Connection {
+        let reader = try vehicleReader(arguments)
+        let found = try reader.query(Home.reportQueries()["vehicle_kinds"], [.text(vehicle.text)])
+        guard try found.contains(where: { try $0.text("kind") == "machine" }) else {
+            throw Failure("\(vehicle): there is no such machine; see `drover vehicle list --kind machine`")
+        }
+        return reader
     }
 
     static func vehicleID(_ arguments: Arguments) throws -> VehicleID {
@@ -115,8 +125,11 @@ extension Command {
         guard let text = arguments.text("--hours"), let hours = Decimal.scaled(text.utf8, decimals: 3),
             MachineParameter.engineHours.row.isPossible(hours)
         else { throw UsageError("service needs the engine hours at which it was done: --hours 1234.5") }
-        let action = try ActionPush.action(
-            arguments, vehicle: vehicleID(arguments), kind: .service(atHours: hours))
+        let vehicle = try vehicleID(arguments)
+        let reader = try machineReader(vehicle, arguments)
+        let newest = try MachineView.engineHours(vehicle, Home.reportQueries(), on: reader)
+        let action = try ActionPush.action(arguments, vehicle: vehicle, kind: .service(atHours: hours))
+        if let why = newest?.fault(hours, doneMs: action.ts) { throw Failure("\(vehicle): \(why)") }
         try ActionPush(settings: SettingsSource.load(arguments)).push(action)
         return .done
     }

@@ -21,9 +21,7 @@ struct EmulatedCampusTests {
             for record in records {
                 // As it goes over the log.
                 let value = RideRecords.encode(record)
-                let read = try unsafe value.withUnsafeBytes { value in
-                    try unsafe Array("c".utf8).withUnsafeBytes { try unsafe RideRecords.decode(value, key: $0) }
-                }
+                let read = try unsafe TickOr(value, key: Array("c".utf8), RideRecords.decode)
                 #expect(read == .record(record))
                 try book.take(record, offset: Int64(day.records.count), atMs: 1_900_000_000_000)
                 day.records.append(record)

@@ -172,9 +172,7 @@ struct CampusBookTests {
         for kind in kinds {
             let record = CampusBookTests.record(kind, 9)
             let bytes = RideRecords.encode(record)
-            let read = try unsafe bytes.withUnsafeBytes { value in
-                try unsafe Array("c".utf8).withUnsafeBytes { try unsafe RideRecords.decode(value, key: $0) }
-            }
+            let read = try unsafe TickOr(bytes, key: Array("c".utf8), RideRecords.decode)
             #expect(read == .record(record))
         }
     }

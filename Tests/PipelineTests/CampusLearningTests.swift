@@ -145,9 +145,7 @@ struct CampusLearningTests {
     func hostile(_ fields: String) {
         let text = #"{"schema":1,"id":"x","campus":"c","ts":1700000000000,"# + fields + "}"
         #expect(throws: DecodeError.self) {
-            try unsafe Array(text.utf8).withUnsafeBytes { value in
-                try unsafe Array("c".utf8).withUnsafeBytes { try unsafe RideRecords.decode(value, key: $0) }
-            }
+            try unsafe TickOr(Array(text.utf8), key: Array("c".utf8), RideRecords.decode)
         }
     }
 }

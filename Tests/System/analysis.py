@@ -168,8 +168,8 @@ def psql_login(world, env, account):
     """The address of the database for a person of theirs."""
     run = world.drover.run("account", "psql", account, env=env)
     assert run.code == 0, run.err
-    words = dict(word.split("=") for word in run.out.split())
-    return re.sub(r"user='?\w+'?", f"user='{words['user']}' password='{words['password']}'", env["DROVER_POSTGRES_URL"])
+    password, user = re.fullmatch(r"PGPASSWORD=(\w+) psql '.* user=([^ ]+)'\n", run.out).groups()
+    return re.sub(r"user='?\w+'?", f"user='{user}' password='{password}'", env["DROVER_POSTGRES_URL"])
 
 
 def as_page(env, account):

@@ -124,7 +124,7 @@ class Noida(Served):
     survives_restart = True
 
     def command(self):
-        return [self.program(), "start", "--only", "kafka", "--kafka-port", self.port, "--data-dir", self.folder / "log"]
+        return [self.program(), "start", "--only", "kafka", "--host", self.host, "--kafka-port", self.port, "--data-dir", self.folder / "log"]
 
     @staticmethod
     def program():

@@ -27,7 +27,8 @@ class Authority:
             "[ca]\ndefault_ca=d\n[d]\ndatabase=index\nserial=serial\ncrlnumber=crlnumber\ncertificate=root.pem\nprivate_key=root.key\n"
             "default_md=sha256\nnew_certs_dir=.\npolicy=p\nunique_subject=no\n[p]\ncommonName=supplied\n"
             "[client]\nextendedKeyUsage=clientAuth\nkeyUsage=critical,digitalSignature\n"
-            "[server]\nextendedKeyUsage=serverAuth\nkeyUsage=critical,digitalSignature\nsubjectAltName=IP:127.0.0.1\n")
+            "[server]\nextendedKeyUsage=serverAuth\nkeyUsage=critical,digitalSignature\nsubjectAltName=IP:127.0.0.1\n"
+            "[elsewhere]\nextendedKeyUsage=serverAuth\nkeyUsage=critical,digitalSignature\nsubjectAltName=IP:127.0.0.9\n")
 
     def openssl(self, *arguments):
         subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True, cwd=self.folder)

@@ -1,6 +1,6 @@
 """Each fault by itself, several times, under load: what was lost, what was doubled, how long it took, what an operator saw.
 
-    python Tests/System/chaos.py [--seed S] [--times N] [--only NAME,…] [--page docs/chaos.md]
+    python Tests/System/chaos.py [--seed S] [--times N] [--only NAME,…] [--page docs/faults.md]
 
 Two workers on hosts of their own (network namespaces, hosts.py) or on ours, a database and a broker beside them, a seeded load of cars,
 machines and tours. After each fault's run the result tables must be, to the last digit, what one undisturbed worker makes of the same

@@ -10,6 +10,7 @@ It expires members that died, so that takeover can be tested, and keeps to the l
 """
 import importlib.util
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -56,12 +57,15 @@ def main():
     for name, value in broker.environment.items():
         print(f"{name}={value}")
     sys.stdout.flush()
+    # In a script's background SIGINT is ignored.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         while broker.process.poll() is None:
             time.sleep(0.2)
     except KeyboardInterrupt:
         pass
-    broker.stop()
+    finally:
+        broker.stop()
 
 
 if __name__ == "__main__":

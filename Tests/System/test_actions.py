@@ -1,5 +1,7 @@
 """What people say of machines and alerts: records on the log, in the tables, in what is judged, and the same after a replay."""
 import json
+import os
+import pwd
 import time
 
 import pytest
@@ -71,8 +73,12 @@ def test_a_service_an_acknowledgement_and_a_silence(world):
     ask(world, env, "alert", "silence", "--model", "8R Tractor", "--parameter", "Engine Hours", "--until", "2026-01-01T00:00:00Z", "--by", "Anna")
     assert [row[0] for row in alerts(env, "silenced_until_at IS NULL", "state = 'open'")] == [True]
 
-    ask(world, env, "vehicle", "service", "m-1", "--hours", 1_040.1, "--by", "Anna")
+    assert "it could not have 1400.1 h" in ask(world, env, "vehicle", "service", "m-1", "--hours", 1_400.1, "--by", "Anna", code=1).err
+    # Nobody says who: a service, or a container, has neither variable.
+    ask(world, {**env, "USER": "", "LOGNAME": ""}, "vehicle", "service", "m-1", "--hours", 1_040.1)
     wait_until(lambda: alerts(env, "state", "state <> 'withdrawn'") == [("resolved",)], 20, worker)
+    with connect(env) as connection:
+        assert connection.execute("SELECT recorded_by FROM drover.service ORDER BY done_at DESC").fetchone() == (pwd.getpwuid(os.getuid()).pw_name,)
     history = json.loads(ask(world, env, "vehicle", "history", "m-1", "--limit", 2, "--format", "json").out)
     assert [row["engine_hours_h"] for row in history] == [1040.1, 1036]
     next_page = json.loads(ask(world, env, "vehicle", "history", "m-1", "--before", history[-1]["read_at"], "--format", "json").out)
@@ -124,6 +130,8 @@ def test_a_registered_box_is_polled_until_it_is_disabled_and_its_silence_is_one_
     assert polling.stop() == 0
     # Nobody listens any more: that ends the alert.
     wait_until(lambda: ("Contact", "resolved") in alerts(env), 20, worker)
+    for each in (["vehicle", "service", "m-none", "--hours", 10], ["gateway", "poll", "m-none"]):
+        assert "m-none: there is no such machine" in ask(world, env, *each, "--by", "Anna", code=1).err
     assert "no gateway has answered" in ask(world, env, "gateway", "poll", "8R-0001", "--by", "Anna", "--wait", 2, code=1).err
     assert world.drover.run("replay", "--into", "again", env=env).code == 0
     verified = world.drover.run("verify", "again", env=env)

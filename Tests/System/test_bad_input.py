@@ -57,8 +57,19 @@ def test_relative_times_need_a_start_to_be_imported(drover, tmp_path):
     said(drover.run("import", "cars", path, env=world_env), 1, "broker")
 
 
+def test_a_start_is_said_to_be_of_no_use_where_it_is(drover, fixtures):
+    """A clock without a date takes its date from the file's name, unless a start is said."""
+    start = ["--start", "2026-01-01T00:00:00Z", "--format", "csv"]
+    [clock] = (fixtures / "cars" / "kit-seat-leon").glob("2018-02-20*.csv")
+    run = drover.run("trips", clock, *start)
+    assert run.code == 0 and "not used" not in run.err and ",2026-01-01T00:00:00Z," in run.out, run.err
+    [dated] = (fixtures / "cars" / "envirocar").glob("dodge*.csv")
+    run = drover.run("trips", dated, *start)
+    assert "--start is not used: the file has dates" in run.err and run.out == drover.run("trips", dated, "--format", "csv").out
+
+
 @pytest.mark.parametrize("arguments, text", [
-    (["fly"], "there is no such command"), (["trips"], "no FILE was named"), (["trips", "x", "--gab", "5"], "--gab is not an option"),
+    (["fly"], "unknown command `fly`. `drover --help` lists"), (["trips"], "no FILE was named"), (["trips", "x", "--gab", "5"], "--gab is not an option"),
     (["trips", "x", "--gap", "0"], "--gap 0: must be a whole number, 1 to 600"), (["trips", "x", "--gap"], "--gap needs a value"),
     (["trips", "x", "--format", "xml"], "must be one of csv, json, table"), (["report"], "fleet-day"),
     (["report", "fleet-day", "--date", "2026-02-30"], "2026-02-30"), (["report", "dispatch-day", "--vehicle", "v"], "report trips"), (["report", "fleet-day", "--date", "2026-02-03", "--zone", "Mars/Base"], "Mars/Base"),
@@ -66,6 +77,28 @@ def test_relative_times_need_a_start_to_be_imported(drover, tmp_path):
 ])
 def test_wrong_use_is_exit_code_2_and_says_how(drover, arguments, text):
     said(drover.run(*arguments), 2, text)
+
+
+@pytest.mark.parametrize("words, says", [
+    (["nonsense"], "drover: unknown command `nonsense`. `drover --help` lists all commands\n"),
+    (["reprot", "trips"], "drover: unknown command `reprot`. Did you mean report? `drover --help` lists all commands\n"),
+    (["exprt", "sightings"], "drover: unknown command `exprt`. Did you mean export sightings? `drover --help` lists all commands\n"),
+    (["obd", "pid"], "drover: unknown command `obd pid`: say obd decode, obd pids, obd code. `drover --help` lists all commands\n"),
+    (["--port", "1", "serve"], "drover: --port: the command comes first, then its options: drover COMMAND --port. `drover --help` lists all commands\n"),
+    (["check", "--ofline"], "drover check: --ofline is not an option of `drover check`. Did you mean --offline? `drover check --help` lists them\n"),
+    (["check", "--nonsense"], "drover check: --nonsense is not an option of `drover check`. `drover check --help` lists them\n"),
+])
+def test_a_mistyped_word_is_named_with_what_is_near_to_it_and_nothing_else(drover, words, says):
+    run = drover.run(*words)
+    assert (run.code, run.out, run.err) == (2, "", says)
+
+
+def test_what_is_wrong_is_said_in_whole_sentences_and_once(drover):
+    run = drover.run("check", "--set", "postgres.page_url=host=/nowhere", "--set", "web.port=x", env=NOWHERE)
+    lines = dict(line.split(": ", 1) for line in run.out.splitlines())
+    assert run.code == 1 and lines["PostgreSQL"].startswith("connection to server ")
+    assert "on that socket? Start the server" in lines["postgres.page_url"] and not re.search(r"[.?!]\. ", run.out)
+    assert "It is: port of the pages and the API; 0: any free one." in lines["settings"]
 
 
 def thresholds(folder, content, name="8R Tractor-thresholds.xml"):
@@ -109,7 +142,7 @@ def test_postgres_down(drover):
 
 
 def test_broker_down(drover, drive):
-    said(drover.run("import", "cars", drive, env=NOWHERE), 1, "Is the broker up, and kafka.brokers right?")
+    said(drover.run("import", "cars", drive, env=NOWHERE), 1, "Is the broker up, and are kafka.brokers and kafka.security_protocol right?")
 
 
 def test_a_worker_without_its_broker_waits_and_stops_when_told(drover):

@@ -2,7 +2,9 @@
 import os
 import re
 import shlex
+import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import psycopg
@@ -58,6 +60,15 @@ def test_each_command_of_a_unit_is_one_that_the_program_has(drover, name):
     table = (ROOT / "docs" / "settings.md").read_text()
     assert all(f"| `{key}` |" in table for key in keys), keys
 
+def test_units_serve_figures_on_ports_of_their_own_where_prometheus_asks():
+    """One file of settings is for all units: a port in it would be the first one's alone."""
+    ports = {name: re.search(r"--set metrics\.port=(\S+)", (ROOT / "Deploy" / "systemd" / name).read_text()) for name in SERVICES}
+    stay = {name: found.group(1) for name, found in ports.items() if found}
+    assert set(SERVICES) - set(stay) == {"drover-retention.service"}
+    asked = set(re.findall(r"localhost:(\d+)", (ROOT / "Deploy" / "grafana" / "prometheus.yaml").read_text()))
+    each = [port.replace("%i", number) for port in stay.values() for number in (("1", "2") if "%i" in port else ("",))]
+    assert len(set(each)) == len(each) and asked <= set(each)
+    assert asked >= {port.replace("%i", "1") for port in stay.values()}
 
 
 def test_alert_rules_fire_when_they_should():
@@ -69,6 +80,65 @@ def test_alert_rules_fire_when_they_should():
     sources = "".join(path.read_text() for path in (ROOT / "Sources").rglob("*.swift"))
     named = set(re.findall(r"drover_[a-z_]+", re.sub(r"summary:.*|remedy:.*", "", (folder / "rules.yaml").read_text())))
     assert named and {name for name in named if f'"{name}"' not in sources} == set()
+
+
+def test_a_backup_shows_its_password_to_nobody(world, tmp_path):
+    """What each program was started with, and what a second one gets by its environment."""
+    shims, log = tmp_path / "shims", tmp_path / "arguments"
+    shims.mkdir()
+    env = with_binaries()
+    for name in ("pg_dump", "pg_dumpall", "pg_restore", "psql"):
+        real = shutil.which(name, path=env["PATH"])
+        (shims / name).write_text(f'#!/bin/sh\nprintf "%s\\n" "$PGPASSWORD: $*" >>"{log}"\nexec {real} "$@"\n')
+        (shims / name).chmod(0o755)
+    env["PATH"] = f"{shims}:{env['PATH']}"
+    secret = "it's-not to\\be seen"
+    start = lambda name, *words, stdin=None: subprocess.run([ROOT / "Deploy" / name, *words], input=stdin, capture_output=True, text=True, env=env)
+    quoted = secret.replace("\\", "\\\\").replace("'", "\\'")
+    whole = f"{world.superuser} password = '{quoted}' connect_timeout=9"
+    for wrong in (whole, "password=x dbname=y", "postgresql://me:x@127.0.0.1/y", "postgresql://me@127.0.0.1/y?password=x", "sslpassword=x dbname=y"):
+        for words in (("backup", wrong, tmp_path / "to"), ("restore", "x.dump", wrong, "y")):
+            refused = start(*words)
+            assert refused.returncode == 2 and "CONNINFO: " in refused.stderr and "me:x" not in refused.stderr, refused.stderr
+    assert not log.exists()
+    backup = start("backup", "-", tmp_path / "to", stdin=whole + "\n")
+    assert backup.returncode == 0, backup.stderr
+    name = f"unseen_{time.monotonic_ns()}"
+    try:
+        restored = start("restore", backup.stdout.strip(), "-", name, stdin=whole)
+        assert (restored.returncode, restored.stdout) == (0, f"restored as {name}\n"), restored.stderr
+    finally:
+        with psycopg.connect(world.superuser, autocommit=True) as connection:
+            connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+    lines = log.read_text().splitlines()
+    assert len(lines) >= 6 and all(line.startswith(secret + ": ") and secret not in line[len(secret):] and "password" not in line.lower().replace("--no-role-passwords", "")
+                                   for line in lines), lines
+    assert start("backup", "-", tmp_path / "to", stdin="").returncode == 2
+
+
+def test_the_owner_can_migrate_what_was_restored(world, tmp_path):
+    """Who owns the tables is no superuser, and restores come from one."""
+    name = f"owned_{time.monotonic_ns()}"
+    as_owner = lambda database: {"DROVER_POSTGRES_URL": f"{re.sub(r'(dbname|user)=[^ ]+ ?', '', world.superuser)} dbname={database} user={name}"}
+    try:
+        with psycopg.connect(world.superuser, autocommit=True) as connection:
+            connection.execute(f"CREATE ROLE {name} LOGIN CREATEROLE")
+            connection.execute(f"CREATE DATABASE {name} OWNER {name}")
+        first = world.drover.run("migrate", env=as_owner(name))
+        assert first.code == 0, first.err
+        backup = subprocess.run([ROOT / "Deploy" / "backup", re.sub(r"dbname=[^ ]+", f"dbname={name}", world.superuser), tmp_path],
+                                capture_output=True, text=True, env=with_binaries())
+        assert backup.returncode == 0, backup.stderr
+        run = subprocess.run([ROOT / "Deploy" / "restore", backup.stdout.strip(), world.superuser, f"again_{name}"],
+                             capture_output=True, text=True, env=with_binaries())
+        assert run.returncode == 0, run.stderr
+        again = world.drover.run("migrate", env=as_owner(f"again_{name}"))
+        assert again.code == 0, again.err
+    finally:
+        with psycopg.connect(world.superuser, autocommit=True) as connection:
+            for database in (name, f"again_{name}"):
+                connection.execute(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
+            connection.execute(f"DROP ROLE IF EXISTS {name}")
 
 
 def test_a_restored_backup_catches_up_to_the_same_rows(world, fixtures, tmp_path):

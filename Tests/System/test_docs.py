@@ -71,6 +71,14 @@ def test_every_command_explains_itself_with_an_example(drover):
         assert run.code == 0 and "Example:\n  drover " in run.out, name
 
 
+def test_the_version_is_the_newest_of_the_changelog_and_the_migrations(drover):
+    heading = re.search(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.M).group(1)
+    release = "not released yet" if heading == "Unreleased" else heading.split()[0]
+    newest = max(int(path.name[:4]) for path in (ROOT / "Queries" / "migrations").glob("*.sql"))
+    run = drover.run("--version")
+    assert (run.code, run.out) == (0, f"drover {release}, database {newest}\n"), run.err
+
+
 def test_the_page_of_settings_is_what_the_program_prints(drover):
     run = drover.run("settings", "--format", "markdown")
     assert run.code == 0, run.err

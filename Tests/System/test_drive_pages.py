@@ -382,6 +382,9 @@ def test_a_drive_while_it_lasts(fleet, page, screenshots):
     wait_until(lambda: len(fleet.rows("SELECT 1 FROM drover.trip_mark WHERE vehicle = 'golf' AND is_start")) == 1, 30, fleet.worker)
     fleet.world.work_off(fleet.env)
     assert len(fleet.rows("SELECT 1 FROM drover.trip_mark WHERE vehicle = 'golf' AND is_start")) == 1
+    # Over time it is drawn with its driver's limit.
+    page.goto(fleet.address + "/vehicles/golf?kind=car")
+    assert "warning at 90" in page.locator("svg.chart").first.get_attribute("aria-label")
     assert manager.get("/cars/golf/live").status == 200
     assert manager.post("/cars/golf/trip", **{**form, "form": manager.mark()}).status == 403
     assert anna.post("/cars/golf/trip", **{**form, "do": "fly"}).status == anna.post("/cars/golf/trip", **{**form, "do": "tag"}).status == 422

@@ -187,6 +187,33 @@ def test_every_role_says_what_it_needs(site, role):
     assert process.ask("/livez")[0] == 200
 
 
+@pytest.mark.parametrize("role, keys", [("serve", {"postgres.page_url": "drover_page", "postgres.survey_url": "drover_survey"}),
+                                        ("notify", {"postgres.page_url": "drover_page", "postgres.reader_url": "drover_reader"})])
+def test_every_login_that_a_role_uses_is_looked_at(site, role, keys):
+    with psycopg.connect(site.owner, autocommit=True) as connection:
+        logins = {key: f"of_{key[9:13]}" for key in keys}
+        for key, login in logins.items():
+            connection.execute(f"CREATE ROLE {login} LOGIN IN ROLE {keys[key]}")
+        process = site.start(role, **{key: site.login(login) for key, login in logins.items()})
+        assert process.until("/readyz", 200)["logins"]["why"] == ", ".join(keys)
+        for key, login in logins.items():
+            connection.execute(f"REVOKE {keys[key]} FROM {login}")
+            wait_until(lambda: process.ill() == {"logins": f"{key}: its login is not in {keys[key]}"}, 30, process.running)
+            connection.execute(f"GRANT {keys[key]} TO {login}")
+            process.until("/readyz", 200)
+        # A session that is open says nothing of the next one.
+        connection.execute("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = ANY(%s)", [list(logins.values())])
+        for login in logins.values():
+            connection.execute(f"ALTER ROLE {login} NOLOGIN")
+        wait_until(lambda: all(key in process.ill().get("logins", "") for key in keys), 30, process.running)
+        assert not any(login in json.dumps(process.ask("/readyz")[1]) for login in logins.values())
+
+
+def test_a_role_without_other_logins_has_nothing_to_look_at(site):
+    process = site.start("serve", **{"postgres.page_url": "", "postgres.survey_url": ""})
+    assert "logins" not in process.until("/readyz", 200)
+
+
 def test_a_probe_opens_no_session_and_tells_no_secret(site):
     worker = site.start("work")
     worker.until("/readyz", 200)
@@ -249,6 +276,8 @@ def test_the_lag_is_told_by_topic(site, fixtures):
         return {match[1]: float(match[2]) for match in re.finditer(rf"^{name}(\S*) (\S+)$", text, re.M)}
 
     assert figure("drover_worker_partitions") == {"": 10}
+    newest = max(int(path.name[:4]) for path in (ROOT / "Queries" / "migrations").glob("*.sql"))
+    assert figure("drover_build_info") == {f'{{release="none",migration="{newest}"}}': 1}
     assert len(figure("drover_worker_lag_records")) == 5
     with psycopg.connect(site.owner) as blocker:
         blocker.execute("LOCK TABLE drover.partition_progress IN ACCESS EXCLUSIVE MODE")

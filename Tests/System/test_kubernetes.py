@@ -186,7 +186,8 @@ def test_probes_are_answered_and_the_figure_for_scaling_is_told(installed, drove
                 name = each["value"].removeprefix("/run/secrets/drover/")
                 env[each["name"]] = str(installed.folder / (name if name == "code-key" else f"postgres-{name}"))
         running[role] = drover.start(*words, env={
-            **env, "DROVER_KAFKA_BROKERS": installed.broker.brokers, "DROVER_METRICS_HOST": "127.0.0.1", "DROVER_METRICS_PORT": str(ports[role]),
+            # One broker here, where the file is for a cluster of three.
+            **env, "DROVER_KAFKA_BROKERS": installed.broker.brokers, "DROVER_KAFKA_REPLICATION": "1", "DROVER_METRICS_HOST": "127.0.0.1", "DROVER_METRICS_PORT": str(ports[role]),
             "DROVER_WEB_HOST": "127.0.0.1", "DROVER_WEB_PORT": "0", "DROVER_GATEWAY_SPOOL_PATH": str(installed.place / "spool.sqlite")})
     for role in ROLES:
         for kind in ("startupProbe", "livenessProbe", "readinessProbe"):

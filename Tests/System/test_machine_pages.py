@@ -170,7 +170,7 @@ def test_what_is_wrong_is_explained(farm):
     page = ada.get(f"/vehicles/{farm.serial}").body
     service = {**fields(page, f"/vehicles/{farm.serial}/service"), "service": "Repair", "done": "2026-01-05T08:00", "hours": "10"}
     for wrong, said in [({"service": "Magic"}, "Say what was done"), ({"done": "soon"}, "like 2026-11-22"), ({"done": "2099-01-01T00:00"}, "still to come"),
-                        ({"hours": "many"}, "like 1234.5"), ({"hours": "-1"}, "like 1234.5"), ({"note": "x" * 2_000}, "too long")]:
+                        ({"hours": "many"}, "like 1234.5"), ({"hours": "-1"}, "like 1234.5"), ({"hours": "900000"}, "could not have 900000 h"), ({"note": "x" * 2_000}, "too long")]:
         answer = ada.post(f"/vehicles/{farm.serial}/service", **{**service, **wrong})
         assert answer.status == 422 and said in answer.body, wrong
 
@@ -242,17 +242,20 @@ def test_two_who_change_a_vehicle_at_once(farm):
 
 def test_a_dealers_day(farm, page, screenshots):
     farm.enter(page, "deal", "/dealers")
-    page.get_by_label("Serial number").fill(farm.serial)
+    page.get_by_label("Machine's id").fill(farm.serial)
     page.get_by_role("button", name="Ask its owner").click()
     page.goto(farm.address + "/vehicles")
     assert "There is none yet." in page.locator("main").inner_text()
     farm.enter(page, "ada", "/dealers")
     page.get_by_role("button", name=f"Confirm deal for {farm.serial}").click()
     assert "Confirmed." in page.get_by_role("status").inner_text()
+    farm.enter(page, "deal", "/")
+    assert "alerts from before you were confirmed stay with its owner" in page.locator("main").inner_text()
     farm.enter(page, "deal")
     assert page.get_by_role("link", name="Add a machine").count() == 0
     page.get_by_role("link", name="Old Faithful").click()
     page.wait_for_function("() => document.getElementById('story').innerText.includes('Terminal Serial Number')", timeout=30_000)
+    assert "its owner did not share what was before" in page.locator("main").inner_text()
     page.get_by_role("link", name="Change it").click()
     assert "owner's to change" in page.locator("main").inner_text() and page.get_by_label("Connection").count() == 0
     assert "127.0.0.1" not in page.content()
@@ -320,6 +323,11 @@ def test_a_threshold_is_tried_and_changed_and_the_next_reading_is_judged_by_it(f
     # The box goes on saying 97 °C: that is none any more.
     wait_until(lambda: farm.rows("SELECT state FROM drover.alert WHERE vehicle = %s AND parameter = 'Coolant Temperature' ORDER BY opened_at DESC LIMIT 1", farm.serial)
                == [("resolved",)], 60, farm.worker, farm.gateway)
+    # The alert that was raised by the old rule is drawn with the old rule's limits.
+    [(alert,)] = farm.rows("SELECT alert_id FROM drover.alert WHERE vehicle = %s AND parameter = 'Coolant Temperature' ORDER BY opened_at DESC LIMIT 1", farm.serial)
+    page.goto(f"{farm.address}/alerts/{alert}")
+    drawn = page.locator("svg.chart").get_attribute("aria-label")
+    assert "warning at 85" in drawn and "critical at 95" in drawn and "98" not in drawn.split("warning")[1], drawn
     page.goto(farm.address + "/thresholds")
     assert "boss" in page.get_by_role("region", name="Versions and changes").inner_text()
     farm.world.drover.run("rules", "publish", farm.thresholds, env=farm.env)

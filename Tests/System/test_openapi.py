@@ -48,6 +48,14 @@ def test_all_of_the_campus_api_is_described():
     assert {row for row in described() if row[1].startswith(CAMPUS)} == listed
 
 
+def test_the_values_of_machines_are_described():
+    """Each key that docs/machines.md names, without a type: what is not of it is left out, and the rest of the reading is taken."""
+    text = re.search(r"and any of `(serial .*?)`", (ROOT / "docs" / "machines.md").read_text(), re.S).group(1)
+    reading = DOCUMENT["components"]["schemas"]["MachineReading"]
+    assert set(text.split()) == set(reading["properties"]) - set(reading["required"])
+    assert all(list(reading["properties"][key]) == ["description"] for key in text.split())
+
+
 def test_ids_are_unique_and_refusals_are_problems():
     operations = described()
     names = [operation["operationId"] for operation in operations.values()]

@@ -157,6 +157,24 @@ def test_ctrl_c_stops_every_child(drover, data):
     assert processes_of(data) == []
 
 
+def test_other_commands_find_the_servers_of_up(drover, data):
+    """By the file that it makes at each start, which names every login."""
+    running = drover.up(data)
+    settings = Path(data) / "drover.yaml"
+    assert f"--settings {settings}" in running.output() and settings.stat().st_mode & 0o777 == 0o600
+    run = drover.run("check", "--settings", settings)
+    logins = dict(re.findall(r"^postgres\.(\w+): ok, (\w+), in (?:\w+)$", run.out, re.M))
+    assert run.code == 0 and logins == {
+        "reader_url": "drover_web", "page_url": "drover_pages", "relay_url": "drover_notify", "gateway_url": "drover_poller",
+        "survey_url": "drover_surveyors", "debug_url": "drover_developer"}, run.out
+    account = drover.run("account", "add", "ada", "--mail", "ada@example.org", "--role", "fleet_manager", "--settings", settings)
+    assert account.code == 0 and running.page.rstrip("/") in account.out + account.err, (account.out, account.err)
+    # A login that is there but not the one meant.
+    wrong = f"postgres.page_url=host={data}/run dbname=drover user=drover_notify"
+    run = drover.run("check", "--settings", settings, "--set", wrong)
+    assert run.code == 1 and "drover_notify is not in the role drover_page" in run.out, run.out
+
+
 def test_a_killed_up_is_cleaned_up_by_the_next_start(drover, data):
     first = drover.run("up", "--data", data, "--sample", "--once", seconds=120)
     assert first.code == 0, first.err

@@ -59,7 +59,7 @@ def test_what_cannot_be_planned_is_said(drover, tmp_path, text, says):
     assert run.code == 1 and run.out == "" and says in run.err
 
 
-@pytest.mark.parametrize("options", [["--budget", "soon"], ["--budget", "0s"], ["--iterations", "-1"], ["--clock", "sun"]])
+@pytest.mark.parametrize("options", [["--budget", "soon"], ["--budget", "0s"], ["--iterations", "-1"], ["--iterations", "0"], ["--clock", "sun"]])
 def test_a_wrong_option_is_wrong_use(drover, options):
     run = drover.run("plan", PLANS / "rides.txt", *options)
     assert run.code == 2 and options[0] in run.err and run.out == ""

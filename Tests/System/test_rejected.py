@@ -144,6 +144,32 @@ def test_a_vehicle_in_two_partitions_is_rejected_in_the_wrong_one_and_retried_in
     assert len(rows(env)) == 1 and worker.stop() == 0
 
 
+def test_what_a_campus_says_in_a_wrong_partition_is_retried_into_the_right(world, drover):
+    """What is rejected of any topic is judged by that topic's own decoder."""
+    env = world.database()
+    worker = start(world, env, "campuses")
+    said = {"schema": 1, "kind": "campus", "id": "c-1", "campus": "square", "ts": TS, "name": "The square",
+            "boundary": "49,8.4 49.02,8.4 49.02,8.42 49,8.42"}
+    sender = producer(world.brokers)
+
+    def push_to(partition, **fields):
+        sender.produce("drover.dispatch", key=b"square", value=json.dumps(said | fields).encode(), partition=partition)
+        assert sender.flush(20) == 0
+    for partition in range(8):
+        push_to(partition)
+    push_to(0, boundary="nowhere")
+    world.work_off(env)
+    reasons = [reason for _, reason in rows(env, "partition, reason")]
+    assert len(reasons) == 8 and sum("belongs to partition" in reason for reason in reasons) == 7
+    run = drover.run("rejected", "retry", "--all", "--topic", "drover.dispatch", env=env)
+    # The one without a boundary is of no use in any partition.
+    assert run.code == 1 and "7 records pushed again, acknowledged; 1 still cannot be decoded" in run.err, run.err
+    world.work_off(env)
+    with connect(env) as connection:
+        assert connection.execute("SELECT campus FROM drover.campus").fetchall() == [("square",)]
+    assert worker.stop() == 0
+
+
 def test_retry_all_brings_in_what_can_be_read_by_now(world, drover):
     """A worker that knew less has counted good records as rejected: all of them come in."""
     env = world.database()

@@ -323,6 +323,9 @@ def test_another_threshold_says_what_would_have_been(lived):
     run = world.drover.run("rules", "try", "--parameter", "Coolant Temperature", "--model", "8R Tractor", "--above", "90",
                            "--from", "2026-09-03", "--to", "2026-09-03", env=reader)
     assert run.code == 0 and run.out.startswith("vehicle") and "6 machines, " in run.err
+    for words, element in [(["--above", "100", "--critical", "90"], "critical"), (["--critical", "80"], "critical"), (["--above", "90", "--clear", "91"], "clear")]:
+        run = world.drover.run("rules", "try", "--parameter", "Coolant Temperature", "--model", "8R Tractor", *words, "--from", "2026-09-03", "--to", "2026-09-03", env=reader)
+        assert run.code == 2 and f"--{element}: {element} must lie" in run.err, run.err
     run = world.drover.run("rules", "try", "--parameter", "Heat", "--model", "8R Tractor", "--from", "2026-09-03", "--to", "2026-09-03", env=reader)
     assert run.code == 2 and "must be one of Engine Hours, " in run.err
     run = world.drover.run("rules", "try", "--parameter", "Fuel Level", "--model", "9R", "--from", "2026-09-03", "--to", "2026-09-03", env=reader)

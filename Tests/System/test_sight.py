@@ -1,6 +1,7 @@
 """Who sees what: the pages as people of each role, and the same straight in psql as the database's roles."""
 import json
 import re
+import subprocess
 import urllib.error
 import urllib.request
 from datetime import datetime, timedelta, timezone
@@ -69,8 +70,8 @@ def filled(world):
 def login(env, account, drover):
     run = drover.run("account", "psql", account, env=env)
     assert run.code == 0, run.err
-    words = dict(word.split("=") for word in run.out.split())
-    return re.sub(r"user='?\w+'?", f"user='{words['user']}' password='{words['password']}'", env["DROVER_POSTGRES_URL"])
+    password, user = re.fullmatch(r"PGPASSWORD=(\w+) psql '.* user=([^ ]+)'\n", run.out).groups()
+    return re.sub(r"user='?\w+'?", f"user='{user}' password='{password}'", env["DROVER_POSTGRES_URL"])
 
 
 def as_page(env, account):
@@ -143,6 +144,12 @@ def test_what_a_persons_login_may_not_do(filled, drover):
     # What runs with more rights than the caller's is this short list.
     assert sorted(name.split("(")[0].removeprefix("drover.") for name, in functions) == [
         "bound_people", "dispatched_campuses", "driven", "driven_vehicles", "drove", "fleets_seen", "known", "seen", "seen_audiences", "seen_partly", "sees_at", "sight_account", "sight_roles"]
+
+
+def test_the_line_for_psql_can_be_pasted(filled, drover):
+    line = drover.run("account", "psql", "miller", env=filled).out
+    run = subprocess.run(f"{line.strip()} -XAtc 'SELECT current_user'", shell=True, capture_output=True, text=True)
+    assert (run.returncode, run.stdout) == (0, "drover_account_miller\n"), run.stderr
 
 
 def test_a_login_ends_with_its_account_and_the_words_for_it(filled, drover):

@@ -154,6 +154,10 @@ def test_a_researchers_day(desk, files, page, screenshots):
     seen = counted(files, names)
     present = [day for day, individuals in seen if individuals]
     assert totals(page) == [str(len(seen)), str(sum(individuals for _, individuals in seen)), str(min(present)), str(max(present))]
+    # Each link of the page leads to what it names.
+    parts = page.get_by_role("navigation", name="On this page").get_by_role("link")
+    targets = [link.get_attribute("href") for link in parts.all()]
+    assert len(targets) >= 5 and all(page.locator(target).count() == 1 for target in targets), targets
     # By week, with the years of ISO weeks.
     weeks = defaultdict(lambda: [0, 0])
     for day, individuals in seen:

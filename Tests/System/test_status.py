@@ -1,5 +1,7 @@
 """`drover status` against real servers: well, behind, waiting, refused, and without a broker."""
 import json
+import re
+import time
 
 from test_gateway import wait_until
 from world import connect
@@ -36,6 +38,19 @@ def test_an_installation_from_well_to_ill(world):
     # Without a broker the rest is said all the same.
     away = status(world, {**env, "DROVER_KAFKA_BROKERS": "127.0.0.1:1"}, code=1)
     assert away["records behind"]["is"].startswith("unknown: ") and away["mails"] == ill["mails"]
+    # A login that does not see all says so of each thing, and nothing is called well that it did not see.
+    name = f"reads_{time.monotonic_ns()}"
+    with connect(env) as connection:
+        connection.execute(f"CREATE ROLE {name} LOGIN IN ROLE drover_reader")
+        try:
+            reader = re.sub(r"user='?\w+'?", f"user={name}", env["DROVER_POSTGRES_URL"])
+            seen = status(world, {**env, "DROVER_POSTGRES_OWNER_URL": reader}, code=1)
+            for what in ("mails", "refused by the broker"):
+                assert seen[what]["is"].startswith("not seen") and "postgres.owner_url" in seen[what]["what_to_do"]
+            for what in ("database", "records behind", "drover.tours", "open alerts", "vehicles silent for a day"):
+                assert seen[what] == ill[what]
+        finally:
+            connection.execute(f"DROP ROLE {name}")
     # Without PostgreSQL there is nothing to say but that.
     run = world.drover.run("status", env={**env, "DROVER_POSTGRES_URL": "host=127.0.0.1 port=1 dbname=x"})
     assert run.code == 1 and "drover status: " in run.err

@@ -4,6 +4,7 @@ import io
 import json
 import math
 import random
+import re
 import shutil
 import statistics
 import tempfile
@@ -126,6 +127,22 @@ def trips_of(filled, vehicle, date="2026-10-24"):
     run = world.drover.run("report", "trips", "--date", date, "--zone", "Europe/Berlin", "--vehicle", vehicle, "--format", "json", env=env)
     assert run.code == 0, run.err
     return json.loads(run.out)
+
+
+def test_the_table_of_trips_is_in_the_units_that_were_asked_for(filled):
+    world, env, _ = filled
+    push(filled, night("units"))
+    say = lambda units: world.drover.run("report", "trips", "--date", "2026-10-24", "--zone", "Europe/Berlin", "--vehicle", "units", "--units", units, env=env).out
+    metric, us = say("metric").splitlines(), say("us").splitlines()
+    rows = [dict(zip(lines[0].split(), lines[1].split())) for lines in (metric, us)]
+    number = lambda row, key: float(rows[row][key])
+    assert number(0, "distance_km") == pytest.approx(1.609344 * number(1, "distance_mi"), abs=0.002)
+    assert number(0, "max_speed_kmh") == pytest.approx(1.609344 * number(1, "max_speed_mph"), abs=0.002)
+    assert {"fuel_l", "average_l_per_100km"} <= set(rows[0]) and {"fuel_us_gal", "average_mpg"} <= set(rows[1])
+    assert number(0, "fuel_l") == pytest.approx(3.785411784 * number(1, "fuel_us_gal"), rel=0.001)
+    assert number(0, "average_l_per_100km") == pytest.approx(235.2146 / number(1, "average_mpg"), rel=0.001)
+    # What is a unit keeps its letters.
+    assert re.search(r", \d+\.\d L/100 km, ", metric[-1]) and re.search(r", \d+\.\d MPG, ", us[-1])
 
 
 def test_a_drive_in_any_order_in_pieces_twice_and_late_is_one_and_the_same_trip(filled):

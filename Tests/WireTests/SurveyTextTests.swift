@@ -261,14 +261,7 @@ struct SurveyTextTests {
 
 struct SurveyRecordTests {
     private func decode(_ text: String, key: String = "a") throws(DecodeError) -> SurveyRecords.Decoded {
-        let (value, key) = (Array(text.utf8), Array(key.utf8))
-        var result: Result<SurveyRecords.Decoded, DecodeError>?
-        unsafe value.withUnsafeBytes { value in
-            unsafe key.withUnsafeBytes { key in
-                result = Result { () throws(DecodeError) in unsafe try SurveyRecords.decode(value, key: key) }
-            }
-        }
-        return try result!.get()
+        try unsafe TickOr(Array(text.utf8), key: Array(key.utf8), SurveyRecords.decode)
     }
 
     private func survey() throws -> Survey {

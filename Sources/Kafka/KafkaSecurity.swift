@@ -1,0 +1,127 @@
+internal import Glibc
+
+/// How a client shows who it is, and by what it believes the brokers. The host's name in their certificate is always looked at.
+/// Files are read whenever a client is made.
+public struct KafkaSecurity: Sendable {
+    public enum Secret: Sendable {
+        case text(String)
+        /// The first line of a file.
+        case file(String)
+    }
+
+    /// The protocol's own name: `plaintext`, `ssl`, `sasl_plaintext`, `sasl_ssl`.
+    public var wire = "plaintext"
+    /// PEM files; empty: the system's roots, and no certificate of ours.
+    public var rootsFile = ""
+    public var certificateFile = ""
+    public var keyFile = ""
+    public var keyPassword: Secret?
+    public var mechanism = ""
+    public var user = ""
+    public var password: Secret?
+
+    public init() {}
+
+    var isTLS: Bool { wire.hasSuffix("ssl") }
+    var isSASL: Bool { wire.hasPrefix("sasl") }
+
+    /// librdkafka's properties.
+    func properties() throws -> [(String, String)] {
+        var all = [("security.protocol", wire)]
+        if isTLS {
+            all += [
+                ("ssl.endpoint.identification.algorithm", "https"), ("enable.ssl.certificate.verification", "true"),
+            ]
+            let files = [
+                ("ssl.ca.location", rootsFile), ("ssl.certificate.location", certificateFile),
+                ("ssl.key.location", keyFile),
+            ]
+            all += files.filter { !$0.1.isEmpty }
+            if let keyPassword { all.append(("ssl.key.password", try keyPassword.read("kafka.key_password_file"))) }
+        }
+        if isSASL {
+            all += [("sasl.mechanism", mechanism), ("sasl.username", user)]
+            if let password { all.append(("sasl.password", try password.read("kafka.sasl_password_file"))) }
+        }
+        return all
+    }
+
+    /// What can be renewed in its place.
+    var files: [String] {
+        var all = isTLS ? [rootsFile, certificateFile, keyFile] : []
+        for secret in [isTLS ? keyPassword : nil, isSASL ? password : nil] {
+            if case .file(let path)? = secret { all.append(path) }
+        }
+        return all.filter { !$0.isEmpty }
+    }
+}
+
+extension KafkaSecurity.Secret {
+    private static let bytesMax = 4_096
+
+    fileprivate func read(_ setting: String) throws -> String {
+        switch self {
+        case .text(let text): return text
+        case .file(let path):
+            guard let file = unsafe fopen(path, "r") else {
+                throw KafkaError(
+                    doing: "\(setting): \(path)",
+                    message: unsafe "\(String(cString: strerror(errno))). Check the name and the permissions")
+            }
+            defer { unsafe fclose(file) }
+            var bytes = [UInt8](repeating: 0, count: KafkaSecurity.Secret.bytesMax)
+            let count = unsafe fread(&bytes, 1, bytes.count, file)
+            let line = bytes.prefix(count).prefix { $0 != 0x0A && $0 != 0x0D }
+            guard !line.isEmpty else {
+                throw KafkaError(
+                    doing: "\(setting): \(path)", message: "its first line is empty. Write the password there")
+            }
+            return String(decoding: line, as: UTF8.self)
+        }
+    }
+}
+
+/// Tells whether files that a client was made with were renewed since: librdkafka reads them once.
+struct Renewal {
+    private struct Stamp: Equatable {
+        var device: UInt64 = 0
+        var inode: UInt64 = 0
+        var bytes: Int64 = 0
+        var seconds: Int = 0
+        var nanoseconds: Int = 0
+    }
+
+    /// Between two looks at the files.
+    private static let lookMs: Int64 = 2_000
+
+    private let files: [String]
+    private let made: [Stamp]
+    private var lookedMs: Int64
+    /// Of a renewal that could not be used: only half of it may be there yet.
+    private var unusable: [Stamp]?
+    private(set) var isDue = false
+
+    init(_ files: [String], nowMs: Int64) {
+        (self.files, made, lookedMs) = (files, files.map(Renewal.stamp), nowMs)
+    }
+
+    /// - Parameter isUsable: asked when the files are others than before; once for each that it says no of.
+    mutating func look(nowMs: Int64, isUsable: () -> Bool) -> Bool {
+        guard !files.isEmpty, !isDue, nowMs - lookedMs >= Renewal.lookMs else { return isDue }
+        lookedMs = nowMs
+        let now = files.map(Renewal.stamp)
+        guard now != made, now != unusable else { return false }
+        isDue = isUsable()
+        unusable = isDue ? nil : now
+        return isDue
+    }
+
+    /// Of what a link leads to. A file that is not there has one, too: all zero.
+    private static func stamp(_ path: String) -> Stamp {
+        var found = stat()
+        guard unsafe stat(path, &found) == 0 else { return Stamp() }
+        return Stamp(
+            device: UInt64(found.st_dev), inode: UInt64(found.st_ino), bytes: Int64(found.st_size),
+            seconds: found.st_mtim.tv_sec, nanoseconds: found.st_mtim.tv_nsec)
+    }
+}

@@ -1,0 +1,76 @@
+/// What settings of the way to Kafka must be together.
+public enum KafkaRules {
+    public struct Fault: Sendable, Equatable {
+        public let key: String
+        /// Begins with the key; with the rule and what to do.
+        public let text: String
+    }
+
+    /// All that is wrong, in the order of the table. Files are looked at elsewhere.
+    public static func faults(_ settings: Settings) -> [Fault] {
+        let wire = settings.text("kafka.security_protocol")
+        let (isTLS, isSASL) = (wire.hasSuffix("ssl"), wire.hasPrefix("sasl"))
+        func isSet(_ key: String) -> Bool { !settings.text(key).isEmpty }
+        var faults: [Fault] = []
+        func wrong(_ key: String, _ text: String) { faults.append(Fault(key: key, text: "\(key): \(text)")) }
+
+        if wire == "sasl_plaintext", settings.text("kafka.sasl_mechanism") == "PLAIN",
+            let outside = brokers(settings).first(where: { !isLoopback($0) })
+        {
+            wrong(
+                "kafka.security_protocol",
+                "is sasl_plaintext: with kafka.sasl_mechanism PLAIN everybody on the way to \(outside) reads the password. "
+                    + "Set sasl_ssl, or a SCRAM mechanism")
+        }
+        for key in ["kafka.ca_file", "kafka.certificate_file", "kafka.key_file"] where isSet(key) && !isTLS {
+            wrong(
+                key,
+                "is set, and kafka.security_protocol is \(wire), which knows no TLS. Set ssl or sasl_ssl, or leave this out"
+            )
+        }
+        if isTLS {
+            if isSet("kafka.certificate_file"), !isSet("kafka.key_file") {
+                wrong("kafka.certificate_file", "is set without its key. Name it in kafka.key_file")
+            }
+            if isSet("kafka.key_file"), !isSet("kafka.certificate_file") {
+                wrong("kafka.key_file", "is set without its certificate. Name it in kafka.certificate_file")
+            }
+        }
+        let keyPasswords = ["kafka.key_password", "kafka.key_password_file"]
+        if let key = keyPasswords.first(where: isSet), !isSet("kafka.key_file") {
+            wrong(key, "is set, and there is no key to open with it. Name it in kafka.key_file, or leave this out")
+        }
+        let passwords = ["kafka.sasl_password", "kafka.sasl_password_file"]
+        for pair in [keyPasswords, passwords] where pair.allSatisfy(isSet) {
+            wrong(pair[1], "is set, and so is \(pair[0]). Set one of them")
+        }
+        if isSASL {
+            if !isSet("kafka.sasl_user") {
+                wrong("kafka.sasl_user", "is empty, and kafka.security_protocol is \(wire). Set the user's name")
+            }
+            if !passwords.contains(where: isSet) {
+                wrong(
+                    "kafka.sasl_password_file",
+                    "is empty, and kafka.security_protocol is \(wire). Name a file whose first line is the password")
+            }
+        } else if let key = (["kafka.sasl_user"] + passwords).first(where: isSet) {
+            wrong(
+                key,
+                "is set, and kafka.security_protocol is \(wire), which logs nobody in. Set sasl_ssl, or leave this out")
+        }
+        return faults
+    }
+
+    private static func brokers(_ settings: Settings) -> [Substring] {
+        settings.text("kafka.brokers").split { $0 == "," || $0 == " " }
+    }
+
+    /// By what is written: `localhost`, `127.…` and `[::1]`, with or without a port.
+    private static func isLoopback(_ broker: Substring) -> Bool {
+        if broker.hasPrefix("[::1]") { return true }
+        let host = broker.prefix { $0 != ":" }
+        let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
+        return host == "localhost"
+            || numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
+    }
+}
