@@ -176,19 +176,24 @@ public final class Consumer {
             pendingFailure = nil
             throw failure
         }
-        let batches = (0..<count).map { _ in MessageBatch() }
+        // What a class holds is checked at each access: these are made batches of at the end.
+        var gathered = unsafe [[UnsafeMutablePointer<rd_kafka_message_t>]](repeating: [], count: count)
+        var runs = [[(partition: TopicPartition, first: Int)]](repeating: [], count: count)
         var (wait, taken) = (timeoutMs, 0)
         var lastTopic: OpaquePointer?
-        var (lastPartition, last): (Int32, (TopicPartition, Int)) = (-1, (TopicPartition(topic: "", partition: -1), 0))
+        var (lastPartition, last): (Int32, Int) = (-1, 0)
         while taken < batchMax, let message = unsafe rd_kafka_consumer_poll(handle.client, wait) {
             wait = 0
             if unsafe message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR {
                 if unsafe message.pointee.partition != lastPartition || message.pointee.rkt != lastTopic {
                     unsafe (lastPartition, lastTopic) = (message.pointee.partition, message.pointee.rkt)
                     let partition = unsafe TopicPartition(topic: name(message.pointee.rkt), partition: lastPartition)
-                    last = (partition, place(partition))
+                    last = place(partition)
+                    if runs[last].last?.partition != partition {
+                        runs[last].append((partition, unsafe gathered[last].count))
+                    }
                 }
-                unsafe batches[last.1].append(message) { last.0 }
+                unsafe gathered[last].append(message)
                 taken += 1
             } else {
                 pendingFailure = unsafe read(message)
@@ -197,7 +202,7 @@ public final class Consumer {
             }
             if !handle.context.changes.isEmpty { break }
         }
-        return batches
+        return unsafe zip(gathered, runs).map { unsafe MessageBatch($0, runs: $1) }
     }
 
     private func name(_ topic: OpaquePointer) -> String {

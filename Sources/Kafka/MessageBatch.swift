@@ -3,40 +3,30 @@ internal import CRdkafka
 /// Messages polled together, in runs of one partition each. Keys and values are librdkafka's memory and live exactly as
 /// long as the batch.
 ///
-/// It is filled by the thread that polls, then handed over whole and used by one thread at a time; librdkafka lets any
+/// It is made by the thread that polls, then handed over whole and used by one thread at a time; librdkafka lets any
 /// thread destroy a message. That is why it may be sent.
 @safe
 public final class MessageBatch: @unchecked Sendable {
     /// Messages of one partition that stand together.
     public struct Run: Sendable {
         public let partition: TopicPartition
-        public fileprivate(set) var messages: Range<Int>
+        public let messages: Range<Int>
     }
 
-    private var messages: [UnsafeMutablePointer<rd_kafka_message_t>] = unsafe []
-    public private(set) var runs: [Run] = []
-    private var lastTopic: OpaquePointer?
+    private let messages: [UnsafeMutablePointer<rd_kafka_message_t>]
+    public let runs: [Run]
 
-    init() {}
+    /// Takes the messages over.
+    /// - Parameter runs: where each of them begins.
+    init(_ messages: [UnsafeMutablePointer<rd_kafka_message_t>], runs: [(partition: TopicPartition, first: Int)]) {
+        unsafe self.messages = unsafe messages
+        let ends = unsafe runs.dropFirst().map(\.first) + [messages.count]
+        self.runs = zip(runs, ends).map { Run(partition: $0.partition, messages: $0.first..<$1) }
+    }
 
     deinit { unsafe messages.forEach { unsafe rd_kafka_message_destroy($0) } }
 
     public var count: Int { unsafe messages.count }
-
-    /// `partition` is asked for once a run.
-    @inline(__always)
-    func append(_ message: UnsafeMutablePointer<rd_kafka_message_t>, _ partition: () -> TopicPartition) {
-        let index = unsafe messages.count
-        unsafe messages.append(message)
-        if let last = runs.last, unsafe lastTopic == message.pointee.rkt,
-            unsafe last.partition.partition == message.pointee.partition
-        {
-            runs[runs.count - 1].messages = last.messages.lowerBound..<index + 1
-        } else {
-            runs.append(Run(partition: partition(), messages: index..<index + 1))
-            unsafe lastTopic = message.pointee.rkt
-        }
-    }
 
     public func offset(_ index: Int) -> Int64 { unsafe messages[index].pointee.offset }
 

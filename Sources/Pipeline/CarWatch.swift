@@ -52,6 +52,8 @@ public struct CarWatch: Sendable {
     /// Something is open in them or may open: each written minute is judged.
     private var active: Set<Int> = []
     private var due: [Int: Span] = [:]
+    /// When the last record of any kind was pushed.
+    public var lastPushedMs: Int64 = 0
 
     public init(eagerMax: Int = 32) { self.eagerMax = eagerMax }
 
@@ -73,6 +75,7 @@ public struct CarWatch: Sendable {
     /// A reading came, in whatever order.
     @inline(__always)
     public mutating func look(_ number: Int, _ reading: borrowing CarReading, pushedMs: Int64) {
+        lastPushedMs = pushedMs
         guard number < cars.count else { return }
         let crossed = cars[number].limits.crossed(by: reading) & ~cars[number].open
         if crossed == 0, reading.ts < cars[number].dueMs { return }
@@ -94,7 +97,7 @@ public struct CarWatch: Sendable {
     }
 
     /// A minute of the car was written.
-    public mutating func wrote(_ number: Int, minuteMs: Int64, pushedMs: Int64) {
+    public mutating func wrote(_ number: Int, minuteMs: Int64) {
         guard isWatched(number) else { return }
         let lastMs = cars[number].lastMinuteMs
         cars[number].lastMinuteMs = max(lastMs, minuteMs)
@@ -105,11 +108,12 @@ public struct CarWatch: Sendable {
         }
         guard cars[number].isForced || active.contains(number) else { return }
         cars[number].isForced = false
-        ask(number, Span(fromMs: minuteMs, toMs: minuteMs, pushedMs: pushedMs, isLate: minuteMs < lastMs))
+        ask(number, Span(fromMs: minuteMs, toMs: minuteMs, pushedMs: lastPushedMs, isLate: minuteMs < lastMs))
     }
 
     /// Time passed: silence may have ended what is open.
     public mutating func tick(clockMs: Int64, pushedMs: Int64) {
+        lastPushedMs = pushedMs
         for number in active where clockMs >= cars[number].quietMs {
             cars[number].quietMs = .max
             let lastMs = cars[number].lastMinuteMs

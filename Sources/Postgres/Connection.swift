@@ -6,6 +6,7 @@ internal import CLibpq
 public final class Connection {
     let handle: OpaquePointer
     private let notices: Notices
+    private var remembered: Set<String> = []
 
     /// Connects.
     /// - Parameters:
@@ -52,6 +53,9 @@ public final class Connection {
 
     /// `150006` is 15.6.
     public var serverVersion: Int { Int(unsafe PQserverVersion(handle)) }
+
+    /// Notes what was made for this session only. False: it was noted before.
+    public func remember(_ name: String) -> Bool { remembered.insert(name).inserted }
 
     /// What libpq knows without asking: false after a statement found the connection gone.
     public var isOpen: Bool { unsafe PQstatus(handle) == CONNECTION_OK }

@@ -2,6 +2,8 @@ package import Postgres
 
 /// A table that is written by COPY into a temporary staging table and one upsert from there: absolute values by
 /// natural key, so that writing the same again changes nothing.
+///
+/// A key is written by one session at a time: whoever writes has moved its partition's offset in the same transaction.
 package struct StagedTable: Sendable {
     package let name: String
     let columns: [String]
@@ -18,26 +20,49 @@ package struct StagedTable: Sendable {
 
     private var stage: String { "stage_\(name)" }
 
-    /// The staging table lives as long as the session and is empty at the start of each transaction.
-    package var create: String {
+    /// The staging table lives as long as the session and is empty at the start of each transaction. It is made when it is first
+    /// needed: each that there is costs something at each commit.
+    private var create: String {
         "CREATE TEMPORARY TABLE IF NOT EXISTS \(stage) ON COMMIT DELETE ROWS AS SELECT \(columns.joined(separator: ", ")) "
             + "FROM \(name) WITH NO DATA"
     }
 
-    /// Each time anew, not remembered: retention drops partitions meanwhile. The schema that a replay builds has none.
-    private var makePeriods: String {
-        guard let periodsBy else { return "" }
-        return "SELECT drover.make_period('\(name)', day) "
-            + "FROM (SELECT DISTINCT date_trunc('day', \(periodsBy), 'UTC') AS day FROM \(stage)) AS staged; "
+    /// Makes the partitions that are missing, and returns the span of the staged rows. Each time anew, not remembered: retention
+    /// drops partitions meanwhile. The schema that a replay builds has none.
+    private func makePeriods(by time: String, on connection: Connection) throws -> (firstMs: Int64, lastMs: Int64) {
+        let spans = "SELECT date_trunc('day', \(time), 'UTC') AS day, min(\(time)) AS first, max(\(time)) AS last "
+        let row = try connection.query(
+            "SELECT count(drover.make_period('\(name)', day)), min(first) AS first, max(last) AS last "
+                + "FROM (\(spans) FROM \(stage) GROUP BY 1) AS staged")[0]
+        return (try row.timestampMs("first")!, try row.timestampMs("last")!)
+    }
+
+    private func sets(from source: String) -> String {
+        columns.filter { !key.contains($0) }.map { column in
+            isRevised && (column == "revision" || column == "revised_at")
+                ? "\(column) = greatest(\(name).\(column), \(source).\(column))" : "\(column) = \(source).\(column)"
+        }.joined(separator: ", ")
     }
 
     private var upsert: String {
-        let sets = columns.filter { !key.contains($0) }.map { column in
-            isRevised && (column == "revision" || column == "revised_at")
-                ? "\(column) = greatest(\(name).\(column), EXCLUDED.\(column))" : "\(column) = EXCLUDED.\(column)"
-        }
-        return "INSERT INTO \(name) (\(columns.joined(separator: ", "))) SELECT * FROM \(stage) "
-            + "ON CONFLICT (\(key.joined(separator: ", "))) DO UPDATE SET \(sets.joined(separator: ", "))"
+        "INSERT INTO \(name) (\(columns.joined(separator: ", "))) SELECT * FROM \(stage) "
+            + "ON CONFLICT (\(key.joined(separator: ", "))) DO UPDATE SET \(sets(from: "EXCLUDED"))"
+    }
+
+    /// Rows that are mostly new cost less than half this way: `ON CONFLICT` writes each of them twice into the log. The times
+    /// stand in the statement, so that other partitions are neither planned nor locked. Each row is looked up by its key: to
+    /// read a partition whole, which the planner knows nothing of, would take minutes.
+    private func merge(_ time: String, _ firstMs: Int64, _ lastMs: Int64) -> String {
+        func at(_ ms: Int64) -> String { "to_timestamp(\(ms) / 1000.0)" }
+        let same = key.map { "\(name).\($0) = staged.\($0)" }.joined(separator: " AND ")
+        // Without `jit`: the staged rows must be read whole, which looks dear now.
+        let settings = ["enable_hashjoin", "enable_mergejoin", "enable_seqscan", "jit"]
+        return settings.map { "SET LOCAL \($0) = off; " }.joined() + "MERGE INTO \(name) USING \(stage) AS staged ON \(same) "
+            + "AND \(name).\(time) >= \(at(firstMs)) AND \(name).\(time) <= \(at(lastMs)) "
+            + "WHEN MATCHED THEN UPDATE SET \(sets(from: "staged")) "
+            + "WHEN NOT MATCHED THEN INSERT (\(columns.joined(separator: ", "))) "
+            + "VALUES (\(columns.map { "staged.\($0)" }.joined(separator: ", ")))"
+            + settings.map { "; RESET \($0)" }.joined()
     }
 
     /// Precondition: within a transaction; no key stands twice in `rows`.
@@ -55,9 +80,15 @@ package struct StagedTable: Sendable {
     /// the same transaction: what was staged before is gone.
     package func write(_ fragments: [[UInt8]], on connection: Connection) throws {
         guard fragments.contains(where: { !$0.isEmpty }) else { return }
+        if connection.remember(stage) { try connection.execute(create) }
         try connection.copyIn("COPY \(stage) FROM STDIN (FORMAT binary)", fragments: fragments)
         // Not TRUNCATE: that makes new files and leaves dead rows in pg_class, several times a second.
-        try connection.execute("\(makePeriods)\(upsert); DELETE FROM \(stage)")
+        var write = upsert
+        if let periodsBy {
+            let (firstMs, lastMs) = try makePeriods(by: periodsBy, on: connection)
+            write = merge(periodsBy, firstMs, lastMs)
+        }
+        try connection.execute("\(write); DELETE FROM \(stage)")
     }
 }
 

@@ -11,16 +11,11 @@ public enum Store {
         return connection
     }
 
-    /// A session for a lane's commits, with the staging tables of `tables` and of what is rejected.
-    package static func connectForWriting(
-        _ conninfo: String, schema: String = liveSchema, tables: [StagedTable] = CarStore.tables + MachineStore.tables
-    ) throws -> Connection {
+    /// A session for a lane's commits. After an error it is given up: what it remembers may be gone.
+    package static func connectForWriting(_ conninfo: String, schema: String = liveSchema) throws -> Connection {
         let connection = try connect(conninfo, schema: schema)
         // A worker that stands still in the middle of a commit must not keep its partitions' rows locked for ever.
         try connection.execute("SET idle_in_transaction_session_timeout = '30s'")
-        for table in tables + [RejectedStore.table] {
-            try connection.execute(table.create)
-        }
         return connection
     }
 }

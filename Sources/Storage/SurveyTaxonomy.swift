@@ -34,7 +34,7 @@ package enum SurveyTaxonomy {
 extension SurveyTaxonomy {
     /// A session that may load one.
     package static func connect(_ conninfo: String) throws -> Connection {
-        try Store.connectForWriting(conninfo, tables: SurveyStore.tables)
+        try Store.connectForWriting(conninfo)
     }
 
     /// What a load changed.

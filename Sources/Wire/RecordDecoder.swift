@@ -109,7 +109,11 @@ public final class RecordDecoder {
             case .absent: continue
             case .wrong: dropped += 1
             case .scaled(let scaled):
-                if let stored = field.possible.stored(scaled) { reading[field.signal] = stored } else { dropped += 1 }
+                guard let stored = field.possible.stored(scaled) else {
+                    dropped += 1
+                    continue
+                }
+                reading.setValue(stored, inSlot: Int(field.signal.rawValue))
             }
         }
         return dropped

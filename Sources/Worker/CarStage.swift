@@ -14,7 +14,6 @@ final class CarStage: Stage {
     private let rejects: Rejects
     private var book: CarBook
     private var actions: [Action] = []
-    private var reading = CarReading(ts: 0)
 
     private let place: KeyPlace
     private let kept: KeptSpan
@@ -32,10 +31,18 @@ final class CarStage: Stage {
     }
 
     func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) {
+        // Reached through this object, each access to them is checked: once a run, not once a record.
+        take(batch, messages, &book, &drivers.watch, &counts)
+    }
+
+    private func take(
+        _ batch: MessageBatch, _ messages: Range<Int>, _ book: inout CarBook, _ watch: inout CarWatch,
+        _ counts: inout RecordCounts
+    ) {
+        var reading = CarReading(ts: 0)
         for index in messages {
-            let offset = batch.offset(index)
             do throws(DecodeError) {
-                try take(batch, index, offset, &counts)
+                try take(batch, index, &reading, &book, &watch, &counts)
             } catch {
                 rejects.add(batch, index, error, &counts)
             }
@@ -44,8 +51,10 @@ final class CarStage: Stage {
 
     @inline(__always)
     private func take(
-        _ batch: MessageBatch, _ index: Int, _ offset: Int64, _ counts: inout RecordCounts
+        _ batch: MessageBatch, _ index: Int, _ reading: inout CarReading, _ book: inout CarBook, _ watch: inout CarWatch,
+        _ counts: inout RecordCounts
     ) throws(DecodeError) {
+        let offset = batch.offset(index)
         let result = unsafe batch.withBytes(index) { key, value in
             Result { () throws(DecodeError) in
                 guard let value = unsafe value else { throw .tombstone }
@@ -56,15 +65,17 @@ final class CarStage: Stage {
                         counts.droppedTicks += 1
                     } else {
                         book.tick(ts, offset: offset)
-                        drivers.tick(clockMs: book.clockMs, pushedMs: pushedMs)
+                        watch.tick(clockMs: book.clockMs, pushedMs: pushedMs)
                     }
                 case .reading(let dropped):
                     if Ahead.isReadingTooFar(reading.ts, pushedMs) { throw .timeAhead(ms: reading.ts - pushedMs) }
                     try kept.check(reading.ts, pushedMs)
                     counts.droppedFields += dropped
                     let number = try unsafe book.take(key: key, reading, offset: offset, pushedMs: pushedMs)
-                    drivers.look(number, reading, pushedMs: pushedMs)
-                case .other: try unsafe takeOther(value, key: key, offset, pushedMs)
+                    watch.look(number, reading, pushedMs: pushedMs)
+                case .other:
+                    try unsafe takeOther(value, key: key, offset, pushedMs, &book)
+                    watch.lastPushedMs = pushedMs
                 }
             }
         }
@@ -73,7 +84,8 @@ final class CarStage: Stage {
 
     /// What people say: rare beside readings.
     private func takeOther(
-        _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ offset: Int64, _ pushedMs: Int64
+        _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ offset: Int64, _ pushedMs: Int64,
+        _ book: inout CarBook
     ) throws(DecodeError) {
         guard case .action(let action) = try unsafe decoder.decode(value, key: key, isMachine: false) else {
             throw .kindUnknown

@@ -86,8 +86,7 @@ final class Committer: @unchecked Sendable {
         do {
             let connection =
                 try self.connection
-                ?? Store.connectForWriting(
-                    settings.conninfo, schema: settings.schema, tables: settings.tables)
+                ?? Store.connectForWriting(settings.conninfo, schema: settings.schema)
             self.connection = connection
             return try body(connection)
         } catch {

@@ -10,12 +10,12 @@ internal import Storage
 /// Belongs to its stage, and is used by one thread at a time like it.
 final class DriverJudge {
     private let partition: Int32
-    private(set) var watch = CarWatch()
+    /// The stage shows it each reading itself: to reach it through this object is checked each time.
+    var watch = CarWatch()
     /// What may change by what somebody is judged, with the time of its push, until it is written.
     private var actions: [(action: Action, pushedMs: Int64)] = []
     /// Cars that report for the first time.
     private var newcomers: [Int] = []
-    private var lastPushedMs: Int64 = 0
 
     init(partition: Int32) { self.partition = partition }
 
@@ -31,19 +31,7 @@ final class DriverJudge {
 
     // MARK: Facts
 
-    @inline(__always)
-    func look(_ number: Int, _ reading: borrowing CarReading, pushedMs: Int64) {
-        lastPushedMs = pushedMs
-        watch.look(number, reading, pushedMs: pushedMs)
-    }
-
-    func tick(clockMs: Int64, pushedMs: Int64) {
-        lastPushedMs = pushedMs
-        watch.tick(clockMs: clockMs, pushedMs: pushedMs)
-    }
-
     func take(_ action: Action, pushedMs: Int64) {
-        lastPushedMs = pushedMs
         switch action.kind {
         case .registration, .driving, .assignment, .settings, .scan: actions.append((action, pushedMs))
         default: break
@@ -55,7 +43,7 @@ final class DriverJudge {
         newcomers += rows.vehicles.map { Int($0) }
         for index in rows.minutes.indices {
             let row = rows.minutes[index]
-            watch.wrote(Int(row.car), minuteMs: row.startMs, pushedMs: lastPushedMs)
+            watch.wrote(Int(row.car), minuteMs: row.startMs)
         }
     }
 
@@ -118,7 +106,7 @@ final class DriverJudge {
             spans.append(
                 (
                     vehicle,
-                    CarWatch.Span(fromMs: first.ts, toMs: last.ts, pushedMs: lastPushedMs, isLate: false)
+                    CarWatch.Span(fromMs: first.ts, toMs: last.ts, pushedMs: watch.lastPushedMs, isLate: false)
                 ))
         }
         let asked = Set(spans.map(\.0))

@@ -80,8 +80,6 @@ package struct RecordCounts: Sendable {
     }
 }
 
-/// Limits on how far ahead of the broker's stamp a record's own time may be. The stamp is part of the log, so a replay
-/// decides alike; a log without stamps (-1) cannot tell.
 /// Readings of a time whose neighbours may be deleted already (`drover retention`) are not taken: trips and alerts would be made
 /// again from a part. It is judged by the record alone, so that a replay judges alike.
 public struct KeptSpan: Sendable {
@@ -115,6 +113,8 @@ extension MessageBatch {
     }
 }
 
+/// Limits on how far ahead of the broker's stamp a record's own time may be. The stamp is part of the log, so a replay
+/// decides alike; a log without stamps (-1) cannot tell.
 enum Ahead {
     /// A tick further ahead is somebody's wrong clock.
     static let tickMsMax: Int64 = 60_000

@@ -29,16 +29,25 @@ struct EngineBench {
         OwnMemory.forgetPeak()
         let engine = try work(settings)
         let size = "\(vehicles)_vehicles"
+        let taken = try takeOver(settings)
+        let peak = Double(OwnMemory.peakBytes) / 1_048_576
+        let floor = try EngineFloor(
+            records: records, settings: settings, owner: servers.embedded.conninfo(user: "drover_owner"),
+            commits: max(1, Int(Double(records) / engine.perSecond / 0.2))
+        ).measure()
         return [
             Figure(name: "produce", value: produced, unit: "records/s", baseline: nil),
             Figure(name: "bare_consumer", value: bare.perSecond, unit: "records/s", baseline: nil),
             Figure(name: "engine_\(size)", value: engine.perSecond, unit: "records/s", baseline: bare.perSecond),
+            Figure(name: "floor_\(size)", value: floor, unit: "records/s", baseline: bare.perSecond),
+            Figure(
+                name: "engine_\(size)_of_floor", value: engine.perSecond, unit: "records/s", baseline: floor),
+            Figure(name: "bare_again", value: try consumeBare(settings).perSecond, unit: "records/s", baseline: bare.perSecond),
             Figure(
                 name: "engine_\(size)_cpu", value: engine.cpuMicroseconds, unit: "us/record",
                 baseline: bare.cpuMicroseconds),
-            Figure(name: "takeover_\(size)", value: try takeOver(settings), unit: "s", baseline: nil),
-            Figure(
-                name: "peak_memory_\(size)", value: Double(OwnMemory.peakBytes) / 1_048_576, unit: "MiB", baseline: nil),
+            Figure(name: "takeover_\(size)", value: taken, unit: "s", baseline: nil),
+            Figure(name: "peak_memory_\(size)", value: peak, unit: "MiB", baseline: nil),
         ]
     }
 

@@ -29,7 +29,7 @@ private struct Desk {
 
     mutating func take(_ reading: CarReading) {
         let minute = UTC.minute(of: reading.ts)
-        if openMs != .min, minute > openMs { watch.wrote(0, minuteMs: openMs, pushedMs: 0) }
+        if openMs != .min, minute > openMs { watch.wrote(0, minuteMs: openMs) }
         openMs = max(openMs, minute)
         readings.append(reading)
         watch.look(0, reading, pushedMs: 0)
@@ -51,7 +51,7 @@ private struct Desk {
 
     /// The open minute is written and time passes.
     mutating func end() {
-        watch.wrote(0, minuteMs: openMs, pushedMs: 0)
+        watch.wrote(0, minuteMs: openMs)
         let lastMs = readings.map(\.ts).max()!
         commit(clockMs: lastMs)
         for clockMs in stride(from: lastMs, through: lastMs + 4_000_000, by: 5_000) {
@@ -157,7 +157,7 @@ struct CarWatchTests {
             readings.append(reading)
             for number in 0..<cars {
                 if second > 0, second % 60 == 0 {
-                    watch.wrote(number, minuteMs: reading.ts - 60_000, pushedMs: 0)
+                    watch.wrote(number, minuteMs: reading.ts - 60_000)
                 }
                 watch.look(number, reading, pushedMs: 0)
             }
@@ -191,7 +191,7 @@ struct CarWatchTests {
         var reading = CarReading(ts: CarWatchTests.start)
         reading[.speed] = 300_000
         watch.look(5, reading, pushedMs: 0)
-        watch.wrote(5, minuteMs: CarWatchTests.start, pushedMs: 0)
+        watch.wrote(5, minuteMs: CarWatchTests.start)
         watch.tick(clockMs: .max, pushedMs: 0)
         #expect(!watch.hasDue)
     }
