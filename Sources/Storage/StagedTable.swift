@@ -57,7 +57,8 @@ package struct StagedTable: Sendable {
         let same = key.map { "\(name).\($0) = staged.\($0)" }.joined(separator: " AND ")
         // Without `jit`: the staged rows must be read whole, which looks dear now.
         let settings = ["enable_hashjoin", "enable_mergejoin", "enable_seqscan", "jit"]
-        return settings.map { "SET LOCAL \($0) = off; " }.joined() + "MERGE INTO \(name) USING \(stage) AS staged ON \(same) "
+        return settings.map { "SET LOCAL \($0) = off; " }.joined()
+            + "MERGE INTO \(name) USING \(stage) AS staged ON \(same) "
             + "AND \(name).\(time) >= \(at(firstMs)) AND \(name).\(time) <= \(at(lastMs)) "
             + "WHEN MATCHED THEN UPDATE SET \(sets(from: "staged")) "
             + "WHEN NOT MATCHED THEN INSERT (\(columns.joined(separator: ", "))) "

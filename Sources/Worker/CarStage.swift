@@ -51,8 +51,8 @@ final class CarStage: Stage {
 
     @inline(__always)
     private func take(
-        _ batch: MessageBatch, _ index: Int, _ reading: inout CarReading, _ book: inout CarBook, _ watch: inout CarWatch,
-        _ counts: inout RecordCounts
+        _ batch: MessageBatch, _ index: Int, _ reading: inout CarReading, _ book: inout CarBook,
+        _ watch: inout CarWatch, _ counts: inout RecordCounts
     ) throws(DecodeError) {
         let offset = batch.offset(index)
         let result = unsafe batch.withBytes(index) { key, value in

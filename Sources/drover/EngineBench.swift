@@ -42,7 +42,9 @@ struct EngineBench {
             Figure(name: "floor_\(size)", value: floor, unit: "records/s", baseline: bare.perSecond),
             Figure(
                 name: "engine_\(size)_of_floor", value: engine.perSecond, unit: "records/s", baseline: floor),
-            Figure(name: "bare_again", value: try consumeBare(settings).perSecond, unit: "records/s", baseline: bare.perSecond),
+            Figure(
+                name: "bare_again", value: try consumeBare(settings).perSecond, unit: "records/s",
+                baseline: bare.perSecond),
             Figure(
                 name: "engine_\(size)_cpu", value: engine.cpuMicroseconds, unit: "us/record",
                 baseline: bare.cpuMicroseconds),
