@@ -155,7 +155,8 @@ private struct AlertWatch {
     private static let overlap: Int64 = 1_000
 
     private let connection: Connection
-    private var waiting: [String: Int64] = [:]
+    /// When each machine's readings were pushed whose alerts were not seen yet: a worker that is late may owe several.
+    private var waiting: [String: [Int64]] = [:]
     private var lastID: Int64 = 0
     private var seen: Set<Int64> = []
     private(set) var latenciesMs: [Double] = []
@@ -163,7 +164,7 @@ private struct AlertWatch {
 
     init(_ connection: Connection) { self.connection = connection }
 
-    mutating func pushed(_ vehicle: String) { waiting[vehicle] = Clock.steadyMs() }
+    mutating func pushed(_ vehicle: String) { waiting[vehicle, default: []].append(Clock.steadyMs()) }
 
     /// What changes with the length of a run shows here.
     mutating func lastMinute() -> String {
@@ -181,9 +182,9 @@ private struct AlertWatch {
         {
             let id = Int64(try row.int("outbox_id")!)
             lastID = max(lastID, id)
-            guard seen.insert(id).inserted, let startMs = waiting.removeValue(forKey: try row.text("key")!) else {
-                continue
-            }
+            let vehicle = try row.text("key")!
+            guard seen.insert(id).inserted, let startMs = waiting[vehicle]?.first else { continue }
+            waiting[vehicle]!.removeFirst()
             latenciesMs.append(Double(Clock.steadyMs() - startMs))
         }
         if seen.count > 10 * Int(AlertWatch.overlap) { seen = seen.filter { $0 > lastID - AlertWatch.overlap } }
