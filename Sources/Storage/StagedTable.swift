@@ -49,7 +49,7 @@ package struct StagedTable: Sendable {
             + "ON CONFLICT (\(key.joined(separator: ", "))) DO UPDATE SET \(sets(from: "EXCLUDED"))"
     }
 
-    /// Rows that are mostly new cost less than half this way: `ON CONFLICT` writes each of them twice into the log. The times
+    /// Rows that are mostly new cost less than half this way: `ON CONFLICT` inserts each on trial and then confirms it. The times
     /// stand in the statement, so that other partitions are neither planned nor locked. Each row is looked up by its key: to
     /// read a partition whole, which the planner knows nothing of, would take minutes.
     private func merge(_ time: String, _ firstMs: Int64, _ lastMs: Int64) -> String {
