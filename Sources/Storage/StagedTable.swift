@@ -51,12 +51,13 @@ package struct StagedTable: Sendable {
 
     /// Rows that are mostly new cost less than half this way: `ON CONFLICT` inserts each on trial and then confirms it. The times
     /// stand in the statement, so that other partitions are neither planned nor locked. Each row is looked up by its key: to
-    /// read a partition whole, which the planner knows nothing of, would take minutes.
+    /// read a partition whole, which the planner knows nothing of, would take minutes, and so would comparing each row with
+    /// all of a span that it believes to be small.
     private func merge(_ time: String, _ firstMs: Int64, _ lastMs: Int64) -> String {
         func at(_ ms: Int64) -> String { "to_timestamp(\(ms) / 1000.0)" }
         let same = key.map { "\(name).\($0) = staged.\($0)" }.joined(separator: " AND ")
         // Without `jit`: the staged rows must be read whole, which looks dear now.
-        let settings = ["enable_hashjoin", "enable_mergejoin", "enable_seqscan", "jit"]
+        let settings = ["enable_hashjoin", "enable_mergejoin", "enable_material", "enable_seqscan", "jit"]
         return settings.map { "SET LOCAL \($0) = off; " }.joined()
             + "MERGE INTO \(name) USING \(stage) AS staged ON \(same) "
             + "AND \(name).\(time) >= \(at(firstMs)) AND \(name).\(time) <= \(at(lastMs)) "

@@ -16,6 +16,7 @@ from confluent_kafka import Consumer, TopicPartition
 from services import Services
 from test_dispatch import EAST, METRE_NORTH, NORTH, day, end, office, place
 from test_gateway import wait_until
+from world import within_the_hour
 
 EARTH_M = 6_371_008.8
 
@@ -230,6 +231,7 @@ def test_measured_ways_stand_on_the_log_before_the_pickup(office, stand):
 
 
 def test_weather_and_hour_come_from_the_gateway(office, stand, tmp_path):
+    within_the_hour(90)
     tables = {"surge_hours": "0-24 1.5", "surge_rain": "0.1 1.2, 4 1.5", "surge_wind": "3 1.1", "surge_max": 3, "speeds_kmh": "0-24 15", "time_zone": "America/New_York"}
     stand.trick = away.status(503)
     campus = office.campus(detour=1, **tables)
