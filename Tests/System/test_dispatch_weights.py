@@ -251,7 +251,7 @@ def test_weather_and_hour_come_from_the_gateway(office, stand, tmp_path):
     numbers = iter(range(1_000))
     # The weather service is away: time of day alone. 15 km/h are 0.24 s a metre.
     wait_until(lambda: surge() == (1.5, 0.24), 20)
-    gateways[0].wait_for("time of day alone counts", 10)
+    gateways[0].wait_for("time of day alone counts", 30)
     time.sleep(2.5)
     assert sum("time of day alone counts" in line for line in gateways[0].lines) == 1, "said once"
     before, stand.trick = len(stand.asked), None

@@ -100,7 +100,7 @@ def test_settings_are_typed_put_and_read(desk):
     assert app.get("/v1/settings", If_None_Match=answer.headers["ETag"]).status == 304
     put = app.ask("PUT", "/v1/settings", json.dumps({"speed_limit_kmh": 120, "alerts": False}), Content_Type="application/json")
     assert put.status == 200 and put.json["settings"]["speed_limit_kmh"] == 120 and put.json["settings"]["units"] == "us"
-    wait_until(lambda: app.get("/v1/settings").json["settings"] == put.json["settings"], 10)
+    wait_until(lambda: app.get("/v1/settings").json["settings"] == put.json["settings"], 30)
     packed = gzip.compress(b'{"units":"metric"}')
     assert app.ask("PUT", "/v1/settings", packed, Content_Type="application/json", Content_Encoding="gzip").json["settings"]["units"] == "metric"
 
@@ -348,16 +348,16 @@ def test_whose_limits_count(desk):
     # The owner's limits; then those of who uploaded, which correct what was told.
     push(desk, drive(car, start, range(120), speed_kmh=60, coolant_c=120))
     desk.world.work_off(desk.env)
-    wait_until(lambda: [row[0] for row in alerts(desk, columns="parameter")] == ["Engine Coolant Temperature"], 10)
+    wait_until(lambda: [row[0] for row in alerts(desk, columns="parameter")] == ["Engine Coolant Temperature"], 30)
     push(desk, [{"schema": 1, "kind": "driving", "id": f"d-{car}", "vehicle": car, "ts": start + 60_000, "from_ts": start, "by": strict}])
     desk.world.work_off(desk.env)
     # Settings count from their own time on: before it the strict account has the standard.
-    wait_until(lambda: alerts(desk, columns="parameter, account") == [("Engine Coolant Temperature", strict)], 10)
+    wait_until(lambda: alerts(desk, columns="parameter, account") == [("Engine Coolant Temperature", strict)], 30)
     # After the settings were made.
     live = now()
     push(desk, [{"schema": 1, "kind": "driving", "id": f"d2-{car}", "vehicle": car, "ts": live + 60_000, "from_ts": live, "by": strict}])
     push(desk, drive(car, live, range(5), speed_kmh=60, coolant_c=120))
-    wait_until(lambda: ("Speed", 50.0, strict) in alerts(desk, columns="parameter, threshold, account"), 10)
+    wait_until(lambda: ("Speed", 50.0, strict) in alerts(desk, columns="parameter, threshold, account"), 30)
     assert len([row for row in alerts(desk, columns="parameter, account, opened_at") if row[2].timestamp() * 1000 >= live and row[0] != "Speed"]) == 0
     # Nobody's car is judged by nobody.
     free = next(CARS)
@@ -377,12 +377,12 @@ def test_new_trouble_codes_open_and_end_with_scans(desk):
         return [(name, round(opened.timestamp() * 1000) - start, resolved and round(resolved.timestamp() * 1000) - start)
                 for name, opened, resolved in alerts(desk, columns="parameter, opened_at, resolved_at")]
     push(desk, [scan(1, "P0133", "U0100")])
-    wait_until(lambda: told() == [("Trouble Code P0133", 60_000, None), ("Trouble Code U0100", 60_000, None)], 10)
+    wait_until(lambda: told() == [("Trouble Code P0133", 60_000, None), ("Trouble Code U0100", 60_000, None)], 30)
     push(desk, [scan(3, "U0100"), scan(4, done=False), scan(1, "P0133", "U0100")])
-    wait_until(lambda: told() == [("Trouble Code P0133", 60_000, 180_000), ("Trouble Code U0100", 60_000, None)], 10)
+    wait_until(lambda: told() == [("Trouble Code P0133", 60_000, 180_000), ("Trouble Code U0100", 60_000, None)], 30)
     # Late: it was there before.
     push(desk, [scan(0, "U0100")])
-    wait_until(lambda: told() == [("Trouble Code U0100", 0, None), ("Trouble Code P0133", 60_000, 180_000)], 10)
+    wait_until(lambda: told() == [("Trouble Code U0100", 0, None), ("Trouble Code P0133", 60_000, 180_000)], 30)
 
 
 def test_a_replay_makes_the_same_alerts(desk):
@@ -435,7 +435,7 @@ def test_from_the_push_of_a_reading_to_the_drivers_open_page(desk, capsys):
     app = phone(desk)
     stream = Stream(desk, app)
     assert stream.response.headers["Content-Type"] == "text/event-stream"
-    wait_until(lambda: stream.beats > 0, 10)
+    wait_until(lambda: stream.beats > 0, 30)
     delays = []
     sender = producer(desk.world.brokers, **{"linger.ms": 0})
     for n in range(10):
@@ -449,7 +449,7 @@ def test_from_the_push_of_a_reading_to_the_drivers_open_page(desk, capsys):
         pushed = time.monotonic()
         sender.produce("drover.cars", key=car.encode(), value=json.dumps(reading).encode())
         assert sender.flush(10) == 0
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 30
         while len(stream.events) <= n and time.monotonic() < deadline:
             time.sleep(0.002)
         assert len(stream.events) == n + 1, f"reading {n} told nobody"
@@ -476,15 +476,15 @@ def test_who_comes_back_misses_nothing_and_gets_nothing_twice(desk):
     assert (listed["account"], listed["alerts"]) == (desk.account, [])
     trip(0)
     first = Stream(desk, app, listed["last_event"])
-    wait_until(lambda: len(first.events) >= 2, 10)
+    wait_until(lambda: len(first.events) >= 2, 30)
     assert [event[2]["transition"] for event in first.events] == ["opened", "resolved"]
     first.close()
     trip(1)
     trip(2)
     second = Stream(desk, app, first.events[0][1])
-    wait_until(lambda: len(second.events) >= 5, 10)
+    wait_until(lambda: len(second.events) >= 5, 30)
     trip(3)
-    wait_until(lambda: len(second.events) >= 7, 10)
+    wait_until(lambda: len(second.events) >= 7, 30)
     ids = [event[1] for event in second.events]
     assert ids == sorted(set(ids)) and ids[0] == first.events[1][1] and len(ids) == 7
     assert stranger.events == []
@@ -548,15 +548,15 @@ def test_the_latest_values_are_at_hand_while_driving(desk, capsys):
     push(desk, readings(range(80)))
     desk.world.work_off(desk.env)
     # Nobody has looked yet: what is stored is known, or nothing where all of it lies in one minute.
-    wait_until(lambda: app.get(f"/v1/cars/{desk.car}/now").status == 200 or push(desk, readings([79])), 10)
+    wait_until(lambda: app.get(f"/v1/cars/{desk.car}/now").status == 200 or push(desk, readings([79])), 30)
     first = live(app, desk.car)
     assert first["driving"] and first["units"] == "us"
-    wait_until(lambda: push(desk, readings([80])) or live(app, desk.car)["driving_time_s"] == 80, 10)
+    wait_until(lambda: push(desk, readings([80])) or live(app, desk.car)["driving_time_s"] == 80, 30)
     delays = []
     for count in range(82, 92):
         push(desk, readings([count - 1]))
         began = time.monotonic()
-        wait_until(lambda: live(app, desk.car)["driving_time_s"] == count - 1, 10)
+        wait_until(lambda: live(app, desk.car)["driving_time_s"] == count - 1, 30)
         delays.append(time.monotonic() - began)
     values = live(app, desk.car)
     miles, gallons = expected(91)
@@ -571,7 +571,7 @@ def test_the_latest_values_are_at_hand_while_driving(desk, capsys):
     assert values["read"]["coolant_c"] < values["read"]["speed_kmh"] == values["as_of"], "it was read ninety seconds ago"
     assert (values["sharp_accelerations"], values["sharp_brakings"], values["holes"]) == (0, 0, 0)
     push(desk, drive(desk.car, start, [91], speed_kmh=speed(91), coolant_c=88.5, voltage_v=13.9))
-    wait_until(lambda: live(app, desk.car)["coolant_f"] != 194, 10)
+    wait_until(lambda: live(app, desk.car)["coolant_f"] != 194, 30)
     values = live(app, desk.car)
     assert (values["coolant_f"], values["voltage_v"]) == (191.3, 13.9)
     assert values["read"]["coolant_c"] == values["as_of"]
@@ -580,7 +580,7 @@ def test_the_latest_values_are_at_hand_while_driving(desk, capsys):
     assert other.get(f"/v1/cars/{desk.car}/now").problem == (404, "not-found")
     assert phone(desk, None, "upload").get(f"/v1/cars/{desk.car}/now").problem == (403, "scope-missing")
     assert app.ask("PUT", "/v1/settings", json.dumps({"units": "metric"}), Content_Type="application/json").status == 200
-    wait_until(lambda: live(app, desk.car)["units"] == "metric", 10)
+    wait_until(lambda: live(app, desk.car)["units"] == "metric", 30)
     values = live(app, desk.car)
     assert (values["coolant_c"], values["speed_kmh"]) == (88.5, speed(91))
     assert values["distance_km"] == pytest.approx(expected(92)[0] * 1.609344, abs=0.001)
@@ -608,7 +608,7 @@ def test_cars_that_nobody_looks_at_cost_nothing(desk):
     def shown():
         push(desk, drive(desk.car, now(), [0], speed_kmh=50))
         return query(desk, "SELECT FROM drover.live_trip WHERE vehicle = %s", desk.car)
-    wait_until(shown, 10)
+    wait_until(shown, 30)
     # Half a minute later, in short: what was known is still shown, and forgotten when somebody asks for another car.
     query(desk, "UPDATE drover.watched SET until_at = now() - interval '1 second' WHERE vehicle = %s RETURNING 1", desk.car)
     assert live(app, desk.car)["driving"]

@@ -300,7 +300,7 @@ def test_plain_tcp_outside_the_allow_list_is_refused(world, scenario, tmp_path):
     running = gateway(world, env, tmp_path, **{"gateway.plain_tcp_cidrs": "192.168.0.0/16, fd00::/8"})
     for box in boxes:
         running.wait_for(rf'plain TCP to this address is not allowed.*gateway.plain_tcp_cidrs" vehicle={box["serial"]} address=127.0.0.1', 30)
-    running.wait_for('"boxes to poll" boxes=0|gateway started', 10)
+    running.wait_for('"boxes to poll" boxes=0|gateway started', 30)
     assert running.stop() == 0
     assert "polls_done=0 polls_failed=0" in running.output()
     run = world.drover.run("gateway", "--set", "gateway.plain_tcp_cidrs=10.0.0.1/8", env=env)

@@ -243,7 +243,7 @@ def test_a_server_that_comes_back_gets_what_waited(office):
     office.server = Server(office.box, office.certificate, port=port)
     office.server.start()
     wait_until(lambda: office.rows() == {}, 30)
-    relay.wait_for("mail goes out again", 5)
+    relay.wait_for("mail goes out again", 20)
     assert office.ids() == ["<m-1@campus.example>"]
 
 

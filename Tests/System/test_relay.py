@@ -128,7 +128,7 @@ def test_of_two_relays_one_is_active_and_the_other_takes_over(world):
     assert "relay active" not in second.output()
     first.process.kill()
     fill(env, ids[1_000:])
-    second.wait_for("relay active", 10)
+    second.wait_for("relay active", 30)
     emptied(env, second)
     assert second.stop() == 0
     assert check(on_topics(world.brokers), ids) <= 1_000

@@ -130,5 +130,5 @@ def test_a_stop_ends_the_trip_before_the_gap_has_passed(program):
             with connect(env) as connection:
                 return connection.execute("SELECT is_open, readings, distance_mm FROM drover.trip").fetchall() == [(False, 2, 100_000)]
 
-        wait_until(ended, 10, worker)
+        wait_until(ended, 30, worker)
         assert worker.stop() == 0

@@ -402,7 +402,7 @@ def test_more_connections_than_allowed_are_refused_and_the_others_served(desk):
         for _ in range(260):
             sockets.append(socket.create_connection(("127.0.0.1", desk.port), 10))
             closed.register(sockets[-1], select.POLLIN | select.POLLHUP)
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 30
         while len(refused := closed.poll(100)) < 60:
             assert time.monotonic() < deadline, len(refused)
         assert len(refused) < 80
@@ -457,7 +457,7 @@ def test_with_the_broker_away_nothing_is_promised_and_later_each_reading_is_ther
     desk.broker.stop()
     answer = phone.post([reading("tractor", 1)])
     assert answer.problem == (503, "broker-away") and answer.headers["Retry-After"] == "10"
-    desk.server.wait_for("uploads cannot be sent", 5)
+    desk.server.wait_for("uploads cannot be sent", 20)
 
     # While one upload tries the broker the others are told at once, and pages are served.
     with ThreadPoolExecutor(20) as pool:
@@ -472,7 +472,7 @@ def test_with_the_broker_away_nothing_is_promised_and_later_each_reading_is_ther
         assert time.monotonic() < deadline, answer.body
         time.sleep(0.2)
     assert answer.json["accepted"] == 50
-    desk.server.wait_for("uploads are sent again", 5)
+    desk.server.wait_for("uploads are sent again", 20)
     assert phone.post(batch).json["accepted"] == 50
     desk.work("after")
     rows = desk.rows()
