@@ -66,7 +66,7 @@ let package = Package(
         target("Observe", ["Fleet"]),
         target("Kafka", ["Observe", "CRdkafka"]),
         target("Postgres", ["CLibpq"]),
-        target("HTTP", ["CMicrohttpd"]),
+        target("HTTP", ["Observe", "CMicrohttpd"]),
         target("Zip", ["CZlib"]),
         target("Tours", ["Fleet", "Wire", "Itineraries", "Zip"]),
         target("Tiles", ["Wire", "Zip", "CSQLite"]),

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Observe
 internal import Synchronization
 
 /// One posix_spawn: own process group, default signals, no descriptors but the three standard ones.
@@ -93,14 +94,12 @@ enum SpawnThread {
         private let available = DispatchSemaphore(value: 0)
 
         init() {
-            let thread = Thread { [self] in
+            Threads.start("drover-spawn") { [self] in
                 while true {
                     available.wait()
                     waiting.withLock { $0.removeFirst() }()
                 }
             }
-            thread.name = "drover-spawn"
-            thread.start()
         }
 
         func add(_ job: @escaping @Sendable () -> Void) {

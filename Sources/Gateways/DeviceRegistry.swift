@@ -86,13 +86,11 @@ final class DeviceRegistry: Sendable {
 
     func start() {
         names.start()
-        let thread = Thread { [self] in
+        Threads.start("registry") { [self] in
             run()
             loop.ended()
             ended.signal()
         }
-        thread.name = "registry"
-        thread.start()
     }
 
     func stop() {

@@ -70,14 +70,11 @@ private final class AdapterThread: @unchecked Sendable {
 
     init(_ adapters: OBDGateway, _ loop: Loop) {
         self.adapters = adapters
-        let thread = Thread { [self] in
-            // What top shows: only a thread itself can set that.
-            Thread.current.name = "adapters"
+        Threads.start("adapters") { [self] in
             self.adapters.run { loop.asking { isStopped.load(ordering: .acquiring) } }
             loop.ended()
             ended.signal()
         }
-        thread.start()
     }
 
     func stop() {

@@ -49,9 +49,7 @@ final class NameLookup: Sendable {
 
     func start() {
         for _ in 0..<NameLookup.threads {
-            let thread = Thread { [self] in run() }
-            thread.name = "names"
-            thread.start()
+            Threads.start("names") { [self] in run() }
         }
     }
 

@@ -30,13 +30,11 @@ final class SpoolDrain: Sendable {
     }
 
     func start() {
-        let thread = Thread { [self] in
+        Threads.start("drain") { [self] in
             run()
             loop.ended()
             ended.signal()
         }
-        thread.name = "drain"
-        thread.start()
     }
 
     /// Something was put into the spool.

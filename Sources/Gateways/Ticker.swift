@@ -37,12 +37,10 @@ public final class Ticker: Sendable {
     /// Call it once.
     public func start() {
         // The thread keeps the ticker alive until it is stopped.
-        let thread = Thread { [self] in
+        Threads.start("ticker") { [self] in
             run()
             ended.signal()
         }
-        thread.name = "ticker"
-        thread.start()
     }
 
     /// Returns when the thread has ended: at once, or after a request to a broker that does not answer. To be called

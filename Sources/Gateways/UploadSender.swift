@@ -96,13 +96,11 @@ public final class UploadSender: Sendable {
         accepted = metrics.counter("drover_upload_readings_total", "Readings of uploads that the broker acknowledged.")
         refused = metrics.counter("drover_upload_unavailable_total", "Uploads that were answered with: try again.")
         // The thread keeps the sender alive until it is stopped.
-        let thread = Thread { [self] in
+        Threads.start("uploads") { [self] in
             run()
             loop.ended()
             ended.signal()
         }
-        thread.name = "uploads"
-        thread.start()
     }
 
     /// To be called once, when nobody hands in any more.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Observe
 internal import Synchronization
 
 /// Threads on which handlers run, so that one that waits for a database keeps no other connection waiting. What waits for a
@@ -20,12 +21,10 @@ final class HandlerThreads: Sendable {
         self.count = count
         for number in 0..<count {
             // The threads keep this alive until it is stopped.
-            let thread = Thread { [self] in
+            Threads.start("handler-\(number)") { [self] in
                 while let work = next() { work() }
                 ended.signal()
             }
-            thread.name = "handler-\(number)"
-            thread.start()
         }
     }
 

@@ -33,11 +33,7 @@ public final class Inquiry: @unchecked Sendable {
         if !hasThread {
             hasThread = true
             // It keeps this alive until it is stopped.
-            let thread = Thread { [self] in
-                Thread.current.name = name
-                run()
-            }
-            thread.start()
+            Threads.start(name) { [self] in run() }
         }
         condition.broadcast()
         let deadline = Date(timeIntervalSinceNow: Inquiry.waitS)

@@ -30,12 +30,10 @@ final class DatabaseListener: Sendable {
         look: @escaping @Sendable (Connection, [String]?) throws -> Void
     ) {
         // The thread keeps what it calls alive until it is stopped.
-        let thread = Thread { [self] in
+        Threads.start(name) { [self] in
             run(waitMs, away, look)
             ended.signal()
         }
-        thread.name = name
-        thread.start()
     }
 
     /// Waits for the end of the thread. To be called once, after `start`.

@@ -55,12 +55,10 @@ public final class ExportDesk: Sendable {
         }
         guard isTaken else { return nil }
         let answer = LaterAnswer()
-        let thread = Thread { [self] in
+        Threads.start("export") { [self] in
             run(exporter, answer, type, file, account)
             underWay.withLock { $0 -= 1 }
         }
-        thread.name = "export"
-        thread.start()
         return .later(answer)
     }
 

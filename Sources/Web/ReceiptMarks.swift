@@ -27,12 +27,10 @@ final class ReceiptMarks: Sendable {
 
     init(conninfo: String) {
         // The thread keeps this alive until it is stopped.
-        let thread = Thread { [self] in
+        Threads.start("survey-marks") { [self] in
             run(conninfo)
             ended.signal()
         }
-        thread.name = "survey-marks"
-        thread.start()
     }
 
     /// What waits is marked; nothing is added any more. To be called once.

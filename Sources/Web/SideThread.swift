@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Observe
 internal import Synchronization
 
 /// Work that waits for others, one after the other on a thread of its own with a tool of its own: the server's threads must
@@ -19,12 +20,10 @@ final class SideThread<Tool>: Sendable {
     init(_ name: String, waitingMax: Int, make: @escaping @Sendable () -> Tool) {
         self.waitingMax = waitingMax
         // The thread keeps this alive until it is stopped.
-        let thread = Thread { [self] in
+        Threads.start(name) { [self] in
             run(make())
             ended.signal()
         }
-        thread.name = name
-        thread.start()
     }
 
     /// What waits is done; nothing is taken any more. To be called once.

@@ -72,16 +72,3 @@ final class Mailbox<Item: Sendable>: @unchecked Sendable {
         return true
     }
 }
-
-/// A thread of our own: what it runs blocks in C.
-enum Threads {
-    static func start(_ name: String, _ body: @escaping @Sendable () -> Void) {
-        let thread = Thread {
-            // What top and perf show; at most 15 bytes.
-            Thread.current.name = name
-            body()
-        }
-        thread.stackSize = 8 << 20
-        thread.start()
-    }
-}

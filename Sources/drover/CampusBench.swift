@@ -158,7 +158,7 @@ struct CampusBench {
         let identity = HTTPSClient.Identity(certificate: folder + "/app.pem", key: folder + "/app.key")
         let ended = DispatchSemaphore(value: 0)
         for client in 0..<CampusBench.clients {
-            let thread = Thread { [self] in
+            Threads.start("bench-\(client)") { [self] in
                 do {
                     let https = try HTTPSClient(caFile: folder + "/server.pem", identity: identity)
                     let rider = BenchRider(https, address + CampusBench.campus)
@@ -169,7 +169,6 @@ struct CampusBench {
                 }
                 ended.signal()
             }
-            thread.start()
         }
         for _ in 0..<CampusBench.clients { ended.wait() }
         let all = told.withLock { $0 }

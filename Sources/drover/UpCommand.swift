@@ -179,7 +179,7 @@ final class RunningRole {
     init(_ name: String, _ loop: Loop? = nil, _ body: @escaping (_ shouldStop: () -> Bool) -> Void) {
         let shared = Shared(body, loop)
         self.shared = shared
-        let thread = Thread {
+        Threads.start(name) {
             shared.body {
                 shared.loop?.turned()
                 return shared.flag.isSet || StopFlag.isSet
@@ -187,9 +187,6 @@ final class RunningRole {
             shared.loop?.ended()
             shared.ended.signal()
         }
-        thread.name = name
-        thread.stackSize = 8 << 20
-        thread.start()
     }
 
     func stop() {

@@ -129,6 +129,8 @@ class Load(threading.Thread):
         settings = {
             "brokers": broker.brokers, "acks": "all", "linger.ms": 20, "max.in.flight.requests.per.connection": 1, "log_level": 0,
             "message.timeout.ms": 240_000, "reconnect.backoff.max.ms": 500, "retry.backoff.ms": 100,
+            # A record's time-out runs while it waits here, too: no more than the slowest broker takes in that time.
+            "queue.buffering.max.messages": 10_000,
         }
         self.producer = producer(**settings, **(one_record_batches if broker.name == "tansu" and not whole_batches else {}))
 
