@@ -118,7 +118,7 @@ def test_one_digest_with_a_commit_a_record(bench):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("broker, kills, others, cars", [("noida", 100, 25, 300), ("tansu", 30, 15, 150), ("mock", 20, 60, 60)])
+@pytest.mark.parametrize("broker, kills, others, cars", [("noida", 100, 25, 300), ("tansu", 30, 15, 60), ("mock", 20, 60, 60)])
 def test_kills_and_faults_in_their_hundreds(program, broker, kills, others, cars):
     bench = Bench(program, SEED, say=print)
     failed = True
