@@ -220,7 +220,7 @@ def test_measured_ways_stand_on_the_log_before_the_pickup(office, stand):
         stand.trick = trick
         began = time.monotonic()
         run = measure("--set", "dispatch.measure_ms=400")
-        assert run.code == 1 and "nothing was measured" in run.err and time.monotonic() - began < 5, run.err
+        assert run.code == 1 and "nothing was measured" in run.err and time.monotonic() - began < 28, run.err
     campus.pickup("s", -10, -20, -500, -400)
     assert campus.rides()["s"][0] == "assigned"
     other = office.campus()

@@ -62,7 +62,7 @@ def env(world, site):
 
 def gateway(world, env, stand, tmp_path, **more):
     values = {"weather.provider": "open-meteo", "weather.url": stand.address, "weather.history_url": stand.address, "weather.ca_file": stand.certificate,
-              "weather.timeout_ms": 500, "weather.calls_max": "6000/min", "outside.rest_s": 1, "weather.backfill_interval_s": 1,
+              "weather.timeout_ms": 5000, "weather.calls_max": "6000/min", "outside.rest_s": 1, "weather.backfill_interval_s": 1,
               "gateway.spool_path": tmp_path / "spool.sqlite", **{key.replace("__", "."): value for key, value in more.items()}}
     return world.drover.start("gateway", *[part for key, value in values.items() for part in ("--set", f"{key}={value}")], env=env)
 
@@ -120,7 +120,7 @@ FAULTS = {"slow": away.slow, "too many": lambda s: away.status(429, Retry_After=
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_service_that_is_not_well_delays_only_the_weather(world, env, stand, tmp_path, fault):
     stand.trick = FAULTS[fault](stand)
-    role = gateway(world, env, stand, tmp_path)
+    role = gateway(world, env, stand, tmp_path, **({"weather__timeout_ms": 500} if fault == "slow" else {}))
     push(world, [a_survey(env, number) for number in range(4)])
     world.work_off(env)
     assert missing(env) == (8, 4), "surveys are there at once"
