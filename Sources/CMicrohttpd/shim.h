@@ -1,11 +1,22 @@
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 #include <microhttpd.h>
+#include <poll.h>
 
 // The socket of a connection, or -1. MHD_get_connection_info is variadic, which Swift does not import.
 static inline int drover_connection_descriptor(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return info ? info->connect_fd : -1;
+}
+
+#ifndef POLLRDHUP
+#define POLLRDHUP 0x2000 // poll(2); the C library shows it only when asked before its first header.
+#endif
+
+// 1: the other side of the socket has closed it, whatever it sent before.
+static inline int drover_peer_has_left(int socket) {
+    struct pollfd asked = {.fd = socket, .events = POLLRDHUP};
+    return poll(&asked, 1, 0) > 0;
 }
 
 // The TLS session of a connection, or NULL over plain HTTP.

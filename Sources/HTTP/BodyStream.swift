@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// A body that goes on: what is sent goes out as soon as the client takes it. Any thread may send.
 ///
-/// While there is nothing to send the connection is suspended and costs no thread. Whether the client is still there is
-/// only known by sending: heartbeats are the caller's.
+/// While there is nothing to send the connection is suspended and costs no thread. Whether the client is still there shows
+/// in sending, or when it is asked for: heartbeats are the caller's.
 @safe
 public final class BodyStream: Sendable {
     private struct State {
@@ -16,6 +16,7 @@ public final class BodyStream: Sendable {
         var isEnded = false
         var isFailed = false
         var closed: (@Sendable () -> Void)?
+        var socket: Int32 = -1
     }
 
     private let bytesMax: Int
@@ -65,6 +66,18 @@ public final class BodyStream: Sendable {
 
     public var isEnded: Bool { state.withLock(\.isEnded) }
 
+    /// Ends it if the client has closed its side; true: it has ended. It costs a call of the system.
+    public func endsIfLeft() -> Bool {
+        state.withLock { state in
+            // The library closes the socket after it has let go of this stream, which takes this lock.
+            guard !state.isEnded, state.connection != nil, state.socket >= 0 else { return state.isEnded }
+            guard drover_peer_has_left(state.socket) == 1 else { return false }
+            state.isEnded = true
+            BodyStream.resume(&state)
+            return true
+        }
+    }
+
     /// A client that takes nothing for so long is hung up on, however little waits for it: the kernel asks it again and
     /// again whether it has room (tcp(7), TCP_USER_TIMEOUT).
     static let patienceMs: Int32 = 60_000
@@ -72,6 +85,7 @@ public final class BodyStream: Sendable {
     /// The kernel keeps no more for the client than we do: what waits there would be as much again, and unseen.
     func bound(_ socket: Int32) {
         guard socket >= 0 else { return }
+        state.withLock { $0.socket = socket }
         var (patience, room) = (BodyStream.patienceMs, Int32(clamping: bytesMax))
         let size = socklen_t(MemoryLayout<Int32>.size)
         _ = unsafe setsockopt(socket, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &patience, size)

@@ -43,20 +43,8 @@ extension Site {
     }
 
     private func stream(of account: String, after id: Int64?, _ request: Request) -> Response {
-        guard request.method == "GET" else { return Response(200, headers: [("Content-Type", "text/event-stream")]) }
         do {
-            let stream = try withConnection { try streams.open(account, after: id, on: $0) }
-            return .streaming(stream, type: "text/event-stream").with("Cache-Control", "no-store")
-                // nginx would keep events back until its buffer is full.
-                .with("X-Accel-Buffering", "no")
-        } catch AlertStreams.Refusal.tooManyOfAccount {
-            return .problem(
-                429, type: "too-many-streams",
-                detail: "This account has \(AlertStreams.streamsPerAccountMax) streams open. Close one of them."
-            ).with("Retry-After", "10")
-        } catch AlertStreams.Refusal.tooMany {
-            return .problem(503, type: "busy", detail: "Too many streams are open. Try again in a moment.")
-                .with("Retry-After", "10")
+            return try .events(request) { try withConnection { try streams.open(account, after: id, on: $0) } }
         } catch {
             return databaseAway(request.path, error)
         }

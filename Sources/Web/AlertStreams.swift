@@ -7,15 +7,11 @@ internal import Synchronization
 /// Drivers' open pages and apps: what is told to an account goes to all of its streams at once. A thread of its own waits
 /// for the database to say that there is something.
 public final class AlertStreams: Sendable {
-    /// In all, and of one account.
-    static let streamsMax = 300
-    static let streamsPerAccountMax = 8
+    static let limits = StreamLimits(inAll: 300, ofOne: 8)
     static let heartbeatMs: Int64 = 10_000
     private static let rowsMax = 500
 
-    enum Refusal: Error { case tooMany, tooManyOfAccount }
-
-    private struct Subscriber {
+    private struct Subscriber: StreamSubscriber {
         let account: String
         let stream: BodyStream
         /// The last event that it was sent.
@@ -42,21 +38,22 @@ public final class AlertStreams: Sendable {
     }
 
     /// A stream of the account's alerts after an event; nil: from now on.
-    func open(_ account: String, after id: Int64?, on connection: Connection) throws -> BodyStream {
-        let stream = BodyStream()
+    func open(
+        _ account: String, after id: Int64?, on connection: Connection
+    ) throws -> Result<BodyStream, StreamLimits.Refusal> {
         try subscribers.withLock { subscribers in
-            subscribers.removeAll { $0.stream.isEnded }
-            guard subscribers.count < AlertStreams.streamsMax else { throw Refusal.tooMany }
-            guard subscribers.count(where: { $0.account == account }) < AlertStreams.streamsPerAccountMax else {
-                throw Refusal.tooManyOfAccount
+            do throws(StreamLimits.Refusal) {
+                try AlertStreams.limits.room(in: &subscribers) { $0.account == account }
+            } catch {
+                return .failure(error)
             }
             var subscriber = Subscriber(
-                account: account, stream: stream, lastID: try id ?? AlertEvents.lastID(on: connection))
-            stream.send(Array("retry: 3000\n: connected\n\n".utf8))
+                account: account, stream: BodyStream(), lastID: try id ?? AlertEvents.lastID(on: connection))
+            subscriber.stream.greet(againMs: 3_000)
             while try AlertStreams.send(to: &subscriber, on: connection) == AlertStreams.rowsMax {}
             subscribers.append(subscriber)
+            return .success(subscriber.stream)
         }
-        return stream
     }
 
     // MARK: The thread
@@ -67,7 +64,7 @@ public final class AlertStreams: Sendable {
         guard Clock.steadyMs() - beatMs.load(ordering: .relaxed) >= AlertStreams.heartbeatMs else { return }
         beatMs.store(Clock.steadyMs(), ordering: .relaxed)
         subscribers.withLock { subscribers in
-            subscribers.removeAll { !$0.stream.send(Array(": \n\n".utf8)) }
+            subscribers.removeAll { !$0.stream.beat() }
         }
     }
 

@@ -118,21 +118,7 @@ public final class CampusSite: Sendable {
     }
 
     func stream(_ subject: RideStreams.Subject, _ request: Request, first json: String) -> Response {
-        guard request.method == "GET" else { return Response(200, headers: [("Content-Type", "text/event-stream")]) }
-        do throws(RideStreams.Refusal) {
-            return .streaming(try watch.streams.open(subject, first: json), type: "text/event-stream")
-                .with("Cache-Control", "no-store")
-                // nginx would keep events back until its buffer is full.
-                .with("X-Accel-Buffering", "no")
-        } catch {
-            let isMine = error == .tooManyOfPerson
-            return .problem(
-                isMine ? 429 : 503, type: isMine ? "too-many-streams" : "busy",
-                detail: isMine
-                    ? "You have \(RideStreams.streamsPerPersonMax) streams open. Close one of them."
-                    : "Too many streams are open. Try again in a moment."
-            ).with("Retry-After", "10")
-        }
+        .events(request) { watch.streams.open(subject, first: json) }
     }
 
     /// At most one in half a minute reaches the log.

@@ -72,22 +72,6 @@ public final class FleetSite: Sendable {
 
     /// Server-sent events: there is news.
     private func stream(_ request: Request) -> Response {
-        guard request.method == "GET" else { return Response(200, headers: [("Content-Type", "text/event-stream")]) }
-        return door.call(request, for: FleetSite.viewers) { caller, _ in
-            do {
-                return .streaming(try live.open(caller.account), type: "text/event-stream")
-                    .with("Cache-Control", "no-store")
-                    // nginx would keep events back until its buffer is full.
-                    .with("X-Accel-Buffering", "no")
-            } catch LiveStreams.Refusal.tooManyOfAccount {
-                return .problem(
-                    429, type: "too-many-streams",
-                    detail: "This account has \(LiveStreams.streamsPerAccountMax) pages open. Close one of them."
-                ).with("Retry-After", "10")
-            } catch {
-                return .problem(503, type: "busy", detail: "Too many pages are open. Try again in a moment.")
-                    .with("Retry-After", "10")
-            }
-        }
+        door.call(request, for: FleetSite.viewers) { caller, _ in .events(request) { live.open(caller.account) } }
     }
 }

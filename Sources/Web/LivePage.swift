@@ -122,18 +122,11 @@ extension DriveSite {
 
     /// The alerts of who has logged in, as their apps get them.
     func events(_ request: Request) -> Response {
-        guard request.method == "GET" else { return Response(200, headers: [("Content-Type", "text/event-stream")]) }
-        return door.call(request, for: FleetSite.drivers) { caller, connection in
+        door.call(request, for: FleetSite.drivers) { caller, connection in
             guard try car(request, connection) != nil else { return DriveSite.noCar }
             let id = request.headers["last-event-id"].flatMap { Int64($0) }
-            do {
-                let stream = try lender.withConnection { try streams.open(caller.account, after: id, on: $0) }
-                return .streaming(stream, type: "text/event-stream").with("Cache-Control", "no-store")
-                    // nginx would keep events back until its buffer is full.
-                    .with("X-Accel-Buffering", "no")
-            } catch is AlertStreams.Refusal {
-                return .problem(429, type: "too-many-streams", detail: "Too many pages are open. Close one of them.")
-                    .with("Retry-After", "10")
+            return try .events(request) {
+                try lender.withConnection { try streams.open(caller.account, after: id, on: $0) }
             }
         }
     }

@@ -7,9 +7,7 @@ internal import Synchronization
 /// Open pages of fleets: each is told that there is news, and asks for it with its own rights. A thread of its own waits for
 /// the database to say so.
 public final class LiveStreams: Sendable {
-    /// In all, and of one account.
-    static let streamsMax = 1_000
-    static let streamsPerAccountMax = 8
+    static let limits = StreamLimits(inAll: 1_000, ofOne: 8)
     static let heartbeatMs: Int64 = 15_000
     /// Commits come many times a second; people read more slowly.
     static let newsMs: Int64 = 1_000
@@ -17,9 +15,7 @@ public final class LiveStreams: Sendable {
     static let lifeMs: Int64 = 900_000
     static let channel = "drover_fleet"
 
-    enum Refusal: Error { case tooMany, tooManyOfAccount }
-
-    private struct Subscriber {
+    private struct Subscriber: StreamSubscriber {
         let account: String
         let stream: BodyStream
         let endMs: Int64
@@ -49,23 +45,19 @@ public final class LiveStreams: Sendable {
         for subscriber in state.withLock({ $0.subscribers }) { subscriber.stream.end() }
     }
 
-    func open(_ account: String) throws(Refusal) -> BodyStream {
-        let stream = BodyStream(bytesMax: 16 << 10)
-        let refusal: Refusal? = state.withLock { state in
-            state.subscribers.removeAll { $0.stream.isEnded }
-            guard state.subscribers.count < LiveStreams.streamsMax else { return .tooMany }
-            guard state.subscribers.count(where: { $0.account == account }) < LiveStreams.streamsPerAccountMax else {
-                return .tooManyOfAccount
+    func open(_ account: String) -> Result<BodyStream, StreamLimits.Refusal> {
+        state.withLock { state in
+            Result { () throws(StreamLimits.Refusal) in
+                try LiveStreams.limits.room(in: &state.subscribers) { $0.account == account }
+                let stream = BodyStream(bytesMax: 16 << 10)
+                stream.greet(againMs: 3_000)
+                state.subscribers.append(
+                    Subscriber(account: account, stream: stream, endMs: Clock.steadyMs() + LiveStreams.lifeMs))
+                // What was committed since the page was made.
+                state.isNews = true
+                return stream
             }
-            stream.send(Array("retry: 3000\n: connected\n\n".utf8))
-            state.subscribers.append(
-                Subscriber(account: account, stream: stream, endMs: Clock.steadyMs() + LiveStreams.lifeMs))
-            // What was committed since the page was made.
-            state.isNews = true
-            return nil
         }
-        if let refusal { throw refusal }
-        return stream
     }
 
     /// On the listener's thread. WHATWG HTML, 9.2.5: an event, or a comment that keeps the connection.

@@ -8,16 +8,12 @@ internal import Wire
 /// Open apps of riders and ride drivers: a stream says how things stand, and says it again when that changes. What is
 /// told is whole each time, so who comes back has missed nothing.
 final class RideStreams: Sendable {
-    /// In all, and of one person.
-    static let streamsMax = 2_000
-    static let streamsPerPersonMax = 4
+    static let limits = StreamLimits(inAll: 2_000, ofOne: 4)
     static let heartbeatMs: Int64 = 10_000
     /// All streams are looked at together, so often at most: each commit alone would be too often.
     static let lookMs: Int64 = 100
     /// Then it ends, and who comes back shows a token that still holds.
     static let lifeMs: Int64 = 900_000
-
-    enum Refusal: Error { case tooMany, tooManyOfPerson }
 
     /// What a stream is about, and who listens.
     struct Subject: Hashable, Sendable {
@@ -28,7 +24,7 @@ final class RideStreams: Sendable {
         let person: String
     }
 
-    private struct Subscriber {
+    private struct Subscriber: StreamSubscriber {
         let subject: Subject
         let stream: BodyStream
         let endMs: Int64
@@ -49,25 +45,22 @@ final class RideStreams: Sendable {
     init(sign: @escaping @Sendable (Subject, _ signMs: Int64) -> Void) { self.sign = sign }
 
     /// - Parameter first: what it begins with.
-    func open(_ subject: Subject, first json: String) throws(Refusal) -> BodyStream {
-        let stream = BodyStream()
-        var subscriber = Subscriber(subject: subject, stream: stream, endMs: Clock.steadyMs() + RideStreams.lifeMs)
-        let refusal: Refusal? = state.withLock { state in
-            state.subscribers.removeAll { $0.stream.isEnded }
-            guard state.subscribers.count < RideStreams.streamsMax else { return .tooMany }
-            let mine = state.subscribers.count {
-                ($0.subject.person, $0.subject.key.campus) == (subject.person, subject.key.campus)
+    func open(_ subject: Subject, first json: String) -> Result<BodyStream, StreamLimits.Refusal> {
+        state.withLock { state in
+            Result { () throws(StreamLimits.Refusal) in
+                try RideStreams.limits.room(in: &state.subscribers) {
+                    ($0.subject.person, $0.subject.key.campus) == (subject.person, subject.key.campus)
+                }
+                var subscriber = Subscriber(
+                    subject: subject, stream: BodyStream(), endMs: Clock.steadyMs() + RideStreams.lifeMs)
+                subscriber.stream.greet(againMs: 1_000)
+                RideStreams.send(json, to: &subscriber)
+                state.subscribers.append(subscriber)
+                // What was committed since `json` was read.
+                state.isDue = true
+                return subscriber.stream
             }
-            guard mine < RideStreams.streamsPerPersonMax else { return .tooManyOfPerson }
-            stream.send(Array("retry: 1000\n: connected\n\n".utf8))
-            RideStreams.send(json, to: &subscriber)
-            state.subscribers.append(subscriber)
-            // What was committed since `json` was read.
-            state.isDue = true
-            return nil
         }
-        if let refusal { throw refusal }
-        return stream
     }
 
     func stop() {
@@ -100,7 +93,7 @@ final class RideStreams: Sendable {
                 guard let story = told[state.subscribers[index].subject] else { continue }
                 RideStreams.send(story.json, to: &state.subscribers[index])
                 let subscriber = state.subscribers[index]
-                if isBeat { subscriber.stream.send(Array(": \n\n".utf8)) }
+                if isBeat { subscriber.stream.beat() }
                 if story.isOver || subscriber.endMs <= nowMs { subscriber.stream.end() }
             }
         }

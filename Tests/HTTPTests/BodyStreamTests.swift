@@ -88,6 +88,28 @@ struct BodyStreamTests {
         #expect(full.isEnded)
     }
 
+    @Test("A client that left is noticed without a word to it, even with something unread; one that is there is not")
+    func left() throws {
+        let streams = Streams()
+        let server = try Self.server(streams)
+        defer { server.stop() }
+        let stays = Socket(port: server.port)
+        stays.send(Self.request)
+        _ = stays.read(until: "\r\n\r\n")
+        var leaves: Socket? = Socket(port: server.port)
+        leaves?.send(Self.request + "GET /more HTTP/1.1")
+        _ = leaves?.read(until: "\r\n\r\n")
+        let open = streams.open(2)
+        #expect(open.allSatisfy { !$0.endsIfLeft() })
+        leaves = nil
+        for _ in 0..<20_000 where !open[1].endsIfLeft() { usleep(5_000) }
+        #expect(open[1].isEnded && !open[1].send([1]))
+        #expect(!open[0].endsIfLeft() && open[0].send(Array("still".utf8)))
+        #expect(stays.read(until: "still").contains("still"))
+        open[0].end()
+        #expect(open[0].endsIfLeft())
+    }
+
     @Test("Stopping the server ends the streams at once, also those without a word to send")
     func stopped() throws {
         let streams = Streams()

@@ -507,7 +507,7 @@ def test_streams_are_bounded_beat_and_end_with_the_server(desk):
         assert [stream.response.status for stream in streams] == [200] * 8
         refused = Stream(desk, Phone(port, desk.certificate, app.token))
         assert refused.response.status == 429 and refused.response.headers["Retry-After"] == "10"
-        # One that is closed makes room as soon as a heartbeat notices.
+        # One that is closed makes room.
         streams[0].close()
         def again():
             stream = Stream(desk, Phone(port, desk.certificate, app.token))

@@ -1,4 +1,5 @@
 """Pages of fleets in a real browser: the map and its list, a vehicle, alerts and what is said of them, trips, the overview."""
+import http.client
 import json
 import re
 import time
@@ -151,6 +152,28 @@ def test_the_map_is_live(fleet, page, watch):
     assert page.evaluate("document.activeElement.textContent") == "Van 2"
     fleet.read("combine-9", int(time.time() * 1000) + 1_000, 97)
     page.wait_for_function("() => [...document.querySelectorAll('#vehicles tr')].find((row) => row.innerText.includes('combine')).innerText.includes('critical')", timeout=20_000)
+
+
+def test_who_goes_from_page_to_page_leaves_no_stream_behind(fleet, page):
+    answers = []
+    page.on("response", lambda answer: answer.url.endswith("/v1/live") and answers.append(answer.status))
+    fleet.enter(page)
+    for _ in range(20):
+        with page.expect_response("**/v1/live"):
+            page.goto(fleet.address + "/map")
+    assert len(answers) >= 20 and set(answers) == {200}, answers
+    # Those that stay open are counted.
+    ada = entered(fleet, "ada")
+    held = []
+    for _ in range(9):
+        connection = http.client.HTTPConnection("127.0.0.1", fleet.site.port, timeout=30)
+        connection.request("GET", "/v1/live", headers={"Cookie": ada.cookie})
+        held.append((connection, connection.getresponse()))
+    assert [answer.status for _, answer in held] == [200] * 8 + [429]
+    assert held[8][1].headers["Retry-After"] == "10"
+    for connection, answer in held:
+        answer.close()
+        connection.close()
 
 
 def test_a_machine(fleet, page, screenshots):
