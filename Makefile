@@ -9,8 +9,7 @@ test:
 
 lint:
 	swift format lint --strict --recursive Package.swift Sources Tests
-	@if command -v shellcheck >/dev/null; then shellcheck -x -P SCRIPTDIR Deploy/install Deploy/packages Deploy/try Deploy/sanitize Deploy/backup Deploy/restore Deploy/database \
-		Deploy/test Deploy/bench Deploy/bench-peers Deploy/bare-root Deploy/steps.sh Deploy/conninfo.sh Deploy/container/logins Deploy/container/make-secrets Deploy/container/postgres-owner .ci/run; else echo "shellcheck is not installed: scripts not checked"; fi
+	.drover/venv-test/bin/python -m pytest -q -p no:cacheprovider Tests/System/test_steps.py -k in_order
 
 # All that docs/performance.md tells, and that page: half an hour on a machine that does nothing else.
 bench:

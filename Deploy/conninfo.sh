@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Sourced by backup and restore: connection strings whose passwords nobody else on the machine sees.
 
+# shellcheck disable=SC2034 # of who sources this
 conninfo_help="  CONNINFO takes no password: everybody on the machine sees arguments. Put it into ~/.pgpass or a file that PGPASSFILE names, or
   write - for CONNINFO and give the whole string, password and all, as the first line of standard input"
 

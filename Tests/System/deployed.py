@@ -80,10 +80,10 @@ class Installed:
         return (self.folder / name).read_text().strip()
 
 
-def hadolint():
+def linter(name):
     """Beside the tests' Python, where its package puts it."""
     import sys
 
-    found = shutil.which("hadolint", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
-    assert found, "hadolint is not installed; run Deploy/install --test"
+    found = shutil.which(name, path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    assert found, f"{name} is not installed; run Deploy/install --test"
     return found

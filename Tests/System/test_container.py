@@ -10,7 +10,7 @@ import pytest
 import yaml
 from brokers import Noida, free_port
 from cluster import Cluster
-from deployed import CONTAINER, Installed, check_command, dotted, hadolint, run, setting_of, settings
+from deployed import CONTAINER, Installed, check_command, dotted, linter, run, setting_of, settings
 from harness import ROOT
 from test_gateway import wait_until
 
@@ -33,10 +33,10 @@ def packages(stage):
 
 
 def test_the_containerfile_is_in_order():
-    done = run(hadolint(), CONTAINER / "Containerfile")
+    done = run(linter("hadolint"), CONTAINER / "Containerfile")
     assert (done.code, done.out, done.err) == (0, "", "")
     # It does find what is wrong.
-    bad = subprocess.run([hadolint(), "-"], input=CONTAINERFILE.replace("USER 10001:10001\n", "USER root\n"), capture_output=True, text=True)
+    bad = subprocess.run([linter("hadolint"), "-"], input=CONTAINERFILE.replace("USER 10001:10001\n", "USER root\n"), capture_output=True, text=True)
     assert "DL3002" in bad.stdout
 
 

@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from deployed import linter
 from harness import ROOT, Running, processes_of
 
 # As `swift build` does: each compiler is in a process group of its own, and does not end with who started it.
@@ -58,6 +59,20 @@ def until_compiling(root, running):
     while not all((root / f"compiler.py{ignores}").exists() for ignores in (False, True)):
         assert running.process.poll() is None and time.monotonic() < deadline, running.output()
         time.sleep(0.05)
+
+
+def test_the_scripts_are_in_order(tmp_path):
+    def is_script(path):
+        return path.is_file() and re.match(rb"#!.*\b(ba)?sh\b|# shellcheck shell=", path.read_bytes()[:100])
+
+    scripts = sorted(path for folder in ["Deploy", ".ci", "Tests"] for path in (ROOT / folder).rglob("*") if is_script(path))
+    assert {"try", "test", "run", "steps.sh", "postgres-owner"} <= {path.name for path in scripts}
+    look = [linter("shellcheck"), "--external-sources", "--source-path=SCRIPTDIR"]
+    done = subprocess.run([*look, *scripts], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    # It does find what is wrong.
+    (tmp_path / "wrong").write_text("#!/bin/bash\nrm -r $1\n")
+    assert "SC2086" in subprocess.run([*look, tmp_path / "wrong"], capture_output=True, text=True).stdout
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
