@@ -28,6 +28,13 @@ package struct NewSchedule: Sendable {
         guard fleet.isEmpty || (report.hasFleets && VehicleID(fleet) != nil) else {
             throw Fault("This is no fleet's id, or the report has no fleets.")
         }
+        try NewSchedule.check(cron, zone: zone, nowMs: nowMs)
+        (self.report, self.length, self.of, self.fleet) = (report, length, of, fleet)
+        (self.format, self.units, self.cron, self.zone) = (format, units, cron, zone)
+    }
+
+    /// That something falls due by these times.
+    package static func check(_ cron: String, zone: String, nowMs: Int64) throws(Fault) {
         guard ZonedDay(date: "2026-01-01", zone: zone) != nil else {
             throw Fault("A zone is a name such as Europe/Berlin.")
         }
@@ -36,8 +43,6 @@ package struct NewSchedule: Sendable {
         guard times.next(afterMs: nowMs, zone: zone) != nil else {
             throw Fault("`\(cron)` never falls due.")
         }
-        (self.report, self.length, self.of, self.fleet) = (report, length, of, fleet)
-        (self.format, self.units, self.cron, self.zone) = (format, units, cron, zone)
     }
 }
 
@@ -109,6 +114,20 @@ package enum ScheduleBook {
                 planned_until = CASE WHEN $2 AND NOT is_enabled THEN now() ELSE planned_until END
             WHERE schedule_id = $1 AND account IS NOT NULL
             """, [.int8(schedule), .bool(isOn)]
+        ).rowsChanged == 1
+    }
+
+    /// From now on; what fell due before and stands in no ledger yet falls due by the new times.
+    /// - Parameter zone: nil: as it was.
+    package static func changed(
+        _ schedule: Int64, cron: String, zone: String?, on connection: Connection
+    ) throws -> Bool {
+        try connection.query(
+            """
+            UPDATE drover.report_schedule SET cron = $2, zone = coalesce($3, zone), next_due_at = NULL, trouble = NULL,
+                planned_until = CASE WHEN next_due_at > now() THEN now() ELSE planned_until END
+            WHERE schedule_id = $1 AND account IS NOT NULL
+            """, [.int8(schedule), .text(cron), zone.map { .text($0) } ?? .null]
         ).rowsChanged == 1
     }
 

@@ -82,6 +82,14 @@ package enum ScheduleSight {
             ?? false
     }
 
+    /// When it comes, from now on.
+    package static func changed(_ schedule: Int64, cron: String, zone: String, on connection: Connection) throws -> Bool
+    {
+        try connection.query(
+            "SELECT drover.change_report_schedule($1, $2, $3)", [.int8(schedule), .text(cron), .text(zone)])[0].bool(0)
+            ?? false
+    }
+
     package static func end(_ schedule: Int64, on connection: Connection) throws -> Bool {
         try connection.query("SELECT drover.end_report_schedule($1)", [.int8(schedule)])[0].bool(0) ?? false
     }

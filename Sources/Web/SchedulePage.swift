@@ -34,6 +34,7 @@ struct SchedulePage {
         <section aria-labelledby="schedule-\(one.id)"><h2 id="schedule-\(one.id)">\(HTMLText.escaped(name(one)))</h2>
         <p>Comes \(HTMLText.escaped(when(one))); next: \(next(one)). Where to: \(HTMLText.escaped(destination(one))).\(owner(one))</p>
         <div class="row">\(buttons(one))</div>
+        \(one.account == nil ? "" : times(one))
         \(history(one))
         </section>
         """
@@ -54,13 +55,19 @@ struct SchedulePage {
 
     /// In words where the page's own form could have said it.
     private func when(_ one: ScheduleSight.Schedule) -> String {
-        let fields = one.cron.split(separator: " ")
-        let days = SchedulePage.days.first { $0.cron == fields.dropFirst(2).joined(separator: " ") }
         let zone = ", \(one.zone)"
+        guard let (days, at) = plain(one.cron) else { return one.cron + zone }
+        return "\(days.text) at \(at)\(zone)"
+    }
+
+    /// Nil where the page's own form could not have said it.
+    private func plain(_ cron: String) -> (days: (value: String, text: String, cron: String), at: String)? {
+        let fields = cron.split(separator: " ")
+        let days = SchedulePage.days.first { $0.cron == fields.dropFirst(2).joined(separator: " ") }
         guard let days, fields.count == 5, let minute = Int64(fields[0]), let hour = Int64(fields[1]) else {
-            return one.cron + zone
+            return nil
         }
-        return "\(days.text) at \(UTC.two(hour)):\(UTC.two(minute))\(zone)"
+        return (days, "\(UTC.two(hour)):\(UTC.two(minute))")
     }
 
     private func next(_ one: ScheduleSight.Schedule) -> String {
@@ -140,7 +147,24 @@ struct SchedulePage {
             "<a href=\"/reports/schedules/\(one.id)/\(run.dueMs / 1_000)\" aria-label=\"\(format) of \(days(run) ?? "")\">\(format)</a>"
     }
 
-    // MARK: The form
+    // MARK: The forms
+
+    private func times(_ one: ScheduleSight.Schedule) -> String {
+        let plain = plain(one.cron)
+        let fields: [FormPage.Field] =
+            [.hidden(FormGuard.field, caller.mark), .hidden("schedule", String(one.id))]
+            + when(plain?.days.value ?? "", plain?.at ?? "06:00", plain == nil ? one.cron : "")
+        return "<details><summary>Change when it comes</summary>\n"
+            + FormPage.form("/reports/schedules/change", fields, "Change", id: "change-\(one.id)") + "</details>"
+    }
+
+    private func when(_ days: String, _ at: String, _ cron: String) -> [FormPage.Field] {
+        [
+            .choice("days", "Comes", SchedulePage.days.map { ($0.value, $0.text) }, days),
+            .input("at", "At", "time", at, "off"),
+            .optional("cron", "Or as a crontab says it: 0 6 * * mon-fri", cron, "off"),
+        ]
+    }
 
     private var form: String {
         let spans = [
@@ -153,18 +177,16 @@ struct SchedulePage {
             .hidden(FormGuard.field, caller.mark),
             .choice("report", "Report", reports.map { ($0.name, $0.title) }, value("report")),
             .choice("span", "Of", spans, value("span")),
-            .choice("days", "Comes", SchedulePage.days.map { ($0.value, $0.text) }, value("days")),
-            .input("at", "At", "time", value("at", "06:00"), "off"),
+        ]
+        fields += when(value("days"), value("at", "06:00"), value("cron"))
+        fields += [
             .choice("format", "As", formats, value("format")),
             .optional("of", "One \(kinds.joined(separator: ", ")), by its id; empty: all", value("of"), "off"),
         ]
         if !fleets.isEmpty {
             fields.append(.choice("fleet", "Fleet", [("", "all")] + fleets.map { ($0.id, $0.name) }, value("fleet")))
         }
-        fields += [
-            .optional("cron", "Or as a crontab says it: 0 6 * * mon-fri", value("cron"), "off"),
-            .check("mail", "By mail to me; it is kept here in any case"),
-        ]
+        fields.append(.check("mail", "By mail to me; it is kept here in any case"))
         return FormPage.form("/reports/schedules/add", fields, "Make it come", id: "schedule")
     }
 }

@@ -41,6 +41,9 @@ public struct ScheduleSite: Sendable {
                 try ScheduleSight.end(id, on: connection)
             }
         }
+        router.add("POST", "/reports/schedules/change") { request in
+            door.form(request, for: ReportSite.readers, change)
+        }
         router.add("POST", "/reports/schedules/run") { request in
             deed(request, "run") { id, _, connection in
                 try ScheduleSight.ask(id, on: connection)
@@ -60,6 +63,7 @@ public struct ScheduleSite: Sendable {
     private static let said = [
         "on": "It is on. What fell due meanwhile is not caught up.", "off": "It is off.",
         "end": "It is gone, with its runs.",
+        "change": "It comes by its new times from now on.",
         "run": "It is made now: come back to this page in a moment.", "mail": "The revised report is mailed.",
     ]
 
@@ -74,12 +78,15 @@ public struct ScheduleSite: Sendable {
     ) -> Response {
         door.form(request, for: ReportSite.readers) { caller, fields, connection in
             guard let id = fields["schedule"].flatMap({ Int64($0) }), try body(id, fields, connection) else {
-                return try page(
-                    caller, .fault("That cannot be done: it is not yours, or was done a moment ago."), connection,
-                    status: 409)
+                return try notDone(caller, connection)
             }
             return .seeOther("/reports/schedules?said=" + done)
         }
+    }
+
+    private func notDone(_ caller: PageCaller, _ connection: Connection) throws -> Response {
+        try page(
+            caller, .fault("That cannot be done: it is not yours, or was done a moment ago."), connection, status: 409)
     }
 
     private func add(_ caller: PageCaller, _ fields: Fields, _ connection: Connection) throws -> Response {
@@ -93,6 +100,20 @@ public struct ScheduleSite: Sendable {
             return try page(caller, .fault("You have fifty already: end one first."), connection, status: 429)
         }
         return try page(caller, .done("From now on it comes by itself."), connection)
+    }
+
+    private func change(_ caller: PageCaller, _ fields: Fields, _ connection: Connection) throws -> Response {
+        let (times, zone): (String, String)
+        do {
+            (times, zone) = (try cron(fields), caller.clock.zone)
+            try NewSchedule.check(times, zone: zone, nowMs: Clock.nowMs())
+        } catch let fault as NewSchedule.Fault {
+            return try page(caller, .fault(fault.description), connection, status: 422)
+        }
+        guard let id = fields["schedule"].flatMap({ Int64($0) }),
+            try ScheduleSight.changed(id, cron: times, zone: zone, on: connection)
+        else { return try notDone(caller, connection) }
+        return .seeOther("/reports/schedules?said=change")
     }
 
     private func wanted(_ caller: PageCaller, _ fields: Fields) throws -> NewSchedule {

@@ -8,12 +8,13 @@ import Storage
 
 extension Command {
     static let schedule = Command(
-        name: "schedule", operands: "list | runs ID | add REPORT | run ID | on ID | off ID | remove ID | next CRON",
+        name: "schedule",
+        operands: "list | runs ID | add REPORT | change ID | run ID | on ID | off ID | remove ID | next CRON",
         summary: "Reports at times of their own, of whichever account; `drover notify` makes them.",
         options: [
             .init("--account", "A", "add: whose rights it has"),
-            .init("--cron", "C", "add: minute, hour, day of the month, month, day of the week, like '0 6 * * mon'"),
-            .init("--zone", "Z", "add, next: by whose clock (default UTC)"),
+            .init("--cron", "C", "add, change: minute, hour, day of the month, month, day of the week: '0 6 * * mon'"),
+            .init("--zone", "Z", "add, change, next: by whose clock (default UTC; change: as it was)"),
             .init("--span", "S", "add: day, week or month, the last one that is over (default day)"),
             .init("--of", "ID", "add: one vehicle, campus, site or tour"),
             .init("--fleet", "F", "add: of the vehicles of this fleet only"),
@@ -29,7 +30,9 @@ extension Command {
             "drover schedule add fleet-day --account manager --cron '0 6 * * *' --zone Europe/Berlin --mail manager",
         run: { arguments in
             let words = arguments.operands
-            guard let first = words.first else { throw UsageError("say list, runs, add, run, on, off, remove or next") }
+            guard let first = words.first else {
+                throw UsageError("say list, runs, add, change, run, on, off, remove or next")
+            }
             if words == ["list"] || (first == "runs" && words.count == 2) { return try show(arguments) }
             guard words.count == 2 else { throw UsageError("`schedule \(first)` needs one more word; see --help") }
             switch first {
@@ -123,10 +126,19 @@ extension Command {
         let isDone: Bool
         switch what {
         case "run": isDone = try ScheduleBook.ask(id, on: connection)
+        case "change":
+            guard let cron = arguments.text("--cron") else { throw UsageError("change: --cron is needed") }
+            let zone = arguments.text("--zone")
+            do {
+                try NewSchedule.check(cron, zone: zone ?? "UTC", nowMs: Clock.nowMs())
+            } catch {
+                throw UsageError("\(error)")
+            }
+            isDone = try ScheduleBook.changed(id, cron: cron, zone: zone, on: connection)
         case "on": isDone = try ScheduleBook.switched(id, on: true, on: connection)
         case "off": isDone = try ScheduleBook.switched(id, on: false, on: connection)
         case "remove": isDone = try ScheduleBook.remove(id, on: connection)
-        default: throw UsageError("`schedule \(what)`: say list, runs, add, run, on, off, remove or next")
+        default: throw UsageError("`schedule \(what)`: say list, runs, add, change, run, on, off, remove or next")
         }
         guard isDone else {
             throw Failure(

@@ -69,6 +69,8 @@ class Served:
     name = "?"
     # What `drover` needs in its environment to talk to this broker.
     environment = {}
+    # Whether a member that leaves amid a rebalance stays in the group for ever.
+    keeps_leavers = False
 
     def __init__(self, folder, host=HOST):
         self.host = host
@@ -144,6 +146,7 @@ class Mock:
     name = "mock"
     environment = {}
     expires_members = True
+    keeps_leavers = False
     survives_restart = False
 
     def __init__(self, folder):

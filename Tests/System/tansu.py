@@ -25,6 +25,7 @@ one_record_batches = {"batch.num.messages": 1}
 class Tansu(Served):
     name = "tansu"
     expires_members = True
+    keeps_leavers = True
     survives_restart = False
 
     @property

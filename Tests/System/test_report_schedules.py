@@ -326,6 +326,35 @@ def test_what_was_missed_while_it_was_off_stays_missed(desk):
     desk.end(schedule)
 
 
+def test_other_times_hold_from_now_on_and_lose_nothing_that_was_due(desk):
+    def change(*words):
+        return desk.world.drover.run("schedule", "change", schedule, *words, env=desk.env)
+
+    def due():
+        return [row[0].astimezone(UTC).strftime("%H:%M") for row in desk.run("SELECT due_at FROM drover.report_run WHERE schedule_id = %s ORDER BY due_at", schedule)]
+
+    # Nobody was there to see what fell due: it falls due by the new times.
+    since = datetime.now(UTC).replace(hour=0, minute=0, second=0) - timedelta(days=3)
+    schedule = desk.add("trips", "manager", "--cron", "0 6 * * *", "--since", since.strftime("%Y-%m-%dT%H:%M:%SZ"))
+    assert change("--cron", "59 23 * * *").code == 0
+    desk.notify()
+    wait_until(lambda: desk.is_settled(schedule), 30)
+    assert due() == ["23:59"] * 3
+    # All of it stands in the ledger: what the new times say of the past does not.
+    assert change("--cron", "*/5 * * * *", "--zone", "Asia/Kolkata").code == 0
+    wait_until(lambda: desk.is_settled(schedule), 30)
+    assert due()[:3] == ["23:59"] * 3 and len(due()) <= 4
+    assert desk.run("SELECT cron, zone, next_due_at - now() < interval '5 minutes' FROM drover.report_schedule WHERE schedule_id = %s", schedule) == [("*/5 * * * *", "Asia/Kolkata", True)]
+    assert change("--cron", "0 7 * * mon").code == 0
+    assert desk.run("SELECT zone FROM drover.report_schedule WHERE schedule_id = %s", schedule) == [("Asia/Kolkata",)]
+    for words, message in [(["--cron", "0 0 30 2 *"], "no such day"), (["--cron", "0 6"], "must be five fields"), (["--cron", "0 6 * * *", "--zone", "Mars/North"], "Europe/Berlin"), ([], "--cron is needed")]:
+        refused = change(*words)
+        assert refused.code == 2 and message in refused.err, refused.err
+    unknown = desk.world.drover.run("schedule", "change", 999_999, "--cron", "0 6 * * *", env=desk.env)
+    assert unknown.code == 1 and "there is no such schedule" in unknown.err
+    desk.end(schedule)
+
+
 def test_a_failing_one_waits_longer_each_time_and_stops_no_other(desk):
     when = ["--cron", "0 6 1 3 *", "--since", "2026-02-28T00:00:00Z"]
     failing, good, lost = desk.add("trips", "manager", *when, "--file"), desk.add("trips", "manager", *when), desk.add("trips", "other", *when)
@@ -407,6 +436,23 @@ def test_somebody_lets_a_report_come_and_sees_what_became_of_it(desk, page, scre
     [[schedule, cron]] = desk.run("SELECT schedule_id, cron FROM drover.report_schedule WHERE account = 'manager'")
     assert cron == "30 6 1 * *"
     wait_until(lambda: desk.is_settled(schedule), 30)
+    # Another time, by the keyboard.
+    page.get_by_text("Change when it comes").press("Enter")
+    one = page.get_by_role("region", name="Trips, the month before, fleet north, PDF")
+    assert one.get_by_label("Comes").input_value() == "month" and one.get_by_label("At").input_value() == "06:30"
+    looked_at(page, screenshots, "schedule-change")
+    one.get_by_label("Comes").select_option("monday")
+    one.get_by_label("At").fill("07:15")
+    one.get_by_role("button", name="Change").press("Enter")
+    page.wait_for_url("**/reports/schedules?said=change")
+    assert "every Monday at 07:15" in one.inner_text()
+    assert desk.run("SELECT cron FROM drover.report_schedule WHERE schedule_id = %s", schedule) == [("15 7 * * mon",)]
+    page.get_by_text("Change when it comes").click()
+    one.get_by_label("Or as a crontab says it").fill("30 6 1 jan-dec *")
+    one.get_by_role("button", name="Change").click()
+    wait_until(lambda: "30 6 1 jan-dec *" in one.inner_text(), 30)
+    wait_until(lambda: desk.is_settled(schedule), 30)
+    assert desk.runs(schedule) == []
     page.get_by_role("button", name="Run now").click()
     # Loaded again it asks for nothing twice.
     page.wait_for_url("**/reports/schedules?said=run")
@@ -429,9 +475,13 @@ def test_somebody_lets_a_report_come_and_sees_what_became_of_it(desk, page, scre
     mark = other.mark()
     for deed in ("on", "off", "end", "run", "mail"):
         assert other.post(f"/reports/schedules/{deed}", form=mark, schedule=str(schedule), due="1700000000").status == 409, deed
+    assert other.post("/reports/schedules/change", form=mark, schedule=str(schedule), days="day", at="06:00").status == 409
     for wrong in ({"cron": "0 6 * *"}, {"cron": "0 0 30 2 *"}, {"at": "25:00"}, {"days": "never"}, {"report": "dispatch-day"}, {"span": "year"}, {"format": "exe"}, {"of": "a b"}):
         fields = {"report": "trips", "span": "day", "days": "day", "at": "06:00", "format": "csv", **wrong}
         assert other.post("/reports/schedules/add", form=mark, **fields).status == 422, wrong
+        if wrong.keys() & {"cron", "at", "days"}:
+            assert manager.post("/reports/schedules/change", form=manager.mark(), schedule=str(schedule), **fields).status == 422, wrong
+    assert desk.run("SELECT cron FROM drover.report_schedule WHERE schedule_id = %s", schedule) == [("30 6 1 jan-dec *",)]
     page.get_by_role("button", name=re.compile("Off: ")).click()
     assert "next: off" in page.get_by_role("region", name="Trips, the month before, fleet north, PDF").inner_text()
     page.get_by_role("button", name=re.compile("End: ")).click()
@@ -442,8 +492,11 @@ def test_somebody_lets_a_report_come_and_sees_what_became_of_it(desk, page, scre
     assert [row[1:] for row in shipped] == [("fleet-day", "0 6 * * *", False, None), ("maintenance", "0 6 * * mon", False, None), ("fuel", "0 6 1 * *", False, None)]
     assert root.post("/reports/schedules/on", form=mark, schedule=str(shipped[0][0])).status == 303
     assert desk.run("SELECT account, mail_to, is_enabled FROM drover.report_schedule WHERE schedule_id = %s", shipped[0][0]) == [("root", ["root"], True)]
+    # Its time can be another one, until it is given back; that of another account stays by that one's clock.
+    assert root.post("/reports/schedules/change", form=mark, schedule=str(shipped[0][0]), days="day", at="05:00").status == 303
+    assert root.post("/reports/schedules/change", form=mark, schedule=str(shipped[1][0]), days="day", at="05:00").status == 409, "nobody's"
     enter(page, address, "root", "/reports/schedules")
     looked_at(page, screenshots, "schedules-all")
     assert root.post("/reports/schedules/end", form=mark, schedule=str(shipped[0][0])).status == 303
-    assert desk.run("SELECT account, is_enabled FROM drover.report_schedule WHERE schedule_id = %s", shipped[0][0]) == [(None, False)]
+    assert desk.run("SELECT account, is_enabled, cron FROM drover.report_schedule WHERE schedule_id = %s", shipped[0][0]) == [(None, False, "0 6 * * *")]
     desk.end()
