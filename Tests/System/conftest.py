@@ -1,6 +1,6 @@
 """Fixtures of the system tests. Deploy/test runs them; by hand:
 
-DROVER_BIN=.build/debug/drover .drover/venv-test/bin/python -m pytest Tests/System
+DROVER_BIN=.build/release/drover .drover/venv-test/bin/python -m pytest Tests/System
 """
 import os
 import shutil

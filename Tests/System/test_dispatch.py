@@ -359,16 +359,16 @@ def test_who_takes_over_a_backlog_commits_it_piece_by_piece_and_a_kill_amid_it_b
     campus = with_vehicles(office)
     office.settle()
     office.kill()
-    backlog(campus, 80)
+    backlog(campus, 90)
     office.work()
-    seen = watch(office, campus, 80, enough=20)
+    seen = watch(office, campus, 90, enough=30)
     office.kill()
     [(waiting,)] = office.query("""SELECT next_offset - replay_offset FROM drover.partition_progress
         WHERE topic = 'drover.dispatch' AND next_offset > replay_offset ORDER BY 1 DESC LIMIT 1""")
-    assert 20 <= seen[-1] < 80 and len(seen) > 3 and 0 < waiting < 80, (seen, waiting)
+    assert 30 <= seen[-1] < 90 and len(seen) > 2 and 0 < waiting < 90, (seen, waiting)
     office.work()
-    again = watch(office, campus, 80)
-    assert again[0] >= seen[-1] and again[-1] == 80 and len(again) > 5, again
+    again = watch(office, campus, 90)
+    assert again[0] >= seen[-1] and again[-1] == 90 and len(again) > 5, again
     office.settle()
     decisions = office.query("SELECT count(*), count(DISTINCT record_offset) FROM drover.dispatch_decision WHERE campus = %s", campus.name)
-    assert decisions == [(84, 84)], decisions
+    assert decisions == [(94, 94)], decisions
