@@ -3,7 +3,7 @@ arrive, the result tables are the same to the last digit."""
 import os
 
 import pytest
-from torture import Bench, Fleet, difference, plan_of
+from torture import DISK_IS_FULL, Bench, Fleet, difference, plan_of
 
 SEED = os.environ.get("DROVER_TORTURE_SEED", "1")
 
@@ -94,7 +94,7 @@ def test_a_database_whose_disk_is_full_for_a_while(program):
     try:
         items = Fleet(SEED, cars=16, machines=6, minutes=(10, 20), span_min=30).as_sent()
         run = bench.prove("noida", items, ["pg-full", "kill", "pg-full"], workers=1)
-        assert run.count_said("The server's disk is full"), "nobody was told what to do"
+        assert run.count_said(DISK_IS_FULL), "nobody was told what to do"
         failed = False
     finally:
         bench.close(keep=failed)

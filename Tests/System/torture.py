@@ -36,6 +36,8 @@ from world import producer
 
 BROKERS = {"noida": Noida, "tansu": Tansu, "mock": Mock}
 TOPICS = (CARS, MACHINES, TOURS)
+# What a worker says of PostgreSQL's 53100.
+DISK_IS_FULL = "The server's disk is full"
 
 
 class Wrong(AssertionError):
@@ -508,10 +510,19 @@ class Torture:
             connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'torture'")
 
     def fault_pg_full(self):
-        """No byte left on the database's disk for a while."""
+        """No byte left on the database's disk until a worker missed one, and for a while longer."""
+        told = self.count_said(DISK_IS_FULL)
+        # What is pushed while the disk is filled could be written before it is full, and nobody would meet the fault.
+        self.load.held = True
         self.cluster.fill_disk()
-        time.sleep(self.chance.uniform(5, 10))
+        self.load.held = False
+        until = time.monotonic() + 60
+        while self.count_said(DISK_IS_FULL) == told and self.cluster.process.poll() is None and time.monotonic() < until:
+            time.sleep(0.05)
+        met = "(nobody met it)" if time.monotonic() >= until else ""
+        time.sleep(self.chance.uniform(2, 8))
         self.cluster.free_disk()
+        return met
 
     def fault_broker(self):
         """The broker stops properly and comes back on the same port with the same log."""
