@@ -41,7 +41,7 @@ def make_topics(brokers, topics, seconds=20):
         future.result(seconds)
     deadline = time.monotonic() + seconds
     while True:
-        known = admin.list_topics(timeout=10).topics
+        known = admin.list_topics(timeout=30).topics
         if all(name in known and len(known[name].partitions) == count for name, count in topics.items()):
             return
         assert time.monotonic() < deadline, f"the broker does not show {topics} after {seconds} s"

@@ -103,7 +103,7 @@ def watch():
 def page(browser, watch):
     """A fresh page. The test fails when it raised an error, warned, or asked for anything outside the loopback."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-GB", timezone_id="Europe/Berlin")
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(90_000)
     watch.attach(context)
     page = context.new_page()
     yield page

@@ -13,6 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 LOOPBACK = {"127.0.0.1", "localhost", "[::1]", "::1"}
 PAGE_ADDRESS = re.compile(r"http://(?:127\.0\.0\.1|localhost|\[::1\]):\d+/\S*")
 
+# Bounds of waits are what a machine with time needs; they only end a hang, so that a busy one gets a multiple of it.
+PATIENCE = 3
+
 
 @dataclass(frozen=True)
 class Run:
@@ -104,12 +107,12 @@ class Running:
     def wait_for(self, pattern, seconds):
         """The first match in all that was said; fails when the command ends or is silent about it for too long."""
         pattern = re.compile(pattern)
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + PATIENCE * seconds
         with self.changed:
             while not (found := pattern.search("".join(self.lines))):
                 ended = not self.reader.is_alive()
                 if ended or time.monotonic() > deadline:
-                    what = f"ended with {self.process.wait(5)}" if ended else f"said nothing of it in {seconds} s"
+                    what = f"ended with {self.process.wait(5)}" if ended else f"said nothing of it in {PATIENCE * seconds} s"
                     raise AssertionError(f"{self.command}: {what}; looked for {pattern.pattern}\n{''.join(self.lines)}")
                 self.changed.wait(0.2)
         return found
@@ -118,10 +121,11 @@ class Running:
         self.process.send_signal(number)
 
     def wait(self, seconds=60):
-        return self.process.wait(seconds)
+        return self.process.wait(PATIENCE * seconds)
 
     def stop(self, seconds=60):
         """SIGTERM and wait; the exit code. Killed, with its group, when it does not listen."""
+        seconds *= PATIENCE
         if self.process.poll() is None:
             self.process.terminate()
             try:

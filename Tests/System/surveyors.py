@@ -61,8 +61,8 @@ class SurveyDesk:
     def log(self):
         """Every record of the topic: key and value."""
         consumer = Consumer({"bootstrap.servers": self.env["DROVER_KAFKA_BROKERS"], "group.id": uuid.uuid4().hex, "enable.auto.commit": False})
-        partitions = consumer.list_topics("drover.sightings", timeout=10).topics["drover.sightings"].partitions
-        ends = {p: consumer.get_watermark_offsets(TopicPartition("drover.sightings", p), timeout=10)[1] for p in partitions}
+        partitions = consumer.list_topics("drover.sightings", timeout=30).topics["drover.sightings"].partitions
+        ends = {p: consumer.get_watermark_offsets(TopicPartition("drover.sightings", p), timeout=30)[1] for p in partitions}
         consumer.assign([TopicPartition("drover.sightings", p, 0) for p in partitions])
         records, deadline = [], time.monotonic() + 60
         while any(end > 0 for end in ends.values()):

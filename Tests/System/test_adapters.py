@@ -36,7 +36,7 @@ def register(env, cars):
 def close_minutes(world):
     """Ticks so far ahead that what is open in memory is written."""
     ticks = producer(world.brokers)
-    for partition in ticks.list_topics("drover.cars", timeout=10).topics["drover.cars"].partitions:
+    for partition in ticks.list_topics("drover.cars", timeout=30).topics["drover.cars"].partitions:
         ticks.produce("drover.cars", partition=partition, value=json.dumps({"schema": 1, "kind": "tick", "ts": int(time.time() * 1000) + 58_000}).encode())
     assert ticks.flush(20) == 0
 
@@ -55,8 +55,8 @@ def stored(env):
 def on_topic(brokers):
     """All records of the cars' topic that are no ticks."""
     consumer = Consumer({"bootstrap.servers": brokers, "group.id": "look", "enable.auto.commit": False})
-    partitions = consumer.list_topics("drover.cars", timeout=10).topics["drover.cars"].partitions
-    ends = {p: consumer.get_watermark_offsets(TopicPartition("drover.cars", p), timeout=10) for p in partitions}
+    partitions = consumer.list_topics("drover.cars", timeout=30).topics["drover.cars"].partitions
+    ends = {p: consumer.get_watermark_offsets(TopicPartition("drover.cars", p), timeout=30) for p in partitions}
     left = {p for p, (low, high) in ends.items() if high > low}
     consumer.assign([TopicPartition("drover.cars", p, ends[p][0]) for p in left])
     found, deadline = [], time.monotonic() + 120

@@ -75,8 +75,8 @@ def rides(desk, campus):
 def log(desk, campus):
     """All that stands on the log of a campus."""
     consumer = Consumer({"bootstrap.servers": desk.world.brokers, "group.id": "reads-the-log", "enable.auto.commit": False})
-    partitions = consumer.list_topics("drover.dispatch", timeout=10).topics["drover.dispatch"].partitions
-    ends = {partition: consumer.get_watermark_offsets(TopicPartition("drover.dispatch", partition), timeout=10)[1] for partition in partitions}
+    partitions = consumer.list_topics("drover.dispatch", timeout=30).topics["drover.dispatch"].partitions
+    ends = {partition: consumer.get_watermark_offsets(TopicPartition("drover.dispatch", partition), timeout=30)[1] for partition in partitions}
     consumer.assign([TopicPartition("drover.dispatch", partition, OFFSET_BEGINNING) for partition in partitions])
     found, reached = [], {partition: 0 for partition in partitions}
     while any(reached[partition] < end for partition, end in ends.items()):

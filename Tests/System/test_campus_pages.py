@@ -87,7 +87,7 @@ def browsing(browser, town):
     def enter(who, path, log_in=True, **context):
         watch = Watch()
         made = browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-GB", timezone_id="Europe/Berlin", **context)
-        made.set_default_timeout(20_000)
+        made.set_default_timeout(90_000)
         watch.attach(made)
         page = made.new_page()
         page.watch = watch
@@ -146,11 +146,11 @@ def said(page, text):
 
 def until(page, what):
     """Pages go on meanwhile: their requests pass through this process, which must not sleep."""
-    for _ in range(100):
+    for _ in range(300):
         if what():
             return
         page.wait_for_timeout(200)
-    pytest.fail("not after 20 s")
+    pytest.fail("not after 60 s")
 
 
 def geolocated(x, y):

@@ -19,7 +19,7 @@ class Answers:
     def __init__(self, brokers):
         self.lock, self.records, self.ended = threading.Lock(), [], False
         self.consumer = Consumer({"bootstrap.servers": brokers, "group.id": "answers", "enable.auto.commit": False})
-        known = self.consumer.list_topics("drover.assignments", timeout=10).topics["drover.assignments"].partitions
+        known = self.consumer.list_topics("drover.assignments", timeout=30).topics["drover.assignments"].partitions
         self.consumer.assign([TopicPartition("drover.assignments", partition, 0) for partition in known])
         self.thread = threading.Thread(target=self.read, daemon=True)
         self.thread.start()
@@ -104,9 +104,9 @@ def test_each_rider_gets_one_vehicle_whatever_is_killed_meanwhile(world):
             time.sleep(chance.random() ** 2 * 0.12)
         else:
             # From the commit on: the answer is on its way.
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + 60
             while not decided(looking, campus) >= set(asked):
-                assert time.monotonic() < deadline, "nothing was decided in 20 s"
+                assert time.monotonic() < deadline, "nothing was decided in 60 s"
             time.sleep(chance.random() ** 2 * 0.01)
         victims = chance.choice([[office.worker], *([] if deaf else [[office.relay]]), [office.worker, office.relay]])
         for victim in victims:

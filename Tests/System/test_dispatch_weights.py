@@ -25,8 +25,8 @@ def whole_partition(office, campus):
     """Records of a campus and the ticks between them, in the order of the log, each with the broker's stamp."""
     consumer = Consumer({"bootstrap.servers": office.world.brokers, "group.id": "reader", "enable.auto.commit": False})
     records = []
-    for partition in consumer.list_topics("drover.dispatch", timeout=10).topics["drover.dispatch"].partitions:
-        low, high = consumer.get_watermark_offsets(TopicPartition("drover.dispatch", partition), timeout=10)
+    for partition in consumer.list_topics("drover.dispatch", timeout=30).topics["drover.dispatch"].partitions:
+        low, high = consumer.get_watermark_offsets(TopicPartition("drover.dispatch", partition), timeout=30)
         consumer.assign([TopicPartition("drover.dispatch", partition, low)])
         found, at = [], low
         while at < high:

@@ -344,7 +344,7 @@ def test_a_drive_while_it_lasts(fleet, page, screenshots):
         return page.locator("#values li", has=page.get_by_text(name, exact=True)).locator("b").inner_text()
 
     def until(text):
-        page.wait_for_function("(text) => document.getElementById('values').innerText.includes(text)", arg=text, timeout=30_000)
+        page.wait_for_function("(text) => document.getElementById('values').innerText.includes(text)", arg=text, timeout=90_000)
     drive(len(sent), 61)
     until("61 km/h")
     drive(len(sent), 62)
@@ -363,14 +363,14 @@ def test_a_drive_while_it_lasts(fleet, page, screenshots):
     looked_at(page, screenshots, "live")
     # Too fast: it is said at once, without a reload.
     drive(len(sent), 95)
-    page.wait_for_function("() => document.getElementById('drive-alerts').innerText.includes('Speed')", timeout=30_000)
+    page.wait_for_function("() => document.getElementById('drive-alerts').innerText.includes('Speed')", timeout=90_000)
     assert "above 90 km/h" in page.locator("#drive-alerts").inner_text()
     # Marks are records: tag, and the end.
     page.get_by_text("This trip: tag or discard it").click()
     page.get_by_label("Tag, empty takes it away").fill("to <work>")
     page.get_by_role("button", name="Tag", exact=True).click()
     page.wait_for_url("**?said=tag")
-    page.wait_for_function("() => document.getElementById('state').innerText.includes('to <work>')", timeout=30_000)
+    page.wait_for_function("() => document.getElementById('state').innerText.includes('to <work>')", timeout=90_000)
     page.get_by_role("button", name="End the trip").click()
     page.wait_for_url("**?said=stop")
     wait_until(lambda: fleet.rows("SELECT is_start, marked_by FROM drover.trip_mark WHERE vehicle = 'golf'") == [(False, "anna")], 30, fleet.worker)
@@ -398,14 +398,14 @@ def test_a_cars_health_is_asked_for_and_shown(fleet, page, screenshots):
     assert "No scan has read its codes yet." in page.locator("main").inner_text()
     before = fleet.rows("SELECT count(*) FROM drover.health_scan WHERE vehicle = 'golf'")
     page.get_by_role("button", name="Scan now").click()
-    page.wait_for_function("() => document.getElementById('waiting').innerText.includes('A scan was asked for')", timeout=30_000)
+    page.wait_for_function("() => document.getElementById('waiting').innerText.includes('A scan was asked for')", timeout=90_000)
     wait_until(lambda: fleet.rows("SELECT count(*) FROM drover.health_scan WHERE vehicle = 'golf'") != before, 30, fleet.worker)
     [(request,)] = fleet.rows("SELECT scan_id FROM drover.health_scan WHERE vehicle = 'golf' AND scanned_at IS NULL")
     # The gateway's answer.
     answer = {"schema": 1, "kind": "scan", "id": "scan-1", "vehicle": "golf", "ts": int(time.time() * 1000), "by": "gateway", "request": request, "done": True, "text": "3 trouble codes",
               "stored": ["P0133", "P1130"], "pending": ["U0100"], "permanent": [], "lamp": True}
     fleet.push(answer)
-    page.wait_for_function("() => document.getElementById('found').innerText.includes('P0133')", timeout=30_000)
+    page.wait_for_function("() => document.getElementById('found').innerText.includes('P0133')", timeout=90_000)
     rows = {cells[0]: cells for cells in (row.locator("td").all_inner_texts() for row in page.get_by_role("region", name="Trouble codes").locator("tbody tr").all())}
     assert rows["P0133"][1:4:2] == ["stored", "powertrain"] and "O2 Sensor" in rows["P0133"][2].replace("Oxygen", "O2") and rows["P0133"][5] == "generic"
     assert rows["P1130"][5] == "the maker's" and (rows["U0100"][1], rows["U0100"][3]) == ("pending", "network")
@@ -415,6 +415,6 @@ def test_a_cars_health_is_asked_for_and_shown(fleet, page, screenshots):
     again = {**answer, "id": "scan-2", "ts": answer["ts"] + 1000, "text": "no trouble codes", "stored": [], "pending": [], "lamp": False}
     del again["request"]
     fleet.push(again)
-    page.wait_for_function("() => document.getElementById('found').innerText.includes('No trouble codes')", timeout=30_000)
+    page.wait_for_function("() => document.getElementById('found').innerText.includes('No trouble codes')", timeout=90_000)
     assert page.get_by_role("region", name="Scans").locator("tbody tr").count() == 2
     assert fleet.entered("anna").get("/cars/chip/scan").status == 404

@@ -29,7 +29,7 @@ def broker(drover, data, tmp_path):
 def on_topic(broker):
     consumer = Consumer({"bootstrap.servers": broker.address, "group.id": "look"})
     try:
-        return sum(consumer.get_watermark_offsets(TopicPartition("drover.cars", p), timeout=5)[1] for p in range(8))
+        return sum(consumer.get_watermark_offsets(TopicPartition("drover.cars", p), timeout=30)[1] for p in range(8))
     except Exception:
         return 0  # The topic is not there yet.
     finally:

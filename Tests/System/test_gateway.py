@@ -9,7 +9,7 @@ import time
 import psycopg
 import pytest
 from confluent_kafka import Consumer, TopicPartition
-from harness import ROOT
+from harness import PATIENCE, ROOT
 from test_relay import broker_of, free_port, start_broker
 from world import World, connect
 
@@ -62,6 +62,7 @@ def gateway(world, env, tmp_path, **settings):
 
 
 def wait_until(what, seconds, *running):
+    seconds *= PATIENCE
     deadline = time.monotonic() + seconds
     while not (result := what()):
         assert time.monotonic() < deadline, f"not after {seconds} s\n" + "\n".join(each.output()[-4_000:] for each in running)
@@ -96,8 +97,8 @@ def check_each_once(env, boxes, least, interval_s=1):
 def on_topic(brokers):
     """Ids of all readings on the topic."""
     consumer = Consumer({"bootstrap.servers": brokers, "group.id": "look", "enable.auto.commit": False})
-    partitions = consumer.list_topics("drover.machines", timeout=10).topics["drover.machines"].partitions
-    ends = {p: consumer.get_watermark_offsets(TopicPartition("drover.machines", p), timeout=10) for p in partitions}
+    partitions = consumer.list_topics("drover.machines", timeout=30).topics["drover.machines"].partitions
+    ends = {p: consumer.get_watermark_offsets(TopicPartition("drover.machines", p), timeout=30) for p in partitions}
     consumer.assign([TopicPartition("drover.machines", p, low) for p, (low, high) in ends.items() if high > low])
     left, found, deadline = {p for p, (low, high) in ends.items() if high > low}, [], time.monotonic() + 60
     while left:

@@ -135,7 +135,7 @@ def alerts_on(port):
     """Records of the alerts' topic, read behind the gate."""
     reader = Consumer({"bootstrap.servers": f"{BEHIND}:{port}", "group.id": "looker", "auto.offset.reset": "earliest", "log_level": 2})
     reader.subscribe(["drover.alerts"])
-    count, deadline = 0, time.monotonic() + 20
+    count, deadline = 0, time.monotonic() + 60
     while time.monotonic() < deadline:
         message = reader.poll(1)
         if message and not message.error():

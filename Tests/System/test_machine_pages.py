@@ -109,14 +109,14 @@ def test_a_farmers_day(farm, page, screenshots, watch):
     page.get_by_role("button", name="Add the machine").click()
     page.wait_for_url(f"**/vehicles/{farm.serial}?*said=added")
     # It shows as soon as a worker has taken it.
-    page.wait_for_function("() => document.querySelector('h1').innerText === \"Müller's <combine>\"", timeout=30_000)
+    page.wait_for_function("() => document.querySelector('h1').innerText === \"Müller's <combine>\"", timeout=90_000)
     assert farm.rows("SELECT f.fleet, m.account FROM drover.fleet_vehicle f JOIN drover.fleet_member m USING (fleet) WHERE vehicle = %s", farm.serial) == [("ada", "ada")]
 
     page.get_by_role("button", name="Ask for a download").click()
     page.wait_for_url("**said=asked")
-    page.wait_for_function("() => document.getElementById('downloads').innerText.includes('done')", timeout=40_000)
-    page.wait_for_function("() => document.getElementById('story').innerText.includes('Coolant Temperature\\t97 °C')", timeout=40_000)
-    page.wait_for_function("() => document.getElementById('open-alerts') && document.getElementById('story').innerText.includes('critical')", timeout=40_000)
+    page.wait_for_function("() => document.getElementById('downloads').innerText.includes('done')", timeout=90_000)
+    page.wait_for_function("() => document.getElementById('story').innerText.includes('Coolant Temperature\\t97 °C')", timeout=90_000)
+    page.wait_for_function("() => document.getElementById('open-alerts') && document.getElementById('story').innerText.includes('critical')", timeout=90_000)
     assert "above 85 °C" in page.get_by_role("region", name="Open alerts").inner_text()
     assert page.get_by_alt_text("Picture of the model S690 Combine").evaluate("image => image.naturalWidth") > 0
     looked_at(page, screenshots, "machine")
@@ -128,8 +128,8 @@ def test_a_farmers_day(farm, page, screenshots, watch):
     page.get_by_label("Note, if you like").fill("oil & filters")
     page.get_by_role("button", name="Record the service").click()
     page.wait_for_url("**said=service")
-    page.wait_for_function("() => document.getElementById('story').innerText.includes('Regular service: oil & filters')", timeout=30_000)
-    page.wait_for_function("() => !document.getElementById('open-alerts').nextElementSibling.innerText.includes('Engine Hours')", timeout=30_000)
+    page.wait_for_function("() => document.getElementById('story').innerText.includes('Regular service: oil & filters')", timeout=90_000)
+    page.wait_for_function("() => !document.getElementById('open-alerts').nextElementSibling.innerText.includes('Engine Hours')", timeout=90_000)
     [(state,)] = farm.rows("SELECT state FROM drover.alert WHERE vehicle = %s AND parameter = 'Engine Hours'", farm.serial)
     assert state == "resolved"
 
@@ -254,7 +254,7 @@ def test_a_dealers_day(farm, page, screenshots):
     farm.enter(page, "deal")
     assert page.get_by_role("link", name="Add a machine").count() == 0
     page.get_by_role("link", name="Old Faithful").click()
-    page.wait_for_function("() => document.getElementById('story').innerText.includes('Terminal Serial Number')", timeout=30_000)
+    page.wait_for_function("() => document.getElementById('story').innerText.includes('Terminal Serial Number')", timeout=90_000)
     assert "its owner did not share what was before" in page.locator("main").inner_text()
     page.get_by_role("link", name="Change it").click()
     assert "owner's to change" in page.locator("main").inner_text() and page.get_by_label("Connection").count() == 0

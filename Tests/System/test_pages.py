@@ -145,13 +145,13 @@ def test_the_map_is_live(fleet, page, watch):
     fleet.read("combine-9", int(time.time() * 1000), 60)
     wait_until(lambda: fleet.rows("SELECT max(read_at) FROM drover.machine_reading") != before, 20, fleet.worker)
     shown = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M")
-    page.wait_for_function("(old) => document.querySelector('#vehicles').innerText.includes(old)", arg=shown[:13], timeout=20_000)
-    page.wait_for_function("() => ![...document.querySelectorAll('#vehicles tr')].find((row) => row.innerText.includes('combine')).innerText.includes('critical')", timeout=20_000)
+    page.wait_for_function("(old) => document.querySelector('#vehicles').innerText.includes(old)", arg=shown[:13], timeout=90_000)
+    page.wait_for_function("() => ![...document.querySelectorAll('#vehicles tr')].find((row) => row.innerText.includes('combine')).innerText.includes('critical')", timeout=90_000)
     assert row(page, "Müller's combine").locator("td").last.inner_text() == place
     # Who is on a link stays there.
     assert page.evaluate("document.activeElement.textContent") == "Van 2"
     fleet.read("combine-9", int(time.time() * 1000) + 1_000, 97)
-    page.wait_for_function("() => [...document.querySelectorAll('#vehicles tr')].find((row) => row.innerText.includes('combine')).innerText.includes('critical')", timeout=20_000)
+    page.wait_for_function("() => [...document.querySelectorAll('#vehicles tr')].find((row) => row.innerText.includes('combine')).innerText.includes('critical')", timeout=90_000)
 
 
 def test_who_goes_from_page_to_page_leaves_no_stream_behind(fleet, page):
@@ -234,12 +234,12 @@ def test_an_alert_is_seen_and_silenced(fleet, page, screenshots):
     page.get_by_role("button", name="Acknowledge").click()
     page.wait_for_url("**?said=acknowledgement")
     # It shows as soon as it is committed, without a reload.
-    page.wait_for_function("() => document.getElementById('story').innerText.includes('by manager')", timeout=20_000)
+    page.wait_for_function("() => document.getElementById('story').innerText.includes('by manager')", timeout=90_000)
     assert "On my way <b>" in page.locator("#story").inner_text()
     page.get_by_label("For", exact=True).select_option("8 hours")
     page.get_by_role("button", name="Silence").click()
     page.wait_for_url("**?said=silence")
-    page.wait_for_function("() => document.getElementById('story').innerText.includes('Silenced until')", timeout=20_000)
+    page.wait_for_function("() => document.getElementById('story').innerText.includes('Silenced until')", timeout=90_000)
     assert fleet.rows("SELECT acknowledged_by, note FROM drover.acknowledgement") == [("manager", "On my way <b>")]
     [(parameter, hours)] = fleet.rows("SELECT parameter, extract(epoch FROM until_at - from_at) / 3600 FROM drover.silence")
     assert (parameter, float(hours)) == ("Coolant Temperature", 8)
@@ -248,7 +248,7 @@ def test_an_alert_is_seen_and_silenced(fleet, page, screenshots):
     looked_at(page, screenshots, "alert-silenced")
     page.get_by_role("button", name="End the silence").click()
     page.wait_for_url("**?said=end")
-    page.wait_for_function("() => !document.getElementById('story').innerText.includes('Silenced until')", timeout=20_000)
+    page.wait_for_function("() => !document.getElementById('story').innerText.includes('Silenced until')", timeout=90_000)
     page.reload()
     assert page.get_by_role("button", name="Silence").count() == 1
 

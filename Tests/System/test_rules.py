@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from harness import ROOT
+from harness import PATIENCE, ROOT
 from world import a_world, connect, producer
 
 TRACTOR = "8R Tractor-thresholds.xml"
@@ -46,6 +46,7 @@ def first_sets(env):
 
 
 def wait_until(what, seconds=30):
+    seconds *= PATIENCE
     deadline = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < deadline, f"not so after {seconds} s"
@@ -223,7 +224,7 @@ def push(world, readings):
 def to_all(world, record):
     """Into every partition."""
     sender = producer(world.brokers)
-    for partition in sender.list_topics("drover.machines", timeout=10).topics["drover.machines"].partitions:
+    for partition in sender.list_topics("drover.machines", timeout=30).topics["drover.machines"].partitions:
         sender.produce("drover.machines", partition=partition, value=json.dumps(record).encode())
     assert sender.flush(20) == 0
 

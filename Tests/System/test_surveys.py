@@ -362,7 +362,7 @@ def test_any_order_repeats_and_kills_end_in_the_same_rows(program, seed):
             worker = world.worker(env, "order", **{"work.commit_interval_ms": 5, "kafka.batch_messages_max": 7})
             sender = producer(world.brokers)
             # A topic that is made by whoever writes first has another number of partitions.
-            while "drover.sightings" not in sender.list_topics(timeout=10).topics:
+            while "drover.sightings" not in sender.list_topics(timeout=30).topics:
                 time.sleep(0.05)
             for index, (site, record) in enumerate(sent):
                 sender.produce("drover.sightings", key=site.encode(), value=json.dumps(record).encode())

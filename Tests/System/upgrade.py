@@ -344,7 +344,7 @@ class Site:
 
         consumer = Consumer({"bootstrap.servers": self.broker.brokers, "group.id": "look", "log_level": 0})
         try:
-            return {(topic, number): consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=10)[1]
+            return {(topic, number): consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=30)[1]
                     for topic in (CARS, MACHINES) for number in range(PARTITIONS)}
         finally:
             consumer.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psycopg
 from confluent_kafka import Producer
-from harness import Drover
+from harness import PATIENCE, Drover
 
 TABLES = {
     "vehicle": "kind, vehicle", "vehicle_minute": "vehicle, minute_at", "trip": "vehicle, start_at",
@@ -83,12 +83,13 @@ class World:
     def tick(self):
         """The present into every partition of the cars' topic: what is open in memory is written."""
         ticks = producer(self.brokers)
-        for partition in ticks.list_topics("drover.cars", timeout=10).topics["drover.cars"].partitions:
+        for partition in ticks.list_topics("drover.cars", timeout=30).topics["drover.cars"].partitions:
             tick = {"schema": 1, "kind": "tick", "ts": int(time.time() * 1000)}
             ticks.produce("drover.cars", partition=partition, value=json.dumps(tick).encode())
         assert ticks.flush(20) == 0
 
     def work_off(self, env, seconds=60):
+        seconds *= PATIENCE
         deadline = time.monotonic() + seconds
         while (left := self.lag(env)) > 0:
             assert time.monotonic() < deadline, f"{left} records are not written after {seconds} s\n" + self.drover.run("offsets", "show", env=env).out
