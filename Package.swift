@@ -10,12 +10,30 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
     .strictMemorySafety(),
     .treatAllWarnings(as: .error),
-    // The hot path crosses targets (Kafka → Wire → Pipeline → Trips): small functions are inlined there, too.
-    .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
-func target(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+/// How a release of a target is compiled. What every record passes is optimized as a whole and across targets (Kafka → Wire →
+/// Pipeline → Trips); what a person waits for once compiles file by file, on all cores, without the optimizer: it is two thirds of
+/// the code, and its time is the database's.
+enum Speed {
+    case hot, warm, cold
+
+    var settings: [SwiftSetting] {
+        switch self {
+        case .hot: [.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))]
+        case .warm: []
+        case .cold:
+            [
+                .unsafeFlags(
+                    ["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"],
+                    .when(configuration: .release))
+            ]
+        }
+    }
+}
+
+func target(_ name: String, _ dependencies: [Target.Dependency] = [], _ speed: Speed) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict + speed.settings)
 }
 
 func library(_ name: String, pkgConfig: String?, apt: String) -> Target {
@@ -23,7 +41,7 @@ func library(_ name: String, pkgConfig: String?, apt: String) -> Target {
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict + Speed.cold.settings)
 }
 
 let package = Package(
@@ -50,63 +68,65 @@ let package = Package(
 
         // Pure: no clock, file, socket, environment or global chance.
         // libm: rounding of floating values on platforms where the compiler calls it.
-        .target(name: "Fleet", swiftSettings: strict, linkerSettings: [.linkedLibrary("m")]),
-        target("Wire", ["Fleet", "CSimdjson"]),
-        target("Trips", ["Fleet", "Wire"]),
-        target("Alerts", ["Fleet", "Wire"]),
-        target("Itineraries", ["Fleet", "Wire"]),
-        target("Surveys", ["Fleet", "Wire"]),
-        target("DepotRoutes"),
-        target("Pipeline", ["Fleet", "Wire", "Trips", "Alerts", "Itineraries"]),
+        .target(name: "Fleet", swiftSettings: strict + Speed.hot.settings, linkerSettings: [.linkedLibrary("m")]),
+        target("Wire", ["Fleet", "CSimdjson"], .hot),
+        target("Trips", ["Fleet", "Wire"], .hot),
+        target("Alerts", ["Fleet", "Wire"], .hot),
+        target("Itineraries", ["Fleet", "Wire"], .hot),
+        target("Surveys", ["Fleet", "Wire"], .warm),
+        target("DepotRoutes", [], .warm),
+        target("Pipeline", ["Fleet", "Wire", "Trips", "Alerts", "Itineraries"], .hot),
 
-        target("Settings", ["Fleet", "CYaml"]),
-        target("Trials", ["Fleet", "Wire", "Alerts", "Itineraries", "Pipeline", "Settings"]),
+        target("Settings", ["Fleet", "CYaml"], .cold),
+        target("Trials", ["Fleet", "Wire", "Alerts", "Itineraries", "Pipeline", "Settings"], .warm),
 
         // I/O: decide nothing about fleets.
-        target("Observe", ["Fleet"]),
-        target("Kafka", ["Observe", "CRdkafka"]),
-        target("Postgres", ["CLibpq"]),
-        target("HTTP", ["Observe", "CMicrohttpd"]),
-        target("Zip", ["CZlib"]),
-        target("Tours", ["Fleet", "Wire", "Itineraries", "Zip"]),
-        target("Tiles", ["Wire", "Zip", "CSQLite"]),
-        target("Secrets", ["CSodium"]),
-        target("Paper", ["CPango"]),
-        target("Outbound", ["CCurl"]),
-        target("Sockets", ["CEpoll", "COpenSSL", "CSodium"]),
-        target("Outside", ["Fleet", "Wire", "Outbound", "Secrets", "Postgres", "Observe"]),
+        target("Observe", ["Fleet"], .hot),
+        target("Kafka", ["Observe", "CRdkafka"], .hot),
+        target("Postgres", ["CLibpq"], .hot),
+        target("HTTP", ["Observe", "CMicrohttpd"], .warm),
+        target("Zip", ["CZlib"], .warm),
+        target("Tours", ["Fleet", "Wire", "Itineraries", "Zip"], .cold),
+        target("Tiles", ["Wire", "Zip", "CSQLite"], .warm),
+        target("Secrets", ["CSodium"], .cold),
+        target("Paper", ["CPango"], .cold),
+        target("Outbound", ["CCurl"], .cold),
+        target("Sockets", ["CEpoll", "COpenSSL", "CSodium"], .warm),
+        target("Outside", ["Fleet", "Wire", "Outbound", "Secrets", "Postgres", "Observe"], .cold),
         target(
             "Gateways",
             [
                 "Fleet", "Wire", "Kafka", "Postgres", "Sockets", "Outbound", "Outside", "Secrets", "Observe", "CSQLite",
-            ]),
+            ], .warm),
         target(
             "Storage",
-            ["Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Surveys", "Pipeline", "Kafka", "Secrets", "Postgres"]),
+            ["Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Surveys", "Pipeline", "Kafka", "Secrets", "Postgres"],
+            .hot),
         target(
             "Worker",
-            ["Fleet", "Wire", "Trips", "Alerts", "Surveys", "Pipeline", "Kafka", "Storage", "Postgres", "Observe"]),
+            ["Fleet", "Wire", "Trips", "Alerts", "Surveys", "Pipeline", "Kafka", "Storage", "Postgres", "Observe"], .hot
+        ),
         target(
             "Reports",
             [
                 "Fleet", "Wire", "Trips", "Alerts", "Trials", "Surveys", "Storage", "Postgres", "Observe", "Paper",
                 "Zip",
-            ]),
+            ], .cold),
         target(
             "Notices",
             [
                 "Fleet", "Wire", "Alerts", "Kafka", "Outbound", "Postgres", "Secrets", "Storage", "Surveys", "Reports",
                 "Observe", "COpenSSL",
-            ]),
+            ], .cold),
         target(
             "Web",
             [
                 "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Surveys", "HTTP", "Secrets", "Postgres", "Gateways",
                 "Outside", "Outbound",
                 "Storage", "Reports", "Tiles", "Tours", "Trials", "Observe", "Zip",
-            ]),
-        target("Emulate", ["Fleet", "Wire", "Settings", "Observe", "Sockets"]),
-        target("Embedded", ["Observe", "Postgres", "Kafka"]),
+            ], .cold),
+        target("Emulate", ["Fleet", "Wire", "Settings", "Observe", "Sockets"], .cold),
+        target("Embedded", ["Observe", "Postgres", "Kafka"], .cold),
 
         .executableTarget(
             name: "drover",
@@ -117,7 +137,7 @@ let package = Package(
                 "Gateways", "Worker", "Storage", "Notices", "Reports", "Web", "Embedded", "Settings",
                 "Trials", "Sockets", "Emulate", "Outside", "DepotRoutes", "Tiles",
             ],
-            swiftSettings: strict),
+            swiftSettings: strict + Speed.cold.settings),
 
         .executableTarget(
             name: "peer-job",
