@@ -115,7 +115,7 @@ class Desk(Office):
 
     def serve(self, *more, **env):
         running = self.world.drover.start(*self.options(*more), env={**self.env, **env})
-        return running, int(running.wait_for(ADDRESS, 60).group(1))
+        return running, int(running.wait_for(ADDRESS).group(1))
 
     def stop(self):
         self.server.stop()

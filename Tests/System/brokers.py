@@ -6,23 +6,14 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 from confluent_kafka.admin import AdminClient, NewTopic
+from harness import DIES_WITH_US, HANG_S, ROOT, free_port
 
-ROOT = Path(__file__).resolve().parents[2]
 HOST = "127.0.0.1"
-# The kernel ends a server when the thread that started it ends, so that a killed test leaves nothing behind.
-DIES_WITH_US = ["setpriv", "--pdeathsig", "TERM"]
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind((HOST, 0))
-        return listener.getsockname()[1]
 
 
 def answers(port, host=HOST):
@@ -31,7 +22,7 @@ def answers(port, host=HOST):
         return caller.connect_ex((host, port)) == 0
 
 
-def make_topics(brokers, topics, seconds=20):
+def make_topics(brokers, topics, seconds=HANG_S):
     """Makes topics (name: partitions) as `drover` does, and waits until the broker shows them."""
     admin = AdminClient({"bootstrap.servers": brokers, "log_level": 2})
     # The settings of Gateways/Topics.swift.
@@ -41,7 +32,7 @@ def make_topics(brokers, topics, seconds=20):
         future.result(seconds)
     deadline = time.monotonic() + seconds
     while True:
-        known = admin.list_topics(timeout=30).topics
+        known = admin.list_topics(timeout=HANG_S).topics
         if all(name in known and len(known[name].partitions) == count for name, count in topics.items()):
             return
         assert time.monotonic() < deadline, f"the broker does not show {topics} after {seconds} s"
@@ -90,7 +81,7 @@ class Served:
     def command(self):
         raise NotImplementedError
 
-    def start(self, seconds=60):
+    def start(self, seconds=HANG_S):
         """False when it ended at once; the caller may try another port."""
         with open(self.folder / f"{self.name}.log", "ab") as log:
             self.process = subprocess.Popen(
@@ -104,9 +95,10 @@ class Served:
             time.sleep(0.02)
         return self.process.poll() is None
 
-    def stop(self, number=signal.SIGTERM, seconds=60):
+    def stop(self, number=signal.SIGTERM, seconds=HANG_S):
         if self.process and self.process.poll() is None:
             self.process.send_signal(number)
+            self.process.send_signal(signal.SIGCONT)  # A test that failed may have left it stopped.
             try:
                 self.process.wait(seconds)
             except subprocess.TimeoutExpired:

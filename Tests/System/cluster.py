@@ -1,4 +1,4 @@
-"""A PostgreSQL cluster of a test's own, which it can stop in every manner at any time (`drover servers` would end with it)."""
+"""A PostgreSQL cluster of a test's own, which it can stop in every manner at any time."""
 import errno
 import glob
 import os
@@ -10,13 +10,15 @@ import time
 from pathlib import Path
 
 import psycopg
+from harness import HANG_S
 
 
 class Cluster:
     """Reached by a socket in its own folder only. Without fsync: a test kills processes, not the machine."""
 
-    def __init__(self, folder, disk_mib=None, hosts=None, port=None):
-        """`disk_mib`: on a file system of its own of this size, which `fill_disk` fills. Mounting one needs root.
+    def __init__(self, folder, disk_mib=None, hosts=None, port=None, copy_of=None):
+        """`copy_of`: the data folder of a stopped cluster (servers.py) instead of a new one, in a third of the time.
+        `disk_mib`: on a file system of its own of this size, which `fill_disk` fills. Mounting one needs root.
         `hosts`: others that reach it over their network (hosts.py). `port`: of the loopback, where it listens, too."""
         self.hosts, self.port = hosts, port
         self.folder = Path(folder)
@@ -34,20 +36,26 @@ class Cluster:
             self.become = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups"]
         self.folder.chmod(0o700)
         self.data, self.process, self.databases = self.folder / "data", None, 0
-        subprocess.run(
-            [*self.become, str(self.binaries / "initdb"), "-D", str(self.data), "-U", "postgres", "-A", "trust", "--no-sync",
-             "--encoding=UTF8", "--locale=C.UTF-8"], check=True, capture_output=True, cwd="/")
+        if copy_of:
+            subprocess.run([*self.become, "cp", "-a", str(copy_of), str(self.data)], check=True, cwd="/")
+        else:
+            self._make()
         if hosts:
             with open(self.data / "pg_hba.conf", "a") as rules:
                 rules.write(f"host all all {hosts.network} trust\n")
         self.start()
 
+    def _make(self):
+        subprocess.run(
+            [*self.become, str(self.binaries / "initdb"), "-D", str(self.data), "-U", "postgres", "-A", "trust", "--no-sync",
+             "--encoding=UTF8", "--locale=C.UTF-8", "--wal-segsize=4"], check=True, capture_output=True, cwd="/")
+
     def conninfo(self, database="postgres", user="postgres"):
         return f"host={self.folder} user={user} dbname={database}" + (f" port={self.port}" if self.port else "")
 
-    def start(self, seconds=60):
+    def start(self, seconds=HANG_S):
         settings = {
-            "listen_addresses": self.hosts.address if self.hosts else "", "unix_socket_directories": self.folder, "max_connections": 60, "shared_buffers": "64MB",
+            "listen_addresses": self.hosts.address if self.hosts else "", "unix_socket_directories": self.folder, "max_connections": 100, "shared_buffers": "64MB",
             "max_wal_size": "64MB" if self.is_mounted else "1GB", "fsync": "off", "timezone": "UTC", "logging_collector": "off",
         }
         if self.port:
@@ -70,7 +78,8 @@ class Cluster:
         """SIGINT is the fast stop, SIGQUIT the immediate one: no shutdown at all, recovery from the log at the next start."""
         if self.process and self.process.poll() is None:
             self.process.send_signal(number)
-            self.process.wait(60)
+            self.process.send_signal(signal.SIGCONT)  # A test that failed may have left it stopped.
+            self.process.wait(HANG_S)
 
     def fill_disk(self):
         """Leaves nothing free; what is there stays."""
@@ -99,7 +108,7 @@ class Cluster:
         with psycopg.connect(self.conninfo(), autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}")
         env = {"DROVER_POSTGRES_OWNER_URL": self.conninfo(name), "DROVER_POSTGRES_URL": self.conninfo(name)}
-        subprocess.run([str(program), "migrate"], env={**os.environ, **env}, check=True, capture_output=True, timeout=60)
+        subprocess.run([str(program), "migrate"], env={**os.environ, **env}, check=True, capture_output=True, timeout=HANG_S)
         with psycopg.connect(self.conninfo(name), autocommit=True) as connection:
             connection.execute("""DO $$ BEGIN
                 IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'torture') THEN CREATE ROLE torture LOGIN IN ROLE drover_writer; END IF;

@@ -2,27 +2,70 @@
 
 DROVER_BIN=.build/release/drover .drover/venv-test/bin/python -m pytest Tests/System
 """
+import json
 import os
 import shutil
 import tempfile
 from pathlib import Path
 
 import pytest
-from harness import ROOT, Drover, Watch
+from harness import HANG_S, ROOT, Drover, Watch, is_long
+from servers import new_place
 from world import a_world
 
 
+# Seconds of each test, written by Deploy/test-times.
+DURATIONS = Path(__file__).with_name("durations.json")
+# Files whose tests share nothing: each test may run beside the others. Those of all other files run in their order in one process.
+SPREAD = set()
+
+
 def pytest_configure(config):
-    config.addinivalue_line("markers", "long: the long form of a proof; runs only with DROVER_LONG set")
+    config.addinivalue_line("markers", "long(reason): the long form of a proof, or what leans on time; runs only with DROVER_LONG set")
     config.addinivalue_line("markers", "needs_shared: uses recordings that are for tests only, in ../shared")
+    if not hasattr(config, "workerinput") and "DROVER_TEST_GOLDEN" not in os.environ:
+        config.golden = os.environ["DROVER_TEST_GOLDEN"] = new_place()
+
+
+def pytest_unconfigure(config):
+    if golden := getattr(config, "golden", None):
+        shutil.rmtree(golden, ignore_errors=True)
+        del os.environ["DROVER_TEST_GOLDEN"]
 
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        if item.get_closest_marker("long") and not os.environ.get("DROVER_LONG"):
-            item.add_marker(pytest.mark.skip(reason="long proof: set DROVER_LONG=1 or run make long"))
+        if (mark := item.get_closest_marker("long")) and not is_long():
+            item.add_marker(pytest.mark.skip(reason=f"make long: {mark.kwargs.get('reason', 'the long form of a proof')}"))
         if item.get_closest_marker("needs_shared") and not shared_folder():
             item.add_marker(pytest.mark.skip(reason="../shared is not here"))
+    longest_first(items)
+
+
+def group(nodeid):
+    """What runs in one process: a file, or a test of a file whose tests share nothing."""
+    file = nodeid.partition("::")[0].rpartition("/")[2]
+    return nodeid if file in SPREAD else file
+
+
+def longest_first(items):
+    """By the durations of an earlier run, so that no long file begins when all others are done. Within a file nothing moves."""
+    known = json.loads(DURATIONS.read_text()) if DURATIONS.exists() else {}
+    seconds = {}
+    for item in items:
+        seconds[group(item.nodeid)] = seconds.get(group(item.nodeid), 0) + known.get(item.nodeid.removeprefix("Tests/System/"), 1)
+    items.sort(key=lambda item: -seconds[group(item.nodeid)])
+
+
+def pytest_xdist_make_scheduler(config, log):
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Groups(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return group(nodeid)
+
+    config.option.loadscopereorder = False  # The order is ours, not that of the number of tests.
+    return Groups(config, log)
 
 
 def shared_folder():
@@ -43,9 +86,9 @@ def fixtures():
 
 @pytest.fixture(scope="session")
 def program():
-    path = Path(os.environ.get("DROVER_BIN", ROOT / ".build" / "debug" / "drover"))
+    path = Path(os.environ.get("DROVER_BIN", ROOT / ".build" / "release" / "drover"))
     if not os.access(path, os.X_OK):
-        pytest.fail(f"{path}: not built. Run swift build, or name the command in DROVER_BIN")
+        pytest.fail(f"{path}: not built. Run swift build -c release, or name the command in DROVER_BIN")
     return path.resolve()
 
 
@@ -87,7 +130,8 @@ def browser():
     if not os.access(chromium, os.X_OK):
         pytest.fail(f"{chromium}: missing. apt-get install chromium, or name another in DROVER_CHROMIUM")
     # Chromium's sandbox refuses root; the pages are our own. A small /dev/shm (containers) would crash it.
-    arguments = ["--disable-dev-shm-usage"] + (["--no-sandbox"] if os.geteuid() == 0 else [])
+    # Names that are not this machine do not exist for it: a test sends nothing out, and no request passes through Python.
+    arguments = ["--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1, EXCLUDE [::1]"] + (["--no-sandbox"] if os.geteuid() == 0 else [])
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=chromium, args=arguments)
         yield running
@@ -103,7 +147,7 @@ def watch():
 def page(browser, watch):
     """A fresh page. The test fails when it raised an error, warned, or asked for anything outside the loopback."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-GB", timezone_id="Europe/Berlin")
-    context.set_default_timeout(90_000)
+    context.set_default_timeout(HANG_S * 1000)
     watch.attach(context)
     page = context.new_page()
     yield page

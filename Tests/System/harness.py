@@ -1,7 +1,9 @@
-"""What system tests share: runs of the built command, watched pages. Fixtures are in conftest.py."""
+"""What system tests share: one way to wait, ports, runs of the built command, watched pages. Fixtures are in conftest.py."""
+import itertools
 import os
 import re
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -13,8 +15,53 @@ ROOT = Path(__file__).resolve().parents[2]
 LOOPBACK = {"127.0.0.1", "localhost", "[::1]", "::1"}
 PAGE_ADDRESS = re.compile(r"http://(?:127\.0\.0\.1|localhost|\[::1\]):\d+/\S*")
 
-# Bounds of waits are what a machine with time needs; they only end a hang, so that a busy one gets a multiple of it.
-PATIENCE = 3
+# The one limit of the tests: it ends a hang, and nothing that a busy machine does in its time.
+HANG_S = 300
+# Started processes get this signal when the one that started them ends, so that a killed test leaves nothing behind.
+DIES_WITH_US = ["setpriv", "--pdeathsig", "TERM"]
+
+
+def is_long():
+    """Whether the long forms of proofs are asked for."""
+    return bool(os.environ.get("DROVER_LONG"))
+
+
+def until(what, *show, about=""):
+    """Asks again and again until the answer is true, and returns it. Fails only after `HANG_S`, with the last answer and what `show`
+    says: processes (`Running`), or functions."""
+    deadline, pause = time.monotonic() + HANG_S, 0.01
+    while not (found := what()):
+        if time.monotonic() > deadline:
+            told = "\n".join(str(each() if callable(each) else "".join(each.tail())) for each in show)
+            raise AssertionError(f"{about or 'what was waited for'} did not come in {HANG_S} s; the last answer was {found!r}\n{told}")
+        for each in show:
+            if isinstance(each, Running) and each.process.poll() is not None:
+                raise AssertionError(f"{each.command} ended with {each.process.returncode} before {about or 'what was waited for'} came\n{''.join(each.tail())}")
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.2)
+    return found
+
+
+def _ports():
+    """Of a block that no other test process hands out, below those that the kernel gives to outgoing connections (32768 and up)."""
+    worker = int(re.sub(r"\D", "", os.environ.get("PYTEST_XDIST_WORKER", "")) or 12)
+    yield from itertools.cycle(range(20000 + 400 * worker, 20400 + 400 * worker))
+
+
+_handed_out = _ports()
+
+
+def free_port(host="127.0.0.1"):
+    """A port that nobody listens on, and that nobody else gets."""
+    for port in itertools.islice(_handed_out, 400):
+        with socket.socket() as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                listener.bind((host, port))
+            except OSError:
+                continue
+            return port
+    raise AssertionError("all ports of the block are taken")
 
 
 @dataclass(frozen=True)
@@ -34,7 +81,7 @@ class Drover:
         self.program = str(program)
         self.started = []
 
-    def run(self, *arguments, stdin="", seconds=60, env=None):
+    def run(self, *arguments, stdin="", seconds=HANG_S, env=None):
         began = time.monotonic()
         process = subprocess.Popen(
             [self.program, *map(str, arguments)],
@@ -55,22 +102,37 @@ class Drover:
         self.started.append(running)
         return running
 
-    def up(self, data, *arguments, seconds=120):
+    def up(self, data, *arguments):
         """`drover up` until it has said where its page is; the address is in `.page`."""
         running = self.start("up", "--data", data, *arguments)
-        running.page = running.wait_for(PAGE_ADDRESS, seconds).group(0)
+        running.page = running.wait_for(PAGE_ADDRESS).group(0)
         return running
 
-    def servers(self, data, seconds=60):
-        """`drover servers` until both answer; the test variables are in `.environment`."""
+    def servers(self, data):
+        """PostgreSQL and a broker of the test's own, stopped after what was started later."""
+        from servers import Servers
+
+        servers = Servers(self.program, data)
+        self.started.append(servers)
+        return servers
+
+    def embedded_servers(self, data):
+        """`drover servers` until both answer; the test variables are in `.environment`. Only for tests of that command."""
         running = self.start("servers", "--data", data)
-        running.wait_for(re.compile(r"^DROVER_TEST_BROKERS=.+$", re.M), seconds)
+        running.wait_for(re.compile(r"^DROVER_TEST_BROKERS=.+$", re.M))
         running.environment = dict(re.findall(r"^(DROVER_TEST_\w+)=(.*)$", running.output(), re.M))
         return running
 
     def close(self):
+        """Stops all, also when one does not listen; that one is told."""
+        failed = []
         for running in reversed(self.started):
-            running.stop()
+            try:
+                running.stop()
+            except AssertionError as error:
+                failed.append(str(error))
+        self.started.clear()
+        assert not failed, "\n".join(failed)
 
 
 class Running:
@@ -80,9 +142,11 @@ class Running:
         self.command = command
         self.lines = []
         self.changed = threading.Condition()
+        # The kernel ends it with the thread that started it: only the main one lasts as long as the tests.
+        is_main = threading.current_thread() is threading.main_thread()
         # A session of its own, so that a signal sent here cannot reach the test runner.
         self.process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            [*(DIES_WITH_US if is_main else []), *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, errors="replace", env=env, start_new_session=True,
         )
         self.reader = threading.Thread(target=self._read, daemon=True)
@@ -104,36 +168,51 @@ class Running:
         with self.changed:
             return "".join(self.lines)
 
-    def wait_for(self, pattern, seconds):
-        """The first match in all that was said; fails when the command ends or is silent about it for too long."""
-        pattern = re.compile(pattern)
-        deadline = time.monotonic() + PATIENCE * seconds
+    def tail(self, lines=40):
         with self.changed:
-            while not (found := pattern.search("".join(self.lines))):
+            return self.lines[-lines:]
+
+    def mark(self):
+        """So many lines were said; `wait_for(…, since=mark)` looks at later ones only."""
+        with self.changed:
+            return len(self.lines)
+
+    def wait_for(self, pattern, _=None, since=0):
+        """The first match in what was said; fails when the command ends without it, or hangs."""
+        pattern, deadline, searched = re.compile(pattern), time.monotonic() + HANG_S, -1
+        with self.changed:
+            while True:
                 ended = not self.reader.is_alive()
-                if ended or time.monotonic() > deadline:
-                    what = f"ended with {self.process.wait(5)}" if ended else f"said nothing of it in {PATIENCE * seconds} s"
+                if len(self.lines) > searched:
+                    searched = len(self.lines)
+                    if found := pattern.search("".join(self.lines[since:])):
+                        return found
+                if ended and len(self.lines) == searched or time.monotonic() > deadline:
+                    what = f"ended with {self.process.wait(5)}" if ended else f"said nothing of it in {HANG_S} s"
                     raise AssertionError(f"{self.command}: {what}; looked for {pattern.pattern}\n{''.join(self.lines)}")
                 self.changed.wait(0.2)
-        return found
 
     def signal(self, number):
         self.process.send_signal(number)
 
-    def wait(self, seconds=60):
-        return self.process.wait(PATIENCE * seconds)
+    def wait(self, _=None):
+        return self.process.wait(HANG_S)
 
-    def stop(self, seconds=60):
+    def kill(self):
+        self.process.kill()
+        self.process.wait(HANG_S)
+
+    def stop(self, _=None):
         """SIGTERM and wait; the exit code. Killed, with its group, when it does not listen."""
-        seconds *= PATIENCE
         if self.process.poll() is None:
             self.process.terminate()
+            self.process.send_signal(signal.SIGCONT)  # A test that failed may have left it stopped.
             try:
-                self.process.wait(seconds)
+                self.process.wait(HANG_S)
             except subprocess.TimeoutExpired:
                 os.killpg(self.pid, signal.SIGKILL)
                 self.process.wait(5)
-                raise AssertionError(f"{self.command}: did not stop in {seconds} s\n{self.output()}")
+                raise AssertionError(f"{self.command}: did not stop in {HANG_S} s\n{self.output()}")
         return self.process.returncode
 
 
@@ -152,8 +231,7 @@ class Watch:
         context.on("console", self._console)
         context.on("request", self._request)
         context.on("requestfailed", self._failed)
-        # Refused, not only noticed: a test sends nothing out.
-        context.route(lambda url: not self._is_inside(url), lambda route: route.abort())
+        # That none of them gets out is the browser's own setting (conftest.py).
 
     def _console(self, message):
         if message.type in ("error", "warning", "assert"):
@@ -192,6 +270,24 @@ def axe_violations(page):
         f"{v['id']} ({v['impact']}): {v['help']}: " + ", ".join(" ".join(map(str, n["target"])) for n in v["nodes"])
         for v in violations
     ]
+
+
+def looked_at(page, screenshots, name, dark=False):
+    """A page in both widths: nothing sticks out, and axe, whose look is the dearest thing a browser test does, finds nothing in the wide
+    one; `dark`: nor in the narrow dark one. With DROVER_LONG in all four."""
+    looks = {(1280, "light"), (390, "dark")} if dark else {(1280, "light")}
+    for width, scheme in [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]:
+        with_axe = is_long() or (width, scheme) in looks
+        if scheme == "dark" and not with_axe:
+            continue
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (name, width)
+        if with_axe:
+            assert axe_violations(page) == [], (name, width, scheme)
+        page.screenshot(path=screenshots / f"{name}-{width}-{scheme}.png", full_page=True)
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size({"width": 1280, "height": 900})
 
 
 def processes_of(folder):

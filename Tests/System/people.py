@@ -51,7 +51,7 @@ class Visitor:
 
 def first_administrator(running):
     """Follows the link that `drover up` printed, as somebody does who starts it for the first time."""
-    link = urllib.parse.urlsplit(running.wait_for(re.compile(r"within a day: (http\S+)"), 60).group(1))
+    link = urllib.parse.urlsplit(running.wait_for(re.compile(r"within a day: (http\S+)")).group(1))
     visitor = Visitor(link.port)
     chosen = visitor.post("/password", link=token(f"{link.path}?{link.query}"), mail="root@example.org", password=PASSWORD, again=PASSWORD)
     assert chosen.status == 200, chosen.body

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta, timezone
 import psycopg
 from certificates import self_signed
 from confluent_kafka import Consumer, TopicPartition
+from harness import HANG_S
 from test_uploads import ADDRESS, JSON, Phone
 from world import connect
 
@@ -42,7 +43,7 @@ class SurveyDesk:
         self.server = self.drover.start(
             "serve", "--port", port, "--set", f"web.certificate={self.certificate}", "--set", f"web.certificate_key={self.key}",
             "--set", f"surveys.node_map_file={self.map}", *more, env=self.env)
-        self.port = int(self.server.wait_for(ADDRESS, 30).group(1))
+        self.port = int(self.server.wait_for(ADDRESS).group(1))
 
     def token(self, *scopes, account="wanjiru"):
         scopes = itertools.chain.from_iterable(("--scope", scope) for scope in scopes or ["survey"])
@@ -61,8 +62,8 @@ class SurveyDesk:
     def log(self):
         """Every record of the topic: key and value."""
         consumer = Consumer({"bootstrap.servers": self.env["DROVER_KAFKA_BROKERS"], "group.id": uuid.uuid4().hex, "enable.auto.commit": False})
-        partitions = consumer.list_topics("drover.sightings", timeout=30).topics["drover.sightings"].partitions
-        ends = {p: consumer.get_watermark_offsets(TopicPartition("drover.sightings", p), timeout=30)[1] for p in partitions}
+        partitions = consumer.list_topics("drover.sightings", timeout=HANG_S).topics["drover.sightings"].partitions
+        ends = {p: consumer.get_watermark_offsets(TopicPartition("drover.sightings", p), timeout=HANG_S)[1] for p in partitions}
         consumer.assign([TopicPartition("drover.sightings", p, 0) for p in partitions])
         records, deadline = [], time.monotonic() + 60
         while any(end > 0 for end in ends.values()):

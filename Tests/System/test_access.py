@@ -53,7 +53,7 @@ class Desk:
                                          "web.public_url=http://127.0.0.1:1", "--set", f"people.code_key_file={self.key()}",
                                          env={**self.env, "DROVER_POSTGRES_READER_URL": login("drover_web"), "DROVER_POSTGRES_PAGE_URL": login("drover_pages"),
                                               "DROVER_POSTGRES_SURVEY_URL": self.env["DROVER_POSTGRES_URL"]})
-        self.port = int(self.server.wait_for(r"at http://127\.0\.0\.1:(\d+)/", 30).group(1))
+        self.port = int(self.server.wait_for(r"at http://127\.0\.0\.1:(\d+)/").group(1))
 
     @staticmethod
     def key():

@@ -9,9 +9,8 @@ import argon2.low_level as argon2
 import hashlib
 import psycopg
 import pytest
-from harness import axe_violations
+from harness import axe_violations, until
 from people import PASSWORD, Visitor, token
-from test_gateway import wait_until
 from test_mail import Office
 from certificates import self_signed
 from world import connect
@@ -52,7 +51,7 @@ class Site:
         self.server = self.world.drover.start(
             "serve", "--port", str(port), "--set", f"people.code_key_file={self.key}", "--set", "web.public_url=http://127.0.0.1:1", *more,
             env={**self.env, "DROVER_POSTGRES_READER_URL": self.web, "DROVER_POSTGRES_PAGE_URL": self.pages})
-        self.address, self.port = self.server.wait_for(ADDRESS, 30).groups()
+        self.address, self.port = self.server.wait_for(ADDRESS).groups()
 
     def close(self):
         self.server.stop()
@@ -67,12 +66,12 @@ class Site:
 
     def link(self, count=1):
         """Of the last mail, as text from its body."""
-        wait_until(lambda: len(self.office.box.mails) >= count, 20)
+        until(lambda: len(self.office.box.mails) >= count)
         body = self.office.box.mails[count - 1][2].get_content()
         return re.search(r"http://127\.0\.0\.1:1(/\S+)", body).group(1)
 
     def mail(self, number):
-        wait_until(lambda: len(self.office.box.mails) > number, 20)
+        until(lambda: len(self.office.box.mails) > number)
         return self.office.box.mails[number][2]
 
     def with_account(self, account="miller", mail="miller@example.org", password=PASSWORD, *roles):
@@ -125,7 +124,7 @@ def test_what_is_kept_is_argon2id_and_no_answer_tells_who_has_an_account(site):
         new = Visitor(site.port).post("/register", mail=mail, password=OTHER, again=OTHER)
         seen[mail] = [(answer.status, answer.body.replace(mail, "M"), sorted(answer.headers.keys())) for answer in (wrong, again, new)]
     assert seen["miller@example.org"] == seen["nobody@example.org"]
-    wait_until(lambda: len(site.office.box.mails) == 3, 20)
+    until(lambda: len(site.office.box.mails) == 3)
     subjects = sorted((mail[1][0], mail[2]["Subject"]) for mail in site.office.box.mails)
     assert subjects == [("miller@example.org", "A new password"), ("miller@example.org", "You already have an account"), ("nobody@example.org", "Confirm your mail address")]
     # Who registered for somebody else changed nothing of theirs.
@@ -303,7 +302,7 @@ def test_without_mail_nobody_registers_and_a_name_is_known_by_its_host_only_over
     site.server = site.world.drover.start(
         "serve", "--port", "0", "--set", "web.public_url=", "--set", f"web.certificate={certificate[0]}", "--set", f"web.certificate_key={certificate[1]}",
         env={**site.env, "DROVER_POSTGRES_READER_URL": site.web})
-    port = site.server.wait_for(re.compile(r"at https://127\.0\.0\.1:(\d+)/"), 30).group(1)
+    port = site.server.wait_for(re.compile(r"at https://127\.0\.0\.1:(\d+)/")).group(1)
     import ssl
     context = ssl.create_default_context(cafile=certificate[0])
     connection = http.client.HTTPSConnection("127.0.0.1", int(port), context=context, timeout=30)

@@ -5,7 +5,8 @@ import pwd
 import time
 
 import pytest
-from test_gateway import emulate, gateway, wait_until
+from harness import until
+from test_gateway import emulate, gateway
 from test_rejected import rows as rejected
 from world import World, connect, producer
 
@@ -39,17 +40,17 @@ def ask(world, env, *arguments, code=0):
 def test_a_service_an_acknowledgement_and_a_silence(world):
     env = world.database()
     worker = world.worker(env, "actions")
-    worker.wait_for("partitions assigned", 30)
+    worker.wait_for("partitions assigned")
     read(world, "m-1", 7_200, engine_hours_h=1_000)
-    wait_until(lambda: alerts(env) == [("Engine Hours", "open")], 20, worker)
+    until(lambda: alerts(env) == [("Engine Hours", "open")], worker)
 
     # Recorded later than it was done: the reading after it is judged by it.
     assert "done" in ask(world, env, "vehicle", "service", "m-1", "--hours", 990, "--at", "2026-01-01T00:00:00Z", "--by", "Anna").err
-    wait_until(lambda: alerts(env, "state") == [("withdrawn",)], 20, worker)
+    until(lambda: alerts(env, "state") == [("withdrawn",)], worker)
     read(world, "m-1", 3_600, engine_hours_h=1_036)
-    wait_until(lambda: ("due_soon",) in alerts(env, "state"), 20, worker)
+    until(lambda: ("due_soon",) in alerts(env, "state"), worker)
     read(world, "m-1", 1_800, engine_hours_h=1_040.1)
-    wait_until(lambda: ("open",) in alerts(env, "state"), 20, worker)
+    until(lambda: ("open",) in alerts(env, "state"), worker)
     [(alert, worst)] = alerts(env, "alert_id, worst_value", "state = 'open'")
     assert worst == pytest.approx(50.1)
 
@@ -76,7 +77,7 @@ def test_a_service_an_acknowledgement_and_a_silence(world):
     assert "it could not have 1400.1 h" in ask(world, env, "vehicle", "service", "m-1", "--hours", 1_400.1, "--by", "Anna", code=1).err
     # Nobody says who: a service, or a container, has neither variable.
     ask(world, {**env, "USER": "", "LOGNAME": ""}, "vehicle", "service", "m-1", "--hours", 1_040.1)
-    wait_until(lambda: alerts(env, "state", "state <> 'withdrawn'") == [("resolved",)], 20, worker)
+    until(lambda: alerts(env, "state", "state <> 'withdrawn'") == [("resolved",)], worker)
     with connect(env) as connection:
         assert connection.execute("SELECT recorded_by FROM drover.service ORDER BY done_at DESC").fetchone() == (pwd.getpwuid(os.getuid()).pw_name,)
     history = json.loads(ask(world, env, "vehicle", "history", "m-1", "--limit", 2, "--format", "json").out)
@@ -94,7 +95,7 @@ def test_a_service_an_acknowledgement_and_a_silence(world):
 def test_a_registered_box_is_polled_until_it_is_disabled_and_its_silence_is_one_alert(world, tmp_path):
     env = world.database()
     worker = world.worker(env, "registered")
-    worker.wait_for("partitions assigned", 30)
+    worker.wait_for("partitions assigned")
     scenario = tmp_path / "scenario.yaml"
     scenario.write_text("interval_s: 1\nmemory_min: 5\nboxes:\n  one:\n    model: 8R Tractor\n    values:\n      coolant_c: 70\n")
     [box] = emulate(world, scenario, 1)
@@ -106,7 +107,7 @@ def test_a_registered_box_is_polled_until_it_is_disabled_and_its_silence_is_one_
     def readings():
         with connect(env) as connection:
             return connection.execute("SELECT count(*) FROM drover.machine_reading WHERE vehicle = '8R-0001' AND coolant_c = 70").fetchone()[0]
-    wait_until(lambda: readings() >= 3, 30, polling, worker)
+    until(lambda: readings() >= 3, polling, worker)
     [row] = json.loads(ask(world, env, "vehicle", "list", "--search", "faithful", "--tag", "north", "--format", "json").out)
     assert (row["name"], row["tags"], row["is_disabled"]) == ("Old Faithful", ["north", "big"], False)
 
@@ -117,11 +118,11 @@ def test_a_registered_box_is_polled_until_it_is_disabled_and_its_silence_is_one_
     emulator.stop()
     said = ask(world, env, "gateway", "poll", "8R-0001", "--by", "Anna", code=1).err
     assert "Connection refused. Is the box on, in reach" in said, said
-    wait_until(lambda: ("Contact", "open") in alerts(env), 30, polling, worker)
+    until(lambda: ("Contact", "open") in alerts(env), polling, worker)
     # In the place of the absences, and the service that nobody has recorded stands beside it.
     assert alerts(env) == [("Engine Hours", "open"), ("Contact", "open")]
     ask(world, env, "vehicle", "register", "8R-0001", "--disable", "--by", "Anna")
-    polling.wait_for('boxes=0 dropped=1', 20)
+    polling.wait_for('boxes=0 dropped=1')
     assert "not polled here" in ask(world, env, "gateway", "poll", "8R-0001", "--by", "Anna", code=1).err
     with connect(env) as connection:
         assert connection.execute("SELECT is_done FROM drover.poll_request ORDER BY asked_at").fetchall() == [(True,), (False,), (False,)]
@@ -129,7 +130,7 @@ def test_a_registered_box_is_polled_until_it_is_disabled_and_its_silence_is_one_
     assert row["is_disabled"] and row["name"] == "Old Faithful" and row["address"].endswith(str(box["port"]))
     assert polling.stop() == 0
     # Nobody listens any more: that ends the alert.
-    wait_until(lambda: ("Contact", "resolved") in alerts(env), 20, worker)
+    until(lambda: ("Contact", "resolved") in alerts(env), worker)
     for each in (["vehicle", "service", "m-none", "--hours", 10], ["gateway", "poll", "m-none"]):
         assert "m-none: there is no such machine" in ask(world, env, *each, "--by", "Anna", code=1).err
     assert "no gateway has answered" in ask(world, env, "gateway", "poll", "8R-0001", "--by", "Anna", "--wait", 2, code=1).err

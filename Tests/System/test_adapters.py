@@ -10,10 +10,10 @@ import obd
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 from elm_tap import Simulator, Tap
-from harness import ROOT
+from harness import HANG_S, ROOT, until
 from obd.protocols import ECU
 from packed import readings
-from test_gateway import broker, gateway, wait_until  # noqa: F401
+from test_gateway import broker, gateway  # noqa: F401
 from world import World, connect, producer
 
 # As the schedule has it, with the signal that each becomes.
@@ -36,7 +36,7 @@ def register(env, cars):
 def close_minutes(world):
     """Ticks so far ahead that what is open in memory is written."""
     ticks = producer(world.brokers)
-    for partition in ticks.list_topics("drover.cars", timeout=30).topics["drover.cars"].partitions:
+    for partition in ticks.list_topics("drover.cars", timeout=HANG_S).topics["drover.cars"].partitions:
         ticks.produce("drover.cars", partition=partition, value=json.dumps({"schema": 1, "kind": "tick", "ts": int(time.time() * 1000) + 58_000}).encode())
     assert ticks.flush(20) == 0
 
@@ -55,8 +55,8 @@ def stored(env):
 def on_topic(brokers):
     """All records of the cars' topic that are no ticks."""
     consumer = Consumer({"bootstrap.servers": brokers, "group.id": "look", "enable.auto.commit": False})
-    partitions = consumer.list_topics("drover.cars", timeout=30).topics["drover.cars"].partitions
-    ends = {p: consumer.get_watermark_offsets(TopicPartition("drover.cars", p), timeout=30) for p in partitions}
+    partitions = consumer.list_topics("drover.cars", timeout=HANG_S).topics["drover.cars"].partitions
+    ends = {p: consumer.get_watermark_offsets(TopicPartition("drover.cars", p), timeout=HANG_S) for p in partitions}
     left = {p for p, (low, high) in ends.items() if high > low}
     consumer.assign([TopicPartition("drover.cars", p, ends[p][0]) for p in left])
     found, deadline = [], time.monotonic() + 120
@@ -100,9 +100,9 @@ def test_a_third_partys_adapter_arrives_with_the_values_that_it_said(world, tmp_
     running = gateway(world, env, tmp_path, **{"gateway.answer_timeout_ms": 10_000})
     try:
         if SETTLED[scenario] == "parked":
-            running.wait_for(r'"a car is parked" vehicle=car answer="[^"]*(ignition|UNABLE TO CONNECT)', 60)
+            running.wait_for(r'"a car is parked" vehicle=car answer="[^"]*(ignition|UNABLE TO CONNECT)')
         else:
-            wait_until(lambda: len(tap.replies("010D")) >= 22, 90, running)
+            until(lambda: len(tap.replies("010D")) >= 22, running)
         assert running.stop() == 0
     finally:
         simulator.stop()
@@ -128,7 +128,7 @@ def test_a_third_partys_adapter_arrives_with_the_values_that_it_said(world, tmp_
     assert '"gateway stopped" spooled=0' in running.output()
     time.sleep(3)
     close_minutes(world)
-    wait_until(lambda: stored(env), 60, worker)
+    until(lambda: stored(env), worker)
     world.work_off(env)
     expected = {}
     for request, reply in tap.replies("01(0D|0C|10|42|05|0B|0F)"):
@@ -154,7 +154,7 @@ def emulate(world, scenario, count, *arguments):
     """Adapters as the emulator lists them, and the emulator."""
     path = scenario if isinstance(scenario, os.PathLike) else ROOT / "Deploy" / "scenarios" / "cars" / f"{scenario}.yaml"
     running = world.drover.start("emulate", "obd", "--scenario", path, "--adapters", count, "--format", "json", *arguments)
-    running.wait_for(rf'"adapter":{count - 1},.*\n', 60)
+    running.wait_for(rf'"adapter":{count - 1},.*\n')
     return [json.loads(line) for line in running.output().splitlines() if line.startswith("{")], running
 
 
@@ -219,7 +219,7 @@ def test_a_parked_car_is_normal_and_says_what_to_do_when_it_is_asked(world, tmp_
     worker = world.worker(env, "one")
     register(env, {"car": car["port"]})
     running = gateway(world, env, tmp_path, **{"gateway.obd_parked_s": 2})
-    running.wait_for(r'(?s)(a car is parked.*){3}', 30)
+    running.wait_for(r'(?s)(a car is parked.*){3}')
     run = scan(world, env, "car")
     assert run.code == 1 and "UNABLE TO CONNECT" in run.err and "Switch the ignition on" in run.err, run.err
     assert running.stop() == 0 and worker.stop() == 0
@@ -256,7 +256,7 @@ def test_adapters_of_which_one_in_twenty_misbehaves_are_polled_on_schedule(world
     register(env, {f"car-{each['adapter']}": each["port"] for each in adapters})
     running = gateway(world, env, tmp_path, **{"gateway.answer_timeout_ms": 5_000, "gateway.back_off_s_max": 60, "gateway.obd_parked_s": 60})
     good = {each["adapter"] for each in adapters if each["peer"] == "answers"}
-    running.wait_for(rf'"adapters to poll" adapters={count} ', 60)
+    running.wait_for(rf'"adapters to poll" adapters={count} ')
     time.sleep(15)  # All are called within seconds.
     cpu, began = cpu_seconds(running.process), time.time()
     time.sleep(seconds)
@@ -296,7 +296,7 @@ def test_a_broker_that_is_away_and_a_gateway_killed_meanwhile_lose_and_double_no
     adapters, emulator = emulate(world, path, count, "--journal", journal)
     register(env, {f"car-{each['adapter']}": each["port"] for each in adapters})
     running = gateway(world, env, tmp_path)
-    running.wait_for(r'"adapters to poll" adapters=\d+', 60)
+    running.wait_for(r'"adapters to poll" adapters=\d+')
     time.sleep(10)
     # The embedded broker forgets what it acknowledges while it stops: nobody speaks with it then.
     frozen = [time.time()]
@@ -307,13 +307,13 @@ def test_a_broker_that_is_away_and_a_gateway_killed_meanwhile_lose_and_double_no
     frozen.append(time.time())
     kills = []
     for _ in range(2):
-        running.wait_for("the broker does not acknowledge|readings cannot be pushed", 60)
+        running.wait_for("the broker does not acknowledge|readings cannot be pushed")
         time.sleep(away_s / 2)  # The load is what comes meanwhile.
         running.signal(signal.SIGKILL)
         kills.append(time.time())
         assert running.wait(10) == -signal.SIGKILL
         running = gateway(world, env, tmp_path)
-        assert int(running.wait_for(r'"gateway started" spooled=(\d+)', 30).group(1)) > 0
+        assert int(running.wait_for(r'"gateway started" spooled=(\d+)').group(1)) > 0
     broker.start()
     time.sleep(10)
     assert running.stop() == 0 and emulator.stop() == 0
@@ -346,7 +346,7 @@ def test_a_broker_that_is_away_and_a_gateway_killed_meanwhile_lose_and_double_no
           f"of {len(ids)} records on the topic")
     assert missing == 0
     worker = world.worker(env, "one")
-    wait_until(lambda: world.lag({**env, "DROVER_KAFKA_BROKERS": world.brokers}) == 0, 120, worker)
+    until(lambda: world.lag({**env, "DROVER_KAFKA_BROKERS": world.brokers}) == 0, worker)
     time.sleep(1)
     close_minutes(world)
-    wait_until(lambda: sum(map(len, stored(env).values())) == len(unique), 60, worker)
+    until(lambda: sum(map(len, stored(env).values())) == len(unique), worker)

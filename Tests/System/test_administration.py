@@ -2,10 +2,9 @@
 import re
 
 import pytest
-from harness import axe_violations
+from harness import axe_violations, until
 from people import PASSWORD, Visitor, lend_cookie
 from test_accounts import Site, certificate  # noqa: F401
-from test_gateway import wait_until
 from world import connect
 
 
@@ -125,7 +124,7 @@ def test_a_dealer_finds_an_owner(site):
     with connect(site.env) as connection:
         connection.execute("INSERT INTO drover.dealership (vehicle, dealer) SELECT 's-' || n, 'other' FROM generate_series(1, 50) n")
     assert stranger.post("/dealers/ask", form=mark(stranger, "/dealers"), vehicle="mtg-1").status == 429
-    wait_until(lambda: site.query("SELECT count(*) FROM drover.mail") == [(0,)], 20)
+    until(lambda: site.query("SELECT count(*) FROM drover.mail") == [(0,)])
     assert len(site.office.box.mails) == letters + 1, "one letter for one question"
 
 
@@ -136,7 +135,7 @@ def test_a_driver_keeps_settings_in_the_page(site):
     answer = joe.post("/settings", form=mark(joe, "/settings"), speed_limit_kmh="88.5", alerts="on", fuel_currency="EUR")
     assert answer.status == 303 and answer.headers["Location"] == "/settings?said=taken", answer.body
     shown = lambda: re.search(r'name="speed_limit_kmh" type="text" value="([^"]*)"', joe.get("/settings").body).group(1)
-    wait_until(lambda: shown() == "88.5", 60)
+    until(lambda: shown() == "88.5")
     [[text]] = site.query("SELECT DISTINCT settings FROM drover.account_settings WHERE account = 'joe'")
     assert text == '{"alerts":true,"speed_limit_kmh":88.5,"fuel_currency":"EUR"}'
     for fields, why in [({"speed_limit_kmh": "fast"}, "must be a number from"), ({"fuel_currency": "<b>"}, "three capital letters"), ({"alerts": "maybe"}, "on or off"),
@@ -148,7 +147,7 @@ def test_a_driver_keeps_settings_in_the_page(site):
     assert '"88.5"' not in site.people["miller"].get("/settings").body
     # An empty form takes all standards.
     assert joe.post("/settings", form=mark(joe, "/settings")).status == 303
-    wait_until(lambda: shown() == "", 60)
+    until(lambda: shown() == "")
     worker.stop()
 
 

@@ -27,7 +27,7 @@ ASSETS = ROOT / "Assets"
 def served(world):
     env = world.database()
     server = world.drover.start("serve", "--port", "0", env=env)
-    yield server.wait_for(ADDRESS, 30).group(1)
+    yield server.wait_for(ADDRESS).group(1)
     server.stop()
 
 
@@ -167,7 +167,7 @@ def test_an_archive_of_tiles_is_read_as_its_own_library_wrote_it(world, tmp_path
     """87,381 tiles of 9 zooms: with leaves, runs and offsets of all kinds."""
     path = archive(tmp_path / "map.pmtiles", zooms=9, picture=b"\x89PNG")
     server = world.drover.start("serve", "--port", "0", "--set", f"map.tiles_file={path}", env=world.database())
-    address = server.wait_for(ADDRESS, 30).group(1)
+    address = server.wait_for(ADDRESS).group(1)
     chance = random.Random(4)
     tried = [(zoom, column, row) for zoom in range(4) for column in range(2 ** zoom) for row in range(2 ** zoom)]
     for _ in range(200):
@@ -192,7 +192,7 @@ def damaged(folder, change):
 def test_tiles_of_the_operator_count_rows_from_the_north(world, tmp_path):
     path = tiles(tmp_path / "map.mbtiles", attribution='&copy; <a href="https://example.org">The makers</a>')
     server = world.drover.start("serve", "--port", "0", "--set", f"map.tiles_file={path}", env=world.database())
-    address = server.wait_for(ADDRESS, 30).group(1)
+    address = server.wait_for(ADDRESS).group(1)
     code, headers, body = get(address + "tiles/2/1/0")
     assert (code, headers["Content-Type"], body) == (200, "image/png", PNG + b"2/1/3")
     assert headers["X-Content-Type-Options"] == "nosniff" and "max-age" in headers["Cache-Control"]
@@ -273,7 +273,7 @@ def test_tiles_of_a_server_come_through_us_and_are_asked_for_once(world, tmp_pat
     key = tmp_path / "key"
     key.write_text("s3cret & more\n")
     server = world.drover.start("serve", "--port", "0", *tiler.settings, "--set", f"map.tiles_key_file={key}", "--set", "outside.contact=ops@example.org", env=world.database())
-    address = server.wait_for(ADDRESS, 30).group(1)
+    address = server.wait_for(ADDRESS).group(1)
     with ThreadPoolExecutor(16) as pool:
         answers = list(pool.map(lambda _: get(address + "tiles/3/2/1", Cookie="drover=secret"), range(48)))
     path = "/t/3/2/1.png?key=s3cret%20%26%20more"

@@ -13,9 +13,9 @@ import zlib
 
 import pytest
 from certificates import self_signed
+from harness import until
 from people import PASSWORD, Visitor
 from test_access import table
-from test_gateway import wait_until
 from test_pages import Fleet
 from world import connect, producer
 
@@ -257,7 +257,7 @@ def test_no_text_that_somebody_wrote_runs(fleet, port, page, watch):
         connection.execute("UPDATE drover.account SET first_name = %s, last_name = %s, roles = %s WHERE account = 'manager'", [HOSTILE, HOSTILE, roles])
         connection.execute("UPDATE drover.account SET first_name = %s, last_name = %s WHERE account = 'ada'", [HOSTILE, HOSTILE])
     fleet.world.tick()
-    wait_until(lambda: fleet.rows("SELECT 1 FROM drover.alert WHERE vehicle = 'hostile-machine'") and fleet.rows("SELECT 1 FROM drover.survey WHERE survey = 'hostile'"), 60, fleet.worker)
+    until(lambda: fleet.rows("SELECT 1 FROM drover.alert WHERE vehicle = 'hostile-machine'") and fleet.rows("SELECT 1 FROM drover.survey WHERE survey = 'hostile'"), fleet.worker)
     alert, = fleet.rows("SELECT alert_id FROM drover.alert WHERE vehicle = 'hostile-machine' LIMIT 1")[0]
     fleet.enter(page)
     page.goto(fleet.address + "/tours")

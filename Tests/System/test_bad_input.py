@@ -147,7 +147,7 @@ def test_broker_down(drover, drive):
 
 def test_a_worker_without_its_broker_waits_and_stops_when_told(drover):
     worker = drover.start("work", env=NOWHERE)
-    worker.wait_for("the worker cannot start yet", 30)
+    worker.wait_for("the worker cannot start yet")
     assert worker.stop() == 0
 
 
@@ -176,12 +176,12 @@ def test_rubbish_on_a_topic_is_put_aside_and_the_rest_goes_on(drover, data):
     }
     assert drover.run("check", env=env).code == 0
     worker = world.worker(env, "tidy")
-    worker.wait_for("partitions assigned", 30)
+    worker.wait_for("partitions assigned")
     pushing = producer(world.brokers)
     for value in [good.encode(), *rubbish.values(), good.replace(str(ts), str(ts + 1000)).encode()]:
         pushing.produce("drover.cars", key=b"car-1", value=value)
     assert pushing.flush(20) == 0
-    worker.wait_for("records not taken", 30)
+    worker.wait_for("records not taken")
     world.tick()
     world.work_off(env)
     assert worker.stop() == 0
@@ -198,7 +198,7 @@ def test_postgres_that_goes_away_is_waited_for(drover, data):
     env = world.database()
     assert drover.run("check", env=env).code == 0
     worker = world.worker(env, "patient", **{"kafka.batch_messages_max": 50, "work.commit_interval_ms": 5})
-    worker.wait_for("partitions assigned", 30)
+    worker.wait_for("partitions assigned")
     pushing = producer(world.brokers)
     for second in range(3_000):
         value = '{"schema":1,"kind":"reading","id":"a-%d","vehicle":"car-1","ts":%d,"speed_kmh":36}' % (second, 1_790_000_000_000 + second * 1000)
@@ -212,7 +212,7 @@ def test_postgres_that_goes_away_is_waited_for(drover, data):
             if worker.output().count("start again from the stored offsets") >= 3:
                 break
             time.sleep(0.5)
-        worker.wait_for("start again from the stored offsets", 1)
+        worker.wait_for("start again from the stored offsets")
     world.tick()
     world.work_off(env)
     assert worker.stop() == 0

@@ -19,9 +19,9 @@ import pytest
 from apps import App, Desk
 from certificates import Authority
 from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
+from harness import HANG_S, until
 from services import Services, slow
 from test_dispatch import end, place
-from test_gateway import wait_until
 from world import connect
 
 PEOPLE = itertools.count(1)
@@ -75,8 +75,8 @@ def rides(desk, campus):
 def log(desk, campus):
     """All that stands on the log of a campus."""
     consumer = Consumer({"bootstrap.servers": desk.world.brokers, "group.id": "reads-the-log", "enable.auto.commit": False})
-    partitions = consumer.list_topics("drover.dispatch", timeout=30).topics["drover.dispatch"].partitions
-    ends = {partition: consumer.get_watermark_offsets(TopicPartition("drover.dispatch", partition), timeout=30)[1] for partition in partitions}
+    partitions = consumer.list_topics("drover.dispatch", timeout=HANG_S).topics["drover.dispatch"].partitions
+    ends = {partition: consumer.get_watermark_offsets(TopicPartition("drover.dispatch", partition), timeout=HANG_S)[1] for partition in partitions}
     consumer.assign([TopicPartition("drover.dispatch", partition, OFFSET_BEGINNING) for partition in partitions])
     found, reached = [], {partition: 0 for partition in partitions}
     while any(reached[partition] < end for partition, end in ends.items()):
@@ -130,7 +130,7 @@ def test_who_is_revoked_is_cut_off_without_a_restart(desk, campus):
     listening.connect()
     desk.authority.revoke("lost-phone")
     server.signal(signal.SIGHUP)
-    server.wait_for("the certificates for apps were read again", 20)
+    server.wait_for("the certificates for apps were read again")
     assert refused(desk, lost, port)
     with pytest.raises((OSError, http.client.HTTPException)):
         open_connection.request("GET", thief.path("vehicles"), headers=thief.headers({}))
@@ -140,13 +140,13 @@ def test_who_is_revoked_is_cut_off_without_a_restart(desk, campus):
     other = Authority(desk.folder, f"list-{next(PEOPLE)}")
     (desk.authority.folder / "revoked.pem").write_bytes(other.revoke().read_bytes())
     server.signal(signal.SIGHUP)
-    server.wait_for("not signed by the authority", 20)
+    server.wait_for("not signed by the authority")
     assert refused(desk, lost, port) and app.get("vehicles").status == 200
     # One that should have been renewed goes on to count.
     desk.authority.revoke(valid_s=1)
     time.sleep(2)
     server.signal(signal.SIGHUP)
-    wait_until(lambda: server.output().count("the certificates for apps were read again") == 2, 20)
+    until(lambda: server.output().count("the certificates for apps were read again") == 2)
     assert refused(desk, lost, port) and app.get("vehicles").status == 200
     server.stop()
 
@@ -326,7 +326,7 @@ def stopped_worker(desk):
 
 
 def wait_for_record(desk, campus, kind):
-    wait_until(lambda: any(record["kind"] == kind for record in log(desk, campus)), 20)
+    until(lambda: any(record["kind"] == kind for record in log(desk, campus)))
 
 
 def test_without_a_worker_the_answer_comes_later(desk, campus, stopped_worker):
@@ -339,7 +339,7 @@ def test_without_a_worker_the_answer_comes_later(desk, campus, stopped_worker):
     assert ada.get(answer.json["ask"]).status == 202, "still"
     assert ask(ada, "patience").json["request"] == answer.json["request"]
     stopped_worker.signal(signal.SIGCONT)
-    wait_until(lambda: ada.get(answer.json["ask"]).status == 200, 20)
+    until(lambda: ada.get(answer.json["ask"]).status == 200)
     assert ada.get(answer.json["ask"]).json["state"] == "queued"
     assert len(rides(desk, campus)) == 1
     server.stop()
@@ -392,7 +392,7 @@ def test_without_the_database_it_is_said_and_comes_back(desk, campus):
         finally:
             connection.execute("ALTER ROLE drover_web LOGIN")
     assert ada.get("vehicles").status == 200
-    wait_until(lambda: ask(ada, "k").status == 200, 20)
+    until(lambda: ask(ada, "k").status == 200)
     assert len(rides(desk, campus)) == 1
 
 
@@ -443,7 +443,7 @@ def test_ways_are_measured_before_a_ride_is_asked_for_and_nobody_waits_long_for_
         # A slow machine may need longer for thirty decisions than an answer waits for one.
         assert {answer.status for answer in found} <= {200, 202}, found
         for app, answer in zip(apps, found):
-            wait_until(lambda: answer.status == 200 or app.get(answer.json["ask"]).status == 200, 60)
+            until(lambda: answer.status == 200 or app.get(answer.json["ask"]).status == 200)
     finally:
         desk.services.trick = None
         assert running.stop() == 0

@@ -6,13 +6,12 @@ import psycopg
 import pytest
 from playwright.sync_api import TimeoutError
 from certificates import self_signed
-from harness import Watch, axe_violations
+from harness import Watch, axe_violations, until
 from people import PASSWORD, Visitor, lend_cookie
 from services import Services
 from test_accounts import Site
 from test_campus_api import PNG
 from test_dispatch import Campus, place
-from test_gateway import wait_until
 from world import connect, producer
 
 PEOPLE = {"ada": "rider", "bob": "rider", "dora": "ride_driver", "dan": "ride_driver", "dave": "dispatcher"}
@@ -33,7 +32,7 @@ class Town:
     def __init__(self, world, folder):
         self.world, self.env, self.sender, self.folder = world, world.database(), producer(world.brokers), folder
         self.worker = world.worker(self.env, "town")
-        self.worker.wait_for("partitions assigned", 30)
+        self.worker.wait_for("partitions assigned")
         self.services = Services(folder)
         self.site = Site(world, self.env, self_signed(folder, "mail"), folder)
         self.site.server.stop()
@@ -130,7 +129,7 @@ def bound(town, page, who):
     before = len(town.site.office.box.mails)
     page.get_by_role("button", name="Mail me a code").click()
     page.get_by_text("a code is on its way").wait_for()
-    wait_until(lambda: len(town.site.office.box.mails) > before, 20)
+    until(lambda: len(town.site.office.box.mails) > before)
     [code] = re.findall(r"\b\d{8}\b", town.site.mail(before).get_content())
     page.get_by_label("Code from the mail").fill(code)
     page.get_by_role("button", name="Bind this account").click()
@@ -142,15 +141,6 @@ def said(page, text):
         page.wait_for_function("(text) => document.getElementById('said')?.innerText.includes(text)", arg=text)
     except TimeoutError:
         pytest.fail(f"{page.url} does not say `{text}` but:\n{page.locator('main').inner_text()}")
-
-
-def until(page, what):
-    """Pages go on meanwhile: their requests pass through this process, which must not sleep."""
-    for _ in range(300):
-        if what():
-            return
-        page.wait_for_timeout(200)
-    pytest.fail("not after 60 s")
 
 
 def geolocated(x, y):
@@ -233,7 +223,7 @@ def test_a_day_from_the_log_in_to_the_end_of_a_ride(town, browsing, screenshots,
     # Her device says where she is while the page is open.
     at = geolocated(0, 0)["geolocation"]
     dora.context.set_geolocation(at)
-    until(dora, lambda: town.rows("SELECT 1 FROM drover.ride_vehicle WHERE abs(latitude_deg - %s) < 1e-6", at["latitude"]))
+    until(lambda: town.rows("SELECT 1 FROM drover.ride_vehicle WHERE abs(latitude_deg - %s) < 1e-6", at["latitude"]))
 
     dora.get_by_role("button", name="Done: Pick up Ada <Lovelace>").click()
     said(dora, "Next: drop off Ada <Lovelace> (2).")
@@ -377,7 +367,7 @@ def test_a_driver_without_script_with_a_breakdown(town):
     assert entered.status == 303, entered.body
     assert dan.post("/drive/in-service", **{**form, "key": "k-2"}, vehicle="van-8", capacity="6", **{key: str(value) for key, value in place(10, 10).items()}).status == 409
     assert dan.post("/drive/position", form=form["form"], latitude_deg="38.9001", longitude_deg="-77.05", speed_mps="3").status == 303
-    wait_until(lambda: town.rows("SELECT 1 FROM drover.ride_vehicle WHERE vehicle = 'van-9' AND abs(latitude_deg - 38.9001) < 1e-6"), 20, town.worker)
+    until(lambda: town.rows("SELECT 1 FROM drover.ride_vehicle WHERE vehicle = 'van-9' AND abs(latitude_deg - 38.9001) < 1e-6"), town.worker)
     assert dan.post("/drive/done", form=form["form"], request="r-none", stop="pickup").status == 404
     assert dan.post("/drive/override", form=form["form"]).status == 404
     assert dan.post("/drive/breakdown", form=form["form"], key="b-1").status == 303
@@ -462,7 +452,7 @@ def test_a_code_binds_once_and_a_wrong_one_never(town):
         connection.execute("DELETE FROM drover.code_request")
     before = len(town.site.office.box.mails)
     assert eve.post("/campus-code", **{**form, "id": "dan-1"}).status == 200
-    wait_until(lambda: len(town.site.office.box.mails) > before, 20)
+    until(lambda: len(town.site.office.box.mails) > before)
     [code] = re.findall(r"\b\d{8}\b", town.site.mail(before).get_content())
     taken = eve.post("/campus-bind", **{**form, "id": "dan-1"}, code=code)
     assert (taken.status, taken.headers["Location"]) == (303, "/drive")

@@ -8,7 +8,7 @@ import time
 
 import pytest
 from apps import App, Desk
-from test_gateway import wait_until
+from harness import until
 from test_mail import Box, Server
 from world import connect
 
@@ -53,7 +53,7 @@ class Codes(Desk):
         """Asked for, and read in the person's mail."""
         to, count = f"{person.replace('-', '')}@campus.example", len(self.box.mails)
         assert self.anybody().post("codes", {"id": person}).status == 202
-        wait_until(lambda: any(mail[1] == [to] for mail in self.box.mails[count:]), 20)
+        until(lambda: any(mail[1] == [to] for mail in self.box.mails[count:]))
         [message] = [mail[2] for mail in self.box.mails[count:] if mail[1] == [to]]
         return re.search(r"\b(\d{8})\b", message.get_content()).group(1)
 
@@ -136,7 +136,7 @@ def test_the_tables_and_logs_hold_no_code(office):
     guesses = [b"%s%08d" % (prefix, 0) for prefix in (b"", b"north\0g-7\0")]
     assert digest not in [hashlib.blake2b(guess, digest_size=32).digest() for guess in guesses]
     office.mailing = office.notify()
-    wait_until(lambda: any(mail[1] == ["g7@campus.example"] for mail in office.box.mails), 20)
+    until(lambda: any(mail[1] == ["g7@campus.example"] for mail in office.box.mails))
     [text] = [mail[2].get_content() for mail in office.box.mails if mail[1] == ["g7@campus.example"]]
     code = re.search(r"\d{8}", text).group(0)
     for running in (office.server, office.mailing, office.relay):

@@ -11,8 +11,7 @@ import yaml
 from brokers import Noida, free_port
 from cluster import Cluster
 from deployed import CONTAINER, Installed, check_command, dotted, linter, run, setting_of, settings
-from harness import ROOT
-from test_gateway import wait_until
+from harness import ROOT, until
 
 COMPOSE = yaml.safe_load((CONTAINER / "compose.yaml").read_text())
 OURS = {name: service for name, service in COMPOSE["services"].items() if service["image"] == "drover"}
@@ -236,7 +235,7 @@ def test_all_roles_get_ready_as_the_compose_file_starts_them(installed, drover):
         running[name] = drover.start(*words, env=env)
         health[name] = lambda *more, env=env: drover.run("health", *more, env=env)
     for name in ROLES:
-        wait_until(lambda: health[name]("--ready").code == 0, 60, running[name])
+        until(lambda: health[name]("--ready").code == 0, running[name])
         assert health[name]().code == 0
     secrets = [path.read_text().strip().rpartition("password=")[2] for path in installed.folder.iterdir()]
     for name in ROLES:

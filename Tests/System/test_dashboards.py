@@ -15,8 +15,8 @@ import psycopg
 import pytest
 import yaml
 from analysis import fill, psql_login
-from harness import ROOT
-from test_gateway import gateway, wait_until
+from harness import ROOT, until
+from test_gateway import gateway
 from world import connect
 
 FILES = sorted((ROOT / "Dashboards").glob("*.json"))
@@ -181,7 +181,7 @@ def prometheus(folder, targets):
                 return urllib.request.urlopen(f"http://127.0.0.1:{port}/-/ready", timeout=2).status == 200
             except OSError:
                 assert process.poll() is None, (folder / "prometheus.log").read_text()
-        wait_until(ready, 30)
+        until(ready)
         # The alert rules that ship are loaded, none of them wrong.
         assert [len(group["rules"]) > 5 for group in ask("/api/v1/rules")["data"]["groups"]] == [True]
         yield ask
@@ -209,9 +209,9 @@ def test_every_figure_is_one_that_a_process_tells(world, fixtures, tmp_path):
             answer = ask("/api/v1/query", query=query)
             assert answer["status"] == "success", (query, answer)
             return answer["data"]["result"]
-        wait_until(lambda: sum(float(each["value"][1]) for each in instant('up{job="drover"}')) == 4, 60, *running)
+        until(lambda: sum(float(each["value"][1]) for each in instant('up{job="drover"}')) == 4, *running)
         # Rates need two looks.
-        wait_until(lambda: (found := instant("min(count_over_time(up[1m]))")) and float(found[0]["value"][1]) >= 3, 60, *running)
+        until(lambda: (found := instant("min(count_over_time(up[1m]))")) and float(found[0]["value"][1]) >= 3, *running)
         expressions = panels("prometheus")
         assert len(expressions) > 15
         for name, title, target in expressions:

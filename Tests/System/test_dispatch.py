@@ -7,7 +7,7 @@ import signal
 import time
 
 import pytest
-from test_gateway import wait_until
+from harness import until
 from world import connect, producer
 
 NORTH, EAST = 38.9, -77.05
@@ -35,7 +35,7 @@ class Office:
 
     def work(self):
         self.worker = self.world.worker(self.env, "dispatch")
-        self.worker.wait_for("partitions assigned", 30)
+        self.worker.wait_for("partitions assigned")
 
     def kill(self):
         self.worker.process.send_signal(signal.SIGKILL)
@@ -161,7 +161,7 @@ def test_who_finds_no_room_waits_in_line(office):
     assert campus.rides() == {"early": ("assigned", "bus"), "late": ("assigned", "bus")}
     campus.pickup("crowd", 0, 0, 100, 100, passengers=5)
     assert campus.rides()["crowd"] == ("queued", None)
-    wait_until(lambda: campus.rides("state, reason")["crowd"] == ("expired", "no vehicle had room in time"), 15)
+    until(lambda: campus.rides("state, reason")["crowd"] == ("expired", "no vehicle had room in time"))
 
 
 def test_cancel_override_out_of_service_and_breakdown(office):
@@ -204,14 +204,14 @@ def test_the_silent_are_given_up(office):
         campus.say("sign", rider="rider-of-b")
         campus.say("sign", vehicle="spare")
         return campus.rides()["b"] == ("assigned", "spare")
-    wait_until(looks, 30)
+    until(looks)
     assert time.monotonic() - began > 2.5
     assert office.query("SELECT state, is_alarmed FROM drover.ride_vehicle WHERE campus = %s AND vehicle = 'bus'", campus.name) == [("leaving", True)]
     assert campus.rides()["a"] == ("on_board", "bus"), "who rides is not put out"
     def silent():
         campus.say("sign", vehicle="spare")
         return campus.rides("state, reason")["b"] == ("cancelled", "no sign of life of the rider")
-    wait_until(silent, 30)
+    until(silent)
 
 
 def test_each_decision_says_why(office):
@@ -310,7 +310,7 @@ def test_a_worker_that_is_killed_decides_once_and_a_replay_decides_nothing_anew(
     rides = campus.rides()
     assert len(rides) > 60 and {"done", "cancelled", "assigned"} <= {state for state, _ in rides.values()}
     # Every decision comes back to the log once it is committed.
-    wait_until(lambda: office.query("SELECT count(*) FROM drover.outbox") == [(0,)], 30)
+    until(lambda: office.query("SELECT count(*) FROM drover.outbox") == [(0,)])
     office.settle()
     run = world.drover.run("replay", "--into", "again", env=office.env)
     assert run.code == 0, run.err

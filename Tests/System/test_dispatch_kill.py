@@ -9,6 +9,7 @@ import time
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
+from harness import HANG_S
 from test_dispatch import Office
 from world import connect
 
@@ -19,7 +20,7 @@ class Answers:
     def __init__(self, brokers):
         self.lock, self.records, self.ended = threading.Lock(), [], False
         self.consumer = Consumer({"bootstrap.servers": brokers, "group.id": "answers", "enable.auto.commit": False})
-        known = self.consumer.list_topics("drover.assignments", timeout=30).topics["drover.assignments"].partitions
+        known = self.consumer.list_topics("drover.assignments", timeout=HANG_S).topics["drover.assignments"].partitions
         self.consumer.assign([TopicPartition("drover.assignments", partition, 0) for partition in known])
         self.thread = threading.Thread(target=self.read, daemon=True)
         self.thread.start()

@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 import pytest
 import services as away
 from confluent_kafka import Consumer, TopicPartition
+from harness import HANG_S, until
 from services import Services
 from test_dispatch import EAST, METRE_NORTH, NORTH, day, end, office, place
-from test_gateway import wait_until
 from world import within_the_hour
 
 EARTH_M = 6_371_008.8
@@ -25,8 +25,8 @@ def whole_partition(office, campus):
     """Records of a campus and the ticks between them, in the order of the log, each with the broker's stamp."""
     consumer = Consumer({"bootstrap.servers": office.world.brokers, "group.id": "reader", "enable.auto.commit": False})
     records = []
-    for partition in consumer.list_topics("drover.dispatch", timeout=30).topics["drover.dispatch"].partitions:
-        low, high = consumer.get_watermark_offsets(TopicPartition("drover.dispatch", partition), timeout=30)
+    for partition in consumer.list_topics("drover.dispatch", timeout=HANG_S).topics["drover.dispatch"].partitions:
+        low, high = consumer.get_watermark_offsets(TopicPartition("drover.dispatch", partition), timeout=HANG_S)
         consumer.assign([TopicPartition("drover.dispatch", partition, low)])
         found, at = [], low
         while at < high:
@@ -250,12 +250,12 @@ def test_weather_and_hour_come_from_the_gateway(office, stand, tmp_path):
         return why["weights"]["surge"], why["seconds_per_metre"]
     numbers = iter(range(1_000))
     # The weather service is away: time of day alone. 15 km/h are 0.24 s a metre.
-    wait_until(lambda: surge() == (1.5, 0.24), 20)
-    gateways[0].wait_for("time of day alone counts", 30)
+    until(lambda: surge() == (1.5, 0.24))
+    gateways[0].wait_for("time of day alone counts")
     time.sleep(2.5)
     assert sum("time of day alone counts" in line for line in gateways[0].lines) == 1, "said once"
     before, stand.trick = len(stand.asked), None
-    wait_until(lambda: any(path == "/v1/forecast" for path in stand.paths()[before:]), 20)
+    until(lambda: any(path == "/v1/forecast" for path in stand.paths()[before:]))
     asked = [query for _, path, query, _ in stand.asked if path == "/v1/forecast"]
     # The middle of the cell that the campus's middle lies in, and nothing nearer.
     assert all(abs(float(asked[-1][key]) - value) <= 0.0501 for key, value in (("latitude", NORTH), ("longitude", EAST)))
@@ -264,7 +264,7 @@ def test_weather_and_hour_come_from_the_gateway(office, stand, tmp_path):
     rain = 1.5 if truth["precipitation_mm_per_h"] >= 4 else 1.2 if truth["precipitation_mm_per_h"] >= 0.1 else 1
     wind = 1.1 if truth["wind_speed_mps"] >= 3 else 1
     expected = min(3, int(int(1500 * rain) * wind) / 1000)
-    wait_until(lambda: surge()[0] == pytest.approx(expected, abs=0.0011), 30)
+    until(lambda: surge()[0] == pytest.approx(expected, abs=0.0011))
     time.sleep(2.5)
     said = [record for record, _ in whole_partition(office, campus.name) if record["kind"] == "surge"]
     weather = json.loads(said[-1]["weather"])
@@ -299,7 +299,7 @@ def test_a_day_is_reported_and_tried_again(office, tmp_path):
         if state == "queued":
             campus.say("cancel", request=request)
     assert "queued" not in {state for state, _ in campus.rides().values()}
-    wait_until(lambda: office.query("SELECT count(*) FROM drover.outbox") == [(0,)], 30)
+    until(lambda: office.query("SELECT count(*) FROM drover.outbox") == [(0,)])
     rides = office.query("SELECT state, extract(epoch FROM pickup_at - requested_at)::float8, extract(epoch FROM dropoff_at - pickup_at)::float8 FROM drover.ride WHERE campus = %s", campus.name)
     waits = sorted(wait for state, wait, _ in rides if state in ("done", "on_board"))
     riding = [seconds for state, _, seconds in rides if state == "done"]
@@ -366,7 +366,7 @@ def test_all_of_it_is_built_again_from_the_log(office):
         campus.pickup(request, 0, 0, 500, 0)
         campus.say("override" if request == "b" else "cancel", request=request)
     office.settle()
-    wait_until(lambda: office.query("SELECT count(*) FROM drover.outbox") == [(0,)], 30)
+    until(lambda: office.query("SELECT count(*) FROM drover.outbox") == [(0,)])
     office.settle()
     run = office.world.drover.run("replay", "--into", "again", env=office.env)
     assert run.code == 0, run.err

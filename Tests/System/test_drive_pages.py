@@ -11,10 +11,9 @@ from datetime import datetime, timezone
 import openpyxl
 import pytest
 from certificates import self_signed
+from harness import looked_at, until
 from people import enter, PASSWORD, Visitor
 from test_accounts import Site
-from test_gateway import wait_until
-from test_pages import looked_at
 from world import connect, producer
 
 NIGHT_MS = int(datetime(2026, 10, 24, 22, tzinfo=timezone.utc).timestamp() * 1000)
@@ -285,7 +284,7 @@ def test_drives_of_one_route_before_and_after_a_change(fleet, page, screenshots)
     fleet.push(*commute(6, north_of=0.05))
     fleet.world.tick()
     fleet.world.work_off(fleet.env)
-    wait_until(lambda: fleet.rows("SELECT count(*) FROM drover.trip_now WHERE vehicle = 'chip' AND NOT is_open") == [(7,)], 30, fleet.worker)
+    until(lambda: fleet.rows("SELECT count(*) FROM drover.trip_now WHERE vehicle = 'chip' AND NOT is_open") == [(7,)], fleet.worker)
     fleet.enter(page, to="/trips")
     page.get_by_role("link", name="compare drives of one route").click()
     page.get_by_label("Car").select_option("chip")
@@ -333,7 +332,7 @@ def test_a_drive_while_it_lasts(fleet, page, screenshots):
         fleet.push(reading)
     for second in range(60):
         drive(second, 50)
-    wait_until(lambda: fleet.rows("SELECT 1 FROM drover.trip_now WHERE vehicle = 'golf'") or drive(len(sent), 50), 60, fleet.worker)
+    until(lambda: fleet.rows("SELECT 1 FROM drover.trip_now WHERE vehicle = 'golf'") or drive(len(sent), 50), fleet.worker)
     page.set_viewport_size({"width": 390, "height": 900})
     fleet.enter(page, "anna")
     page.goto(fleet.address)
@@ -343,12 +342,12 @@ def test_a_drive_while_it_lasts(fleet, page, screenshots):
     def value(name):
         return page.locator("#values li", has=page.get_by_text(name, exact=True)).locator("b").inner_text()
 
-    def until(text):
-        page.wait_for_function("(text) => document.getElementById('values').innerText.includes(text)", arg=text, timeout=90_000)
+    def await_value(text):
+        page.wait_for_function("(text) => document.getElementById('values').innerText.includes(text)", arg=text)
     drive(len(sent), 61)
-    until("61 km/h")
+    await_value("61 km/h")
     drive(len(sent), 62)
-    until("62 km/h")
+    await_value("62 km/h")
     km = sum((a["speed_kmh"] + b["speed_kmh"]) / 2 * (b["ts"] - a["ts"]) / 3.6e6 for a, b in zip(sent, sent[1:]))
     litres = sum(10 * (b["ts"] - a["ts"]) / 1000 for a, b in zip(sent, sent[1:])) / 14.7 / 745
     shown = dict(item.split("\n") for item in page.locator("#values li").all_inner_texts())
@@ -363,23 +362,23 @@ def test_a_drive_while_it_lasts(fleet, page, screenshots):
     looked_at(page, screenshots, "live")
     # Too fast: it is said at once, without a reload.
     drive(len(sent), 95)
-    page.wait_for_function("() => document.getElementById('drive-alerts').innerText.includes('Speed')", timeout=90_000)
+    page.wait_for_function("() => document.getElementById('drive-alerts').innerText.includes('Speed')")
     assert "above 90 km/h" in page.locator("#drive-alerts").inner_text()
     # Marks are records: tag, and the end.
     page.get_by_text("This trip: tag or discard it").click()
     page.get_by_label("Tag, empty takes it away").fill("to <work>")
     page.get_by_role("button", name="Tag", exact=True).click()
     page.wait_for_url("**?said=tag")
-    page.wait_for_function("() => document.getElementById('state').innerText.includes('to <work>')", timeout=90_000)
+    page.wait_for_function("() => document.getElementById('state').innerText.includes('to <work>')")
     page.get_by_role("button", name="End the trip").click()
     page.wait_for_url("**?said=stop")
-    wait_until(lambda: fleet.rows("SELECT is_start, marked_by FROM drover.trip_mark WHERE vehicle = 'golf'") == [(False, "anna")], 30, fleet.worker)
+    until(lambda: fleet.rows("SELECT is_start, marked_by FROM drover.trip_mark WHERE vehicle = 'golf'") == [(False, "anna")], fleet.worker)
     assert fleet.rows("SELECT tag FROM drover.trip_now WHERE vehicle = 'golf' AND tag IS NOT NULL") == [("to <work>",)]
     # A form that is sent twice says it once; others may not say anything of her car.
     anna, manager = fleet.entered("anna"), fleet.entered("manager")
     form = {"form": anna.mark(), "id": "a-twice", "do": "start", "ts": str(int(time.time() * 1000)), "trip": ""}
     assert [anna.post("/cars/golf/trip", **form).status for _ in range(2)] == [303, 303]
-    wait_until(lambda: len(fleet.rows("SELECT 1 FROM drover.trip_mark WHERE vehicle = 'golf' AND is_start")) == 1, 30, fleet.worker)
+    until(lambda: len(fleet.rows("SELECT 1 FROM drover.trip_mark WHERE vehicle = 'golf' AND is_start")) == 1, fleet.worker)
     fleet.world.work_off(fleet.env)
     assert len(fleet.rows("SELECT 1 FROM drover.trip_mark WHERE vehicle = 'golf' AND is_start")) == 1
     # Over time it is drawn with its driver's limit.
@@ -398,14 +397,14 @@ def test_a_cars_health_is_asked_for_and_shown(fleet, page, screenshots):
     assert "No scan has read its codes yet." in page.locator("main").inner_text()
     before = fleet.rows("SELECT count(*) FROM drover.health_scan WHERE vehicle = 'golf'")
     page.get_by_role("button", name="Scan now").click()
-    page.wait_for_function("() => document.getElementById('waiting').innerText.includes('A scan was asked for')", timeout=90_000)
-    wait_until(lambda: fleet.rows("SELECT count(*) FROM drover.health_scan WHERE vehicle = 'golf'") != before, 30, fleet.worker)
+    page.wait_for_function("() => document.getElementById('waiting').innerText.includes('A scan was asked for')")
+    until(lambda: fleet.rows("SELECT count(*) FROM drover.health_scan WHERE vehicle = 'golf'") != before, fleet.worker)
     [(request,)] = fleet.rows("SELECT scan_id FROM drover.health_scan WHERE vehicle = 'golf' AND scanned_at IS NULL")
     # The gateway's answer.
     answer = {"schema": 1, "kind": "scan", "id": "scan-1", "vehicle": "golf", "ts": int(time.time() * 1000), "by": "gateway", "request": request, "done": True, "text": "3 trouble codes",
               "stored": ["P0133", "P1130"], "pending": ["U0100"], "permanent": [], "lamp": True}
     fleet.push(answer)
-    page.wait_for_function("() => document.getElementById('found').innerText.includes('P0133')", timeout=90_000)
+    page.wait_for_function("() => document.getElementById('found').innerText.includes('P0133')")
     rows = {cells[0]: cells for cells in (row.locator("td").all_inner_texts() for row in page.get_by_role("region", name="Trouble codes").locator("tbody tr").all())}
     assert rows["P0133"][1:4:2] == ["stored", "powertrain"] and "O2 Sensor" in rows["P0133"][2].replace("Oxygen", "O2") and rows["P0133"][5] == "generic"
     assert rows["P1130"][5] == "the maker's" and (rows["U0100"][1], rows["U0100"][3]) == ("pending", "network")
@@ -415,6 +414,6 @@ def test_a_cars_health_is_asked_for_and_shown(fleet, page, screenshots):
     again = {**answer, "id": "scan-2", "ts": answer["ts"] + 1000, "text": "no trouble codes", "stored": [], "pending": [], "lamp": False}
     del again["request"]
     fleet.push(again)
-    page.wait_for_function("() => document.getElementById('found').innerText.includes('No trouble codes')", timeout=90_000)
+    page.wait_for_function("() => document.getElementById('found').innerText.includes('No trouble codes')")
     assert page.get_by_role("region", name="Scans").locator("tbody tr").count() == 2
     assert fleet.entered("anna").get("/cars/chip/scan").status == 404

@@ -10,8 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from harness import Drover
-from test_gateway import wait_until
+from harness import Drover, until
 from test_uploads import HOUR, LINES, Desk, Phone, now
 from world import connect, producer
 
@@ -25,7 +24,7 @@ def shared_desk(program):
     folder.chmod(0o711)
     drover = Drover(program)
     desk = Desk(drover, drover.servers(folder / "data"), folder)
-    desk.work("drivers").wait_for("partitions assigned", 30)
+    desk.work("drivers").wait_for("partitions assigned")
     yield desk
     drover.close()
     shutil.rmtree(folder, ignore_errors=True)
@@ -100,7 +99,7 @@ def test_settings_are_typed_put_and_read(desk):
     assert app.get("/v1/settings", If_None_Match=answer.headers["ETag"]).status == 304
     put = app.ask("PUT", "/v1/settings", json.dumps({"speed_limit_kmh": 120, "alerts": False}), Content_Type="application/json")
     assert put.status == 200 and put.json["settings"]["speed_limit_kmh"] == 120 and put.json["settings"]["units"] == "us"
-    wait_until(lambda: app.get("/v1/settings").json["settings"] == put.json["settings"], 30)
+    until(lambda: app.get("/v1/settings").json["settings"] == put.json["settings"])
     packed = gzip.compress(b'{"units":"metric"}')
     assert app.ask("PUT", "/v1/settings", packed, Content_Type="application/json", Content_Encoding="gzip").json["settings"]["units"] == "metric"
 
@@ -301,7 +300,7 @@ def test_in_order_shuffled_doubled_or_late_the_alerts_are_those_of_the_readings(
         assert len(wanted) > 10 and {row[0] for row in wanted} >= {"Speed", "Low Voltage", "High Voltage"}
         def told():
             return milliseconds(alerts(desk, car, "parameter, since_at, opened_at, resolved_at"))
-        wait_until(lambda: len(told()) == len(wanted), 15)
+        until(lambda: len(told()) == len(wanted))
         assert told() == wanted, f"seed {seed}"
         values = {round(at.timestamp() * 1000): value for at, value in query(
             desk, "SELECT opened_at, opening_value FROM drover.alert WHERE vehicle = %s AND parameter = 'Speed' AND state <> 'withdrawn'", car)}
@@ -318,7 +317,7 @@ def test_a_worker_that_is_killed_tells_the_same(desk):
     env = desk.world.database()
     for n in range(4):
         worker = desk.world.worker(env, "killed")
-        worker.wait_for("partitions assigned", 30)
+        worker.wait_for("partitions assigned")
         time.sleep(0.4 + 0.3 * n)
         worker.process.kill()
         worker.process.wait()
@@ -333,8 +332,8 @@ def test_a_worker_that_is_killed_tells_the_same(desk):
                 "SELECT parameter, since_at, opened_at, resolved_at FROM drover.alert WHERE vehicle = %s AND state <> 'withdrawn' ORDER BY opened_at, parameter",
                 [car]).fetchall())
     wanted = naive(readings, STANDARD)
-    wait_until(lambda: told(env) == wanted, 20, worker)
-    wait_until(lambda: told(desk.env) == wanted, 20)
+    until(lambda: told(env) == wanted, worker)
+    until(lambda: told(desk.env) == wanted)
     with connect(env) as connection:
         opened = connection.execute("SELECT record_id, count(*) FROM drover.alert_event WHERE record LIKE %s GROUP BY 1", [f'%"vehicle":"{car}"%']).fetchall()
     assert opened and all(count == 1 for _, count in opened), "an event was told twice"
@@ -348,16 +347,16 @@ def test_whose_limits_count(desk):
     # The owner's limits; then those of who uploaded, which correct what was told.
     push(desk, drive(car, start, range(120), speed_kmh=60, coolant_c=120))
     desk.world.work_off(desk.env)
-    wait_until(lambda: [row[0] for row in alerts(desk, columns="parameter")] == ["Engine Coolant Temperature"], 30)
+    until(lambda: [row[0] for row in alerts(desk, columns="parameter")] == ["Engine Coolant Temperature"])
     push(desk, [{"schema": 1, "kind": "driving", "id": f"d-{car}", "vehicle": car, "ts": start + 60_000, "from_ts": start, "by": strict}])
     desk.world.work_off(desk.env)
     # Settings count from their own time on: before it the strict account has the standard.
-    wait_until(lambda: alerts(desk, columns="parameter, account") == [("Engine Coolant Temperature", strict)], 30)
+    until(lambda: alerts(desk, columns="parameter, account") == [("Engine Coolant Temperature", strict)])
     # After the settings were made.
     live = now()
     push(desk, [{"schema": 1, "kind": "driving", "id": f"d2-{car}", "vehicle": car, "ts": live + 60_000, "from_ts": live, "by": strict}])
     push(desk, drive(car, live, range(5), speed_kmh=60, coolant_c=120))
-    wait_until(lambda: ("Speed", 50.0, strict) in alerts(desk, columns="parameter, threshold, account"), 30)
+    until(lambda: ("Speed", 50.0, strict) in alerts(desk, columns="parameter, threshold, account"))
     assert len([row for row in alerts(desk, columns="parameter, account, opened_at") if row[2].timestamp() * 1000 >= live and row[0] != "Speed"]) == 0
     # Nobody's car is judged by nobody.
     free = next(CARS)
@@ -377,12 +376,12 @@ def test_new_trouble_codes_open_and_end_with_scans(desk):
         return [(name, round(opened.timestamp() * 1000) - start, resolved and round(resolved.timestamp() * 1000) - start)
                 for name, opened, resolved in alerts(desk, columns="parameter, opened_at, resolved_at")]
     push(desk, [scan(1, "P0133", "U0100")])
-    wait_until(lambda: told() == [("Trouble Code P0133", 60_000, None), ("Trouble Code U0100", 60_000, None)], 30)
+    until(lambda: told() == [("Trouble Code P0133", 60_000, None), ("Trouble Code U0100", 60_000, None)])
     push(desk, [scan(3, "U0100"), scan(4, done=False), scan(1, "P0133", "U0100")])
-    wait_until(lambda: told() == [("Trouble Code P0133", 60_000, 180_000), ("Trouble Code U0100", 60_000, None)], 30)
+    until(lambda: told() == [("Trouble Code P0133", 60_000, 180_000), ("Trouble Code U0100", 60_000, None)])
     # Late: it was there before.
     push(desk, [scan(0, "U0100")])
-    wait_until(lambda: told() == [("Trouble Code U0100", 0, None), ("Trouble Code P0133", 60_000, 180_000)], 30)
+    until(lambda: told() == [("Trouble Code U0100", 0, None), ("Trouble Code P0133", 60_000, 180_000)])
 
 
 def test_a_replay_makes_the_same_alerts(desk):
@@ -435,7 +434,7 @@ def test_from_the_push_of_a_reading_to_the_drivers_open_page(desk, capsys):
     app = phone(desk)
     stream = Stream(desk, app)
     assert stream.response.headers["Content-Type"] == "text/event-stream"
-    wait_until(lambda: stream.beats > 0, 30)
+    until(lambda: stream.beats > 0)
     delays = []
     sender = producer(desk.world.brokers, **{"linger.ms": 0})
     for n in range(10):
@@ -476,15 +475,15 @@ def test_who_comes_back_misses_nothing_and_gets_nothing_twice(desk):
     assert (listed["account"], listed["alerts"]) == (desk.account, [])
     trip(0)
     first = Stream(desk, app, listed["last_event"])
-    wait_until(lambda: len(first.events) >= 2, 30)
+    until(lambda: len(first.events) >= 2)
     assert [event[2]["transition"] for event in first.events] == ["opened", "resolved"]
     first.close()
     trip(1)
     trip(2)
     second = Stream(desk, app, first.events[0][1])
-    wait_until(lambda: len(second.events) >= 5, 30)
+    until(lambda: len(second.events) >= 5)
     trip(3)
-    wait_until(lambda: len(second.events) >= 7, 30)
+    until(lambda: len(second.events) >= 7)
     ids = [event[1] for event in second.events]
     assert ids == sorted(set(ids)) and ids[0] == first.events[1][1] and len(ids) == 7
     assert stranger.events == []
@@ -514,8 +513,8 @@ def test_streams_are_bounded_beat_and_end_with_the_server(desk):
             if stream.response.status == 200:
                 streams.append(stream)
             return stream.response.status == 200
-        wait_until(again, 40)
-        wait_until(lambda: streams[1].beats >= 2, 60)
+        until(again)
+        until(lambda: streams[1].beats >= 2)
         server.stop()
         assert all(stream.ended.wait(30) for stream in streams[1:])
     finally:
@@ -547,15 +546,15 @@ def test_the_latest_values_are_at_hand_while_driving(desk, capsys):
     push(desk, readings(range(80)))
     desk.world.work_off(desk.env)
     # Nobody has looked yet: what is stored is known, or nothing where all of it lies in one minute.
-    wait_until(lambda: app.get(f"/v1/cars/{desk.car}/now").status == 200 or push(desk, readings([79])), 30)
+    until(lambda: app.get(f"/v1/cars/{desk.car}/now").status == 200 or push(desk, readings([79])))
     first = live(app, desk.car)
     assert first["driving"] and first["units"] == "us"
-    wait_until(lambda: push(desk, readings([80])) or live(app, desk.car)["driving_time_s"] == 80, 30)
+    until(lambda: push(desk, readings([80])) or live(app, desk.car)["driving_time_s"] == 80)
     delays = []
     for count in range(82, 92):
         push(desk, readings([count - 1]))
         began = time.monotonic()
-        wait_until(lambda: live(app, desk.car)["driving_time_s"] == count - 1, 30)
+        until(lambda: live(app, desk.car)["driving_time_s"] == count - 1)
         delays.append(time.monotonic() - began)
     values = live(app, desk.car)
     miles, gallons = expected(91)
@@ -570,7 +569,7 @@ def test_the_latest_values_are_at_hand_while_driving(desk, capsys):
     assert values["read"]["coolant_c"] < values["read"]["speed_kmh"] == values["as_of"], "it was read ninety seconds ago"
     assert (values["sharp_accelerations"], values["sharp_brakings"], values["holes"]) == (0, 0, 0)
     push(desk, drive(desk.car, start, [91], speed_kmh=speed(91), coolant_c=88.5, voltage_v=13.9))
-    wait_until(lambda: live(app, desk.car)["coolant_f"] != 194, 30)
+    until(lambda: live(app, desk.car)["coolant_f"] != 194)
     values = live(app, desk.car)
     assert (values["coolant_f"], values["voltage_v"]) == (191.3, 13.9)
     assert values["read"]["coolant_c"] == values["as_of"]
@@ -579,7 +578,7 @@ def test_the_latest_values_are_at_hand_while_driving(desk, capsys):
     assert other.get(f"/v1/cars/{desk.car}/now").problem == (404, "not-found")
     assert phone(desk, None, "upload").get(f"/v1/cars/{desk.car}/now").problem == (403, "scope-missing")
     assert app.ask("PUT", "/v1/settings", json.dumps({"units": "metric"}), Content_Type="application/json").status == 200
-    wait_until(lambda: live(app, desk.car)["units"] == "metric", 30)
+    until(lambda: live(app, desk.car)["units"] == "metric")
     values = live(app, desk.car)
     assert (values["coolant_c"], values["speed_kmh"]) == (88.5, speed(91))
     assert values["distance_km"] == pytest.approx(expected(92)[0] * 1.609344, abs=0.001)
@@ -607,7 +606,7 @@ def test_cars_that_nobody_looks_at_cost_nothing(desk):
     def shown():
         push(desk, drive(desk.car, now(), [0], speed_kmh=50))
         return query(desk, "SELECT FROM drover.live_trip WHERE vehicle = %s", desk.car)
-    wait_until(shown, 30)
+    until(shown)
     # Half a minute later, in short: what was known is still shown, and forgotten when somebody asks for another car.
     query(desk, "UPDATE drover.watched SET until_at = now() - interval '1 second' WHERE vehicle = %s RETURNING 1", desk.car)
     assert live(app, desk.car)["driving"]

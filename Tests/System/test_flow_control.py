@@ -6,6 +6,7 @@ import time
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
+from harness import HANG_S
 from test_relay import broker_of, free_port, start_broker
 
 READINGS = 400_000
@@ -29,7 +30,7 @@ def broker(drover, data, tmp_path):
 def on_topic(broker):
     consumer = Consumer({"bootstrap.servers": broker.address, "group.id": "look"})
     try:
-        return sum(consumer.get_watermark_offsets(TopicPartition("drover.cars", p), timeout=30)[1] for p in range(8))
+        return sum(consumer.get_watermark_offsets(TopicPartition("drover.cars", p), timeout=HANG_S)[1] for p in range(8))
     except Exception:
         return 0  # The topic is not there yet.
     finally:

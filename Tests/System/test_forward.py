@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from certificates import self_signed
 from collectors import KEY, Collector
-from test_gateway import wait_until
+from harness import until
 from test_survey_weather import middle
 from world import a_world, connect, producer
 
@@ -121,7 +121,7 @@ def test_only_accounts_that_want_it_and_each_version_once(desk):
     desk.push((desk.survey(2, comments="was a moth"), 0), account="review")
     desk.push((desk.survey(4, comments="was a moth"), 0), account="anna")  # Who handed it in has not switched it on.
     wanted = [f"{desk.site()}:s2:0", f"{desk.site(1)}:s3:0", f"{desk.site()}:s2:1"]
-    wait_until(lambda: len(desk.collector.ids()) >= 3, 20)
+    until(lambda: len(desk.collector.ids()) >= 3)
     time.sleep(2)
     assert sorted(desk.collector.ids()) == sorted(wanted)
     assert desk.states() == dict.fromkeys(wanted, "sent")
@@ -142,7 +142,7 @@ def test_what_is_sent_holds_no_people_no_formulas_and_what_was_seen(desk):
                                  {"species": "Acraea anemosa", "count": 0, "uncertainty_m": 30}])
     desk.push(one, desk.survey(2, sightings=[]))
     desk.notify()
-    wait_until(lambda: len(desk.collector.ids()) == 2, 20)
+    until(lambda: len(desk.collector.ids()) == 2)
     by_id = {request.id: request.rows() for request in desk.collector.taken}
     first, second = by_id[f"{desk.site()}:s1:0"]
     assert first == {
@@ -168,7 +168,7 @@ def test_a_site_where_a_sensitive_species_was_seen_is_blurred(desk, tmp_path):
     told = {"site_name": "the well", "comments": "behind the well", "route": "to the well", "sightings": [{"species": "danaus  CHRYSIPPUS", "count": 2, "habitat": "well", "comments": "at the well", "uncertainty_m": 20_000}]}
     desk.push(desk.survey(1), desk.survey(2, **told), desk.survey(3, site=1, **told))
     desk.notify()
-    wait_until(lambda: len(desk.collector.ids()) == 3, 20)
+    until(lambda: len(desk.collector.ids()) == 3)
     [hidden], [open] = [next(request.rows() for request in desk.collector.taken if request.id == id) for id in (f"{desk.site()}:s2:0", f"{desk.site(1)}:s3:0")]
     place = middle((-3.37812, 39.98765))
     assert (float(hidden["Latitude"]), float(hidden["Longitude"])) == pytest.approx(place, abs=1e-9)
@@ -186,14 +186,14 @@ def test_a_refusal_is_listed_with_the_collectors_words_and_tried_again_when_aske
     desk.push(desk.survey(1), desk.survey(2), (desk.survey(1, comments="2"), 0))
     desk.notify()
     # The correction of what was refused goes out all the same.
-    wait_until(lambda: desk.states() == {bad: "refused", f"{desk.site()}:s2:0": "sent", f"{desk.site()}:s1:1": "sent"}, 20)
+    until(lambda: desk.states() == {bad: "refused", f"{desk.site()}:s2:0": "sent", f"{desk.site()}:s1:1": "sent"})
     [row] = desk.listed("--state", "refused")
     assert row["survey"] == "s1" and str(row["status"]) == "422" and row["answer"].startswith("Species \u00e4 unknown [31m xxx") and len(row["answer"].encode()) <= 500
     time.sleep(2)
     assert [request.id for request in desk.collector.requests].count(bad) == 1
     desk.collector.trick = None
     assert "1 version of surveys" in desk.drover("sightings", "forwards", "retry")
-    wait_until(lambda: desk.states()[bad] == "sent", 20)
+    until(lambda: desk.states()[bad] == "sent")
     assert desk.listed("--state", "refused") == [] and len(desk.listed("--site", desk.site(), "--survey", "s1")) == 2
     assert KEY not in json.dumps(desk.listed())
     desk.drover("sightings", "forwards", "--state", "lost", code=2)
@@ -208,12 +208,12 @@ def test_a_collector_that_wants_to_be_left_alone_is_by_all_relays(desk):
     desk.push(*[desk.survey(number) for number in range(1, 6)])
     for _ in range(2):
         desk.notify()
-    wait_until(lambda: desk.collector.requests, 20)
+    until(lambda: desk.collector.requests)
     time.sleep(2)
     # Both may have asked at the same moment.
     assert len(desk.collector.requests) <= 2
     desk.collector.trick = None
-    wait_until(lambda: set(desk.states().values()) == {"sent"}, 30)
+    until(lambda: set(desk.states().values()) == {"sent"})
     assert sorted(desk.collector.ids()) == sorted(f"{desk.site()}:s{number}:0" for number in range(1, 6))
     assert min(request.at for request in desk.collector.taken) - desk.collector.requests[0].at >= 2.9
 
@@ -230,7 +230,7 @@ def test_an_answer_that_says_nothing_of_the_survey_puts_it_off_and_versions_keep
     desk.switch("anna")
     desk.push(desk.survey(1), (desk.survey(1, comments="2"), 0), (desk.survey(1, comments="3"), 1))
     desk.notify()
-    wait_until(lambda: set(desk.states().values()) == {"sent"}, 40)
+    until(lambda: set(desk.states().values()) == {"sent"})
     assert desk.collector.ids() == [f"{desk.site()}:s1:{version}" for version in range(3)]
     assert tries[:3] == [f"{desk.site()}:s1:0"] * 3
     assert [rows[0]["Comments"] for rows in (request.rows() for request in desk.collector.taken)] == [""] * 3
@@ -243,7 +243,7 @@ def test_a_collector_that_is_away_or_shows_another_certificate_gets_all_later(de
     desk.switch("anna")
     desk.push(*[desk.survey(number) for number in range(1, 9)])
     relay = desk.notify()
-    wait_until(lambda: desk.query("SELECT sum(tries) FROM drover.forward")[0][0] > 1, 30)
+    until(lambda: desk.query("SELECT sum(tries) FROM drover.forward")[0][0] > 1)
     assert set(desk.states().values()) == {"waiting"}
     # Somebody else at its address.
     before, other = desk.collector, Collector(self_signed(tmp_path, "other"), port)
@@ -252,7 +252,7 @@ def test_a_collector_that_is_away_or_shows_another_certificate_gets_all_later(de
     other.close()
     desk.collector = Collector(desk.certificate, port)
     desk.drover("sightings", "forwards", "retry")
-    wait_until(lambda: set(desk.states().values()) == {"sent"}, 60)
+    until(lambda: set(desk.states().values()) == {"sent"})
     assert sorted(desk.collector.ids()) == sorted(f"{desk.site()}:s{number}:0" for number in range(1, 9)) and before.requests == []
     assert relay.output().count("surveys cannot be passed on") == 1
 
@@ -266,11 +266,11 @@ def test_switching_it_off_stops_what_is_not_sent_and_other_collectors_get_nothin
     desk.push(desk.survey(5, forward_to="bamona"), account="ben")
     desk.notify()
     at = desk.site()
-    wait_until(lambda: "waiting" not in desk.states().values(), 20)
+    until(lambda: "waiting" not in desk.states().values())
     assert desk.states() == {f"{at}:s1:0": "stopped", f"{at}:s2:0": "stopped", f"{at}:s3:0": "stopped", f"{at}:s5:0": "sent"}
     desk.switch("anna")
     desk.drover("sightings", "forwards", "retry", "--site", at)
-    wait_until(lambda: "waiting" not in desk.states().values(), 20)
+    until(lambda: "waiting" not in desk.states().values())
     assert desk.states() == {f"{at}:s1:0": "sent", f"{at}:s2:0": "sent", f"{at}:s3:0": "stopped", f"{at}:s5:0": "sent"}
     assert sorted(desk.collector.ids()) == [f"{at}:s1:0", f"{at}:s2:0", f"{at}:s5:0"]
 
@@ -309,7 +309,7 @@ def test_a_replay_passes_nothing_on(desk):
     desk.switch("anna")
     desk.push(desk.survey(1), (desk.survey(1, comments="2"), 0))
     desk.notify()
-    wait_until(lambda: len(desk.collector.ids()) == 2, 20)
+    until(lambda: len(desk.collector.ids()) == 2)
     desk.drover("replay", "--into", "again")
     desk.drover("verify", "again")
     time.sleep(2)

@@ -11,8 +11,7 @@ import psycopg
 import pytest
 from brokers import Noida, free_port
 from cluster import Cluster
-from harness import ROOT
-from test_gateway import wait_until
+from harness import ROOT, until
 
 PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
 ROLES = {"work": "torture", "notify": "relays", "gateway": "pollers", "serve": "readers"}
@@ -39,7 +38,7 @@ class Probed:
 
     def until(self, path, status, seconds=60):
         """The checks of the first answer with this status."""
-        return wait_until(lambda: (answer := self.ask(path))[0] == status and answer[1]["checks"], seconds, self.running)
+        return until(lambda: (answer := self.ask(path))[0] == status and answer[1]["checks"], self.running)
 
     def ill(self, path="/readyz"):
         """What is needed and not well, when the answer is no."""
@@ -102,14 +101,14 @@ def test_a_worker_tells_the_truth_from_its_start_to_its_end(site):
     assert live["status"] == "live" and {"poll", "lane-0", "commit-0"} <= set(live["checks"])
 
     site.cluster.stop()
-    wait_until(lambda: "database" in worker.ill(), 60, worker.running)
+    until(lambda: "database" in worker.ill(), worker.running)
     # To start again would not bring the database back.
     assert worker.ask("/livez")[0] == 200
     site.cluster.start()
     worker.until("/readyz", 200)
 
     site.broker.stop()
-    wait_until(lambda: "broker" in worker.ill(), 60, worker.running)
+    until(lambda: "broker" in worker.ill(), worker.running)
     assert worker.ask("/livez")[0] == 200
     assert site.broker.start()
     worker.until("/readyz", 200)
@@ -128,10 +127,10 @@ def test_a_commit_that_hangs_is_not_ready_and_a_stop_that_waits_for_it_says_so(s
         blocker.execute("LOCK TABLE drover.partition_progress IN ACCESS EXCLUSIVE MODE")
         run = site.drover.run("import", "machines", fixtures / "machines" / "readings.jsonl", env=site.env)
         assert run.code == 0, run.err
-        wait_until(lambda: any("waits for a server" in why for why in worker.ill().values()), 60, worker.running)
+        until(lambda: any("waits for a server" in why for why in worker.ill().values()), worker.running)
         assert worker.ask("/livez")[0] == 200
         worker.running.signal(signal.SIGTERM)
-        wait_until(lambda: worker.ill() == {"process": "is stopping"}, 30, worker.running)
+        until(lambda: worker.ill() == {"process": "is stopping"}, worker.running)
     assert worker.running.wait() == 0
 
 
@@ -170,7 +169,7 @@ def test_every_role_says_what_it_needs(site, role):
     # The tables are of an older program.
     with psycopg.connect(site.owner, autocommit=True) as connection:
         [row] = connection.execute("DELETE FROM drover.migration WHERE number = (SELECT max(number) FROM drover.migration) RETURNING *").fetchall()
-        wait_until(lambda: "drover migrate" in process.ill().get("database", ""), 30, process.running)
+        until(lambda: "drover migrate" in process.ill().get("database", ""), process.running)
         run = health("--ready")
         assert run.code == 1 and "drover migrate" in run.out and health().code == 0
         connection.execute(f"INSERT INTO drover.migration VALUES ({', '.join(['%s'] * len(row))})", row)
@@ -179,11 +178,11 @@ def test_every_role_says_what_it_needs(site, role):
     site.broker.stop()
     if role in ("serve", "gateway"):
         # It does its work without.
-        wait_until(lambda: not process.ask("/readyz")[1]["checks"]["broker"]["ok"], 60, process.running)
+        until(lambda: not process.ask("/readyz")[1]["checks"]["broker"]["ok"], process.running)
         status, answer = process.ask("/readyz")
         assert (status, answer["status"], answer["checks"]["broker"]["needed"]) == (200, "ready", False)
     else:
-        wait_until(lambda: "broker" in process.ill(), 60, process.running)
+        until(lambda: "broker" in process.ill(), process.running)
     assert process.ask("/livez")[0] == 200
 
 
@@ -198,14 +197,14 @@ def test_every_login_that_a_role_uses_is_looked_at(site, role, keys):
         assert process.until("/readyz", 200)["logins"]["why"] == ", ".join(keys)
         for key, login in logins.items():
             connection.execute(f"REVOKE {keys[key]} FROM {login}")
-            wait_until(lambda: process.ill() == {"logins": f"{key}: its login is not in {keys[key]}"}, 30, process.running)
+            until(lambda: process.ill() == {"logins": f"{key}: its login is not in {keys[key]}"}, process.running)
             connection.execute(f"GRANT {keys[key]} TO {login}")
             process.until("/readyz", 200)
         # A session that is open says nothing of the next one.
         connection.execute("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = ANY(%s)", [list(logins.values())])
         for login in logins.values():
             connection.execute(f"ALTER ROLE {login} NOLOGIN")
-        wait_until(lambda: all(key in process.ill().get("logins", "") for key in keys), 30, process.running)
+        until(lambda: all(key in process.ill().get("logins", "") for key in keys), process.running)
         assert not any(login in json.dumps(process.ask("/readyz")[1]) for login in logins.values())
 
 
@@ -225,9 +224,9 @@ def test_a_probe_opens_no_session_and_tells_no_secret(site):
         assert connection.execute(sessions).fetchone()[0] == before and len(before) == 1
     secret = "not-to-be-told"
     away = site.start("notify", env={"DROVER_POSTGRES_URL": "x"}, **{"postgres.relay_url": f"host=127.0.0.1 port=1 password={secret} user=hidden"})
-    wait_until(lambda: "Start the server" in away.ill().get("database", ""), 30, away.running)
+    until(lambda: "Start the server" in away.ill().get("database", ""), away.running)
     broken = site.start("notify", **{"postgres.relay_url": f"host=127.0.0.1 passwort={secret}"})
-    wait_until(lambda: "database" in broken.ill(), 30, broken.running)
+    until(lambda: "database" in broken.ill(), broken.running)
     for each in (away, broken):
         text = json.dumps(each.ask("/readyz")[1]) + each.running.output()
         assert secret not in text and "hidden" not in json.dumps(each.ask("/readyz")[1])
@@ -283,5 +282,5 @@ def test_the_lag_is_told_by_topic(site, fixtures):
         blocker.execute("LOCK TABLE drover.partition_progress IN ACCESS EXCLUSIVE MODE")
         assert site.drover.run("import", "machines", fixtures / "machines" / "readings.jsonl", env=site.env).code == 0
         count = len((fixtures / "machines" / "readings.jsonl").read_text().splitlines())
-        wait_until(lambda: figure("drover_worker_lag_records")['{topic="drover.machines"}'] >= count, 60, worker.running)
-    wait_until(lambda: figure("drover_worker_lag_records")['{topic="drover.machines"}'] < count, 60, worker.running)
+        until(lambda: figure("drover_worker_lag_records")['{topic="drover.machines"}'] >= count, worker.running)
+    until(lambda: figure("drover_worker_lag_records")['{topic="drover.machines"}'] < count, worker.running)

@@ -261,7 +261,7 @@ def test_what_is_no_fleet_is_given_up_with_the_reason(drover, maker, env, page, 
     maker.pages["/Fleet/1"] = page
     # Each time it is the same; a real service may do better the second time.
     running = drover.start("gateway", "pull-iso", *maker.settings(), env=env)
-    running.wait_for(says, 20)
+    running.wait_for(says)
     assert running.stop() == 0
 
 
@@ -285,7 +285,7 @@ def test_the_secret_comes_from_a_file_as_well(drover, maker, env, tmp_path):
 def test_a_server_whose_certificate_is_not_trusted_gets_neither_secret_nor_request(drover, maker, env, tmp_path):
     other, _ = self_signed(tmp_path, "other")
     running = drover.start("gateway", "pull-iso", *maker.settings(ca_file=other), env=env)
-    running.wait_for("(?i)certificate", 20)
+    running.wait_for("(?i)certificate")
     assert running.stop() == 0
     assert maker.asked == [] and maker.given == 0
 
@@ -293,6 +293,6 @@ def test_a_server_whose_certificate_is_not_trusted_gets_neither_secret_nor_reque
 def test_no_more_requests_an_hour_than_allowed(drover, maker, env):
     maker.pages = {f"/Fleet/{n}": document("Fleet", next=f"/Fleet/{n + 1}") for n in range(1, 5)}
     running = drover.start("gateway", "pull-iso", *maker.settings(requests_per_hour_max=2), env=env)
-    running.wait_for("the requests of this hour are spent", 20)
-    assert running.stop(10) == 0
+    running.wait_for("the requests of this hour are spent")
+    assert running.stop() == 0
     assert maker.asked == ["/Fleet/1", "/Fleet/2"]

@@ -13,8 +13,8 @@ import pytest
 from brokers import DIES_WITH_US, Mock, Noida, answers, free_port, newest_librdkafka
 from certificates import Authority
 from confluent_kafka import Consumer
+from harness import until
 from kafka_gate import BEHIND, Gate
-from test_gateway import wait_until
 from world import connect, dump
 
 PASSWORD, OTHER_PASSWORD = "Zaunkönig, 7 =", "Goldammer 8"
@@ -122,7 +122,7 @@ def test_the_whole_path_over_tls_with_certificates_of_ours(world, gate, roots, c
     def relayed():
         with connect(env) as connection:
             return connection.execute("SELECT count(*) FROM drover.outbox").fetchone()[0] == 0
-    wait_until(relayed, 180)
+    until(relayed)
     assert alerts_on(gate.port) >= len(expected["alert"]) > 0
     assert world.drover.run("status", env=env).out.count("copies of topics") == 1
     assert re.search(r"^broker: ok, \d+ topics, 1 copy of ours$", world.drover.run("check", env=env).out, re.M)
@@ -228,7 +228,7 @@ def test_a_tls_servers_alerts_are_put_into_words(drover, place, roots, certifica
     server = subprocess.Popen(
         [*DIES_WITH_US, "openssl", "s_server", "-accept", f"127.0.0.1:{port}", "-cert", certificate, "-key", key, "-CAfile", roots[0].root,
          "-Verify", "1", "-verify_return_error", "-quiet"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wait_until(lambda: answers(port), 20)
+    until(lambda: answers(port))
 
     class Named:
         pass
@@ -253,7 +253,7 @@ def test_a_worker_waits_for_a_broker_that_is_not_believed_and_goes_on_by_itself(
     world.work_off(env)
     gate.open(certificates["run out"])
     gate.cut()
-    worker.wait_for(r"is not believed: its certificate has run out", 180)
+    worker.wait_for(r"is not believed: its certificate has run out")
     run = world.drover.run("import", "machines", fixtures / "machines" / "readings.jsonl", env=env)
     assert run.code == 1 and "its certificate has run out. Renew it at the broker" in run.err
     gate.open(certificates["broker"])
@@ -300,17 +300,17 @@ def test_certificates_are_renewed_without_a_restart(world, gate, roots, certific
 
     # Half of a renewal is none.
     put(certificates["next client"][:1], mine[:1])
-    worker.wait_for("renewed files cannot be used, those before stay in use", 30)
+    worker.wait_for("renewed files cannot be used, those before stay in use")
     put(certificates["next client"], mine)
     # Consumers and producers, of both processes: idle ones, too, and nobody was hung up on.
     wanted = {(client, None, "second") for client in ("drover-work", "drover-notify", "drover-ticks")}
-    wait_until(lambda: wanted <= set(gate.guests), 180, worker, notify)
-    worker.wait_for("the worker joins again with them", 30)
+    until(lambda: wanted <= set(gate.guests), worker, notify)
+    worker.wait_for("the worker joins again with them")
 
     # Another authority for both sides. The old certificates are refused at once, so that records wait for the new ones.
     gate.open(certificates["broker of theirs"], clients=roots[1].root)
     gate.cut()
-    worker.wait_for("is not believed|hangs up", 180)
+    worker.wait_for("is not believed|hangs up")
     with connect(env) as connection:
         connection.execute(
             "INSERT INTO drover.outbox (topic, key, record_id, record) VALUES ('drover.alerts', 'k', 'renewal-1', %s)",
@@ -318,13 +318,13 @@ def test_certificates_are_renewed_without_a_restart(world, gate, roots, certific
     put([roots[1].root], [root])
     put(certificates["stranger"], mine)
     wanted = {(client, None, "stranger") for client in ("drover-work", "drover-notify", "drover-ticks")}
-    wait_until(lambda: wanted <= set(gate.guests), 180, worker, notify)
+    until(lambda: wanted <= set(gate.guests), worker, notify)
 
     def relayed():
         with connect(env) as connection:
             return connection.execute("SELECT count(*) FROM drover.outbox").fetchone()[0] == 0
 
-    wait_until(relayed, 180)
+    until(relayed)
     hand_in(world, env, fixtures)
     world.work_off(env)
     assert result(env) == expected
@@ -342,12 +342,12 @@ def test_a_password_is_renewed_without_a_restart_and_never_said(world, gate, roo
     world.work_off(env)
     gate.open(certificates["broker"], users={"drover": OTHER_PASSWORD})
     gate.cut()
-    worker.wait_for(r"refuses the login \(Authentication failed: Invalid username or password\)", 180)
+    worker.wait_for(r"refuses the login \(Authentication failed: Invalid username or password\)")
     fresh = path.with_suffix(".new")
     fresh.write_text(OTHER_PASSWORD + "\n")
     fresh.chmod(0o600)
     fresh.rename(path)
-    wait_until(lambda: {"drover-work", "drover-ticks"} <= {client for client, _, _ in gate.guests}, 180)
+    until(lambda: {"drover-work", "drover-ticks"} <= {client for client, _, _ in gate.guests})
     hand_in(world, env, fixtures)
     world.work_off(env)
     assert result(env) == expected

@@ -11,8 +11,7 @@ import yaml
 from brokers import Noida, free_port
 from cluster import Cluster
 from deployed import CONTAINER, Installed, check_command, dotted, setting_of, settings
-from harness import ROOT, Drover
-from test_gateway import wait_until
+from harness import ROOT, Drover, until
 
 FOLDER = ROOT / "Deploy" / "kubernetes"
 KUSTOMIZATION = yaml.safe_load((FOLDER / "kustomization.yaml").read_text())
@@ -191,7 +190,7 @@ def test_probes_are_answered_and_the_figure_for_scaling_is_told(installed, drove
             "DROVER_WEB_HOST": "127.0.0.1", "DROVER_WEB_PORT": "0", "DROVER_GATEWAY_SPOOL_PATH": str(installed.place / "spool.sqlite")})
     for role in ROLES:
         for kind in ("startupProbe", "livenessProbe", "readinessProbe"):
-            wait_until(lambda: probe(role, kind, ports[role]) == 200, 60, running[role])
+            until(lambda: probe(role, kind, ports[role]) == 200, running[role])
     [scaler] = of_kind("HorizontalPodAutoscaler").values()
     [metric] = [each["external"]["metric"]["name"] for each in scaler["spec"]["metrics"]]
     with urllib.request.urlopen(f"http://127.0.0.1:{ports['work']}{PODS['work']['metadata']['annotations']['prometheus.io/path']}", timeout=10) as answer:
@@ -203,9 +202,9 @@ def test_probes_are_answered_and_the_figure_for_scaling_is_told(installed, drove
     assert re.search(rf"^drover_worker_partitions {5 * SETTINGS['kafka']['partitions']}$", figures, re.M)
     installed.cluster.stop()
     for role in ROLES:
-        wait_until(lambda: probe(role, "readinessProbe", ports[role]) == 503, 60, running[role])
+        until(lambda: probe(role, "readinessProbe", ports[role]) == 503, running[role])
         assert probe(role, "livenessProbe", ports[role]) == 200
     installed.cluster.start()
     for role in ROLES:
-        wait_until(lambda: probe(role, "readinessProbe", ports[role]) == 200, 60, running[role])
+        until(lambda: probe(role, "readinessProbe", ports[role]) == 200, running[role])
         assert running[role].stop() == 0

@@ -29,7 +29,7 @@ def test_it_is_left_alone_until_a_person_resets_it(world, filled, state, change,
         # Other partitions may go on: a worker runs.
         stored = connection.execute(f"SELECT * FROM drover.partition_progress WHERE topic = 'drover.cars' AND partition = {BUSIEST}").fetchall()
     worker = world.worker(filled, "filler", **{"ticks.roles": "notify"})
-    worker.wait_for(reason, 40)
+    worker.wait_for(reason)
     shown = world.drover.run("offsets", "show", env=filled).out
     assert shown.count(f"{state}: drover offsets reset") == 1, shown
     dry = world.drover.run("offsets", "reset", "--dry-run", env=filled)

@@ -7,11 +7,10 @@ import threading
 import pytest
 from certificates import self_signed
 from description import check
-from harness import ROOT
+from harness import ROOT, looked_at, until
 from people import enter, PASSWORD, Visitor
 from test_accounts import Site
-from test_gateway import emulate, gateway, wait_until
-from test_pages import looked_at
+from test_gateway import emulate, gateway
 from world import connect, producer
 
 SCENARIO = """interval_s: 1
@@ -44,7 +43,7 @@ class Farm:
         shutil.copytree(ROOT / "Deploy" / "thresholds", self.thresholds)
         self.env["DROVER_ALERTS_THRESHOLDS_DIR"] = str(self.thresholds)
         self.worker = world.worker(self.env, "machine-pages")
-        self.worker.wait_for("partitions assigned", 30)
+        self.worker.wait_for("partitions assigned")
         self.site = Site(world, self.env, certificate, folder)
         self.address = f"http://127.0.0.1:{self.site.port}"
         for account, roles in [("ada", ["farmer"]), ("bea", ["farmer"]), ("deal", ["dealer"]), ("boss", ["fleet_manager"]), ("dev", ["developer"]),
@@ -54,7 +53,7 @@ class Farm:
         [self.box] = emulate(world, folder / "hot.yaml", 1)
         self.serial = self.box["serial"]
         self.gateway = gateway(world, self.env, folder)
-        wait_until(lambda: self.rows("SELECT 1 FROM drover.rule_set"), 30, self.site.server, self.worker)
+        until(lambda: self.rows("SELECT 1 FROM drover.rule_set"), self.site.server, self.worker)
 
     def rows(self, sql, *values):
         with connect(self.env) as connection:
@@ -109,14 +108,14 @@ def test_a_farmers_day(farm, page, screenshots, watch):
     page.get_by_role("button", name="Add the machine").click()
     page.wait_for_url(f"**/vehicles/{farm.serial}?*said=added")
     # It shows as soon as a worker has taken it.
-    page.wait_for_function("() => document.querySelector('h1').innerText === \"Müller's <combine>\"", timeout=90_000)
+    page.wait_for_function("() => document.querySelector('h1').innerText === \"Müller's <combine>\"")
     assert farm.rows("SELECT f.fleet, m.account FROM drover.fleet_vehicle f JOIN drover.fleet_member m USING (fleet) WHERE vehicle = %s", farm.serial) == [("ada", "ada")]
 
     page.get_by_role("button", name="Ask for a download").click()
     page.wait_for_url("**said=asked")
-    page.wait_for_function("() => document.getElementById('downloads').innerText.includes('done')", timeout=90_000)
-    page.wait_for_function("() => document.getElementById('story').innerText.includes('Coolant Temperature\\t97 °C')", timeout=90_000)
-    page.wait_for_function("() => document.getElementById('open-alerts') && document.getElementById('story').innerText.includes('critical')", timeout=90_000)
+    page.wait_for_function("() => document.getElementById('downloads').innerText.includes('done')")
+    page.wait_for_function("() => document.getElementById('story').innerText.includes('Coolant Temperature\\t97 °C')")
+    page.wait_for_function("() => document.getElementById('open-alerts') && document.getElementById('story').innerText.includes('critical')")
     assert "above 85 °C" in page.get_by_role("region", name="Open alerts").inner_text()
     assert page.get_by_alt_text("Picture of the model S690 Combine").evaluate("image => image.naturalWidth") > 0
     looked_at(page, screenshots, "machine")
@@ -128,8 +127,8 @@ def test_a_farmers_day(farm, page, screenshots, watch):
     page.get_by_label("Note, if you like").fill("oil & filters")
     page.get_by_role("button", name="Record the service").click()
     page.wait_for_url("**said=service")
-    page.wait_for_function("() => document.getElementById('story').innerText.includes('Regular service: oil & filters')", timeout=90_000)
-    page.wait_for_function("() => !document.getElementById('open-alerts').nextElementSibling.innerText.includes('Engine Hours')", timeout=90_000)
+    page.wait_for_function("() => document.getElementById('story').innerText.includes('Regular service: oil & filters')")
+    page.wait_for_function("() => !document.getElementById('open-alerts').nextElementSibling.innerText.includes('Engine Hours')")
     [(state,)] = farm.rows("SELECT state FROM drover.alert WHERE vehicle = %s AND parameter = 'Engine Hours'", farm.serial)
     assert state == "resolved"
 
@@ -145,8 +144,8 @@ def test_a_farmers_day(farm, page, screenshots, watch):
     looked_at(page, screenshots, "edit")
     page.get_by_role("button", name="Save").click()
     page.wait_for_url("**said=changed")
-    wait_until(lambda: farm.rows("SELECT name, model, tags, host FROM drover.registration WHERE vehicle = %s", farm.serial)
-               == [("Old Faithful", "S690 Combine", ["north", "big"], "127.0.0.1")], 20, farm.worker)
+    until(lambda: farm.rows("SELECT name, model, tags, host FROM drover.registration WHERE vehicle = %s", farm.serial)
+               == [("Old Faithful", "S690 Combine", ["north", "big"], "127.0.0.1")], farm.worker)
     page.goto(farm.address + "/vehicles?search=faith")
     assert page.locator("#count").inner_text() == "1 vehicle." and "critical" in page.locator("#rows").inner_text()
     looked_at(page, screenshots, "list")
@@ -184,7 +183,7 @@ def test_sent_twice_counts_once(farm):
            "vin": "1b3hb48b67d562726", "fuel": "gasoline", "tank": "51.5", "displacement": "1998", "efficiency": "85", "owner": "ada", "tags": "north"}
     for _ in range(2):
         assert ada.post("/vehicles/new", **new).headers["Location"] == "/vehicles/car-7?kind=car&said=added"
-    wait_until(lambda: farm.rows("SELECT 1 FROM drover.registration WHERE vehicle = 'car-7'") and farm.rows("SELECT 1 FROM drover.service WHERE note = 'Repair'"), 20, farm.worker)
+    until(lambda: farm.rows("SELECT 1 FROM drover.registration WHERE vehicle = 'car-7'") and farm.rows("SELECT 1 FROM drover.service WHERE note = 'Repair'"), farm.worker)
     assert ada.post("/vehicles/new", **new).status == 303
     farm.world.work_off(farm.env)
     assert farm.rows("SELECT count(*) FROM drover.service WHERE note = 'Repair'") == [(1,)]
@@ -196,7 +195,7 @@ def test_sent_twice_counts_once(farm):
     assert 'name="tank" type="text" value="13.6"' in body
     sent = {**fields(body, "/vehicles/car-7/edit"), **{name: new[name] for name in new if name not in ("form", "id", "based_on", "kind", "vehicle", "fleet")}, "tank": "13.6", "name": "Van 7"}
     assert ada.post("/vehicles/car-7/edit", **sent).status == 303
-    wait_until(lambda: farm.rows("SELECT tank_l FROM drover.registration WHERE vehicle = 'car-7' AND name = 'Van 7'") == [(51.5,)], 20, farm.worker)
+    until(lambda: farm.rows("SELECT tank_l FROM drover.registration WHERE vehicle = 'car-7' AND name = 'Van 7'") == [(51.5,)], farm.worker)
     farm.rows("UPDATE drover.account SET units = 'metric' WHERE account = 'ada' RETURNING 1")
 
 
@@ -215,7 +214,7 @@ def test_nobody_takes_or_changes_what_is_anothers(farm):
     car = {**fields(joe.get("/vehicles/new?kind=car").body, "/vehicles/new"), "vehicle": "joes"}
     assert joe.post("/vehicles/new", **{**car, "owner": "ada"}).status == 409
     assert joe.post("/vehicles/new", **car).status == 303
-    wait_until(lambda: farm.rows("SELECT account FROM drover.registration WHERE vehicle = 'joes'") == [("joe",)], 20, farm.worker)
+    until(lambda: farm.rows("SELECT account FROM drover.registration WHERE vehicle = 'joes'") == [("joe",)], farm.worker)
     assert "joes" in joe.get("/vehicles").body and "joes" not in bea.get("/vehicles").body
     # Two who add one at once: one of them gets it.
     ada = farm.visitor("ada")
@@ -237,7 +236,7 @@ def test_two_who_change_a_vehicle_at_once(farm):
     assert ada.post("/vehicles/car-7/edit", **{**first, **rest}).status == 303
     late = ada.post("/vehicles/car-7/edit", **{**second, **rest, "name": "Van B"})
     assert late.status == 409 and "Nothing was saved" in late.body and 'value="Van B"' in late.body
-    wait_until(lambda: farm.rows("SELECT name FROM drover.registration WHERE vehicle = 'car-7'") == [("Van A",)], 20, farm.worker)
+    until(lambda: farm.rows("SELECT name FROM drover.registration WHERE vehicle = 'car-7'") == [("Van A",)], farm.worker)
 
 
 def test_a_dealers_day(farm, page, screenshots):
@@ -254,7 +253,7 @@ def test_a_dealers_day(farm, page, screenshots):
     farm.enter(page, "deal")
     assert page.get_by_role("link", name="Add a machine").count() == 0
     page.get_by_role("link", name="Old Faithful").click()
-    page.wait_for_function("() => document.getElementById('story').innerText.includes('Terminal Serial Number')", timeout=90_000)
+    page.wait_for_function("() => document.getElementById('story').innerText.includes('Terminal Serial Number')")
     assert "its owner did not share what was before" in page.locator("main").inner_text()
     page.get_by_role("link", name="Change it").click()
     assert "owner's to change" in page.locator("main").inner_text() and page.get_by_label("Connection").count() == 0
@@ -263,8 +262,8 @@ def test_a_dealers_day(farm, page, screenshots):
     looked_at(page, screenshots, "tags")
     page.get_by_role("button", name="Save the tags").click()
     page.wait_for_url("**said=changed")
-    wait_until(lambda: farm.rows("SELECT name, tags, host FROM drover.registration WHERE vehicle = %s", farm.serial)
-               == [("Old Faithful", ["north", "big", "warranty"], "127.0.0.1")], 20, farm.worker)
+    until(lambda: farm.rows("SELECT name, tags, host FROM drover.registration WHERE vehicle = %s", farm.serial)
+               == [("Old Faithful", ["north", "big", "warranty"], "127.0.0.1")], farm.worker)
     page.goto(farm.address + "/vehicles")
     page.get_by_label("Tag").select_option("warranty")
     page.get_by_label("Sort by").select_option("worst alerts")
@@ -274,7 +273,7 @@ def test_a_dealers_day(farm, page, screenshots):
     deal = farm.visitor("deal")
     form = fields(deal.get(f"/vehicles/{farm.serial}/edit").body, f"/vehicles/{farm.serial}/edit")
     assert deal.post(f"/vehicles/{farm.serial}/edit", **{**form, "tags": "mine", "name": "Stolen", "address": "", "fleet": "ada"}).status == 303
-    wait_until(lambda: farm.rows("SELECT name, tags, host FROM drover.registration WHERE vehicle = %s", farm.serial) == [("Old Faithful", ["mine"], "127.0.0.1")], 20, farm.worker)
+    until(lambda: farm.rows("SELECT name, tags, host FROM drover.registration WHERE vehicle = %s", farm.serial) == [("Old Faithful", ["mine"], "127.0.0.1")], farm.worker)
     assert deal.post(f"/vehicles/{farm.serial}/switch", **{**form, "to": "off"}).status == 403
 
 
@@ -319,10 +318,10 @@ def test_a_threshold_is_tried_and_changed_and_the_next_reading_is_judged_by_it(f
     [(account, model, version, changes)] = farm.rows("SELECT account, model, version, changes FROM drover.rule_edit")
     assert (account, model) == ("boss", "S690 Combine") and f"version {version}" in check.out
     assert changes == ["changed S690 Combine: Coolant Temperature: threshold 85 → 98, critical 95 → 105, clear 82 → 97"]
-    wait_until(lambda: farm.rows("SELECT 1 FROM drover.rule_set WHERE version = %s", version), 30, farm.worker)
+    until(lambda: farm.rows("SELECT 1 FROM drover.rule_set WHERE version = %s", version), farm.worker)
     # The box goes on saying 97 °C: that is none any more.
-    wait_until(lambda: farm.rows("SELECT state FROM drover.alert WHERE vehicle = %s AND parameter = 'Coolant Temperature' ORDER BY opened_at DESC LIMIT 1", farm.serial)
-               == [("resolved",)], 60, farm.worker, farm.gateway)
+    until(lambda: farm.rows("SELECT state FROM drover.alert WHERE vehicle = %s AND parameter = 'Coolant Temperature' ORDER BY opened_at DESC LIMIT 1", farm.serial)
+               == [("resolved",)], farm.worker, farm.gateway)
     # The alert that was raised by the old rule is drawn with the old rule's limits.
     [(alert,)] = farm.rows("SELECT alert_id FROM drover.alert WHERE vehicle = %s AND parameter = 'Coolant Temperature' ORDER BY opened_at DESC LIMIT 1", farm.serial)
     page.goto(f"{farm.address}/alerts/{alert}")
@@ -373,7 +372,7 @@ def test_a_farmers_machine_has_a_threshold_of_its_own(farm, page, watch):
     page.get_by_label("Put it in force although rule tests fail").check()
     page.get_by_role("button", name="Save and put in force").click()
     page.wait_for_url("**?said=published")
-    wait_until(lambda: farm.rows("SELECT 1 FROM drover.alert WHERE vehicle = %s AND parameter = 'Fuel Level' AND state = 'open'", farm.serial), 60, farm.worker, farm.gateway)
+    until(lambda: farm.rows("SELECT 1 FROM drover.alert WHERE vehicle = %s AND parameter = 'Fuel Level' AND state = 'open'", farm.serial), farm.worker, farm.gateway)
     page.get_by_role("link", name="Fuel Level").click()
     page.get_by_role("button", name="Go back to its model's rule").click()
     # Those of the model that somebody has changed before fail still.
@@ -382,14 +381,14 @@ def test_a_farmers_machine_has_a_threshold_of_its_own(farm, page, watch):
     page.wait_for_url("**?said=published")
     watch.forgive()
     assert not (farm.thresholds / "machines" / f"{farm.serial}-thresholds.xml").exists()
-    wait_until(lambda: farm.rows("SELECT state FROM drover.alert WHERE vehicle = %s AND parameter = 'Fuel Level'", farm.serial) == [("resolved",)], 60, farm.worker, farm.gateway)
+    until(lambda: farm.rows("SELECT state FROM drover.alert WHERE vehicle = %s AND parameter = 'Fuel Level'", farm.serial) == [("resolved",)], farm.worker, farm.gateway)
 
 
 def test_it_is_switched_off_and_kept(farm, page):
     farm.enter(page, "ada", f"/vehicles/{farm.serial}/edit")
     page.get_by_role("button", name="Disable it").click()
     page.wait_for_url("**said=disabled")
-    wait_until(lambda: farm.rows("SELECT is_disabled, name, host FROM drover.registration WHERE vehicle = %s", farm.serial) == [(True, "Old Faithful", "127.0.0.1")], 20, farm.worker)
+    until(lambda: farm.rows("SELECT is_disabled, name, host FROM drover.registration WHERE vehicle = %s", farm.serial) == [(True, "Old Faithful", "127.0.0.1")], farm.worker)
     page.goto(farm.address + "/vehicles")
     assert farm.serial not in page.locator("main").inner_text()
     page.get_by_label("disabled ones, too").check()
@@ -403,8 +402,8 @@ def test_the_field_view_is_kept_and_asked_again(farm, page, screenshots):
     ts = int(farm.rows("SELECT extract(epoch FROM now()) * 1000")[0][0])
     for each in range(120):
         farm.read("field-1", ts - each * 60_000, coolant_c=97 if each == 0 else 80, tire_pressure_kpa=60)
-    wait_until(lambda: farm.rows("SELECT count(*) FROM drover.machine_reading WHERE vehicle = 'field-1'") == [(120,)]
-               and farm.rows("SELECT 1 FROM drover.alert WHERE vehicle = 'field-1' AND severity = 'critical'"), 60, farm.worker)
+    until(lambda: farm.rows("SELECT count(*) FROM drover.machine_reading WHERE vehicle = 'field-1'") == [(120,)]
+               and farm.rows("SELECT 1 FROM drover.alert WHERE vehicle = 'field-1' AND severity = 'critical'"), farm.worker)
     ada = farm.visitor("ada")
     answer = ada.get("/v1/field-view/field-1")
     view = json.loads(answer.body)

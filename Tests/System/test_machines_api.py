@@ -7,8 +7,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from harness import Drover
-from test_rules import wait_until
+from harness import Drover, until
 from test_uploads import HOUR, Desk, now
 from world import connect
 
@@ -109,7 +108,7 @@ def test_a_machines_own_rule_says_who_sees_a_parameter(desk, tmp_path):
         with connect(desk.env) as connection:
             return connection.execute(sql + " FROM drover.rule_set", values).fetchone()[0]
     # The server publishes its own files when it starts.
-    wait_until(lambda: in_force("SELECT count(*)") >= 8, 30)
+    until(lambda: in_force("SELECT count(*)") >= 8)
     before = in_force("SELECT max(in_force_at)")
     folder = tmp_path / "rules"
     shutil.copytree(Path(__file__).resolve().parents[2] / "Deploy" / "thresholds", folder)
@@ -117,7 +116,7 @@ def test_a_machines_own_rule_says_who_sees_a_parameter(desk, tmp_path):
     (folder / "machines" / "own-1-thresholds.xml").write_text(both)
     run(desk, "rules", "publish", folder)
     desk.rows()
-    wait_until(lambda: in_force("SELECT count(*) FILTER (WHERE in_force_at > %s)", before) == 8, 30)
+    until(lambda: in_force("SELECT count(*) FILTER (WHERE in_force_at > %s)", before) == 8)
     assert names(desk.readers["farmer"].get("/v1/machines/own-1").json["parameters"]) == ["Terminal Serial Number"]
     assert len(desk.readers["developer"].get("/v1/machines/own-1").json["parameters"]) == 2
 

@@ -11,7 +11,7 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult
 from certificates import self_signed
-from test_gateway import wait_until
+from harness import until
 from world import connect
 
 USER, PASSWORD = "drover", "pass word\u00e9"
@@ -125,7 +125,7 @@ def test_a_mail_of_parts_is_read_by_another_reader(office):
         connection.cursor().executemany(
             "INSERT INTO drover.mail_file (mail_id, name, media_type, content) VALUES ('p-1', %s, %s, %s)",
             [("fleet day.csv", "text/csv", b"a,b\n1,2\n"), ("fleet.pdf", "application/pdf", picture)])
-    wait_until(lambda: office.box.mails, 20)
+    until(lambda: office.box.mails)
     message = office.box.mails[0][2]
     assert [part.get_content_type() for part in message.walk()] == [
         "multipart/mixed", "multipart/alternative", "text/plain", "text/html", "text/csv", "application/pdf"]
@@ -146,7 +146,7 @@ def test_mail_arrives_over_tls_with_a_login(office):
     text = "J\u00f6rg, .\n.\n..dots\n" + "x" * 2_000 + "\nend\n"
     office.write("m-1", subject="Caf\u00e9 \u674e", body=text)
     office.write("m-2", body=".\nFrom here\n")
-    wait_until(lambda: office.rows() == {}, 20)
+    until(lambda: office.rows() == {})
     [(sender, [to], first, is_encrypted, raw), (_, _, second, _, _)] = office.box.mails
     assert (sender, to, is_encrypted) == ("rides@campus.example", "ada@campus.example", True)
     assert first["Subject"] == "Caf\u00e9 \u674e" and first["To"] == "ada@campus.example" and first["Message-ID"] == "<m-1@campus.example>"
@@ -162,7 +162,7 @@ def test_implicit_tls(office):
     office.server.start()
     office.notify(server=f"smtps://127.0.0.1:{office.server.port}")
     office.write("m-1")
-    wait_until(lambda: office.rows() == {}, 20)
+    until(lambda: office.rows() == {})
     assert office.ids() == ["<m-1@campus.example>"]
 
 
@@ -171,7 +171,7 @@ def test_a_greylisted_mail_comes_later_and_holds_no_other_up(office):
     office.write("m-1", recipient="slow@campus.example")
     office.write("m-2", recipient="quick@campus.example")
     relay = office.notify()
-    wait_until(lambda: office.rows() == {}, 30)
+    until(lambda: office.rows() == {})
     assert office.ids() == ["<m-2@campus.example>", "<m-1@campus.example>"]
     assert office.box.asked.count("slow@campus.example") == 3
     assert relay.output().count("a mail was put off") == 2 and "slow@campus" not in relay.output()
@@ -184,7 +184,7 @@ def test_a_refused_mail_is_told_and_given_up(office):
     relay = office.notify()
     office.write("m-3", expires="-1 second")
     office.write("m-4")
-    wait_until(lambda: office.ids()[-1:] == ["<m-4@campus.example>"] and len(office.rows()) == 3, 20)
+    until(lambda: office.ids()[-1:] == ["<m-4@campus.example>"] and len(office.rows()) == 3)
     rows = office.rows()
     assert "(550)" in rows["m-1"][1] and "(554)" in rows["m-2"][1] and rows["m-3"][1] == "nobody needs it any more"
     assert relay.output().count("a mail was given up") == 3
@@ -210,7 +210,7 @@ def test_to_a_server_that_is_not_the_one_nothing_goes(office, tmp_path, trouble)
         settings["server"] = f"smtp://127.0.0.1:{free_port()}"
     relay = office.notify(**settings)
     office.write("m-1")
-    relay.wait_for("mail cannot go out; what waits is kept", 20)
+    relay.wait_for("mail cannot go out; what waits is kept")
     time.sleep(1)
     assert office.box.mails == [] and office.rows() == {"m-1": (0, None)}
     assert relay.output().count("mail cannot go out") == 1 and PASSWORD not in relay.output()
@@ -226,11 +226,11 @@ def test_plain_mail_only_on_this_machine(office):
     plain = {"certificate_authority": None, "user": None, "password_file": None}
     away = office.notify(server=f"smtp://{address}:{office.server.port}", **plain)
     office.write("m-1")
-    away.wait_for("mail cannot go out", 20)
+    away.wait_for("mail cannot go out")
     assert office.box.mails == []
     away.stop()
     office.notify(server=f"smtp://127.0.0.1:{office.server.port}", **plain)
-    wait_until(lambda: office.rows() == {}, 20)
+    until(lambda: office.rows() == {})
     assert [mail[3] for mail in office.box.mails] == [False]
 
 
@@ -239,11 +239,11 @@ def test_a_server_that_comes_back_gets_what_waited(office):
     office.server.stop()
     relay = office.notify()
     office.write("m-1")
-    relay.wait_for("mail cannot go out", 20)
+    relay.wait_for("mail cannot go out")
     office.server = Server(office.box, office.certificate, port=port)
     office.server.start()
-    wait_until(lambda: office.rows() == {}, 30)
-    relay.wait_for("mail goes out again", 20)
+    until(lambda: office.rows() == {})
+    relay.wait_for("mail goes out again")
     assert office.ids() == ["<m-1@campus.example>"]
 
 
@@ -255,7 +255,7 @@ def test_killed_between_send_and_mark_it_comes_again_under_its_name(office):
     assert office.ids() == ["<m-1@campus.example>"] and office.rows() == {"m-1": (0, None)}
     office.box.before = lambda: None
     office.notify()
-    wait_until(lambda: office.rows() == {}, 20)
+    until(lambda: office.rows() == {})
     assert office.ids() == ["<m-1@campus.example>"] * 2
 
 
@@ -264,7 +264,7 @@ def test_two_relays_send_each_mail_once(office):
         office.notify()
     for number in range(60):
         office.write(f"m-{number}", recipient=f"p{number}@campus.example")
-    wait_until(lambda: office.rows() == {}, 40)
+    until(lambda: office.rows() == {})
     assert sorted(office.ids()) == sorted(f"<m-{number}@campus.example>" for number in range(60))
 
 

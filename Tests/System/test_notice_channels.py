@@ -16,13 +16,12 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from harness import looked_at, until
 from people import PASSWORD, Visitor, enter
 from test_accounts import Site
-from test_gateway import wait_until
 from test_mail import certificate  # noqa: F401 (a fixture)
 from test_notices import Farm, body, read
 from test_notices import farm  # noqa: F401 (a fixture)
-from test_pages import looked_at
 from world import connect, dump  # noqa: F401
 
 
@@ -79,7 +78,7 @@ def test_a_webhook_is_signed_tried_again_and_told_by_mail_in_the_end(world, env,
         hook.trick = lambda request: answers.pop(0) if answers else (204, "", {})
         relay = home.farm.notify(*allowed, "--set", f"notices.ca_file={certificate[0]}")
         alert = home.farm.alert()
-        wait_until(lambda: hook.taken, 60, relay)
+        until(lambda: hook.taken, relay)
         assert len(hook.requests) == 4 and len({request.headers["webhook-id"] for request in hook.requests}) == 1 and len({request.body for request in hook.requests}) == 1
         for request in hook.requests:
             assert abs(int(request.headers["webhook-timestamp"]) - time.time()) < 60
@@ -92,7 +91,7 @@ def test_a_webhook_is_signed_tried_again_and_told_by_mail_in_the_end(world, env,
         # Refused for good: by mail, once, with the same content.
         hook.trick = lambda request: (410, "gone", {})
         home.farm.alert("m-2")
-        wait_until(lambda: home.farm.mails(), 30, relay)
+        until(lambda: home.farm.mails(), relay)
         [mail] = home.farm.mails()
         assert mail["Subject"].startswith("[critical] m-2")
         with connect(env) as connection:
@@ -106,7 +105,7 @@ def test_a_webhook_is_signed_tried_again_and_told_by_mail_in_the_end(world, env,
         def answer():
             with connect(env) as connection:
                 return connection.execute("SELECT state, answer FROM drover.notice_message WHERE account = 'miller' AND channel = 'webhook' ORDER BY made_at DESC LIMIT 1").fetchone()
-        wait_until(lambda: answer()[0] == "waiting" and "certificate" in (answer()[1] or ""), 30, relay)
+        until(lambda: answer()[0] == "waiting" and "certificate" in (answer()[1] or ""), relay)
         assert len(hook.requests) == before
     finally:
         home.site.close()
@@ -126,7 +125,7 @@ def test_pushes_are_read_by_the_browser_s_key_alone(farm, hook, certificate, tmp
     relay = farm.notify("--set", f"notices.push_key_file={tmp_path / 'push.key'}", "--set", f"notices.push_hosts=127.0.0.1:{hook.port}",
                         "--set", f"notices.ca_file={certificate[0]}", "--set", "outside.contact=ops@drover.example")
     alert = farm.alert()
-    wait_until(lambda: hook.taken and farm.mails(), 30, relay)
+    until(lambda: hook.taken and farm.mails(), relay)
     [push] = hook.taken
     assert (push.path, push.headers["Content-Encoding"], push.headers["TTL"], push.headers["Urgency"]) == ("/one", "aes128gcm", "86400", "high")
     # RFC 8188, 2.1 and RFC 8291, 3.4.
@@ -169,12 +168,12 @@ def test_the_page_s_worker_shows_what_is_pushed(world, env, certificate, browser
         tools.on("ServiceWorker.workerRegistrationUpdated", lambda event: registrations.extend(event["registrations"]))
         tools.send("ServiceWorker.enable")
         page.evaluate("navigator.serviceWorker.register('/push-worker.js').then(() => navigator.serviceWorker.ready).then(() => true)")
-        wait_until(lambda: page.wait_for_timeout(100) or registrations, 15)
+        until(lambda: page.wait_for_timeout(100) or registrations)
         said = {"id": "n-1", "title": "[critical] m-1: Coolant Temperature 108.5 \u00b0C", "body": "m-1 <b>", "open": "/alerts"}
         for _ in range(2):
             tools.send("ServiceWorker.deliverPushMessage", {"origin": home.address, "registrationId": registrations[0]["registrationId"], "data": json.dumps(said)})
         shown = "navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then((all) => all.map((one) => [one.title, one.body, one.tag, one.data]))"
-        wait_until(lambda: page.evaluate(shown), 15)
+        until(lambda: page.evaluate(shown))
         # Pushed twice, shown once.
         assert page.evaluate(shown) == [[said["title"], said["body"], "n-1", "/alerts"]]
         # What a browser would hand in is taken from allowed push services only.
@@ -200,7 +199,7 @@ def test_people_choose_what_they_are_told(world, env, certificate, page, screens
         relay = home.farm.notify()
         home.farm.alert()
         home.farm.alert("m-2", "warning", parameter="Tire Pressure <kPa>")
-        wait_until(lambda: len(home.farm.mails()) == 1 and len(home.farm.notices()) >= 3, 30, relay)
+        until(lambda: len(home.farm.mails()) == 1 and len(home.farm.notices()) >= 3, relay)
         enter(page, home.address, "miller", "/notices")
         rows = page.locator("main table tbody tr")
         texts = rows.all_inner_texts()
@@ -242,14 +241,14 @@ def test_people_choose_what_they_are_told(world, env, certificate, page, screens
 def test_links_in_mails(world, env, certificate, page, screenshots, tmp_path):  # noqa: F811
     """A link acknowledges once, when a button is pressed; one click ends the mails, and the page takes that back."""
     worker = world.worker(env, "links")
-    worker.wait_for("partitions assigned", 30)
+    worker.wait_for("partitions assigned")
     home = Home(world, env, certificate, tmp_path)
     try:
         relay = home.farm.notify()
         # A real machine's alert: what is said of it goes by the log.
         read(world, "m-1", 60, coolant_c=80)
         read(world, "m-1", 20, coolant_c=97)
-        wait_until(home.farm.mails, 60, worker, relay)
+        until(home.farm.mails, worker, relay)
         [mail] = home.farm.mails()
         link = re.search(r"https://drover\.example(/notices/acknowledge\?link=\S+)", body(mail)).group(1)
         visitor = Visitor(home.port)
@@ -265,7 +264,7 @@ def test_links_in_mails(world, env, certificate, page, screenshots, tmp_path):  
         def seen():
             with connect(env) as connection:
                 return connection.execute("SELECT acknowledged_by, note FROM drover.acknowledgement").fetchall()
-        wait_until(seen, 30, worker)
+        until(seen, worker)
         assert seen() == [("miller", "on my way")]
         # Once.
         assert visitor.get(link).status == 404 and "does nothing any more" in visitor.get(link).body
@@ -283,7 +282,7 @@ def test_links_in_mails(world, env, certificate, page, screenshots, tmp_path):  
         answer = visitor.ask("POST", leave, "List-Unsubscribe=One-Click", Sec_Fetch_Site=None, Content_Type="application/x-www-form-urlencoded")
         assert answer.status == 200 and ended() == (True,)
         home.farm.alert("m-2")
-        wait_until(lambda: ("opened", "not_told", "there is no way to tell it: see the channels in the settings") in home.farm.notices(), 30, relay)
+        until(lambda: ("opened", "not_told", "there is no way to tell it: see the channels in the settings") in home.farm.notices(), relay)
         assert "You ended these mails" in home.log_in("miller").get("/notices").body
         assert home.form("miller", "/notices", critical_manner="at_once", critical_channel="mail", warning_manner="daily", daily="07:00", backlog="daily", repeat_h="4").status == 303
         assert ended() == (False,)
@@ -312,19 +311,19 @@ def test_alertmanager_gets_what_is_open(farm, tmp_path):  # noqa: F811
     try:
         first, second = farm.alert(), farm.alert("m-2", "warning", parameter="Tire Pressure")
         relay = farm.notify("--set", f"alertmanager.url={address}", "--set", "alertmanager.interval_s=5")
-        wait_until(lambda: set(groups()) == {"deal", None}, 30, relay)
+        until(lambda: set(groups()) == {"deal", None}, relay)
         one = groups()["deal"]["m-1", "Coolant Temperature", "critical"]
         with connect(farm.env) as connection:
             [opened] = connection.execute("SELECT opened_at FROM drover.alert WHERE alert_id = %s", [first]).fetchone()
         assert one["startsAt"][:19] == f"{opened:%Y-%m-%dT%H:%M:%S}" and one["generatorURL"] == f"https://drover.example/alerts/{first}"
         assert one["annotations"] == {"alert": first, "worst": "108.5 \u00b0C", "rule": "above 105 \u00b0C", "advice": "Stop & let it cool <slowly>"}
         farm.resolve(first)
-        wait_until(lambda: set(groups()) == {None}, 30, relay)
+        until(lambda: set(groups()) == {None}, relay)
         manager.kill()
         manager.wait()
-        wait_until(lambda: "does not get the alerts" in relay.output(), 30, relay)
+        until(lambda: "does not get the alerts" in relay.output(), relay)
         manager = start()
-        wait_until(lambda: set(groups()) == {None}, 40, relay)
+        until(lambda: set(groups()) == {None}, relay)
         assert set(groups()[None]) == {("m-2", "Tire Pressure", "warning")}
         assert second
     finally:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
 import pytest
-from test_gateway import wait_until
+from harness import until
 from test_mail import Office, Server, certificate  # noqa: F401 (a fixture)
 from world import connect, producer
 
@@ -122,11 +122,11 @@ def body(message, kind="plain"):
 def test_from_a_reading_to_the_owner_and_the_dealer(world, farm):
     """A machine that overheats: the worker decides, `drover notify` tells both at once, and the end to both in the same thread."""
     worker = world.worker(farm.env, "notices")
-    worker.wait_for("partitions assigned", 30)
+    worker.wait_for("partitions assigned")
     relay = farm.notify()
     read(world, "m-1", 60, coolant_c=80)
     read(world, "m-1", 20, coolant_c=97)
-    wait_until(lambda: farm.mails() and farm.mails("deal"), 60, worker, relay)
+    until(lambda: farm.mails() and farm.mails("deal"), worker, relay)
     [mine], [theirs] = farm.mails(), farm.mails("deal")
     assert mine["Subject"] == "[critical] m-1: Coolant Temperature 97 \u00b0C" == theirs["Subject"]
     text, html = body(mine), body(mine, "html")
@@ -137,7 +137,7 @@ def test_from_a_reading_to_the_owner_and_the_dealer(world, farm):
     assert "https://drover.example/alerts/" in html and "I take care of it" in html
     assert mine["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click" and "/notices/end-mail?account=miller&link=drover_" in mine["List-Unsubscribe"]
     read(world, "m-1", 2, coolant_c=70)
-    wait_until(lambda: len(farm.mails()) == 2 and len(farm.mails("deal")) == 2, 60, worker, relay)
+    until(lambda: len(farm.mails()) == 2 and len(farm.mails("deal")) == 2, worker, relay)
     over = farm.mails()[1]
     assert over["Subject"] == "[over] m-1: Coolant Temperature 97 \u00b0C" and over["In-Reply-To"] == mine["Message-ID"] and "until: " in body(over)
     assert "acknowledge" not in body(over)
@@ -159,7 +159,7 @@ def test_whom(farm):
     alerts = {audience: farm.alert(audience=audience) for audience in ("farmer", "dealer", "developer")}
     before = farm.alert("m-2", opened_ago_s=90)
     farm.alert("m-3")
-    wait_until(farm.settled, 30, relay)
+    until(farm.settled, relay)
     told = lambda account: sorted(row[0] for row in farm.notices(account, "alert_id, occasion") if row[1] == "opened")
     assert told("miller") == sorted([alerts["farmer"], before])
     assert told("deal") == sorted([alerts["farmer"], alerts["dealer"]])
@@ -180,7 +180,7 @@ def test_the_day_s_message(farm):
     farm.setting("z-3", daily_minute=23 * 60 + 59)
     relay = farm.notify()
     warning, other = farm.alert(severity="warning"), farm.alert("m-2", "warning", parameter="Tire Pressure")
-    wait_until(lambda: len(farm.notices("z-5")) == 2, 30, relay)
+    until(lambda: len(farm.notices("z-5")) == 2, relay)
     now = datetime.now(timezone.utc)
     for index, zone in enumerate(zones):
         local, (hour, minute) = now.astimezone(ZoneInfo(zone)), (23, 59) if index == 3 else (7, 0)
@@ -190,9 +190,9 @@ def test_the_day_s_message(farm):
         assert [row[0] for row in farm.notices(f"z-{index}", "due_at")] == [due] * 2, zone
     assert farm.mails() == [] and {row[2] for row in farm.notices()} == {"warning: in the message of 07:00"}
     farm.resolve(other)
-    wait_until(farm.settled, 30, relay)
+    until(farm.settled, relay)
     farm.hurry()
-    wait_until(lambda: farm.mails() and farm.settled(), 30, relay)
+    until(lambda: farm.mails() and farm.settled(), relay)
     [mail] = farm.mails()
     assert re.fullmatch(r"2 alerts of 2 vehicles until \d{4}-\d\d-\d\d \d\d:\d\d", mail["Subject"])
     assert body(mail).index("WARNING  m-1: Coolant Temperature 108.5 \u00b0C") < body(mail).index("OVER  m-2: Tire Pressure")
@@ -201,16 +201,16 @@ def test_the_day_s_message(farm):
     assert {row[:2] for row in farm.notices()} == {("opened", "told")}
     # It becomes critical: at once, and the end likewise.
     farm.change(warning, "worse", severity="critical")
-    wait_until(lambda: len(farm.mails()) == 2, 30, relay)
+    until(lambda: len(farm.mails()) == 2, relay)
     assert farm.mails()[1]["In-Reply-To"] == mail["Message-ID"]
 
 
 def test_a_warning_that_becomes_critical_is_told_once(farm):
     relay = farm.notify()
     alert = farm.alert(severity="warning")
-    wait_until(lambda: farm.notices(), 30, relay)
+    until(lambda: farm.notices(), relay)
     farm.change(alert, "worse", severity="critical")
-    wait_until(lambda: farm.mails(), 30, relay)
+    until(lambda: farm.mails(), relay)
     assert farm.notices(what="occasion, state, reason")[:1] == [("opened", "not_told", "told earlier than that: it became critical")]
     assert [row[:2] for row in farm.notices() if row[0] == "worse"] == [("worse", "told")]
 
@@ -220,7 +220,7 @@ def test_us_units_and_the_reader_s_clock(farm):
         connection.execute("UPDATE drover.account SET units = 'us', zone = 'America/Chicago' WHERE account = 'miller'")
     relay = farm.notify()
     farm.alert(opened_ago_s=0)
-    wait_until(farm.mails, 30, relay)
+    until(farm.mails, relay)
     [mail] = farm.mails()
     assert mail["Subject"].endswith("Coolant Temperature 227.3 \u00b0F") and "alert when: above 221 \u00b0F" in body(mail)
     assert any(f"since: {datetime.now(ZoneInfo('America/Chicago')) - timedelta(minutes=ago):%Y-%m-%d %H:%M}" in body(mail) for ago in (0, 1))
@@ -233,7 +233,7 @@ def test_quiet_hours_silences_acknowledgements_and_backlogs(farm):
     relay = farm.notify()
     quiet = farm.alert(severity="warning")
     loud = farm.alert("m-2")
-    wait_until(lambda: len(farm.mails()) == 1 and farm.settled(), 30, relay)
+    until(lambda: len(farm.mails()) == 1 and farm.settled(), relay)
     assert "m-2" in farm.mails()[0]["Subject"]
     [(state, reason, due)] = [row[1:] for row in farm.notices(what="alert_id, state, reason, due_at") if row[0] == quiet]
     assert (state, reason) == ("waiting", "quiet hours")
@@ -246,28 +246,28 @@ def test_quiet_hours_silences_acknowledgements_and_backlogs(farm):
     with connect(farm.env) as connection:
         connection.execute("INSERT INTO drover.silence VALUES (0, 's-1', 'm-1', NULL, 'Tire Pressure', now() - interval '1 s', now() + interval '1 hour', 'boss', NULL)")
     silenced = farm.alert(parameter="Tire Pressure")
-    wait_until(lambda: [row for row in farm.notices(what="alert_id, reason") if row == (silenced, "silenced by boss")], 30, relay)
+    until(lambda: [row for row in farm.notices(what="alert_id, reason") if row == (silenced, "silenced by boss")], relay)
     farm.resolve(silenced)
     farm.hurry()
-    wait_until(lambda: (silenced, "not_told", "it was silenced by boss and is over") in farm.notices(what="alert_id, state, reason"), 30, relay)
+    until(lambda: (silenced, "not_told", "it was silenced by boss and is over") in farm.notices(what="alert_id, state, reason"), relay)
 
     # Acknowledged: neither told again nor passed on.
     with connect(farm.env) as connection:
         connection.execute("INSERT INTO drover.acknowledgement VALUES ('m-2', 'r-1', %s, now(), 'boss', NULL)", [loud])
     farm.hurry()
-    wait_until(lambda: (loud, "repeated", "not_told", "boss has acknowledged it") in farm.notices(what="alert_id, occasion, state, reason"), 30, relay)
+    until(lambda: (loud, "repeated", "not_told", "boss has acknowledged it") in farm.notices(what="alert_id, occasion, state, reason"), relay)
 
     # Hours old when it reached us, or over by then: as one wants such.
     old, over = farm.alert(opened_ago_s=7_300), farm.alert(opened_ago_s=60, state="resolved")
     with connect(farm.env) as connection:
         connection.execute("UPDATE drover.alert SET resolved_told_at = told_at, resolved_at = opened_at + interval '9 s' WHERE alert_id = %s", [over])
-    wait_until(lambda: len([row for row in farm.notices(what="alert_id, manner, reason") if row[0] in (old, over) and row[1] == "daily" and "hours old" in row[2]]) >= 1, 30, relay)
+    until(lambda: len([row for row in farm.notices(what="alert_id, manner, reason") if row[0] in (old, over) and row[1] == "daily" and "hours old" in row[2]]) >= 1, relay)
     farm.setting("miller", backlog="never")
     older = farm.alert(opened_ago_s=9_000)
-    wait_until(lambda: (older, "not_told") in farm.notices(what="alert_id, state"), 30, relay)
+    until(lambda: (older, "not_told") in farm.notices(what="alert_id, state"), relay)
     farm.setting("miller", backlog="as_usual")
     oldest = farm.alert(opened_ago_s=9_900)
-    wait_until(lambda: (oldest, "told") in farm.notices(what="alert_id, state"), 30, relay)
+    until(lambda: (oldest, "told") in farm.notices(what="alert_id, state"), relay)
 
 
 def test_repeats_slow_down_and_colleagues_step_in(farm):
@@ -277,7 +277,7 @@ def test_repeats_slow_down_and_colleagues_step_in(farm):
     farm.setting("boss", critical_manner="never")
     relay = farm.notify()
     alert = farm.alert()
-    wait_until(lambda: farm.mails(), 30, relay)
+    until(lambda: farm.mails(), relay)
     assert [(row[0], row[1]) for row in farm.notices("boss", "occasion, state") if row[0] == "escalated"] == [("escalated", "waiting")]
     waits = []
     for number in range(1, 6):
@@ -287,32 +287,32 @@ def test_repeats_slow_down_and_colleagues_step_in(farm):
         with connect(farm.env) as connection:
             # A burst of messages is held back: these were hours apart.
             connection.execute("UPDATE drover.notice_message SET made_at = made_at - interval '1 hour'")
-        wait_until(lambda: len(farm.mails()) == number + 1, 30, relay)
+        until(lambda: len(farm.mails()) == number + 1, relay)
     assert waits == [4, 8, 16, 24, 24]
     assert {mail["Subject"] for mail in farm.mails()[1:]} == {"[still open] m-1: Coolant Temperature 108.5 \u00b0C"}
-    wait_until(farm.settled, 30, relay)
+    until(farm.settled, relay)
     # Who steps in is told why, whatever is wanted otherwise; who does not see the machine is not told.
     [mail] = farm.mails("boss")
     assert mail["Subject"].startswith("[nobody acknowledged] m-1") and "why you: steps in for miller: not acknowledged within 15 minutes" in body(mail)
     assert farm.mails("other") == [] and farm.notices("other", "state, reason") == [("not_told", "this account does not see the vehicle or such alerts")]
     farm.resolve(alert)
-    wait_until(lambda: farm.mails()[-1]["Subject"].startswith("[over]"), 30, relay)
+    until(lambda: farm.mails()[-1]["Subject"].startswith("[over]"), relay)
     farm.hurry()
-    wait_until(lambda: ("repeated", "not_told", "it is over") in farm.notices(), 30, relay)
+    until(lambda: ("repeated", "not_told", "it is over") in farm.notices(), relay)
 
 
 def test_corrections_go_to_those_who_were_told(farm):
     farm.setting("miller", warning_manner="at_once", repeat_min=0)
     relay = farm.notify()
     told = farm.alert()
-    wait_until(lambda: len(farm.mails()) == 1 and farm.settled(), 30, relay)
+    until(lambda: len(farm.mails()) == 1 and farm.settled(), relay)
     untold = farm.alert("m-2")
     farm.change(untold, "withdrawn", state="withdrawn", revision=1)
     farm.change(told, "revised", revision=1, worst_value=120)
-    wait_until(lambda: len(farm.mails()) == 2 and farm.settled(), 30, relay)
+    until(lambda: len(farm.mails()) == 2 and farm.settled(), relay)
     assert farm.mails()[1]["Subject"] == "[corrected] m-1: Coolant Temperature 120 \u00b0C" and farm.mails()[1]["In-Reply-To"] == farm.mails()[0]["Message-ID"]
     farm.change(told, "withdrawn", state="withdrawn", revision=2)
-    wait_until(lambda: len(farm.mails()) == 3 and farm.settled(), 30, relay)
+    until(lambda: len(farm.mails()) == 3 and farm.settled(), relay)
     assert farm.mails()[2]["Subject"].startswith("[taken back] m-1")
     assert ("opened", "not_told", "late readings took it back before it was told") in farm.notices()
     assert len(farm.mails("deal")) == 3
@@ -327,20 +327,20 @@ def test_what_a_mail_server_refuses_is_seen(farm):
     def messages():
         with connect(farm.env) as connection:
             return dict((row[0], row[1:]) for row in connection.execute("SELECT account, state, tries, answer FROM drover.notice_message WHERE account <> 'boss'").fetchall())
-    wait_until(lambda: {account: row[0] for account, row in messages().items()} == {"miller": "sent", "deal": "refused"}, 40, relay)
+    until(lambda: {account: row[0] for account, row in messages().items()} == {"miller": "sent", "deal": "refused"}, relay)
     assert messages()["miller"] == ("sent", 3, "taken by the mail server") and messages()["deal"] == ("refused", 1, "the server refused it (550)")
     assert len(farm.mails()) == 1 and farm.office.box.asked.count("miller@example.org") == 3
     # The server is away: what waits is kept, and goes out when it is back.
     port = farm.office.server.port
     farm.office.server.stop()
     farm.alert("m-2")
-    wait_until(lambda: len(messages()) == 2 and len([row for row in farm.notices(what="vehicle, state") if row == ("m-2", "told")]) == 1, 30, relay)
+    until(lambda: len(messages()) == 2 and len([row for row in farm.notices(what="vehicle, state") if row == ("m-2", "told")]) == 1, relay)
     relay.process.send_signal(signal.SIGKILL)
     relay.stop()
     farm.office.server = Server(farm.office.box, farm.office.certificate, port=port)
     farm.office.server.start()
     relay = farm.notify()
-    wait_until(lambda: len(farm.mails()) == 2, 60, relay)
+    until(lambda: len(farm.mails()) == 2, relay)
     assert farm.mails()[1]["Subject"].startswith("[critical] m-2")
 
 
@@ -353,7 +353,7 @@ def test_two_relays_share_the_work(farm):
     def done():
         farm.hurry_burst()
         return farm.settled()
-    wait_until(done, 60, *relays)
+    until(done, *relays)
     arrived = [mail["Message-ID"][1:].partition("@")[0] for mail in farm.mails()]
     with connect(farm.env) as connection:
         told = connection.execute("SELECT t.message_id, n.alert_id FROM drover.notice n JOIN drover.notice_told t USING (notice_id) WHERE n.account = 'miller' AND n.occasion = 'opened'").fetchall()
@@ -387,7 +387,7 @@ def test_a_storm_killed_fifty_times(farm):
     def done():
         farm.hurry_burst()
         return farm.settled()
-    wait_until(done, 120, relay)
+    until(done, relay)
     for account in ("miller", "deal"):
         with connect(farm.env) as connection:
             told = connection.execute("SELECT count(*), count(DISTINCT alert_id) FROM drover.notice WHERE account = %s AND occasion = 'opened' AND state = 'told'", [account]).fetchone()

@@ -7,10 +7,9 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 from certificates import self_signed
-from harness import axe_violations
+from harness import axe_violations, looked_at, until
 from people import enter, PASSWORD, Visitor
 from test_accounts import Site
-from test_gateway import wait_until
 from world import connect, producer
 
 KARLSRUHE, FIELD = (49.0069, 8.4037), (42.0308, -93.6319)
@@ -30,7 +29,7 @@ class Fleet:
     def __init__(self, world, folder, certificate):
         self.world, self.env = world, world.database()
         self.worker = world.worker(self.env, "pages")
-        self.worker.wait_for("partitions assigned", 30)
+        self.worker.wait_for("partitions assigned")
         self.site = Site(world, self.env, certificate, folder)
         self.address = f"http://127.0.0.1:{self.site.port}"
         self.site.with_account("manager", "manager@example.org", PASSWORD, "fleet_manager", "operator")
@@ -52,8 +51,8 @@ class Fleet:
         for minutes, coolant in [(600, 70), (300, 82), (30, 88), (20, 97), (1, 91)]:
             self.read("combine-9", self.now - minutes * 60_000, coolant)
         world.tick()
-        wait_until(lambda: self.rows("SELECT count(*) FROM drover.vehicle") == [(3,)] and self.rows("SELECT 1 FROM drover.trip WHERE vehicle = 'van-1'")
-                   and self.rows("SELECT 1 FROM drover.alert WHERE parameter = 'Coolant Temperature' AND severity = 'critical'"), 30, self.worker)
+        until(lambda: self.rows("SELECT count(*) FROM drover.vehicle") == [(3,)] and self.rows("SELECT 1 FROM drover.trip WHERE vehicle = 'van-1'")
+                   and self.rows("SELECT 1 FROM drover.alert WHERE parameter = 'Coolant Temperature' AND severity = 'critical'"), self.worker)
 
     def rows(self, sql):
         with connect(self.env) as connection:
@@ -81,19 +80,6 @@ class Fleet:
     def close(self):
         self.site.close()
         self.worker.stop()
-
-
-def looked_at(page, screenshots, name):
-    """Each page in both widths, light and dark: nothing sticks out, and axe finds nothing."""
-    for width in (1280, 390):
-        page.set_viewport_size({"width": width, "height": 900})
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (name, width)
-            assert axe_violations(page) == [], (name, width, scheme)
-            page.screenshot(path=screenshots / f"{name}-{width}-{scheme}.png", full_page=True)
-    page.emulate_media(color_scheme="light")
-    page.set_viewport_size({"width": 1280, "height": 900})
 
 
 def row(page, text):
@@ -143,15 +129,15 @@ def test_the_map_is_live(fleet, page, watch):
     link.focus()
     before = fleet.rows("SELECT max(read_at) FROM drover.machine_reading")
     fleet.read("combine-9", int(time.time() * 1000), 60)
-    wait_until(lambda: fleet.rows("SELECT max(read_at) FROM drover.machine_reading") != before, 20, fleet.worker)
+    until(lambda: fleet.rows("SELECT max(read_at) FROM drover.machine_reading") != before, fleet.worker)
     shown = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M")
-    page.wait_for_function("(old) => document.querySelector('#vehicles').innerText.includes(old)", arg=shown[:13], timeout=90_000)
-    page.wait_for_function("() => ![...document.querySelectorAll('#vehicles tr')].find((row) => row.innerText.includes('combine')).innerText.includes('critical')", timeout=90_000)
+    page.wait_for_function("(old) => document.querySelector('#vehicles').innerText.includes(old)", arg=shown[:13])
+    page.wait_for_function("() => ![...document.querySelectorAll('#vehicles tr')].find((row) => row.innerText.includes('combine')).innerText.includes('critical')")
     assert row(page, "Müller's combine").locator("td").last.inner_text() == place
     # Who is on a link stays there.
     assert page.evaluate("document.activeElement.textContent") == "Van 2"
     fleet.read("combine-9", int(time.time() * 1000) + 1_000, 97)
-    page.wait_for_function("() => [...document.querySelectorAll('#vehicles tr')].find((row) => row.innerText.includes('combine')).innerText.includes('critical')", timeout=90_000)
+    page.wait_for_function("() => [...document.querySelectorAll('#vehicles tr')].find((row) => row.innerText.includes('combine')).innerText.includes('critical')")
 
 
 def test_who_goes_from_page_to_page_leaves_no_stream_behind(fleet, page):
@@ -234,12 +220,12 @@ def test_an_alert_is_seen_and_silenced(fleet, page, screenshots):
     page.get_by_role("button", name="Acknowledge").click()
     page.wait_for_url("**?said=acknowledgement")
     # It shows as soon as it is committed, without a reload.
-    page.wait_for_function("() => document.getElementById('story').innerText.includes('by manager')", timeout=90_000)
+    page.wait_for_function("() => document.getElementById('story').innerText.includes('by manager')")
     assert "On my way <b>" in page.locator("#story").inner_text()
     page.get_by_label("For", exact=True).select_option("8 hours")
     page.get_by_role("button", name="Silence").click()
     page.wait_for_url("**?said=silence")
-    page.wait_for_function("() => document.getElementById('story').innerText.includes('Silenced until')", timeout=90_000)
+    page.wait_for_function("() => document.getElementById('story').innerText.includes('Silenced until')")
     assert fleet.rows("SELECT acknowledged_by, note FROM drover.acknowledgement") == [("manager", "On my way <b>")]
     [(parameter, hours)] = fleet.rows("SELECT parameter, extract(epoch FROM until_at - from_at) / 3600 FROM drover.silence")
     assert (parameter, float(hours)) == ("Coolant Temperature", 8)
@@ -248,7 +234,7 @@ def test_an_alert_is_seen_and_silenced(fleet, page, screenshots):
     looked_at(page, screenshots, "alert-silenced")
     page.get_by_role("button", name="End the silence").click()
     page.wait_for_url("**?said=end")
-    page.wait_for_function("() => !document.getElementById('story').innerText.includes('Silenced until')", timeout=90_000)
+    page.wait_for_function("() => !document.getElementById('story').innerText.includes('Silenced until')")
     page.reload()
     assert page.get_by_role("button", name="Silence").count() == 1
 
@@ -278,7 +264,7 @@ def test_a_trip_in_a_day_of_25_hours(fleet, page):
         connection.execute("UPDATE drover.account SET zone = 'Europe/Berlin' WHERE account = 'manager'")
     fleet.drive("van-3", int(datetime(2025, 10, 26, 22, 30, tzinfo=timezone.utc).timestamp() * 1000), range(100), speed_kmh=50)
     fleet.world.tick()
-    wait_until(lambda: fleet.rows("SELECT 1 FROM drover.trip WHERE vehicle = 'van-3'"), 20, fleet.worker)
+    until(lambda: fleet.rows("SELECT 1 FROM drover.trip WHERE vehicle = 'van-3'"), fleet.worker)
     fleet.enter(page)
     for date, hours, trips in [("2025-10-26", 25, 1), ("2025-10-27", 24, 0), ("2025-03-30", 23, 0)]:
         page.goto(fleet.address + f"/trips?date={date}")
@@ -393,9 +379,9 @@ def test_a_form_sent_twice_says_it_once(fleet):
     for note in ("one", "two"):
         answer = manager.post(f"/alerts/{alert}/acknowledge", **form, note=note)
         assert (answer.status, answer.headers["Location"]) == (303, f"/alerts/{alert}?said=acknowledgement")
-    wait_until(lambda: fleet.rows(f"SELECT 1 FROM drover.acknowledgement WHERE alert_id = '{alert}'"), 20, fleet.worker)
+    until(lambda: fleet.rows(f"SELECT 1 FROM drover.acknowledgement WHERE alert_id = '{alert}'"), fleet.worker)
     fleet.read("combine-9", int(time.time() * 1000) + 2_000, 60)
-    wait_until(lambda: fleet.rows("SELECT 1 FROM drover.machine_reading WHERE read_at > now() - interval '1 minute'"), 20, fleet.worker)
+    until(lambda: fleet.rows("SELECT 1 FROM drover.machine_reading WHERE read_at > now() - interval '1 minute'"), fleet.worker)
     assert len(fleet.rows(f"SELECT 1 FROM drover.acknowledgement WHERE alert_id = '{alert}'")) == 1
     for wrong, status in [({"hours": "721"}, 422), ({"hours": "-1"}, 422), ({"hours": "x"}, 422), ({"hours": "8", "id": "no id"}, 422), ({"hours": "8", "form": "0" * 64}, 403), ({"hours": "8", "note": "x" * 2_001}, 422)]:
         assert manager.post(f"/alerts/{alert}/silence", **{**form, **wrong}).status == status, wrong

@@ -125,7 +125,7 @@ def test_importing_everything_again_changes_no_row(world, filled, fixtures):
     import_all(world, filled, fixtures)
     # The same member: the embedded broker expires no static member that went away.
     worker = world.worker(filled, "undisturbed")
-    worker.wait_for("worker started", 30)
+    worker.wait_for("worker started")
     world.work_off(filled)
     assert worker.stop() == 0
     assert dump(filled) == before
@@ -142,7 +142,7 @@ def test_ten_kills_of_the_worker_change_no_row(world, filled, fixtures):
     last = 0
     for kill in range(10):
         worker = world.worker(env, "killed", **settings)
-        worker.wait_for("worker started", 30)
+        worker.wait_for("worker started")
         # Each life ends some commits after it has begun to write.
         while world.written(env) <= last + 150 * kill and world.lag(env) > 0:
             pass
@@ -155,7 +155,7 @@ def test_ten_kills_of_the_worker_change_no_row(world, filled, fixtures):
     assert worker.stop() == 0
     # There may be nothing left to do: it must not be stopped before it listens.
     undisturbed = world.worker(filled, "undisturbed")
-    undisturbed.wait_for("worker started", 30)
+    undisturbed.wait_for("worker started")
     world.work_off(filled)
     assert undisturbed.stop() == 0
     assert dump(env) == dump(filled)

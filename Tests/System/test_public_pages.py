@@ -4,9 +4,8 @@ import re
 import urllib.request
 
 import pytest
-from harness import ROOT
+from harness import ROOT, looked_at
 from people import Visitor
-from test_pages import looked_at
 from test_tour_panel import Panel, small
 
 

@@ -10,9 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 from analysis import ROLES, fill
-from harness import ROOT
+from harness import ROOT, looked_at
 from people import enter, PASSWORD, token, Visitor
-from test_pages import looked_at
 from world import connect
 
 ADDRESS = r"at http://127\.0\.0\.1:(\d+)/"
@@ -34,7 +33,7 @@ class Desk:
         def login(user):
             return re.sub(r"user='?\w+'?", f"user={user}", env["DROVER_POSTGRES_URL"])
         self.server = world.drover.start("serve", "--port", "0", env={**env, "DROVER_POSTGRES_READER_URL": login("drover_web"), "DROVER_POSTGRES_PAGE_URL": login("drover_pages")})
-        self.port = int(self.server.wait_for(ADDRESS, 30).group(1))
+        self.port = int(self.server.wait_for(ADDRESS).group(1))
         self.address = f"http://127.0.0.1:{self.port}"
         self.people = {account: self.person(account) for account in ROLES if ROLES[account]}
 

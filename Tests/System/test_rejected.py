@@ -32,7 +32,7 @@ def push(world, values, key=b"car-1", partition=None):
 
 def start(world, env, name, **settings):
     worker = world.worker(env, name, **{"ticks.interval_s": 60, **settings})
-    worker.wait_for("partitions assigned", 30)
+    worker.wait_for("partitions assigned")
     return worker
 
 
@@ -210,7 +210,7 @@ def test_wrong_use_says_how(drover, arguments, text):
 def test_ticks_reach_every_partition_again_and_again(world):
     env = world.database()
     worker = world.worker(env, "ticking", **{"ticks.interval_s": 1})
-    worker.wait_for("partitions assigned", 30)
+    worker.wait_for("partitions assigned")
     deadline = time.monotonic() + 60
     with connect(env) as connection:
         for _ in range(2):
@@ -226,7 +226,7 @@ def test_a_tick_of_a_clock_that_runs_ahead_is_dropped_and_counted(world):
     worker = start(world, env, "sceptical", **{"ticks.roles": "notify"})
     tick = lambda seconds: b'{"schema":1,"kind":"tick","ts":%d}' % ((time.time() + seconds) * 1000)
     [(partition, _)] = push(world, [tick(90_000)], partition=3, key=None)
-    worker.wait_for("ticks_ahead=1", 30)
+    worker.wait_for("ticks_ahead=1")
     push(world, [tick(5)], partition=partition, key=None)
     world.work_off(env)
     with connect(env) as connection:
@@ -238,10 +238,10 @@ def test_a_tick_of_a_clock_that_runs_ahead_is_dropped_and_counted(world):
 
 def test_ticks_without_a_broker_are_left_out_and_said_once(drover):
     run = drover.start("work", "--set", "ticks.interval_s=1", env={"DROVER_KAFKA_BROKERS": "127.0.0.1:1", "DROVER_POSTGRES_URL": "host=127.0.0.1 port=1"})
-    run.wait_for("ticks cannot be sent", 30)
+    run.wait_for("ticks cannot be sent")
     time.sleep(4)
     assert len(re.findall("ticks cannot be sent", run.output())) == 1
-    assert run.stop(30) == 0
+    assert run.stop() == 0
 
 
 def test_a_role_that_is_no_role_is_said(drover):

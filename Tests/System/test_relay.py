@@ -12,6 +12,7 @@ import psycopg
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
+from harness import HANG_S
 from world import World, connect
 
 TOPICS = ["drover.alerts", "drover.assignments"]
@@ -48,10 +49,10 @@ def on_topics(brokers, topics=TOPICS):
     """All records, by topic and partition in the order of the log: key, id header, value."""
     consumer = Consumer({"bootstrap.servers": brokers, "group.id": f"look-{time.monotonic_ns()}", "enable.auto.commit": False,
                          "enable.partition.eof": True, "receive.message.max.bytes": 1_000_000_000})
-    known = consumer.list_topics(timeout=30).topics
+    known = consumer.list_topics(timeout=HANG_S).topics
     places = [TopicPartition(topic, p, 0) for topic in topics for p in known[topic].partitions] if set(topics) <= set(known) else []
     open_places = {(place.topic, place.partition) for place in places
-                   if consumer.get_watermark_offsets(place, timeout=30)[1] > 0}
+                   if consumer.get_watermark_offsets(place, timeout=HANG_S)[1] > 0}
     consumer.assign(places)
     records, deadline = [], time.monotonic() + 60
     while open_places:
@@ -94,7 +95,7 @@ def test_kill_9_ten_times_loses_nothing_and_keeps_each_keys_order(world, data):
     fill(env, ids[:500])
     for kill in range(10):
         running = relay(world, env)
-        running.wait_for("relay active", 30)
+        running.wait_for("relay active")
         if kill % 2:
             # The broker is held while requests are on their way: it takes them after the relay is dead, so that their
             # rows are on the topic and in the outbox.
@@ -119,16 +120,16 @@ def test_kill_9_ten_times_loses_nothing_and_keeps_each_keys_order(world, data):
 def test_of_two_relays_one_is_active_and_the_other_takes_over(world):
     env = world.database()
     first = relay(world, env)
-    first.wait_for("relay active", 30)
+    first.wait_for("relay active")
     second = relay(world, env)
-    second.wait_for("another relay is active", 30)
+    second.wait_for("another relay is active")
     ids = list(range(2_000))
     fill(env, ids[:1_000])
     emptied(env, first)
     assert "relay active" not in second.output()
     first.process.kill()
     fill(env, ids[1_000:])
-    second.wait_for("relay active", 30)
+    second.wait_for("relay active")
     emptied(env, second)
     assert second.stop() == 0
     assert check(on_topics(world.brokers), ids) <= 1_000
@@ -138,7 +139,7 @@ def test_a_transaction_that_commits_late_is_not_passed_over(world):
     """Its ids are lower than those that were relayed before it became visible."""
     env = world.database()
     running = relay(world, env)
-    running.wait_for("relay active", 30)
+    running.wait_for("relay active")
     with psycopg.connect(env["DROVER_POSTGRES_URL"]) as slow:
         slow.execute("INSERT INTO drover.outbox (topic, key, record_id, record) VALUES ('drover.alerts', 'car-0', 'r-0', '{\"id\":\"r-0\",\"n\":0}')")
         fill(env, range(1, 20))
@@ -152,7 +153,7 @@ def test_a_transaction_that_commits_late_is_not_passed_over(world):
 def test_a_database_that_goes_away_is_said_once_and_waited_for(world):
     env = world.database()
     running = relay(world, env)
-    running.wait_for("relay active", 30)
+    running.wait_for("relay active")
     ids = list(range(3_000))
     name = re.search(r"story_\w+", env["DROVER_POSTGRES_URL"]).group(0)
     with psycopg.connect(world.superuser, autocommit=True) as superuser:
@@ -197,7 +198,7 @@ def test_a_broker_that_is_stopped_and_started_again_gets_everything(drover, data
     broker = start_broker(words, port)
     try:
         running = relay(world, env)
-        running.wait_for("relay active", 30)
+        running.wait_for("relay active")
         ids = list(range(4_000))
         fill(env, ids[:1_000])
         emptied(env, running)
@@ -209,7 +210,7 @@ def test_a_broker_that_is_stopped_and_started_again_gets_everything(drover, data
             broker.send_signal(signal.SIGTERM)
             broker.wait(30)
             fill(env, ids[1_500 + stop * 1_000:2_000 + stop * 1_000])
-            running.wait_for("(?s)" + ".*the broker does not acknowledge" * (stop + 1), 20)
+            running.wait_for("(?s)" + ".*the broker does not acknowledge" * (stop + 1))
             broker = start_broker(words, port)
             emptied(env, running)
         fill(env, ids[3_000:])
@@ -249,7 +250,7 @@ def test_a_record_that_the_broker_will_never_take_is_set_aside(world):
         connection.execute("INSERT INTO drover.outbox (topic, key, record_id, record) VALUES ('drover.alerts', 'car-0', 'huge', %s)", ("x" * 2_000_000,))
     running = relay(world, env)
     fill(env, range(0, 10))
-    running.wait_for("will not take a record", 30)
+    running.wait_for("will not take a record")
     deadline = time.monotonic() + 60
     with connect(env) as connection:
         while (rows := connection.execute("SELECT record_id, refused IS NULL FROM drover.outbox").fetchall()) != [("huge", False)]:
@@ -262,7 +263,7 @@ def test_a_record_that_the_broker_will_never_take_is_set_aside(world):
 def test_a_topic_that_vanished_is_made_again_with_our_number_of_partitions(world):
     env = world.database()
     running = relay(world, env)
-    running.wait_for("relay active", 30)
+    running.wait_for("relay active")
     fill(env, range(0, 100))
     emptied(env, running)
     admin = AdminClient({"bootstrap.servers": world.brokers})
@@ -270,7 +271,7 @@ def test_a_topic_that_vanished_is_made_again_with_our_number_of_partitions(world
     fill(env, range(100, 200))
     emptied(env, running)
     assert running.stop() == 0
-    assert len(admin.list_topics(timeout=30).topics["drover.alerts"].partitions) == 8
+    assert len(admin.list_topics(timeout=HANG_S).topics["drover.alerts"].partitions) == 8
     missing = {f"r-{n}" for n in range(100, 200)} - {record_id for _, _, record_id, _ in on_topics(world.brokers)}
     assert missing == set(), running.output()
 

@@ -10,11 +10,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from certificates import self_signed
+from harness import looked_at, until
 from test_accounts import Site
-from test_gateway import wait_until
 from people import enter, PASSWORD, Visitor
 from test_drive_pages import raw
-from test_pages import looked_at
 from test_reports import facts, text
 from world import connect
 
@@ -197,7 +196,7 @@ def test_a_long_past_is_caught_up_as_far_as_a_hundred_and_says_what_it_leaves_ou
     schedule = desk.add("trips", "manager", "--cron", "0 6 * * *", "--zone", "Europe/Berlin", "--as", "json", "--since", "2018-02-01T05:30:00Z")
     short = desk.add("trips", "manager", "--cron", "0 6 * * *", "--zone", "Europe/Berlin", "--since", (datetime.now(UTC) - timedelta(days=9)).strftime("%Y-%m-%dT%H:%M:%SZ"))
     desk.notify()
-    wait_until(lambda: desk.is_settled(schedule, short), 120)
+    until(lambda: desk.is_settled(schedule, short))
     for made, count in ((schedule, 100), (short, 9)):
         rows = desk.run("SELECT due_at, state, first_date FROM drover.report_run WHERE schedule_id = %s ORDER BY due_at", made)
         walls = [row[0].astimezone(ZoneInfo("Europe/Berlin")) for row in rows]
@@ -218,7 +217,7 @@ def test_days_add_up_to_their_month(desk):
                 FROM generate_series(timestamptz '2018-02-02 Europe/Berlin', '2018-03-01 Europe/Berlin', '1 day') day""", days)
     desk.run("UPDATE drover.report_schedule SET planned_until = now() WHERE schedule_id = %s", days)
     desk.notify()
-    wait_until(lambda: desk.is_settled(days, month), 120)
+    until(lambda: desk.is_settled(days, month))
     made = [json.loads(bytes(run[9])) for run in desk.runs(days)]
     assert [report["date"] for report in made] == [f"2018-02-{day:02}" for day in range(1, 29)]
     whole = next(report for report in (json.loads(bytes(run[9])) for run in desk.runs(month)) if report["date"] == "2018-02-01/2018-02-28")
@@ -236,7 +235,7 @@ def test_it_has_the_rights_of_its_account_and_the_bytes_of_the_command(desk):
     seen, unseen = desk.add("trips", "manager", *past, "--as", "csv"), desk.add("trips", "other", *past, "--as", "csv")
     strange = desk.add("dispatch-day", "manager", *since)
     desk.notify()
-    wait_until(lambda: desk.is_settled(*own, seen, unseen, strange), 120)
+    until(lambda: desk.is_settled(*own, seen, unseen, strange))
     for schedule, form in zip(own, ("html", "csv", "json", "xlsx", "pdf")):
         [run] = desk.runs(schedule)
         assert run[0] == "done" and bytes(run[9]) == desk.command("fleet-day", *wanted, "--format", form)
@@ -258,8 +257,8 @@ def test_it_comes_by_mail_once_also_when_nobody_was_there(desk):
     page, paper = desk.add("trips", "manager", *when, "--mail", "manager", "--mail", "root", "--as", "html"), desk.add("fuel", "manager", *when, "--mail", "manager", "--as", "pdf")
     # Two at a time, and one that is killed.
     first, _ = desk.notify(), desk.notify()
-    wait_until(lambda: len(desk.office.box.mails) >= 3, 60)
-    wait_until(lambda: desk.is_settled(page, paper), 30)
+    until(lambda: len(desk.office.box.mails) >= 3)
+    until(lambda: desk.is_settled(page, paper))
     mails = sorted((mail[1][0], mail[2]["Subject"], mail[2]) for mail in desk.office.box.mails)
     assert [(to, subject) for to, subject, _ in mails] == [
         ("manager@example.org", "Fuel 2026-02-01 to 2026-02-28"), ("manager@example.org", "Trips of 2026-02-01 to 2026-02-28"),
@@ -285,8 +284,8 @@ def test_killed_again_and_again_each_due_time_is_told_once(desk):
             relay.signal(signal.SIGKILL)
     desk.stop()
     desk.notify()
-    wait_until(lambda: desk.is_settled(*schedules), 120)
-    wait_until(lambda: desk.office.rows() == {}, 60)
+    until(lambda: desk.is_settled(*schedules))
+    until(lambda: desk.office.rows() == {})
     for schedule in schedules:
         due = desk.run("SELECT due_at, state, mails FROM drover.report_run WHERE schedule_id = %s ORDER BY due_at", schedule)
         assert 40 <= len(due) <= 41 and {row[1:] for row in due} == {("done", 1)}
@@ -302,12 +301,12 @@ def test_stopped_over_a_due_time_it_is_made_once_of_the_right_days(desk):
     # As if it had been planned last two days ago, before two due times.
     desk.run("UPDATE drover.report_schedule SET planned_until = timestamptz '2026-04-04 12:00 Pacific/Auckland', next_due_at = '2026-04-05 06:00 Pacific/Auckland', cron = '0 6 5 4 *' WHERE schedule_id = %s", schedule)
     desk.notify()
-    wait_until(lambda: desk.is_settled(schedule), 60)
-    wait_until(lambda: len(desk.office.box.mails) == 1, 30)
+    until(lambda: desk.is_settled(schedule))
+    until(lambda: len(desk.office.box.mails) == 1)
     desk.stop()
     desk.notify()
     desk.run("UPDATE drover.report_schedule SET next_due_at = now() WHERE schedule_id = %s", schedule)
-    wait_until(lambda: desk.run("SELECT next_due_at > now() FROM drover.report_schedule WHERE schedule_id = %s", schedule) == [(True,)], 30)
+    until(lambda: desk.run("SELECT next_due_at > now() FROM drover.report_schedule WHERE schedule_id = %s", schedule) == [(True,)])
     # Summer time ended there on the 5th: the day before had 24 hours by its own clock.
     assert [run[:3] for run in desk.runs(schedule)] == [("done", "2026-04-04", "2026-04-04")]
     assert len(desk.office.box.mails) == 1
@@ -319,10 +318,10 @@ def test_what_was_missed_while_it_was_off_stays_missed(desk):
     assert desk.world.drover.run("schedule", "off", schedule, env=desk.env).code == 0
     desk.notify()
     assert desk.world.drover.run("schedule", "on", schedule, env=desk.env).code == 0
-    wait_until(lambda: desk.is_settled(schedule), 30)
+    until(lambda: desk.is_settled(schedule))
     assert desk.runs(schedule) == []
     assert desk.world.drover.run("schedule", "run", schedule, env=desk.env).code == 0
-    wait_until(lambda: [run[0] for run in desk.runs(schedule)] == ["done"], 30)
+    until(lambda: [run[0] for run in desk.runs(schedule)] == ["done"])
     desk.end(schedule)
 
 
@@ -338,11 +337,11 @@ def test_other_times_hold_from_now_on_and_lose_nothing_that_was_due(desk):
     schedule = desk.add("trips", "manager", "--cron", "0 6 * * *", "--since", since.strftime("%Y-%m-%dT%H:%M:%SZ"))
     assert change("--cron", "59 23 * * *").code == 0
     desk.notify()
-    wait_until(lambda: desk.is_settled(schedule), 30)
+    until(lambda: desk.is_settled(schedule))
     assert due() == ["23:59"] * 3
     # All of it stands in the ledger: what the new times say of the past does not.
     assert change("--cron", "*/5 * * * *", "--zone", "Asia/Kolkata").code == 0
-    wait_until(lambda: desk.is_settled(schedule), 30)
+    until(lambda: desk.is_settled(schedule))
     assert due()[:3] == ["23:59"] * 3 and len(due()) <= 4
     assert desk.run("SELECT cron, zone, next_due_at - now() < interval '5 minutes' FROM drover.report_schedule WHERE schedule_id = %s", schedule) == [("*/5 * * * *", "Asia/Kolkata", True)]
     assert change("--cron", "0 7 * * mon").code == 0
@@ -362,21 +361,21 @@ def test_a_failing_one_waits_longer_each_time_and_stops_no_other(desk):
     # The folder goes away while it runs.
     away = desk.folder.with_name("away")
     desk.notify()
-    wait_until(lambda: desk.is_settled(failing, good, lost), 60)
+    until(lambda: desk.is_settled(failing, good, lost))
     desk.folder.rename(away)
     try:
         desk.run("UPDATE drover.report_run SET state = 'waiting', tries = 0, try_at = now() WHERE schedule_id = %s", failing)
-        wait_until(lambda: desk.runs(failing)[0][3] >= 1, 30)
+        until(lambda: desk.runs(failing)[0][3] >= 1)
         [run] = desk.runs(failing)
         assert run[0] == "waiting" and "no such folder" in run[8]
         desk.run("UPDATE drover.report_run SET tries = 5, try_at = now() WHERE schedule_id = %s", failing)
-        wait_until(lambda: desk.runs(failing)[0][3] == 6, 30)
+        until(lambda: desk.runs(failing)[0][3] == 6)
         [[waits]] = desk.run("SELECT extract(epoch FROM try_at - now())::int FROM drover.report_run WHERE schedule_id = %s", failing)
         assert 250 < waits <= 320
     finally:
         away.rename(desk.folder)
     desk.run("UPDATE drover.report_run SET try_at = now() WHERE schedule_id = %s", failing)
-    wait_until(lambda: desk.runs(failing)[0][0] == "done", 30)
+    until(lambda: desk.runs(failing)[0][0] == "done")
     assert [run[0] for run in desk.runs(good)] == ["done"]
     [run] = desk.runs(lost)
     assert run[0] == "failed" and "disabled" in run[8] and run[9] is None
@@ -389,23 +388,23 @@ def test_data_that_comes_late_revises_what_was_told_and_is_mailed_when_asked_for
     desk.run("UPDATE drover.report_schedule SET planned_until = now() WHERE schedule_id = %s", schedule)
     desk.run("INSERT INTO drover.report_run (schedule_id, due_at) VALUES (%s, '2018-03-01T06:00Z')", schedule)
     desk.notify("--set", "reports.look_s=1", "--set", "reports.look_days=400")
-    wait_until(lambda: desk.is_settled(schedule), 60)
-    wait_until(lambda: len(desk.office.box.mails) == 1, 30)
+    until(lambda: desk.is_settled(schedule))
+    until(lambda: len(desk.office.box.mails) == 1)
     desk.run("UPDATE drover.report_run SET look_at = now() WHERE schedule_id = %s", schedule)
     [before] = desk.runs(schedule)
     # The same again: nothing is revised.
-    wait_until(lambda: desk.run("SELECT look_at IS NULL OR look_at > now() FROM drover.report_run WHERE schedule_id = %s", schedule) == [(True,)], 30)
+    until(lambda: desk.run("SELECT look_at IS NULL OR look_at > now() FROM drover.report_run WHERE schedule_id = %s", schedule) == [(True,)])
     assert desk.runs(schedule)[0][6] == 0
     desk.run("UPDATE drover.trip SET distance_mm = distance_mm + 1000000, revised_at = now() WHERE start_at = (SELECT min(start_at) FROM drover.trip WHERE start_at >= '2018-02-01')")
     desk.run("UPDATE drover.report_run SET look_at = now() WHERE schedule_id = %s", schedule)
-    wait_until(lambda: desk.runs(schedule)[0][6] == 1, 30)
+    until(lambda: desk.runs(schedule)[0][6] == 1)
     [after] = desk.runs(schedule)
     assert bytes(after[9]) != bytes(before[9]) and after[7].startswith("1 row changed\n") and "distance_km" in after[7] and "→" in after[7]
     assert hashlib.sha256(bytes(after[9])).hexdigest() in desk.world.drover.run("schedule", "runs", schedule, "--format", "csv", env=desk.env).out
     # Nobody asked for it to be mailed.
     assert len(desk.office.box.mails) == 1 and desk.office.rows() == {}
     desk.run("UPDATE drover.report_run SET wants_mail = true WHERE schedule_id = %s", schedule)
-    wait_until(lambda: len(desk.office.box.mails) == 2, 30)
+    until(lambda: len(desk.office.box.mails) == 2)
     [first, second] = [mail[2] for mail in desk.office.box.mails]
     assert second["Subject"] == "Revised: Trips 2018-02-01 to 2018-02-28" and second["In-Reply-To"] == first["Message-ID"] != second["Message-ID"]
     [file] = second.iter_attachments()
@@ -435,7 +434,7 @@ def test_somebody_lets_a_report_come_and_sees_what_became_of_it(desk, page, scre
     assert "on the first of each month at 06:30" in said and "mail to you, here" in said
     [[schedule, cron]] = desk.run("SELECT schedule_id, cron FROM drover.report_schedule WHERE account = 'manager'")
     assert cron == "30 6 1 * *"
-    wait_until(lambda: desk.is_settled(schedule), 30)
+    until(lambda: desk.is_settled(schedule))
     # Another time, by the keyboard.
     page.get_by_text("Change when it comes").press("Enter")
     one = page.get_by_role("region", name="Trips, the month before, fleet north, PDF")
@@ -450,21 +449,21 @@ def test_somebody_lets_a_report_come_and_sees_what_became_of_it(desk, page, scre
     page.get_by_text("Change when it comes").click()
     one.get_by_label("Or as a crontab says it").fill("30 6 1 jan-dec *")
     one.get_by_role("button", name="Change").click()
-    wait_until(lambda: "30 6 1 jan-dec *" in one.inner_text(), 30)
-    wait_until(lambda: desk.is_settled(schedule), 30)
+    until(lambda: "30 6 1 jan-dec *" in one.inner_text())
+    until(lambda: desk.is_settled(schedule))
     assert desk.runs(schedule) == []
     page.get_by_role("button", name="Run now").click()
     # Loaded again it asks for nothing twice.
     page.wait_for_url("**/reports/schedules?said=run")
     assert "It is made now" in page.get_by_role("status").inner_text()
-    wait_until(lambda: [run[0] for run in desk.runs(schedule)] == ["done"], 30)
+    until(lambda: [run[0] for run in desk.runs(schedule)] == ["done"])
     desk.run("UPDATE drover.report_run SET revision = 1, change = %s WHERE schedule_id = %s", "1 row changed\nseat-leon 2026-10-02 08:00: distance_km 10.3 → 12.1", schedule)
     page.goto(f"{address}/reports/schedules")
     assert "revised by data that came late" in page.get_by_role("region", name=re.compile("Runs of")).inner_text()
     page.get_by_text("What changed").click()
     looked_at(page, screenshots, "schedules")
     page.get_by_role("button", name=re.compile("Mail again")).click()
-    wait_until(lambda: any("Revised" in mail[2]["Subject"] for mail in desk.office.box.mails), 30)
+    until(lambda: any("Revised" in mail[2]["Subject"] for mail in desk.office.box.mails))
     link = page.get_by_role("link", name=re.compile("PDF of")).get_attribute("href")
     manager, other, root = (Visitor(desk.site.port) for _ in range(3))
     for visitor, who in ((manager, "manager"), (other, "other"), (root, "root")):

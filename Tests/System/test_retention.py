@@ -293,7 +293,7 @@ def test_old_trips_are_still_shown_with_their_figures(world, fixtures):
     def login(user):
         return re.sub(r"user='?\w+'?", f"user={user}", env["DROVER_POSTGRES_URL"])
     server = world.drover.start("serve", "--port", "0", env={**env, "DROVER_POSTGRES_READER_URL": login("drover_web"), "DROVER_POSTGRES_PAGE_URL": login("drover_pages")})
-    visitor = Visitor(int(server.wait_for(r"at http://127\.0\.0\.1:(\d+)/", 30).group(1)))
+    visitor = Visitor(int(server.wait_for(r"at http://127\.0\.0\.1:(\d+)/").group(1)))
     run = world.drover.run("account", "add", "root", "--mail", "root@example.org", "--role", "administrator", env=env)
     path = urllib.parse.urlsplit(run.out.strip())
     assert visitor.post("/password", link=token(f"{path.path}?{path.query}"), password=PASSWORD, again=PASSWORD).status == 200

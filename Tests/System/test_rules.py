@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from harness import PATIENCE, ROOT
+from harness import HANG_S, ROOT, until
 from world import a_world, connect, producer
 
 TRACTOR = "8R Tractor-thresholds.xml"
@@ -45,12 +45,6 @@ def first_sets(env):
         return connection.execute("SELECT count(*) FROM drover.rule_set WHERE in_force_at = '1990-01-01T00:00:00Z'").fetchone()[0]
 
 
-def wait_until(what, seconds=30):
-    seconds *= PATIENCE
-    deadline = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < deadline, f"not so after {seconds} s"
-        time.sleep(0.05)
 
 
 def read(world, vehicle, **values):
@@ -99,7 +93,7 @@ def test_published_rules_judge_and_say_what_changed(world, rules):
     assert alerts(world, env, "cool-1") == [("Coolant Temperature", 80, version)]
     assert alerts(world, env, "cool-2") == []
     # The worker's own files, which it publishes for partitions without a set, do not take the place of what was published.
-    wait_until(lambda: first_sets(env) == len(versions(env)))
+    until(lambda: first_sets(env) == len(versions(env)))
     assert set(versions(env).values()) == {version}
     # What workers have read, and what they have not.
     assert "nothing was published" in publish(world, env, rules)
@@ -129,20 +123,20 @@ def test_a_changed_file_reaches_the_workers_and_a_broken_one_leaves_the_last_goo
     env = world.database()
     worker = world.worker(env, "watched")
     page = serve(world, env, rules, 1)
-    page.wait_for("rules (published|are in force)", 30)
+    page.wait_for("rules (published|are in force)")
     change(rules, "<threshold>85</threshold>", "<threshold>84</threshold>")
-    page.wait_for("changed 8R Tractor: Coolant Temperature: threshold 85 → 84", 30)
+    page.wait_for("changed 8R Tractor: Coolant Temperature: threshold 85 → 84")
     version = version_of(world, rules)
-    wait_until(lambda: set(versions(env).values()) == {version})
+    until(lambda: set(versions(env).values()) == {version})
 
     change(rules, "<threshold>84</threshold>", "<threshold>eighty</threshold>")
-    page.wait_for(r'last good set stays in force" error=.*8R Tractor-thresholds.xml:\d+: <threshold>: is \W+eighty\W+, must be a number', 30)
+    page.wait_for(r'last good set stays in force" error=.*8R Tractor-thresholds.xml:\d+: <threshold>: is \W+eighty\W+, must be a number')
     read(world, "watched-1", coolant_c=84.5)
     assert alerts(world, env, "watched-1") == [("Coolant Temperature", 84, version)]
     assert set(versions(env).values()) == {version}
 
     change(rules, "<threshold>eighty</threshold>", "<threshold>83</threshold>")
-    page.wait_for("threshold 84 → 83", 30)
+    page.wait_for("threshold 84 → 83")
     assert (page.stop(), worker.stop()) == (0, 0)
 
 
@@ -150,15 +144,15 @@ def test_sighup_reads_the_files_at_once(world, rules):
     env = world.database()
     worker = world.worker(env, "reloaded")
     page = serve(world, env, rules, 3600)
-    page.wait_for("the page is at", 30)
+    page.wait_for("the page is at")
     change(rules, "<threshold>85</threshold>", "<threshold>81</threshold>")
     change(rules, "<clear>82</clear>", "<clear>79</clear>")
     page.signal(signal.SIGHUP)
-    page.wait_for("threshold .* → 81", 30)
+    page.wait_for("threshold .* → 81")
     version = version_of(world, rules)
-    wait_until(lambda: set(versions(env).values()) == {version})
+    until(lambda: set(versions(env).values()) == {version})
     page.signal(signal.SIGHUP)
-    page.wait_for(f"rules are in force already\" version={version}", 30)
+    page.wait_for(f"rules are in force already\" version={version}")
     assert (page.stop(), worker.stop()) == (0, 0)
 
 
@@ -224,7 +218,7 @@ def push(world, readings):
 def to_all(world, record):
     """Into every partition."""
     sender = producer(world.brokers)
-    for partition in sender.list_topics("drover.machines", timeout=30).topics["drover.machines"].partitions:
+    for partition in sender.list_topics("drover.machines", timeout=HANG_S).topics["drover.machines"].partitions:
         sender.produce("drover.machines", partition=partition, value=json.dumps(record).encode())
     assert sender.flush(20) == 0
 

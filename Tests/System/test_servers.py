@@ -22,7 +22,7 @@ def wait_until_gone(folder, seconds=25):
 
 
 def test_a_database_and_a_broker(drover, data):
-    running = drover.servers(data)
+    running = drover.embedded_servers(data)
     with database(running) as connection:
         assert connection.execute("SELECT current_database()").fetchone() == ("drover",)
     brokers = running.environment["DROVER_TEST_BROKERS"]
@@ -34,7 +34,7 @@ def test_a_database_and_a_broker(drover, data):
     assert read(brokers, "try", 100) == [b"%d" % number for number in range(100)]
     assert running.stop() == 0
     # Stopped properly, nothing is lost.
-    again = drover.servers(data)
+    again = drover.embedded_servers(data)
     assert read(again.environment["DROVER_TEST_BROKERS"], "try", 100)[-1] == b"99"
     assert again.stop() == 0
     assert wait_until_gone(data.parent, 0) == []
@@ -55,7 +55,7 @@ def read(brokers, topic, count):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_stops_every_child(drover, data, number):
-    running = drover.servers(data)
+    running = drover.embedded_servers(data)
     running.signal(number)
     assert running.wait(60) == 0, running.output()
     assert processes_of(data.parent) == []
@@ -64,7 +64,7 @@ def test_a_signal_stops_every_child(drover, data, number):
 @pytest.mark.parametrize("rounds", [3, pytest.param(30, marks=pytest.mark.long)])
 def test_killed_and_started_again(drover, data, rounds):
     for turn in range(rounds):
-        running = drover.servers(data)
+        running = drover.embedded_servers(data)
         with database(running) as connection:
             connection.execute("CREATE TABLE IF NOT EXISTS turn (n int)")
             connection.execute("INSERT INTO turn VALUES (%s)", (turn,))
@@ -75,7 +75,7 @@ def test_killed_and_started_again(drover, data, rounds):
 
 
 def test_everything_killed_at_once(drover, data):
-    running = drover.servers(data)
+    running = drover.embedded_servers(data)
     with database(running) as connection:
         connection.execute("CREATE TABLE kept AS SELECT 7 AS n")
     for pid in [running.pid, *processes_of(data.parent)]:
@@ -84,22 +84,22 @@ def test_everything_killed_at_once(drover, data):
         except ProcessLookupError:
             pass  # A backend that ended with its server.
     running.wait(10)
-    again = drover.servers(data)
+    again = drover.embedded_servers(data)
     with database(again) as connection:
         assert connection.execute("SELECT n FROM kept").fetchone() == (7,)
 
 
 def test_one_run_a_folder(drover, data):
-    first = drover.servers(data)
+    first = drover.embedded_servers(data)
     refused = drover.run("servers", "--data", data, seconds=20)
     assert refused.code == 1 and refused.out == ""
     assert f"in use by process {first.pid}" in refused.err and "--data" in refused.err
-    beside = drover.servers(data.parent / "other")
+    beside = drover.embedded_servers(data.parent / "other")
     assert beside.environment["DROVER_TEST_BROKERS"] != first.environment["DROVER_TEST_BROKERS"]
 
 
 def test_only_the_loopback_is_listened_on(drover, data):
-    running = drover.servers(data)
+    running = drover.embedded_servers(data)
     port = int(running.environment["DROVER_TEST_BROKERS"].rsplit(":", 1)[1])
     with open("/proc/net/tcp") as table:
         rows = [line.split() for line in table.readlines()[1:]]
@@ -110,20 +110,20 @@ def test_only_the_loopback_is_listened_on(drover, data):
 
 
 def test_a_taken_port_is_left_alone(drover, data):
-    first = drover.servers(data)
+    first = drover.embedded_servers(data)
     address = first.environment["DROVER_TEST_BROKERS"]
     first.stop()
     with socket.socket() as stranger:
         stranger.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         stranger.bind(("127.0.0.1", int(address.rsplit(":", 1)[1])))
         stranger.listen()
-        second = drover.servers(data)
+        second = drover.embedded_servers(data)
         assert second.environment["DROVER_TEST_BROKERS"] != address
 
 
 @pytest.mark.parametrize("child", ["postgres", "broker"])
 def test_a_server_that_dies_ends_the_run(drover, data, child):
-    running = drover.servers(data)
+    running = drover.embedded_servers(data)
     lines = (data / "children").read_text().splitlines()
     pid = next(int(line.split()[1]) for line in lines if line.startswith(child))
     os.kill(pid, signal.SIGKILL)

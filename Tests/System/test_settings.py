@@ -167,11 +167,11 @@ def test_a_role_that_starts_says_which_secret_others_can_read_and_goes_on(drover
     file.write_bytes(bytes(range(32)))
     file.chmod(0o644)
     notify = drover.start("notify", "--set", f"people.code_key_file={file}", env=NOWHERE)
-    notify.wait_for(f"people.code_key_file: is {file}, which everybody on this machine may read", 20)
+    notify.wait_for(f"people.code_key_file: is {file}, which everybody on this machine may read")
     notify.stop()
     file.chmod(0o600)
     notify = drover.start("notify", "--set", f"people.code_key_file={file}", env=NOWHERE)
-    notify.wait_for("reports that fall due are not made here", 20)
+    notify.wait_for("reports that fall due are not made here")
     notify.stop()
     assert "others can read a secret" not in notify.output()
 

@@ -210,7 +210,7 @@ def test_a_program_of_somebody_reads_what_they_see(world, filled):
     def as_user(user):
         return re.sub(r"user='?\w+'?", f"user={user}", filled["DROVER_POSTGRES_URL"])
     server = world.drover.start("serve", "--port", "0", env={**filled, "DROVER_POSTGRES_READER_URL": as_user("drover_web"), "DROVER_POSTGRES_PAGE_URL": as_user("drover_pages")})
-    address = server.wait_for(r"at (http://127\.0\.0\.1:\d+/)", 30).group(1)
+    address = server.wait_for(r"at (http://127\.0\.0\.1:\d+/)").group(1)
     def token(account):
         run = world.drover.run("token", "add", "--account", account, "--scope", "read", "--role", "developer", "--format", "json", env=filled)
         assert run.code == 0, run.err

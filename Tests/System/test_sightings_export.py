@@ -261,7 +261,7 @@ def test_programs_take_sightings_away_as_far_as_their_token_allows(world, watamu
     with connect(watamu) as connection:
         connection.execute("GRANT drover_reader, drover_api TO drover_web")
     server = drover.start("serve", "--port", 0, "--set", f"web.certificate={certificate}", "--set", f"web.certificate_key={key}", env=as_login(watamu, "drover_web"))
-    port = int(server.wait_for(ADDRESS, 30).group(1))
+    port = int(server.wait_for(ADDRESS).group(1))
 
     def token(*scopes):
         run = drover.run("token", "add", "--account", "museum", *[word for scope in scopes for word in ("--scope", scope)], env=watamu)

@@ -13,10 +13,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from harness import ROOT, Drover
+from harness import ROOT, Drover, looked_at, until
 from people import enter, PASSWORD, token, Visitor
-from test_gateway import wait_until
-from test_pages import looked_at
 from test_tours import ADDRESS
 from world import World, connect
 
@@ -48,7 +46,7 @@ class Desk:
             connection.execute("GRANT drover_reader, drover_api, drover_survey, drover_researcher TO drover_web; GRANT drover_page TO drover_pages")
         self.server = world.drover.start("serve", "--port", "0", env={
             **self.env, "DROVER_POSTGRES_READER_URL": self.login("drover_web"), "DROVER_POSTGRES_PAGE_URL": self.login("drover_pages")})
-        self.port = int(self.server.wait_for(ADDRESS, 30).group(1))
+        self.port = int(self.server.wait_for(ADDRESS).group(1))
         self.address = f"http://127.0.0.1:{self.port}"
         self.people = {account: self.person(account, role) for account, role in PEOPLE.items()}
         world.work_off(self.env, 120)
@@ -300,7 +298,7 @@ def test_a_surveyors_day_with_a_draft_and_without_a_network(desk, page, watch, s
     watch.forgive()
     [(site, survey)] = desk.rows("SELECT site, survey FROM drover.survey_receipt WHERE account = 'sam'")
     assert site == "forest-1"
-    wait_until(lambda: desk.rows("SELECT 1 FROM drover.survey WHERE site = 'forest-1'"), 30, desk.worker)
+    until(lambda: desk.rows("SELECT 1 FROM drover.survey WHERE site = 'forest-1'"), desk.worker)
     page.reload()
     receipts = table(page, "What you handed in")
     assert receipts[0][0] == f"forest-1 {survey}" and "stored; a name in it is not known" in receipts[0][3] and receipts[0][4:] == ["2", "5"]
@@ -347,7 +345,7 @@ def test_a_survey_sent_twice_counts_once_and_without_script(desk):
     for _ in range(2):
         answer = olga.post("/surveys", **fields)
         assert (answer.status, answer.headers["Location"]) == (303, "/surveys?said=taken"), answer.body
-    wait_until(lambda: desk.rows("SELECT 1 FROM drover.survey WHERE site = 'plain-site'"), 30, desk.worker)
+    until(lambda: desk.rows("SELECT 1 FROM drover.survey WHERE site = 'plain-site'"), desk.worker)
     [(version, account, individuals, body)] = desk.rows(
         "SELECT s.version, s.account, s.individuals, v.body FROM drover.survey s JOIN drover.survey_version v USING (site, survey) WHERE site = 'plain-site'")
     told = json.loads(body)
@@ -399,7 +397,7 @@ def test_a_reviewer_corrects_a_survey(desk, page, screenshots):
     looked_at(page, screenshots, "correct")
     page.get_by_role("button", name="Make it version 1").click()
     page.wait_for_url("**said=r-*")
-    wait_until(lambda: desk.rows("SELECT 1 FROM drover.survey WHERE site = 'forest-1' AND version = 1"), 30, desk.worker)
+    until(lambda: desk.rows("SELECT 1 FROM drover.survey WHERE site = 'forest-1' AND version = 1"), desk.worker)
     page.reload()
     text = page.locator("main").inner_text()
     assert "Your correction is version 1." in text and "Junonia hierta" in text and "By the photo <b>" in text
@@ -426,7 +424,7 @@ def test_of_two_reviews_of_one_version_the_first_counts_and_sent_twice_is_once(d
     for _ in range(2):
         answer = rita.post("/surveys/well/h-1/versions", **first)
         assert answer.status == 303 and first["id"] in answer.headers["Location"]
-    wait_until(lambda: desk.rows("SELECT 1 FROM drover.survey WHERE site = 'well' AND version = 1"), 30, desk.worker)
+    until(lambda: desk.rows("SELECT 1 FROM drover.survey WHERE site = 'well' AND version = 1"), desk.worker)
     assert rita.post("/surveys/well/h-1/versions", **first).status == 303
     late = root.post("/surveys/well/h-1/versions", **second)
     assert late.status == 409 and "version 1 meanwhile" in late.body

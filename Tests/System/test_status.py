@@ -3,7 +3,7 @@ import json
 import re
 import time
 
-from test_gateway import wait_until
+from harness import until
 from world import connect
 
 
@@ -16,9 +16,9 @@ def status(world, env, code=None):
 def test_an_installation_from_well_to_ill(world):
     env = world.database()
     worker = world.worker(env, "status", **{"ticks.interval_s": 1})
-    worker.wait_for("partitions assigned", 30)
+    worker.wait_for("partitions assigned")
     relay = world.drover.start("notify", env=env)
-    wait_until(lambda: all(line["what_to_do"] is None for line in status(world, env).values()), 60, worker, relay)
+    until(lambda: all(line["what_to_do"] is None for line in status(world, env).values()), worker, relay)
     well = status(world, env, code=0)
     assert well["drover.cars"]["is"].startswith("written up to ") and well["mails"]["is"] == "0" and well["records behind"]["is"].isdigit()
     table = world.drover.run("status", env=env)

@@ -10,6 +10,7 @@ from datetime import date, datetime, timedelta, timezone
 
 import psycopg
 import pytest
+from harness import HANG_S
 from world import a_world, connect, dump, producer
 
 HOUR = timedelta(hours=1)
@@ -362,7 +363,7 @@ def test_any_order_repeats_and_kills_end_in_the_same_rows(program, seed):
             worker = world.worker(env, "order", **{"work.commit_interval_ms": 5, "kafka.batch_messages_max": 7})
             sender = producer(world.brokers)
             # A topic that is made by whoever writes first has another number of partitions.
-            while "drover.sightings" not in sender.list_topics(timeout=30).topics:
+            while "drover.sightings" not in sender.list_topics(timeout=HANG_S).topics:
                 time.sleep(0.05)
             for index, (site, record) in enumerate(sent):
                 sender.produce("drover.sightings", key=site.encode(), value=json.dumps(record).encode())

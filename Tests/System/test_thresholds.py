@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 
-from test_gateway import emulate, gateway, register, wait_until, world  # noqa: F401 (a fixture)
+from harness import until
+from test_gateway import emulate, gateway, register, world  # noqa: F401 (a fixture)
 from world import connect
 
 # Test, alert beyond (strict), critical beyond, and the value at which it resolves: our own choice, on the good side.
@@ -225,7 +226,7 @@ def test_every_cell_of_the_threshold_table_from_the_box_to_the_alert(world, tmp_
     def is_told():
         with connect(env) as connection:
             return dict(connection.execute("SELECT vehicle, count(*) FROM drover.machine_reading WHERE contact IS NULL GROUP BY 1").fetchall())
-    wait_until(lambda: len(counts := is_told()) == len(cases) and min(counts.values()) >= MEMORY_MIN, 60, running, worker)
+    until(lambda: len(counts := is_told()) == len(cases) and min(counts.values()) >= MEMORY_MIN, running, worker)
     assert running.stop() == 0
     serve_all("service_later_h")
     world.work_off(env)
@@ -235,7 +236,7 @@ def test_every_cell_of_the_threshold_table_from_the_box_to_the_alert(world, tmp_
             return connection.execute(
                 """SELECT min(clock_at) > (SELECT max(read_at) FROM drover.machine_reading) FROM drover.partition_progress
                    WHERE topic = 'drover.machines'""").fetchone()[0]
-    wait_until(clock_is_past, 30, worker)
+    until(clock_is_past, worker)
     assert worker.stop() == 0
 
     table, wrong = [], []
@@ -280,7 +281,7 @@ def test_a_backlog_of_three_days_tells_its_overheating_late_and_no_false_alert(w
     def count():
         with connect(env) as connection:
             return connection.execute("SELECT count(*) FROM drover.machine_reading WHERE contact IS NULL").fetchone()[0]
-    wait_until(lambda: count() >= 4_320, 120, running, worker)
+    until(lambda: count() >= 4_320, running, worker)
     assert running.stop() == 0
     assert running.output().count("closed in the middle of an answer") >= 10
     world.work_off(env)

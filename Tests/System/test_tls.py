@@ -8,7 +8,7 @@ import pytest
 from brokers import free_port
 from certificates import Authority
 from cluster import Cluster
-from test_gateway import wait_until
+from harness import until
 
 
 def issue(authority, name, ends="20491231235959Z"):
@@ -61,7 +61,7 @@ def test_postgresql_is_believed_by_the_right_root_only(cluster, drover, roots):
     ours, theirs = roots
     good = cluster.over_tls(ours.root)
     cluster.use(*issue(ours, "postgres"))
-    wait_until(lambda: checked(drover, good).startswith("ok, server "), 30)
+    until(lambda: checked(drover, good).startswith("ok, server "))
     assert "signed by the roots of sslrootcert" in checked(drover, cluster.over_tls(theirs.root))
     # The certificate holds 127.0.0.1 and no name.
     assert "another host's" in checked(drover, cluster.over_tls(ours.root, host="localhost hostaddr=127.0.0.1"))
@@ -70,6 +70,6 @@ def test_postgresql_is_believed_by_the_right_root_only(cluster, drover, roots):
     assert "no pg_hba.conf entry" in checked(drover, cluster.over_tls(ours.root, mode="disable"))
     # A certificate that has run out, taken up by the server without a restart; then one that holds again.
     cluster.use(*issue(ours, "old", ends="20210101000000Z"))
-    assert "has run out" in wait_until(lambda: not (said := checked(drover, good)).startswith("ok") and said, 30)
+    assert "has run out" in until(lambda: not (said := checked(drover, good)).startswith("ok") and said)
     cluster.use(*issue(ours, "new"))
-    assert wait_until(lambda: checked(drover, good).startswith("ok"), 30)
+    assert until(lambda: checked(drover, good).startswith("ok"))

@@ -34,7 +34,7 @@ class Panel:
             connection.execute("GRANT drover_reader, drover_api TO drover_web; GRANT drover_page TO drover_pages")
         self.server = world.drover.start("serve", "--port", "0", *settings, env={
             **self.env, "DROVER_POSTGRES_READER_URL": self.login("drover_web"), "DROVER_POSTGRES_PAGE_URL": self.login("drover_pages")})
-        self.port = int(self.server.wait_for(ADDRESS, 30).group(1))
+        self.port = int(self.server.wait_for(ADDRESS).group(1))
         self.address = f"http://127.0.0.1:{self.port}"
         self.people = {account: self.person(account, role) for account, role in [("rosa", "ranger"), ("rudi", "ranger"), ("miller", "farmer")]}
 

@@ -30,7 +30,7 @@ class Trailhead:
             connection.execute("GRANT drover_reader, drover_api TO drover_web")
         self.web = re.sub(r"user='?\w+'?", "user=drover_web", self.env["DROVER_POSTGRES_URL"])
         self.server = world.drover.start("serve", "--port", "0", env={**self.env, "DROVER_POSTGRES_READER_URL": self.web})
-        self.port = int(self.server.wait_for(ADDRESS, 30).group(1))
+        self.port = int(self.server.wait_for(ADDRESS).group(1))
 
     def publish(self, tour, area, content, waypoints=("w1", "w2"), deltas=()):
         """The next version, as publishing leaves it."""
@@ -199,7 +199,7 @@ def test_a_download_goes_on_when_the_server_was_started_again(trailhead):
     had = cut_download(trailhead.port, path, b"", tag, 1_000_000, is_reset=False)
     trailhead.server.stop()
     trailhead.server = trailhead.world.drover.start("serve", "--port", str(trailhead.port), env={**trailhead.env, "DROVER_POSTGRES_READER_URL": trailhead.web})
-    trailhead.server.wait_for(ADDRESS, 30)
+    trailhead.server.wait_for(ADDRESS)
     assert had + trailhead.get(path, Range=f"bytes={len(had)}-", If_Range=tag).body == whole
 
 

@@ -5,7 +5,7 @@ import signal
 import time
 
 import pytest
-from test_gateway import wait_until
+from harness import until
 from world import a_world, connect, dump, producer
 
 BASE = 1_767_225_600_000
@@ -91,10 +91,10 @@ def test_any_order_repeats_and_kills_give_the_same_rows(program, told, seed):
         shuffled += chance.sample(shuffled, 300)
         chance.shuffle(shuffled)
         worker = world.worker(env, "shuffled")
-        worker.wait_for("partitions assigned", 30)
+        worker.wait_for("partitions assigned")
         for part in range(4):
             push(world, shuffled[part::4])
-            wait_until(lambda: world.written(env) > 0, 20, worker)
+            until(lambda: world.written(env) > 0, worker)
             worker.signal(signal.SIGKILL)
             worker.wait()
             worker = world.worker(env, "shuffled")
@@ -116,7 +116,7 @@ def test_a_stop_ends_the_trip_before_the_gap_has_passed(program):
     with a_world(program) as world:
         env = world.database()
         worker = world.worker(env, "stop")
-        worker.wait_for("partitions assigned", 30)
+        worker.wait_for("partitions assigned")
         now = int(time.time() * 1_000)
         sender = producer(world.brokers)
         for ago in (20, 10):
@@ -130,5 +130,5 @@ def test_a_stop_ends_the_trip_before_the_gap_has_passed(program):
             with connect(env) as connection:
                 return connection.execute("SELECT is_open, readings, distance_mm FROM drover.trip").fetchall() == [(False, 2, 100_000)]
 
-        wait_until(ended, 30, worker)
+        until(ended, worker)
         assert worker.stop() == 0

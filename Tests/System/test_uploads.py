@@ -74,7 +74,7 @@ class Desk:
     def serve(self, certificate, key, *more):
         running = self.drover.start(
             "serve", "--port", 0, "--set", f"web.certificate={certificate}", "--set", f"web.certificate_key={key}", *more, env=self.env)
-        return running, int(running.wait_for(ADDRESS, 30).group(1))
+        return running, int(running.wait_for(ADDRESS).group(1))
 
     def token(self, *more):
         run = self.drover.run("token", "add", "--account", "miller", "--scope", "upload", *more, env=self.env)
@@ -349,7 +349,7 @@ def test_sighup_renews_the_certificate_and_keeps_connections_and_listener(desk, 
 
     self_signed(tmp_path, "renewed")
     server.signal(signal.SIGHUP)
-    server.wait_for("the certificate was read again", 20)
+    server.wait_for("the certificate was read again")
     after = handshake(port, certificate, ssl.TLSVersion.TLSv1_3)[1]
     assert after != before
     kept.request("GET", "/healthz")
@@ -357,7 +357,7 @@ def test_sighup_renews_the_certificate_and_keeps_connections_and_listener(desk, 
 
     key.write_text("no key")
     server.signal(signal.SIGHUP)
-    server.wait_for("the certificate was not renewed; the old one stays in use", 20)
+    server.wait_for("the certificate was not renewed; the old one stays in use")
     assert handshake(port, certificate, ssl.TLSVersion.TLSv1_3)[1] == after
     assert server.stop() == 0
 
@@ -372,7 +372,7 @@ def test_settings_that_would_leave_readings_in_the_clear_are_refused(desk, tmp_p
         "serve", "--port", 0, "--set", f"web.certificate={desk.certificate}", "--set", f"web.certificate_key={other}", env=desk.env)
     assert run.code == 1 and "cannot be used" in run.err
     desk.drover.start("serve", "--port", 0, "--set", "web.host=0.0.0.0", "--set", "web.plain_http_outside=1", env=desk.env).wait_for(
-        r"the page is at http://0\.0\.0\.0:\d+/", 30)
+        r"the page is at http://0\.0\.0\.0:\d+/")
 
 
 def test_a_dribbling_client_is_cut_off_while_others_are_served(desk):
@@ -457,7 +457,7 @@ def test_with_the_broker_away_nothing_is_promised_and_later_each_reading_is_ther
     desk.broker.stop()
     answer = phone.post([reading("tractor", 1)])
     assert answer.problem == (503, "broker-away") and answer.headers["Retry-After"] == "10"
-    desk.server.wait_for("uploads cannot be sent", 20)
+    desk.server.wait_for("uploads cannot be sent")
 
     # While one upload tries the broker the others are told at once, and pages are served.
     with ThreadPoolExecutor(20) as pool:
@@ -472,7 +472,7 @@ def test_with_the_broker_away_nothing_is_promised_and_later_each_reading_is_ther
         assert time.monotonic() < deadline, answer.body
         time.sleep(0.2)
     assert answer.json["accepted"] == 50
-    desk.server.wait_for("uploads are sent again", 20)
+    desk.server.wait_for("uploads are sent again")
     assert phone.post(batch).json["accepted"] == 50
     desk.work("after")
     rows = desk.rows()

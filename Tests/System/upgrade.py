@@ -32,7 +32,7 @@ import psycopg
 import torture_input
 from brokers import DIES_WITH_US, ROOT, Noida, free_port
 from cluster import Cluster
-from harness import Drover, Running
+from harness import HANG_S, Drover, Running
 from people import PASSWORD, Visitor, token
 from torture import Torture
 from world import producer
@@ -273,7 +273,7 @@ class Site:
         self.member_changed.set()
         for name, role, metrics, running in began:
             if role in ("work", "serve"):
-                running.wait_for("partitions assigned" if role == "work" else "the page is at", 90)
+                running.wait_for("partitions assigned" if role == "work" else "the page is at")
             # The newer program says when it is ready (404: none of the two does).
             if program == self.new:
                 wait(lambda: ask(metrics, "GET", "/readyz")[0] in (200, 404), 90, lambda: f"{name} does not get ready: {ask(metrics, 'GET', '/readyz')[2]}", running)
@@ -344,7 +344,7 @@ class Site:
 
         consumer = Consumer({"bootstrap.servers": self.broker.brokers, "group.id": "look", "log_level": 0})
         try:
-            return {(topic, number): consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=30)[1]
+            return {(topic, number): consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=HANG_S)[1]
                     for topic in (CARS, MACHINES) for number in range(PARTITIONS)}
         finally:
             consumer.close()
@@ -652,7 +652,7 @@ class Rehearsal:
         scenario.write_text("interval_s: 2\nmemory_min: 30\nboxes:\n" + "\n".join(
             (ROOT / "Deploy" / "scenarios" / "overheating.yaml").read_text().partition("boxes:\n")[2].splitlines()) + "\n")
         self.emulator = Running([*DIES_WITH_US, str(site.new), "emulate", "mtg", "--scenario", str(scenario), "--boxes", "4", "--format", "json"], dict(os.environ))
-        self.emulator.wait_for(r'"box":3,.*\n', 60)
+        self.emulator.wait_for(r'"box":3,.*\n')
         self.serials = []
         for line in self.emulator.output().splitlines():
             if line.startswith("{"):

@@ -1,0 +1,81 @@
+"""PostgreSQL and a broker of a story's own, made in half a second: the cluster is a copy of one that was made once a run, with the
+logins of `drover servers` and a migrated database to copy; the broker starts empty.
+
+A cluster for each story rather than one for all: stories give roles rights, refuse log-ins and stop the server, which no other may feel.
+"""
+import atexit
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import psycopg
+from brokers import Noida
+from cluster import Cluster
+from harness import ROOT
+
+# The database that has all migrations and no rows.
+TEMPLATE = "template_drover"
+
+
+def golden(program):
+    """The folder of the stopped cluster that others are copies of; made by the first process of a run that asks."""
+    place = os.environ.get("DROVER_TEST_GOLDEN")
+    if not place:  # Not below pytest: this process is the run.
+        place = os.environ["DROVER_TEST_GOLDEN"] = new_place()
+        atexit.register(shutil.rmtree, place, ignore_errors=True)
+    place = Path(place)
+    with open(place / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (place / "complete").exists():
+            make_golden(program, place / "postgres")
+            (place / "complete").touch()
+    return place / "postgres" / "data"
+
+
+def new_place():
+    """A folder that the database's system user may enter."""
+    place = Path(tempfile.mkdtemp(prefix="drover-golden-", dir="/tmp"))
+    place.chmod(0o711)
+    return str(place)
+
+
+def make_golden(program, folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    cluster = Cluster(folder)
+    try:
+        logins = re.findall(r"CREATE ROLE (\w+ LOGIN(?: CREATEROLE)?)", (ROOT / "Sources/Embedded/Roles.swift").read_text())
+        assert len(logins) >= 8, logins
+        with psycopg.connect(cluster.conninfo(), autocommit=True) as connection:
+            for login in logins:
+                connection.execute(f"CREATE ROLE {login}")
+            connection.execute(f"CREATE DATABASE {TEMPLATE}")
+            connection.execute("CREATE DATABASE drover OWNER drover_owner")
+        migrated = subprocess.run([str(program), "migrate"], env={**os.environ, "DROVER_POSTGRES_URL": cluster.conninfo(TEMPLATE)},
+                                  capture_output=True, text=True)
+        assert migrated.returncode == 0, migrated.stderr
+    finally:
+        cluster.close()
+
+
+class Servers:
+    """What `drover servers` starts, for a story of a test: `.environment` has the same variables."""
+
+    def __init__(self, program, folder):
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o711)
+        self.cluster = Cluster(folder / "postgres", copy_of=golden(program))
+        try:
+            self.broker = Noida(folder / "broker")
+        except BaseException:
+            self.cluster.close()
+            raise
+        self.environment = {"DROVER_TEST_POSTGRES": self.cluster.conninfo(), "DROVER_TEST_BROKERS": self.broker.brokers}
+
+    def stop(self):
+        self.broker.stop()
+        self.cluster.close()
