@@ -34,6 +34,7 @@ public enum SettingReader: String, CaseIterable, Sendable {
         "people": [.serve, .notify],
         "fuel": [.serve, .notify, .commands],
         "web": [.serve],
+        "tours": [.serve],
         "metrics": [.work, .serve, .notify, .gateway, .commands],
         "health": [.work, .serve, .notify, .gateway],
         "log": allCases,

@@ -326,6 +326,15 @@ public struct SettingRow: Sendable {
         SettingRow("fuel.currency", .text, "USD", "currency of the price"),
         SettingRow("web.host", .text, "127.0.0.1", "address that the page and the API listen on"),
         SettingRow("web.port", .integer(0...65_535), "8080", "port of the pages and the API; 0: any free one"),
+        SettingRow(
+            "web.receive_s", .integer(1...600), "20",
+            "time that a request to the pages, the API or apps has from its first byte to its last"),
+        SettingRow(
+            "web.query_s", .integer(1...600), "20",
+            "time that a ready query or a page of sightings may take in the database before it says so"),
+        SettingRow(
+            "tours.tells_per_minute", .integer(1...1_000_000), "300",
+            "uploads of visits that are taken from one address in a minute; phones behind one address share them"),
         SettingRow("metrics.host", .text, "127.0.0.1", "address that GET /metrics, /livez and /readyz listen on"),
         SettingRow(
             "metrics.port", .integer(0...65_535), "0",

@@ -16,7 +16,6 @@ public final class QuerySite: Sendable {
         "joint": [.analyst, .fleetManager, .dispatcher, .operator, .administrator],
         "sightings": [.analyst, .researcher, .administrator],
     ]
-    private static let patienceMs = 20_000
     private static let fileRowsMax = 100_000
     private static let fleetsMax: Int64 = 500
     private static let narrower = "Ask for a shorter time, one fleet, campus, species or site."
@@ -29,10 +28,13 @@ public final class QuerySite: Sendable {
     private let assets: AssetFiles
     private let fleets: ReportQueries
     private let queries: [ReadyQuery]
+    private let patienceS: Int
 
-    /// - Parameter fleets: ask which fleets there are for who is logged in.
-    public init(door: Door, assets: AssetFiles, fleets: ReportQueries, queries: [ReadyQuery]) {
-        (self.door, self.assets, self.fleets) = (door, assets, fleets)
+    /// - Parameters:
+    ///   - fleets: ask which fleets there are for who is logged in.
+    ///   - patienceS: what a query may take in the database.
+    public init(door: Door, assets: AssetFiles, fleets: ReportQueries, queries: [ReadyQuery], patienceS: Int) {
+        (self.door, self.assets, self.fleets, self.patienceS) = (door, assets, fleets, patienceS)
         self.queries = queries.filter { !$0.isOfInstallation }
     }
 
@@ -113,10 +115,10 @@ public final class QuerySite: Sendable {
         }
         try connection.execute("SAVEPOINT asked")
         do {
-            return try query.runInside(values, timeoutMs: QuerySite.patienceMs, rowsMax: rowsMax, on: connection)
+            return try query.runInside(values, timeoutMs: patienceS * 1_000, rowsMax: rowsMax, on: connection)
         } catch let error as PostgresError where error.sqlState == "57014" {
             try connection.execute("ROLLBACK TO asked")
-            throw Refusal(text: "That took longer than \(QuerySite.patienceMs / 1_000) s. \(QuerySite.narrower)")
+            throw Refusal(text: "That took longer than \(patienceS) s. \(QuerySite.narrower)")
         } catch let error as PostgresError where error.sqlState.hasPrefix("22") {
             // A zone that there is none of, a date beyond the calendar: PostgreSQL's words name only what was written.
             try connection.execute("ROLLBACK TO asked")

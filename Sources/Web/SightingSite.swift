@@ -10,8 +10,6 @@ internal import Wire
 /// Sightings for who researches them: chosen, on a map, added up, as a list, and taken away. docs/surveys.md.
 public final class SightingSite: Sendable {
     static let readers: Set<Role> = [.surveyor, .researcher, .analyst, .administrator]
-    /// A page that takes longer says so; its exports take as long as they take.
-    private static let patienceMs = 20_000
     static let rowsMax = 50
     static let sitesMax = 200
     private static let defaultMs = 365 * UTC.msPerDay
@@ -20,9 +18,11 @@ public final class SightingSite: Sendable {
     private let assets: AssetFiles
     private let base: BaseMap
     private let exports: ExportDesk
+    private let patienceS: Int
 
-    public init(door: Door, assets: AssetFiles, base: BaseMap, exports: ExportDesk) {
-        (self.door, self.assets, self.base, self.exports) = (door, assets, base, exports)
+    /// - Parameter patienceS: a page that takes longer in the database says so; its exports take as long as they take.
+    public init(door: Door, assets: AssetFiles, base: BaseMap, exports: ExportDesk, patienceS: Int) {
+        (self.door, self.assets, self.base, self.exports, self.patienceS) = (door, assets, base, exports, patienceS)
     }
 
     public func add(to router: inout Router) {
@@ -81,7 +81,7 @@ public final class SightingSite: Sendable {
         var page = SightingPage(
             items: items, asked: question, caller: caller,
             sites: try question.sites(most: SightingSite.sitesMax, on: connection))
-        try connection.execute("SET LOCAL statement_timeout = \(SightingSite.patienceMs); SAVEPOINT asked")
+        try connection.execute("SET LOCAL statement_timeout = \(patienceS * 1_000); SAVEPOINT asked")
         do {
             page.behind = request.query["behind"].flatMap(SightingExport.Behind.init)
             let figures = try question.figures(on: connection)
@@ -95,7 +95,7 @@ public final class SightingSite: Sendable {
         } catch let error as PostgresError where error.sqlState == "57014" {
             try connection.execute("ROLLBACK TO asked")
             page.fault =
-                "That is more than can be added up in \(SightingSite.patienceMs / 1_000) s. Choose a species, a site, a place "
+                "That is more than can be added up in \(patienceS) s. Choose a species, a site, a place "
                 + "or a shorter time; the exports below give all of it."
             page.figures = nil
         }

@@ -13,19 +13,21 @@ public final class TourSite: Sendable {
     /// The list's pages.
     static let listMax = 200
     static let versionsMax = 40
-    /// Requests of one address in a minute; phones behind one address share them.
-    static let tellsPerMinute = 300
-
     let lender: ConnectionLender
     let assets: AssetFiles
     let base: BaseMap
     let uploads: UploadSender
     let shelf = PackageShelf()
     let budget = PushBudget()
+    let tellsPerMinute: Int
     let log: Log
 
-    public init(conninfo: String, uploads: UploadSender, assets: AssetFiles, base: BaseMap, log: Log) {
+    /// - Parameter tellsPerMinute: requests of one address; phones behind one address share them.
+    public init(
+        conninfo: String, uploads: UploadSender, assets: AssetFiles, base: BaseMap, tellsPerMinute: Int, log: Log
+    ) {
         lender = ConnectionLender(conninfo: conninfo)
+        self.tellsPerMinute = tellsPerMinute
         (self.uploads, self.assets, self.base, self.log) = (uploads, assets, base, log)
     }
 

@@ -18,7 +18,7 @@ extension TourSite {
             return .problem(415, type: "content-type", detail: "Visits come as application/json.")
         }
         let nowMs = Clock.nowMs()
-        if let waitS = budget.take(request.remote, most: TourSite.tellsPerMinute, nowMs: nowMs) {
+        if let waitS = budget.take(request.remote, most: tellsPerMinute, nowMs: nowMs) {
             return Response.problem(
                 429, type: "too-many", detail: "Too much came from this address. Keep it and send it again later."
             ).with("Retry-After", String(waitS))

@@ -28,6 +28,7 @@ struct AppsRole {
         let routes = router
         let lines = OncePer(periodMs: 30_000)
         var limits = Limits()
+        limits.receiveMs = Int(settings.integer("web.receive_s")) * 1_000
         limits.bodyBytesMax = AppsRole.bodyBytesMax
         limits.connectionsMax = 4_000
         // All of a campus may come through one address.

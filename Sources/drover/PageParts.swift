@@ -101,7 +101,10 @@ struct PageParts {
             door: door, conninfo: settings.readerConninfo, assets: assets, queries: queries, rules: rules,
             price: settings.fuelPrice
         ).add(to: &router)
-        QuerySite(door: door, assets: assets, fleets: queries, queries: try Home.readyQueries()).add(to: &router)
+        QuerySite(
+            door: door, assets: assets, fleets: queries, queries: try Home.readyQueries(),
+            patienceS: Int(settings.integer("web.query_s"))
+        ).add(to: &router)
     }
 
     private func addPeople(to router: inout Router) throws {
@@ -130,9 +133,13 @@ struct PageParts {
 
     private func addSurveys(to router: inout Router) throws {
         surveys.add(to: &router)
-        TourSite(conninfo: settings.readerConninfo, uploads: uploads, assets: assets, base: base, log: log)
-            .add(to: &router)
-        SightingSite(door: door, assets: assets, base: base, exports: exports).add(to: &router)
+        TourSite(
+            conninfo: settings.readerConninfo, uploads: uploads, assets: assets, base: base,
+            tellsPerMinute: Int(settings.integer("tours.tells_per_minute")), log: log
+        ).add(to: &router)
+        SightingSite(
+            door: door, assets: assets, base: base, exports: exports, patienceS: Int(settings.integer("web.query_s"))
+        ).add(to: &router)
         SurveyPages(door: door, assets: assets, surveys: surveys, uploads: uploads).add(to: &router)
         AboutPage(assets: assets, base: base, version: try Home.version()).add(to: &router)
         TourPanel(door: door, assets: assets, base: base).add(to: &router)

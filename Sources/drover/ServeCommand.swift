@@ -84,6 +84,7 @@ struct PageRole {
 
     private static func limits(_ settings: Settings) -> Limits {
         var limits = Limits()
+        limits.receiveMs = Int(settings.integer("web.receive_s")) * 1_000
         for larger in [
             SurveySite.bodyBytesMaxByPath, SurveyPages.bodyBytesMaxByPath, TourPanel.bodyBytesMaxByPath,
         ] {
