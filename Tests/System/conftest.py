@@ -124,7 +124,9 @@ def data():
 @pytest.fixture(scope="session")
 def browser():
     """Debian's Chromium; no browser is downloaded."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=HANG_S * 1000)
 
     chromium = os.environ.get("DROVER_CHROMIUM", "/usr/bin/chromium")
     if not os.access(chromium, os.X_OK):
