@@ -4,12 +4,13 @@ DROVER_BIN=.build/release/drover .drover/venv-test/bin/python -m pytest Tests/Sy
 """
 import json
 import os
+import re
 import shutil
 import tempfile
 from pathlib import Path
 
 import pytest
-from harness import HANG_S, ROOT, Drover, Watch, is_long
+from harness import HANG_S, ROOT, Drover, Running, Watch, is_long
 from servers import new_place
 from world import a_world
 
@@ -55,6 +56,19 @@ def longest_first(items):
     for item in items:
         seconds[group(item.nodeid)] = seconds.get(group(item.nodeid), 0) + known.get(item.nodeid.removeprefix("Tests/System/"), 1)
     items.sort(key=lambda item: -seconds[group(item.nodeid)])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """What a second look needs is kept at the first: why, the load, what all roles that are up said."""
+    report = yield
+    if report.failed:
+        folder = ROOT / ".drover" / "logs" / "failed"
+        folder.mkdir(parents=True, exist_ok=True)
+        told = [item.nodeid, f"load {os.getloadavg()}", report.longreprtext]
+        told += [f"{' '.join(running.command)}\n{''.join(running.tail(400))}" for running in list(Running.all)]
+        (folder / (re.sub(r"[^\w.-]+", "-", item.nodeid.rpartition("/")[2])[:150] + f"-{report.when}.txt")).write_text("\n\n".join(told))
+    return report
 
 
 def pytest_xdist_make_scheduler(config, log):

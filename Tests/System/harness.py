@@ -7,6 +7,7 @@ import socket
 import subprocess
 import threading
 import time
+import weakref
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -138,7 +139,10 @@ class Drover:
 class Running:
     """A command that stays up, with what it says collected as it comes."""
 
+    all = weakref.WeakSet()
+
     def __init__(self, command, env):
+        Running.all.add(self)
         self.command = command
         self.lines = []
         self.changed = threading.Condition()
