@@ -1,11 +1,20 @@
 # What CI runs is `make integration`; the others are its parts, for working on one thing.
-.PHONY: build test lint bench chaos upgrade integration long sanitize fuzz
+.PHONY: build test touched steady lint bench chaos upgrade integration long sanitize fuzz
 
 build:
-	swift build --build-tests
+	swift build -c release --build-tests
 
-test:
-	swift test
+# Those that need no server.
+test: build
+	swift test -c release --skip-build --disable-testable-imports
+
+# What a change can touch, for daily work.
+touched:
+	Deploy/touched
+
+# Again and again, calm and under load: make steady RUNS="--runs 2 --loaded 1"
+steady:
+	Deploy/steady $(RUNS)
 
 lint:
 	swift format lint --strict --recursive Package.swift Sources Tests
@@ -22,15 +31,15 @@ chaos:
 
 # From an older version to this one and back, role by role, under load (docs/upgrade.md): make upgrade FROM=COMMIT
 upgrade:
-	swift build --product drover
+	swift build -c release --product drover
 	.drover/venv-test/bin/python Tests/System/upgrade.py --from "$(FROM)"
 
 integration:
 	bash Deploy/test
 
-# The long forms of the proofs; each test decides by DROVER_LONG how long it is.
+# The long forms of the proofs, all or a part: make long PART=engine
 long:
-	DROVER_LONG=1 bash Deploy/test
+	Deploy/long $(PART)
 
 # Thread and Address Sanitizer over the engine, in build folders of their own.
 sanitize:
