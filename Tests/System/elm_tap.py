@@ -8,11 +8,7 @@ import threading
 import time
 from pathlib import Path
 
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+from harness import DIES_WITH_US, HANG_S, free_port, until
 
 
 class Simulator:
@@ -20,24 +16,25 @@ class Simulator:
 
     def __init__(self, scenario, *lines):
         self.port = free_port()
-        command = [Path(sys.executable).parent / "elm", "-n", str(self.port), "-s", scenario]
+        command = [*DIES_WITH_US, Path(sys.executable).parent / "elm", "-n", str(self.port), "-s", scenario]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True,
                                         cwd=tempfile.gettempdir())  # It writes a log where it stands.
-        deadline = time.monotonic() + 30
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                break
-            except OSError:
-                assert time.monotonic() < deadline and self.process.poll() is None, "elm does not start"
-                time.sleep(0.1)
+        until(self._answers, about="a connection to elm")
         for line in lines:
             self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
+    def _answers(self):
+        assert self.process.poll() is None, "elm does not start"
+        try:
+            socket.create_connection(("127.0.0.1", self.port), HANG_S).close()
+        except OSError:
+            return False
+        return True
+
     def stop(self):
         self.process.kill()
-        self.process.wait(10)
+        self.process.wait(HANG_S)
 
 
 class Tap:
@@ -56,7 +53,7 @@ class Tap:
             except OSError:
                 return
             try:
-                back = socket.create_connection(("127.0.0.1", self.behind), 5)
+                back = socket.create_connection(("127.0.0.1", self.behind), HANG_S)
             except OSError:
                 front.close()
                 continue

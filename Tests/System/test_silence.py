@@ -1,19 +1,21 @@
-"""A seeded month of machines that are parked, switched off, uploaded by hand or at work: silence raises what it must, when
+"""A seeded month (twelve days in the short form) of machines that are parked, switched off, uploaded by hand or at work: silence raises what it must, when
 it must, and nothing else. The month is pushed in seconds, each record with the stamp that it had then."""
 import json
 import random
-import time
 from datetime import datetime, timezone
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
-from harness import ROOT
-from test_gateway import world  # noqa: F401 (a fixture)
+from harness import HANG_S, ROOT, is_long
+from test_gateway import servers, world  # noqa: F401 (fixtures)
 from world import connect, producer
 
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 TICK = 5 * MINUTE
-DAYS = 30
+DAYS = 30 if is_long() else 12
+# Days on which GPS is lost: first by word, then with everything else.
+BY_WORD, SILENT, SILENT_AGAIN = (14, 16, 20) if is_long() else (5, 6, 8)
+START = 1_740_960_000_000  # 2025-03-03T00:00:00Z
 
 
 class Month:
@@ -21,7 +23,7 @@ class Month:
 
     def __init__(self, seed, each):
         self.chance = random.Random(seed)
-        self.start = int(time.time() * 1000) // DAY * DAY - (DAYS + 1) * DAY
+        self.start = START
         self.records, self.wanted = [], []
         for index in range(each):
             for kind in (self.working, self.parked, self.switched_off, self.uploaded):
@@ -71,9 +73,9 @@ class Month:
                 self.polled(vehicle, self.start + hour * HOUR + self.chance.randrange(HOUR), running=False)
 
     def switched_off(self, vehicle):
-        """Silent for weeks with the engine off: five days after its last call-in that is told, and nothing else."""
+        """Silent for days with the engine off: five days after its last call-in that is told, and nothing else."""
         last = self.working(vehicle, range(3))
-        back = self.start + 27 * DAY + self.chance.randrange(DAY)
+        back = self.start + (DAYS - 3) * DAY + self.chance.randrange(DAY)
         self.polled(vehicle, back, running=False)
         due = last + 5 * DAY
         self.wanted.append((vehicle, "Last Cell Call In", due, back, due // TICK * TICK + TICK, self.records[-1][0]))
@@ -94,23 +96,23 @@ class Month:
             nine = self.start + day * DAY + 9 * HOUR
             for ts in range(nine, nine + 3 * HOUR, 4 * MINUTE):
                 minute = (ts - nine) // MINUTE
-                if day == 14:
+                if day == BY_WORD:
                     self.polled(vehicle, ts, running=True, **({"gps_available": None} if 60 <= minute <= 100 else {}))
                     call[minute] = self.records[-1][0]
-                elif day not in (16, 20) or minute <= 60 or minute >= 152:
+                elif day not in (SILENT, SILENT_AGAIN) or minute <= 60 or minute >= 152:
                     self.polled(vehicle, ts, running=True)
                     call[day, minute] = self.records[-1][0]
             self.polled(vehicle, nine + 3 * HOUR, running=False)
         at = lambda day, minute: self.start + day * DAY + 9 * HOUR + minute * MINUTE  # noqa: E731
         self.wanted += [
             # The last word at 9:56, told by the reading of 10:04; back at 10:44.
-            (vehicle, "GPS Available", at(14, 61), at(14, 104), call[64], call[104]),
+            (vehicle, "GPS Available", at(BY_WORD, 61), at(BY_WORD, 104), call[64], call[104]),
             # Silent after 10:00, told by the first tick after 10:05; back at 11:32.
-            (vehicle, "GPS Available", at(16, 65), at(16, 152), at(16, 66), call[16, 152]),
-            (vehicle, "GPS Available", at(20, 65), at(20, 152), at(20, 70), call[20, 152]),
+            (vehicle, "GPS Available", at(SILENT, 65), at(SILENT, 152), at(SILENT, 66), call[SILENT, 152]),
+            (vehicle, "GPS Available", at(SILENT_AGAIN, 65), at(SILENT_AGAIN, 152), at(SILENT_AGAIN, 70), call[SILENT_AGAIN, 152]),
         ]
-        self.tick(at(16, 66))
-        self.deadline, self.lost_again = at(16, 65), at(20, 60)
+        self.tick(at(SILENT, 66))
+        self.deadline, self.lost_again = at(SILENT, 65), at(SILENT_AGAIN, 60)
 
     def until(self, end):
         """What is pushed until then, the last millisecond included, and not taken yet."""
@@ -135,7 +137,7 @@ def push(sender, partitions, taken):
                     break
                 except BufferError:
                     sender.poll(0.1)
-    assert sender.flush(60) == 0
+    assert sender.flush(HANG_S) == 0
 
 
 def stored(env):
@@ -148,11 +150,11 @@ def stored(env):
     return sorted((*row[:3], *map(ms, row[3:7]), row[7]) for row in rows)
 
 
-@pytest.mark.parametrize("each, partitions, seed", [(3, 2, 1), pytest.param(40, 8, 2, marks=pytest.mark.long)])
+@pytest.mark.parametrize("each, partitions, seed", [(3, 2, 1), pytest.param(40, 8, 2, marks=pytest.mark.long(reason="forty machines of each kind"))])
 def test_a_month_of_silence_tells_what_is_lost_on_time_and_nothing_else(world, each, partitions, seed):  # noqa: F811
     admin = AdminClient({"bootstrap.servers": world.brokers})
     config = {"retention.ms": "-1", "message.timestamp.type": "CreateTime"}  # The stamps that records come with are kept.
-    admin.create_topics([NewTopic("drover.machines", partitions, 1, config=config)])["drover.machines"].result(20)
+    admin.create_topics([NewTopic("drover.machines", partitions, 1, config=config)])["drover.machines"].result(HANG_S)
     month = Month(seed, each)
     env, sender = world.database(), producer(world.brokers)
     assert world.drover.run("rules", "publish", ROOT / "Deploy" / "thresholds", env=env).code == 0
@@ -162,7 +164,7 @@ def test_a_month_of_silence_tells_what_is_lost_on_time_and_nothing_else(world, e
 
     def go_to(end):
         push(sender, partitions, month.until(end))
-        world.work_off(env, 600)
+        world.work_off(env)
         assert stored(env) == month.alerts(end), datetime.fromtimestamp(end / 1000, timezone.utc)
 
     go_to(month.deadline)  # To the millisecond five minutes without: not more, so nothing is told.
@@ -184,7 +186,7 @@ def test_a_month_of_silence_tells_what_is_lost_on_time_and_nothing_else(world, e
     assert sorted(record["transition"] for record, in told) == ["opened"] * (3 + each) + ["resolved"] * (3 + each)
     # Nothing of this was told late: the first tick after the deadline was there in time.
     assert not [record for record, in told if "late" in record]
-    run = world.drover.run("replay", "--into", "again", env=env, seconds=600)
+    run = world.drover.run("replay", "--into", "again", env=env, seconds=2 * HANG_S)
     assert run.code == 0, run.err
     run = world.drover.run("verify", "again", "--format", "json", env=env)
     assert run.code == 0 and all(row["equal"] for row in json.loads(run.out)), run.err

@@ -5,8 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 
+import pytest
 from harness import until
-from test_gateway import emulate, gateway, register, world  # noqa: F401 (a fixture)
+from test_gateway import emulate, gateway, register, servers, world  # noqa: F401 (fixtures)
 from world import connect
 
 # Test, alert beyond (strict), critical beyond, and the value at which it resolves: our own choice, on the good side.
@@ -268,6 +269,7 @@ def test_every_cell_of_the_threshold_table_from_the_box_to_the_alert(world, tmp_
     assert parameters("farmer") == set(NAMES.values()) - DEALERS
 
 
+@pytest.mark.long(reason="three days of readings; test_gateway.py has a backlog over a line that is cut")
 def test_a_backlog_of_three_days_tells_its_overheating_late_and_no_false_alert(world, tmp_path):  # noqa: F811
     """Over a line that is cut ten times; the clock of the log is days ahead of the readings all the while."""
     (tmp_path / "cut.yaml").write_text(
