@@ -47,10 +47,10 @@ public final class Admin {
     }
 
     /// A topic's setting, by topic, where the broker tells it. Not every broker does.
-    public func setting(_ name: String, of topics: [String], timeoutMs: Int32) throws -> [String: String] {
+    public func setting(_ property: String, of topics: [String], timeoutMs: Int32) throws -> [String: String] {
         guard !topics.isEmpty else { return [:] }
         var asked: [OpaquePointer?] = unsafe topics.map {
-            unsafe rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, $0)
+            unsafe rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, settings.names.onBrokers($0))
         }
         defer { unsafe asked.forEach { unsafe rd_kafka_ConfigResource_destroy($0) } }
         let queue = unsafe rd_kafka_queue_new(handle.client)
@@ -73,15 +73,17 @@ public final class Admin {
         for index in 0..<count {
             let row = unsafe rows?[index]
             guard unsafe rd_kafka_ConfigResource_error(row) == RD_KAFKA_RESP_ERR_NO_ERROR,
-                let topic = unsafe rd_kafka_ConfigResource_name(row)
+                let name = unsafe rd_kafka_ConfigResource_name(row),
+                let topic = unsafe settings.names.ours(String(cString: name))
             else { continue }
             var entries = 0
             let values = unsafe rd_kafka_ConfigResource_configs(row, &entries)
             for entry in 0..<entries {
                 guard let key = unsafe rd_kafka_ConfigEntry_name(values?[entry]),
-                    let value = unsafe rd_kafka_ConfigEntry_value(values?[entry]), unsafe String(cString: key) == name
+                    let value = unsafe rd_kafka_ConfigEntry_value(values?[entry]),
+                    unsafe String(cString: key) == property
                 else { continue }
-                unsafe found[String(cString: topic)] = unsafe String(cString: value)
+                found[topic] = unsafe String(cString: value)
             }
         }
         return found
@@ -97,7 +99,8 @@ public final class Admin {
             var problem = [CChar](repeating: 0, count: 512)
             guard
                 let new = unsafe rd_kafka_NewTopic_new(
-                    topic.name, topic.partitions, topic.replication, &problem, problem.count)
+                    settings.names.onBrokers(topic.name), topic.partitions, topic.replication, &problem,
+                    problem.count)
             else {
                 throw KafkaError(doing: "topic \(topic.name)", message: text(problem))
             }

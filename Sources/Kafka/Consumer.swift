@@ -43,7 +43,8 @@ public final class Consumer {
     ) throws {
         self.batchMax = batchMax
         var properties = [
-            ("group.id", group), ("enable.auto.commit", "false"), ("enable.auto.offset.store", "false"),
+            ("group.id", settings.names.onBrokers(group)), ("enable.auto.commit", "false"),
+            ("enable.auto.offset.store", "false"),
             ("auto.offset.reset", "error"), ("partition.assignment.strategy", "cooperative-sticky"),
             ("enable.partition.eof", "false"), ("fetch.wait.max.ms", "100"), ("queued.max.messages.kbytes", "65536"),
             // More than the queue ever holds: a queue that is emptied fast must not wait for the next fetch.
@@ -61,7 +62,7 @@ public final class Consumer {
             unsafe FetchPace.watch(conf)
             unsafe rd_kafka_conf_set_rebalance_cb(conf) { client, code, list, opaque in
                 let context = unsafe CallbackContext.of(opaque)
-                let partitions = unsafe PartitionList.read(list)
+                let partitions = unsafe PartitionList.read(list, context.names)
                 if code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS {
                     context.changes.append(.assigned(partitions))
                     return
@@ -70,7 +71,7 @@ public final class Consumer {
                 // written is the new owner's to read again. Only what was begun can be taken away.
                 let begun = partitions.filter { context.reading.contains($0) }
                 context.reading.subtract(begun)
-                let list = unsafe PartitionList.make(begun.map { ($0, nil) })
+                let list = unsafe PartitionList.make(begun.map { ($0, nil) }, context.names)
                 defer { unsafe rd_kafka_topic_partition_list_destroy(list) }
                 if let error = unsafe rd_kafka_incremental_unassign(client, list) {
                     context.log(4, unsafe String(cString: rd_kafka_error_string(error)))
@@ -101,7 +102,8 @@ public final class Consumer {
     }
 
     public func subscribe(_ topics: [String]) throws {
-        let list = unsafe PartitionList.make(topics.map { (TopicPartition(topic: $0, partition: -1), nil) })
+        let list = unsafe PartitionList.make(
+            topics.map { (TopicPartition(topic: $0, partition: -1), nil) }, handle.context.names)
         defer { unsafe rd_kafka_topic_partition_list_destroy(list) }
 
         try check(unsafe rd_kafka_subscribe(handle.client, list), "subscribing to \(topics.joined(separator: ", "))")
@@ -109,7 +111,7 @@ public final class Consumer {
 
     /// Begins to read these partitions, beside those that are read already, at these offsets.
     public func add(_ offsets: [TopicPartition: Int64]) throws {
-        let list = unsafe PartitionList.make(offsets.map { ($0.key, $0.value) })
+        let list = unsafe PartitionList.make(offsets.map { ($0.key, $0.value) }, handle.context.names)
         defer { unsafe rd_kafka_topic_partition_list_destroy(list) }
 
         try unsafe check(rd_kafka_incremental_assign(handle.client, list), "starting to read")
@@ -121,7 +123,7 @@ public final class Consumer {
         let begun = partitions.filter { handle.context.reading.contains($0) }
         guard !begun.isEmpty else { return }
         handle.context.reading.subtract(begun)
-        let list = unsafe PartitionList.make(begun.map { ($0, nil) })
+        let list = unsafe PartitionList.make(begun.map { ($0, nil) }, handle.context.names)
         defer { unsafe rd_kafka_topic_partition_list_destroy(list) }
 
         try unsafe check(rd_kafka_incremental_unassign(handle.client, list), "stopping to read")
@@ -139,7 +141,7 @@ public final class Consumer {
         _ call: (OpaquePointer?, UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?) -> rd_kafka_resp_err_t
     ) throws {
         guard !partitions.isEmpty else { return }
-        let list = unsafe PartitionList.make(partitions.map { ($0, nil) })
+        let list = unsafe PartitionList.make(partitions.map { ($0, nil) }, handle.context.names)
         defer { unsafe rd_kafka_topic_partition_list_destroy(list) }
 
         try check(unsafe call(handle.client, list), "pausing or resuming partitions")
@@ -207,7 +209,8 @@ public final class Consumer {
 
     private func name(_ topic: OpaquePointer) -> String {
         if let name = unsafe names[topic] { return name }
-        let name = unsafe String(cString: rd_kafka_topic_name(topic))
+        let onBrokers = unsafe String(cString: rd_kafka_topic_name(topic))
+        let name = handle.context.names.ours(onBrokers) ?? onBrokers
         unsafe names[topic] = name
         return name
     }
@@ -242,7 +245,8 @@ public final class Consumer {
         var (low, high): (Int64, Int64) = (0, 0)
         try check(
             unsafe rd_kafka_query_watermark_offsets(
-                handle.client, partition.topic, partition.partition, &low, &high, timeoutMs),
+                handle.client, handle.context.names.onBrokers(partition.topic), partition.partition, &low, &high,
+                timeoutMs),
             "asking for the ends of \(partition)")
         return (low, high)
     }
@@ -251,7 +255,7 @@ public final class Consumer {
     public func knownEnd(of partition: TopicPartition) -> Int64? {
         var (low, high): (Int64, Int64) = (0, 0)
         let code = unsafe rd_kafka_get_watermark_offsets(
-            handle.client, partition.topic, partition.partition, &low, &high)
+            handle.client, handle.context.names.onBrokers(partition.topic), partition.partition, &low, &high)
         return code == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0 ? high : nil
     }
 
@@ -290,7 +294,7 @@ public final class Consumer {
     public func offsets(
         of partitions: [TopicPartition], fromMs ms: Int64, timeoutMs: Int32
     ) throws -> [TopicPartition: Int64?] {
-        let list = unsafe PartitionList.make(partitions.map { ($0, ms) })
+        let list = unsafe PartitionList.make(partitions.map { ($0, ms) }, handle.context.names)
         defer { unsafe rd_kafka_topic_partition_list_destroy(list) }
 
         try check(
@@ -298,8 +302,9 @@ public final class Consumer {
         var offsets: [TopicPartition: Int64?] = [:]
         for index in unsafe 0..<Int(list.pointee.cnt) {
             let row = unsafe list.pointee.elems[index]
-            let partition = unsafe TopicPartition(topic: String(cString: row.topic), partition: row.partition)
-            guard unsafe row.err == RD_KAFKA_RESP_ERR_NO_ERROR else { continue }
+            guard unsafe row.err == RD_KAFKA_RESP_ERR_NO_ERROR,
+                let partition = unsafe PartitionList.partition(row, handle.context.names)
+            else { continue }
             offsets[partition] = unsafe .some(row.offset >= 0 ? row.offset : nil)
         }
         return offsets
@@ -311,7 +316,7 @@ public final class Consumer {
 
     /// For lag tools; the answer is not waited for.
     public func commitForLagTools(_ offsets: [TopicPartition: Int64]) {
-        let list = unsafe PartitionList.make(offsets.map { ($0.key, $0.value) })
+        let list = unsafe PartitionList.make(offsets.map { ($0.key, $0.value) }, handle.context.names)
         defer { unsafe rd_kafka_topic_partition_list_destroy(list) }
 
         // A failure only makes a lag tool wrong for a while.
@@ -334,21 +339,25 @@ public final class Consumer {
 /// C lists of partitions.
 enum PartitionList {
     static func make(
-        _ rows: [(TopicPartition, Int64?)]
+        _ rows: [(TopicPartition, Int64?)], _ names: TopicNames
     ) -> UnsafeMutablePointer<rd_kafka_topic_partition_list_t> {
         let list = unsafe rd_kafka_topic_partition_list_new(Int32(rows.count))!
         for (partition, offset) in rows {
-            let row = unsafe rd_kafka_topic_partition_list_add(list, partition.topic, partition.partition)
+            let row = unsafe rd_kafka_topic_partition_list_add(
+                list, names.onBrokers(partition.topic), partition.partition)
             if let offset { unsafe row?.pointee.offset = offset }
         }
         return unsafe list
     }
 
-    static func read(_ list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?) -> [TopicPartition] {
+    static func read(
+        _ list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?, _ names: TopicNames
+    ) -> [TopicPartition] {
         guard let list = unsafe list else { return [] }
-        return unsafe (0..<Int(list.pointee.cnt)).map { index in
-            let row = unsafe list.pointee.elems[index]
-            return unsafe TopicPartition(topic: String(cString: row.topic), partition: row.partition)
-        }
+        return unsafe (0..<Int(list.pointee.cnt)).compactMap { unsafe partition(list.pointee.elems[$0], names) }
+    }
+
+    static func partition(_ row: rd_kafka_topic_partition_t, _ names: TopicNames) -> TopicPartition? {
+        unsafe names.ours(String(cString: row.topic)).map { TopicPartition(topic: $0, partition: unsafe row.partition) }
     }
 }

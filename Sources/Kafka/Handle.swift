@@ -6,6 +6,8 @@ public struct KafkaSettings: Sendable {
     public var brokers: String
     public var clientID: String
     public var extra: [String: String]
+    /// What the names of our topics and groups begin with on the brokers, so that two installations can share them.
+    public var names = TopicNames()
     public var security = KafkaSecurity()
     /// Where librdkafka's own lines go; the level is syslog's (3 error, 4 warning, 6 info).
     public var log: @Sendable (_ level: Int, _ line: String) -> Void = { _, _ in }
@@ -15,10 +17,26 @@ public struct KafkaSettings: Sendable {
     }
 }
 
+/// The names of topics and groups, here and on the brokers: there they begin with a prefix. Nobody outside this target sees it.
+public struct TopicNames: Sendable {
+    private let prefix: String
+
+    public init(prefix: String = "") { self.prefix = prefix }
+
+    func onBrokers(_ name: String) -> String { prefix.isEmpty ? name : prefix + name }
+
+    /// Nil: it is another installation's.
+    func ours(_ name: String) -> String? {
+        guard !prefix.isEmpty else { return name }
+        return name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : nil
+    }
+}
+
 /// What C callbacks find behind their opaque pointer. librdkafka calls them from inside our own poll calls, on the
 /// thread that polls, but for the log and the looks at certificates, which its threads do: `log` and `trouble` are Sendable.
 final class CallbackContext {
     let log: @Sendable (Int, String) -> Void
+    let names: TopicNames
     /// Written by librdkafka's threads.
     let trouble = Trouble()
     var delivered = 0
@@ -30,7 +48,7 @@ final class CallbackContext {
     /// Partitions that a consumer reads.
     var reading: Set<TopicPartition> = []
 
-    init(log: @escaping @Sendable (Int, String) -> Void) { self.log = log }
+    init(_ settings: KafkaSettings) { (log, names) = (settings.log, settings.names) }
 
     /// A line of librdkafka's; in words of ours where it says why a broker is not reached.
     func said(_ level: Int, _ line: String) {
@@ -61,7 +79,7 @@ final class Handle {
         _ type: rd_kafka_type_t, _ settings: KafkaSettings, _ properties: [(String, String)],
         context: CallbackContext? = nil, configure: (OpaquePointer) -> Void = { _ in }
     ) throws {
-        self.context = context ?? CallbackContext(log: settings.log)
+        self.context = context ?? CallbackContext(settings)
         self.settings = settings
         // Before they are read: what comes meanwhile is newer.
         renewal = Renewal(settings.security.files, nowMs: Clock.steadyMs())
@@ -158,7 +176,7 @@ final class Handle {
     /// The brokers with the given topic, or with all.
     func cluster(_ topic: String?, timeoutMs: Int32) throws -> Cluster {
         var handle: OpaquePointer?
-        if let topic { unsafe handle = rd_kafka_topic_new(client, topic, nil) }
+        if let topic { unsafe handle = rd_kafka_topic_new(client, context.names.onBrokers(topic), nil) }
         defer { unsafe handle.map { unsafe rd_kafka_topic_destroy($0) } }
 
         var metadata: UnsafePointer<rd_kafka_metadata>?
@@ -172,9 +190,11 @@ final class Handle {
         var cluster = Cluster(brokers: Int(unsafe metadata.pointee.broker_cnt), topics: [:])
         for index in 0..<Int(unsafe metadata.pointee.topic_cnt) {
             let row = unsafe metadata.pointee.topics[index]
-            guard unsafe row.err == RD_KAFKA_RESP_ERR_NO_ERROR else { continue }
+            guard unsafe row.err == RD_KAFKA_RESP_ERR_NO_ERROR,
+                let name = unsafe context.names.ours(String(cString: row.topic))
+            else { continue }
             let partitions = unsafe (0..<Int(row.partition_cnt)).map { unsafe row.partitions[$0] }
-            unsafe cluster.topics[String(cString: row.topic)] = unsafe KnownTopic(
+            cluster.topics[name] = unsafe KnownTopic(
                 partitions: row.partition_cnt, copies: partitions.map { Int(unsafe $0.replica_cnt) }.min() ?? 0,
                 inStep: partitions.map { Int(unsafe $0.isr_cnt) }.min() ?? 0)
         }

@@ -163,7 +163,7 @@ public final class Producer {
         _ topic: String, _ partition: Int32?, _ key: [UInt8], _ value: [UInt8], _ timestampMs: Int64?,
         _ header: (name: String, value: String)?, _ tag: Int?
     ) -> rd_kafka_resp_err_t {
-        unsafe topic.withCString { topic in
+        unsafe handle.context.names.onBrokers(topic).withCString { topic in
             unsafe (header?.name ?? "").withCString { headerName in
                 unsafe Array((header?.value ?? "").utf8).withUnsafeBytes { headerValue in
                     unsafe key.withUnsafeBytes { key in

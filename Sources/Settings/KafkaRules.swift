@@ -6,6 +6,19 @@ public enum KafkaRules {
         public let text: String
     }
 
+    /// What Kafka allows in a topic's name.
+    private static func isPrefix(_ text: String) -> Bool {
+        text.utf8.count <= 64
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+
     /// All that is wrong, in the order of the table. Files are looked at elsewhere.
     public static func faults(_ settings: Settings) -> [Fault] {
         let wire = settings.text("kafka.security_protocol")
@@ -35,6 +48,12 @@ public enum KafkaRules {
             if isSet("kafka.key_file"), !isSet("kafka.certificate_file") {
                 wrong("kafka.key_file", "is set without its certificate. Name it in kafka.certificate_file")
             }
+        }
+        let prefix = settings.text("kafka.topic_prefix")
+        if !isPrefix(prefix) {
+            wrong(
+                "kafka.topic_prefix",
+                "is `\(prefix)`. Write at most 64 letters, digits, `.`, `_` and `-`, as in `north.`")
         }
         let keyPasswords = ["kafka.key_password", "kafka.key_password_file"]
         if let key = keyPasswords.first(where: isSet), !isSet("kafka.key_file") {

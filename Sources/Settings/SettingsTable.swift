@@ -58,6 +58,10 @@ public struct SettingRow: Sendable {
         SettingRow("kafka.sasl_user", .text, "", "our user at the brokers"),
         SettingRow("kafka.sasl_password", .secret, "", "its password; better in a file"),
         SettingRow("kafka.sasl_password_file", .secretFile, "", "file whose first line is its password"),
+        SettingRow(
+            "kafka.topic_prefix", .text, "",
+            "what our topics and the group are called by on the brokers, before their names; another one for each installation "
+                + "that shares them"),
         SettingRow("kafka.group", .text, "drover", "consumer group of the workers"),
         SettingRow(
             "kafka.instance_id", .text, "",

@@ -65,6 +65,7 @@ extension Settings {
         let faults = KafkaRules.faults(self)
         guard faults.isEmpty else { throw SettingsError(faults: faults.map { located($0.text) }) }
         var kafka = KafkaSettings(brokers: text("kafka.brokers"), clientID: clientID, extra: [:])
+        kafka.names = TopicNames(prefix: text("kafka.topic_prefix"))
         kafka.security.wire = text("kafka.security_protocol")
         kafka.security.rootsFile = text("kafka.ca_file")
         (kafka.security.certificateFile, kafka.security.keyFile) = (
