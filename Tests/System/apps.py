@@ -1,16 +1,15 @@
 """A campus with its people's apps: certificates, tokens, and a client that speaks mutual TLS."""
-import base64
-import hashlib
 import http.client
 import json
-import os
 import re
 import ssl
 
 import description
 from answers import Answer
 from certificates import Authority, self_signed
+from harness import HANG_S
 from test_dispatch import Campus, Office
+from test_uploads import new_token
 from world import connect
 
 ADDRESS = re.compile(r"apps are served at https://127\.0\.0\.1:(\d+)/")
@@ -26,11 +25,11 @@ class App:
         if certificate:
             self.tls.load_cert_chain(*certificate)
 
-    def connection(self, seconds=30):
-        return http.client.HTTPSConnection("127.0.0.1", self.port, context=self.tls, timeout=seconds)
+    def connection(self):
+        return http.client.HTTPSConnection("127.0.0.1", self.port, context=self.tls, timeout=HANG_S)
 
-    def ask(self, method, path, body=None, seconds=30, **headers):
-        connection = self.connection(seconds)
+    def ask(self, method, path, body=None, **headers):
+        connection = self.connection()
         try:
             connection.request(method, self.path(path), body, self.headers(headers, body))
             answer = Answer(connection.getresponse())
@@ -59,15 +58,15 @@ class App:
     def put(self, path, body, **more):
         return self.ask("PUT", path, json.dumps(body), **more)
 
-    def listen(self, path, seconds=30):
-        return Listening(self, path, seconds)
+    def listen(self, path):
+        return Listening(self, path)
 
 
 class Listening:
     """Server-sent events as they come."""
 
-    def __init__(self, app, path, seconds):
-        self.connection = app.connection(seconds)
+    def __init__(self, app, path):
+        self.connection = app.connection()
         self.connection.request("GET", app.path(path), headers=app.headers({}))
         self.response = self.connection.getresponse()
         assert self.response.status == 200, self.response.read()
@@ -111,26 +110,28 @@ class Desk(Office):
         return ["serve", "--port", "0", "--set", "apps.port=0", "--set", f"apps.certificate={self.certificate}", "--set", f"apps.key={self.key}",
                 "--set", f"apps.client_authority={self.authority.root}",
                 # A decision that comes late on a busy machine is an answer, too.
-                "--set", "apps.answer_wait_ms=30000", *more]
+                "--set", "apps.answer_wait_ms=60000", *more]
 
     def serve(self, *more, **env):
         running = self.world.drover.start(*self.options(*more), env={**self.env, **env})
         return running, int(running.wait_for(ADDRESS).group(1))
 
     def stop(self):
-        self.server.stop()
-        super().stop()
+        try:
+            self.server.stop()
+        finally:
+            super().stop()
 
     def app(self, campus, person, role, port=None):
         """Somebody of the roster with a token, as a mailed code would have given it."""
-        token = "drover_" + base64.urlsafe_b64encode(os.urandom(32)).decode().rstrip("=")
+        token, digest = new_token()
         with connect(self.env) as connection:
             connection.execute(
                 "INSERT INTO drover.person (campus, person, role, name, mail) VALUES (%s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
                 [campus.name, person, role, f"Name of {person}", f"{person}@example.org"])
             connection.execute(
                 "INSERT INTO drover.person_token (digest, campus, person, device, expires_at) VALUES (%s, %s, %s, 'phone', now() + interval '1 day')",
-                [hashlib.blake2b(token.encode(), digest_size=32).digest(), campus.name, person])
+                [digest, campus.name, person])
         return App(port or self.port, self.certificate, self.app_certificate, token, campus.name)
 
 

@@ -19,9 +19,9 @@ import pytest
 from apps import App, Desk
 from certificates import Authority
 from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
-from harness import HANG_S, until
+from harness import HANG_S, is_long, until
 from services import Services, slow
-from test_dispatch import end, place
+from test_dispatch import end, freeze, place
 from world import connect
 
 PEOPLE = itertools.count(1)
@@ -32,13 +32,15 @@ PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4
 def desk(world):
     folder = Path(tempfile.mkdtemp(prefix="drover-apps-", dir="/tmp"))
     services = Services(folder)
-    desk = Desk(world, folder, "--set", f"geocoder.url={services.address}", "--set", f"geocoder.ca_file={services.certificate}",
-                "--set", "geocoder.calls_max=600/min", "--set", "outside.failures_max=100")
-    desk.services, desk.folder = services, folder
-    yield desk
-    desk.stop()
-    services.close()
-    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        desk = Desk(world, folder, "--set", f"geocoder.url={services.address}", "--set", f"geocoder.ca_file={services.certificate}",
+                    "--set", "geocoder.calls_max=600/min", "--set", "geocoder.timeout_ms=60000", "--set", "outside.failures_max=100")
+        desk.services, desk.folder = services, folder
+        yield desk
+        desk.stop()
+    finally:
+        services.close()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture
@@ -80,7 +82,7 @@ def log(desk, campus):
     consumer.assign([TopicPartition("drover.dispatch", partition, OFFSET_BEGINNING) for partition in partitions])
     found, reached = [], {partition: 0 for partition in partitions}
     while any(reached[partition] < end for partition, end in ends.items()):
-        message = consumer.poll(10)
+        message = consumer.poll(HANG_S)
         assert message is not None and not message.error()
         reached[message.partition()] = message.offset() + 1
         if message.key() == campus.name.encode():
@@ -110,7 +112,7 @@ def test_only_apps_with_a_certificate_of_the_authority_get_through_the_handshake
         assert refused(desk, certificate)
     # Without any TLS there is no answer at all.
     with pytest.raises(OSError):
-        plain = http.client.HTTPConnection("127.0.0.1", desk.port, timeout=5)
+        plain = http.client.HTTPConnection("127.0.0.1", desk.port, timeout=HANG_S)
         plain.request("GET", "/v1/campuses/c/vehicles")
         plain.getresponse()
     said = desk.server.output()
@@ -126,7 +128,7 @@ def test_who_is_revoked_is_cut_off_without_a_restart(desk, campus):
     open_connection = thief.connection()
     open_connection.request("GET", thief.path("vehicles"), headers=thief.headers({}))
     assert open_connection.getresponse().read() and app.get("vehicles").status == 200
-    listening = thief.connection(20)
+    listening = thief.connection()
     listening.connect()
     desk.authority.revoke("lost-phone")
     server.signal(signal.SIGHUP)
@@ -143,8 +145,8 @@ def test_who_is_revoked_is_cut_off_without_a_restart(desk, campus):
     server.wait_for("not signed by the authority")
     assert refused(desk, lost, port) and app.get("vehicles").status == 200
     # One that should have been renewed goes on to count.
-    desk.authority.revoke(valid_s=1)
-    time.sleep(2)
+    desk.authority.openssl("ca", "-batch", "-config", "ca.conf", "-gencrl", "-crl_lastupdate", "20200101000000Z", "-crl_nextupdate", "20200201000000Z",
+                           "-out", "revoked.pem")
     server.signal(signal.SIGHUP)
     until(lambda: server.output().count("the certificates for apps were read again") == 2)
     assert refused(desk, lost, port) and app.get("vehicles").status == 200
@@ -155,9 +157,9 @@ def test_who_is_revoked_is_cut_off_without_a_restart(desk, campus):
 def test_without_certificates_the_listener_does_not_start(desk, without, said):
     run = desk.world.drover.run(*desk.options("--set", f"{without}="), env=desk.env)
     assert run.code == 1 and said in run.err and "apps.port" in run.err
-    run = desk.world.drover.run("check", *desk.options("--set", f"{without}=")[3:], env=desk.env)
+    run = desk.world.drover.run("check", "--offline", *desk.options("--set", f"{without}=")[3:], env=desk.env)
     assert run.code == 1 and f"apps: {said}" in run.out
-    run = desk.world.drover.run("check", *desk.options()[3:], env=desk.env)
+    run = desk.world.drover.run("check", "--offline", *desk.options()[3:], env=desk.env)
     assert "apps: ok, served to those of" in run.out
 
 
@@ -320,7 +322,7 @@ def test_one_rider_learns_nothing_of_another_s_ride(desk, campus):
 @pytest.fixture
 def stopped_worker(desk):
     """It stands still: what is pushed is not decided."""
-    desk.worker.signal(signal.SIGSTOP)
+    freeze(desk.worker)
     yield desk.worker
     desk.worker.signal(signal.SIGCONT)
 
@@ -357,8 +359,8 @@ def test_killed_between_push_and_answer_and_asked_again_it_is_the_same_ride(desk
     asking = threading.Thread(target=waits)
     asking.start()
     wait_for_record(desk, campus, "pickup")
-    server.signal(signal.SIGKILL)
-    asking.join(20)
+    server.kill()
+    asking.join(HANG_S)
     assert len(lost) == 1
     stopped_worker.signal(signal.SIGCONT)
     again = rider(desk, campus)
@@ -372,8 +374,8 @@ def test_without_a_broker_nothing_is_half_done(desk, campus):
     server, port = desk.serve(DROVER_KAFKA_BROKERS="127.0.0.1:1")
     ada = rider(desk, campus, port=port)
     assert ada.get("vehicles").status == 200
-    for _ in range(2):
-        answer = ada.post("pickups", order(), seconds=60, Idempotency_Key="away")
+    for _ in range(2 if is_long() else 1):  # It is waited for the broker some seconds.
+        answer = ada.post("pickups", order(), Idempotency_Key="away")
         assert answer.problem == (503, "broker-away") and answer.headers["Retry-After"]
     assert rides(desk, campus) == []
     ada.port = desk.port
@@ -386,7 +388,7 @@ def test_without_the_database_it_is_said_and_comes_back(desk, campus):
     with connect(desk.env) as connection:
         connection.execute("ALTER ROLE drover_web NOLOGIN")
         try:
-            connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'drover_web'")
+            connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'drover_web' AND datname = current_database()")
             for answer in (ask(ada, "k"), ada.get("vehicles"), ada.get("me")):
                 assert answer.problem == (503, "database") and answer.headers["Retry-After"]
         finally:
@@ -417,9 +419,12 @@ def test_addresses_are_looked_up_and_coordinates_do_without(desk, campus):
 
 
 def test_ways_are_measured_before_a_ride_is_asked_for_and_nobody_waits_long_for_them(desk, campus):
-    running, port = desk.serve(
-        "--set", f"travel.url={desk.services.address}", "--set", f"travel.ca_file={desk.services.certificate}", "--set", "outside.failures_max=100",
-        "--set", "travel.calls_max=600/min", "--set", "travel.timeout_ms=5000", "--set", "dispatch.measure_ms=3000")
+    def serve(measure_ms):
+        return desk.serve(
+            "--set", f"travel.url={desk.services.address}", "--set", f"travel.ca_file={desk.services.certificate}", "--set", "outside.failures_max=100",
+            "--set", "travel.calls_max=600/min", "--set", "travel.timeout_ms=60000", "--set", f"dispatch.measure_ms={measure_ms}")
+    patient, port = serve(10_000)
+    hasty, hasty_port = serve(100)
     try:
         driver(desk, campus, x=300, y=300)
         ada = rider(desk, campus, port=port)
@@ -428,25 +433,23 @@ def test_ways_are_measured_before_a_ride_is_asked_for_and_nobody_waits_long_for_
         assert kinds == ["travel", "pickup"]
         (why,) = desk.query("SELECT why ->> 'measured_by' FROM drover.dispatch_decision WHERE campus = %s AND why ->> 'measured_by' IS NOT NULL", campus.name)
         assert why[0].endswith("/driving")
-        # Slow: decided by distance, once the time is over that a pickup waits.
-        desk.services.trick = slow(desk.services)
-        began = time.monotonic()
-        assert ask(rider(desk, campus, port=port), "b", from_latitude_deg=place(-333, 0)["latitude_deg"]).status == 200
-        assert time.monotonic() - began < 28, "the service waits for 30 s"
+        # Slow: decided by distance, once the time is over that a pickup waits. The service answers when the client has long given up.
+        desk.services.trick = slow(desk.services, 2 * HANG_S)
+        assert ask(rider(desk, campus, port=hasty_port), "b", from_latitude_deg=place(-333, 0)["latitude_deg"]).status == 200
         said = [record for record in log(desk, campus) if record["kind"] == "travel"][-1]
         assert "{latitude_deg},{longitude_deg}".format(**place(-333, 0)) not in said["to"] or "-" in said["ways_ms"]
         # Many at once wait for their turn no longer than that, too.
         desk.services.trick = None
-        apps = [rider(desk, campus, port=port) for _ in range(30)]
-        with ThreadPoolExecutor(30) as pool:
+        apps = [rider(desk, campus, port=port) for _ in range(30 if is_long() else 8)]
+        with ThreadPoolExecutor(len(apps)) as pool:
             found = list(pool.map(lambda app: ask(app, "c"), apps))
-        # A slow machine may need longer for thirty decisions than an answer waits for one.
+        # A slow machine may need longer for all decisions than an answer waits for one.
         assert {answer.status for answer in found} <= {200, 202}, found
         for app, answer in zip(apps, found):
             until(lambda: answer.status == 200 or app.get(answer.json["ask"]).status == 200)
     finally:
         desk.services.trick = None
-        assert running.stop() == 0
+        assert patient.stop() == hasty.stop() == 0
 
 
 HOSTILE = [
@@ -501,8 +504,8 @@ def test_more_that_is_refused(desk, campus):
     office = desk.app(campus, "office", "dispatcher")
     assert office.put("surge", {"surge": 1000}).problem == (422, "value") and office.get("decisions/x").problem == (404, "not-found")
     # An app that runs wild is slowed down, and nobody else is.
-    refusals = [ada.put("me", {"name": f"Ada {number}"}).status for number in range(70)]
-    assert 429 in refusals and rider(desk, campus).put("me", {"name": "Bob"}).status == 200
+    assert 429 in (ada.put("me", {"name": f"Ada {number}"}).status for number in range(500))
+    assert rider(desk, campus).put("me", {"name": "Bob"}).status == 200
 
 
 def test_photos_go_to_those_who_meet(desk, campus):
@@ -536,15 +539,19 @@ def test_looking_is_a_sign_of_life_twice_a_minute_at_most(desk, campus):
     bus = driver(desk, campus)
     ada = rider(desk, campus)
     request = ask(ada, "k").json["request"]
-    def looks():
+    def signs(last):
+        """Those that follow from looking when the last ones were then."""
+        with connect(desk.env) as connection:
+            for table in ("ride", "ride_vehicle"):
+                connection.execute(f"UPDATE drover.{table} SET sign_at = now() + %s::interval WHERE campus = %s", [last, campus.name])
         for _ in range(10):
             assert ada.get(f"rides/{request}").status == 200 and bus.get("itinerary").status == 200
         desk.settle()
         return [record for record in log(desk, campus) if record["kind"] == "sign"]
-    assert looks() == []
-    with connect(desk.env) as connection:
-        connection.execute("UPDATE drover.ride SET sign_at = now() - interval '31 s' WHERE campus = %s", [campus.name])
-        connection.execute("UPDATE drover.ride_vehicle SET sign_at = now() - interval '31 s' WHERE campus = %s", [campus.name])
-    assert sorted("rider" in record for record in looks()) == [False, True]
-    [[recent]] = desk.query("SELECT sign_at > now() - interval '20 s' FROM drover.ride WHERE campus = %s", campus.name)
-    assert recent
+    assert signs("1 hour") == []
+    [[before]] = desk.query("SELECT now()")
+    said = signs("-31 s")
+    for who in ("rider", "vehicle"):
+        times = [record["ts"] for record in said if who in record]
+        assert times and all(later - sooner > 29_000 for sooner, later in zip(times, times[1:])), times
+    assert desk.query("SELECT min(sign_at) > %s FROM drover.ride WHERE campus = %s", before, campus.name) == [(True,)]
