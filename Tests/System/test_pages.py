@@ -26,8 +26,10 @@ def fleet(world, tmp_path_factory):
 class Fleet:
     """Cars and machines that report now, and people who look at them."""
 
-    def __init__(self, world, folder, **more):
-        self.world, self.env = world, {**world.database(), **more}
+    def __init__(self, world, folder, takes_surveys=False):
+        self.world, self.env = world, world.database()
+        if takes_surveys:
+            self.env["DROVER_POSTGRES_SURVEY_URL"] = self.env["DROVER_POSTGRES_URL"]
         self.worker = world.worker(self.env, "pages")
         self.worker.wait_for("partitions assigned")
         self.site = Site(world, self.env, None, folder, has_mail=False)
