@@ -4,17 +4,23 @@ import http.client
 import json
 import os
 import re
+import shutil
 import signal
+import tempfile
 from pathlib import Path
 
 import psycopg
 import pytest
-from brokers import Noida, free_port
+from brokers import Noida
 from cluster import Cluster
-from harness import ROOT, until
+from harness import HANG_S, ROOT, free_port, until
+from servers import TEMPLATE, golden
 
 PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
-ROLES = {"work": "torture", "notify": "relays", "gateway": "pollers", "serve": "readers"}
+ROLES = ("work", "notify", "gateway", "serve")
+LOGINS = {"torture": "drover_writer", "relays": "drover_relay", "pollers": "drover_gateway", "readers": "drover_reader, drover_api"}
+# As soon as may be. Elsewhere nothing is stuck that a busy machine keeps waiting.
+STUCK = {"health.stuck_s": 5}
 
 
 class Probed:
@@ -23,7 +29,7 @@ class Probed:
     def __init__(self, running, port):
         self.running, self.port = running, port
 
-    def ask(self, path, seconds=10):
+    def ask(self, path, seconds=HANG_S):
         """Status and answer; nothing while nobody listens or answers."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
         try:
@@ -36,7 +42,7 @@ class Probed:
         finally:
             connection.close()
 
-    def until(self, path, status, seconds=60):
+    def until(self, path, status):
         """The checks of the first answer with this status."""
         return until(lambda: (answer := self.ask(path))[0] == status and answer[1]["checks"], self.running)
 
@@ -45,23 +51,30 @@ class Probed:
         status, answer = self.ask(path)
         return {name: each["why"] for name, each in answer["checks"].items() if not each["ok"] and each.get("needed", True)} if status == 503 else {}
 
+    def until_ill(self, *names):
+        """Until all of these are not well."""
+        until(lambda: set(names) <= set(self.ill()), self.running)
+
 
 class Site:
-    """A PostgreSQL and a broker that can be stopped, one database."""
+    """A database and a broker of a test's own."""
 
-    def __init__(self, folder, program, drover):
-        self.folder, self.drover = folder, drover
-        self.cluster, self.broker = Cluster(folder / "postgres"), Noida(folder / "broker")
-        self.env = self.cluster.database(program) | {"DROVER_KAFKA_BROKERS": self.broker.brokers}
-        self.owner = self.env.pop("TORTURE_OWNER")
-        with psycopg.connect(self.owner, autocommit=True) as connection:
-            for login, roles in {"relays": "drover_relay", "pollers": "drover_gateway", "readers": "drover_reader, drover_api"}.items():
+    def __init__(self, cluster, broker, folder, drover):
+        self.cluster, self.broker, self.folder, self.drover = cluster, broker, folder, drover
+        drover.started.insert(0, broker)  # Stopped after all that is started.
+        cluster.databases += 1
+        name = f"health_{cluster.databases}"
+        with psycopg.connect(cluster.conninfo(), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+            for login, roles in LOGINS.items() if cluster.databases == 1 else ():
                 connection.execute(f"CREATE ROLE {login} LOGIN IN ROLE {roles}")
+        self.owner = cluster.conninfo(name)
+        self.env = {"DROVER_POSTGRES_URL": self.login("torture"), "DROVER_KAFKA_BROKERS": self.broker.brokers}
 
     def start(self, role, *words, env=None, **settings):
         port = free_port()
         settings = {
-            "metrics.port": port, "health.stuck_s": 5, "kafka.partitions": 2, "gateway.spool_path": self.folder / "spool.sqlite",
+            "metrics.port": port, "health.stuck_s": 3600, "kafka.partitions": 2, "gateway.spool_path": self.folder / "spool.sqlite",
             "web.port": 0, "postgres.relay_url": self.login("relays"), "postgres.gateway_url": self.login("pollers"),
             "postgres.reader_url": self.login("readers"), **settings}
         if role == "work":
@@ -70,28 +83,41 @@ class Site:
         return Probed(self.drover.start(role, *words, *pairs, env={**self.env, **(env or {})}), port)
 
     def login(self, name):
-        return self.env["DROVER_POSTGRES_URL"].replace("user=torture", f"user={name}")
+        return self.owner.replace("user=postgres", f"user={name}")
 
-    def close(self):
-        self.drover.close()
-        self.broker.stop()
-        self.cluster.close()
+
+@pytest.fixture(scope="module")
+def cluster(program):
+    folder = Path(tempfile.mkdtemp(prefix="drover-module-", dir="/tmp"))
+    folder.chmod(0o711)
+    cluster = Cluster(folder / "postgres", copy_of=golden(program))
+    yield cluster
+    cluster.close()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture
-def site(data, program, drover):
-    # Both servers may enter: the cluster is another user's.
+def site(cluster, tmp_path, drover):
+    """For tests that do not stop PostgreSQL."""
+    return Site(cluster, Noida(tmp_path / "broker"), tmp_path, drover)
+
+
+@pytest.fixture
+def lone_site(program, data, tmp_path, drover):
+    """For one that does."""
     data.mkdir(mode=0o711)
-    site = Site(data, program, drover)
-    yield site
-    site.close()
+    cluster = Cluster(data / "postgres", copy_of=golden(program))
+    yield Site(cluster, Noida(tmp_path / "broker"), tmp_path, drover)
+    drover.close()
+    cluster.close()
 
 
-def test_a_worker_tells_the_truth_from_its_start_to_its_end(site):
+def test_a_worker_tells_the_truth_from_its_start_to_its_end(lone_site):
+    site = lone_site
     site.broker.stop()
     worker = site.start("work")
     assert worker.until("/livez", 200)
-    assert set(worker.ill()) >= {"partitions", "broker"}
+    worker.until_ill("partitions", "broker")
     assert site.broker.start()
     ready = worker.until("/readyz", 200)
     assert {"database", "broker", "partitions"} <= set(ready) and ready["partitions"]["why"] == "10 of 10 are read"
@@ -101,14 +127,14 @@ def test_a_worker_tells_the_truth_from_its_start_to_its_end(site):
     assert live["status"] == "live" and {"poll", "lane-0", "commit-0"} <= set(live["checks"])
 
     site.cluster.stop()
-    until(lambda: "database" in worker.ill(), worker.running)
+    worker.until_ill("database")
     # To start again would not bring the database back.
     assert worker.ask("/livez")[0] == 200
     site.cluster.start()
     worker.until("/readyz", 200)
 
     site.broker.stop()
-    until(lambda: "broker" in worker.ill(), worker.running)
+    worker.until_ill("broker")
     assert worker.ask("/livez")[0] == 200
     assert site.broker.start()
     worker.until("/readyz", 200)
@@ -121,91 +147,108 @@ def test_a_worker_tells_the_truth_from_its_start_to_its_end(site):
 
 
 def test_a_commit_that_hangs_is_not_ready_and_a_stop_that_waits_for_it_says_so(site, fixtures):
-    worker = site.start("work", env={"DROVER_LOG": "debug"})
+    worker = site.start("work", **STUCK)
     worker.until("/readyz", 200)
     with psycopg.connect(site.owner) as blocker:
         blocker.execute("LOCK TABLE drover.partition_progress IN ACCESS EXCLUSIVE MODE")
         run = site.drover.run("import", "machines", fixtures / "machines" / "readings.jsonl", env=site.env)
         assert run.code == 0, run.err
         until(lambda: any("waits for a server" in why for why in worker.ill().values()), worker.running)
-        assert worker.ask("/livez")[0] == 200
+        worker.until("/livez", 200)
         worker.running.signal(signal.SIGTERM)
         until(lambda: worker.ill() == {"process": "is stopping"}, worker.running)
     assert worker.running.wait() == 0
 
 
-@pytest.mark.parametrize("role, name", [("work", "lane-0"), ("gateway", "adapters")])
-def test_one_thread_that_stands_still_is_told(site, role, name):
+def test_one_thread_that_stands_still_is_told(site):
     """Only this thread is held, as a deadlock or an endless loop would."""
-    process = site.start(role)
-    process.until("/readyz", 200)
-    thread = next(int(path.name) for path in Path(f"/proc/{process.running.pid}/task").iterdir() if (path / "comm").read_text().strip() == name)
+    processes = {name: site.start(role, **STUCK) for role, name in (("work", "lane-0"), ("gateway", "adapters"))}
+    for process in processes.values():
+        process.until("/readyz", 200)
+    threads = {name: next(int(path.name) for path in Path(f"/proc/{process.running.pid}/task").iterdir() if (path / "comm").read_text().strip() == name)
+               for name, process in processes.items()}
     ptrace = ctypes.CDLL(None, use_errno=True).ptrace
     ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
 
-    def do(request):
+    def do(request, thread):
         assert ptrace(request, thread, None, None) == 0, os.strerror(ctypes.get_errno())
 
-    do(PTRACE_SEIZE)
-    do(PTRACE_INTERRUPT)
-    os.waitpid(thread, 0x40000000)
+    for thread in threads.values():
+        do(PTRACE_SEIZE, thread)
+        do(PTRACE_INTERRUPT, thread)
+        os.waitpid(thread, 0x40000000)
     try:
-        stuck = process.until("/livez", 503)
-        assert [each for each in stuck if not stuck[each]["ok"]] == [name] and "5 s are allowed" in stuck[name]["why"]
+        for name, process in processes.items():
+            # None else stays stuck.
+            until(lambda: set(process.ill("/livez")) == {name}, process.running)
+            assert "5 s are allowed" in process.ill("/livez")[name]
     finally:
-        do(PTRACE_DETACH)
-    process.until("/livez", 200)
+        for thread in threads.values():
+            do(PTRACE_DETACH, thread)
+    for process in processes.values():
+        process.until("/livez", 200)
 
 
-@pytest.mark.parametrize("role", ROLES)
-def test_every_role_says_what_it_needs(site, role):
-    process = site.start(role)
-    ready = process.until("/readyz", 200)
-    assert ready["database"]["ok"] and ready["broker"]["ok"]
-    assert process.ask("/livez")[1]["checks"], "no loop is watched"
-    health = lambda *words: site.drover.run("health", *words, "--set", f"metrics.port={process.port}", env=site.env)
-    assert [health().code, health("--ready").code] == [0, 0]
+def test_every_role_says_what_it_needs(site):
+    processes = {role: site.start(role) for role in ROLES}
+
+    def health(role, *words):
+        return site.drover.run("health", *words, "--set", f"metrics.port={processes[role].port}", env=site.env)
+    for role, process in processes.items():
+        ready = process.until("/readyz", 200)
+        assert ready["database"]["ok"] and ready["broker"]["ok"]
+        assert process.ask("/livez")[1]["checks"], f"no loop of {role} is watched"
+        until(lambda: health(role).code == health(role, "--ready").code == 0, process.running)
 
     # The tables are of an older program.
     with psycopg.connect(site.owner, autocommit=True) as connection:
         [row] = connection.execute("DELETE FROM drover.migration WHERE number = (SELECT max(number) FROM drover.migration) RETURNING *").fetchall()
-        until(lambda: "drover migrate" in process.ill().get("database", ""), process.running)
-        run = health("--ready")
-        assert run.code == 1 and "drover migrate" in run.out and health().code == 0
+        for role, process in processes.items():
+            until(lambda: "drover migrate" in process.ill().get("database", ""), process.running)
+            until(lambda: (run := health(role, "--ready")).code == 1 and "drover migrate" in run.out, process.running)
+            until(lambda: health(role).code == 0, process.running)
         connection.execute(f"INSERT INTO drover.migration VALUES ({', '.join(['%s'] * len(row))})", row)
-    process.until("/readyz", 200)
+    for process in processes.values():
+        process.until("/readyz", 200)
 
     site.broker.stop()
-    if role in ("serve", "gateway"):
-        # It does its work without.
-        until(lambda: not process.ask("/readyz")[1]["checks"]["broker"]["ok"], process.running)
-        status, answer = process.ask("/readyz")
-        assert (status, answer["status"], answer["checks"]["broker"]["needed"]) == (200, "ready", False)
-    else:
-        until(lambda: "broker" in process.ill(), process.running)
-    assert process.ask("/livez")[0] == 200
+    for role, process in processes.items():
+        if role in ("serve", "gateway"):
+            # It does its work without.
+            until(lambda: not process.ask("/readyz")[1]["checks"]["broker"]["ok"], process.running)
+            until(lambda: (answer := process.ask("/readyz"))[0] == 200 and answer[1]["status"] == "ready" and answer[1]["checks"]["broker"]["needed"] is False,
+                  process.running)
+        else:
+            process.until_ill("broker")
+        assert process.ask("/livez")[0] == 200
 
 
-@pytest.mark.parametrize("role, keys", [("serve", {"postgres.page_url": "drover_page", "postgres.survey_url": "drover_survey"}),
-                                        ("notify", {"postgres.page_url": "drover_page", "postgres.reader_url": "drover_reader"})])
-def test_every_login_that_a_role_uses_is_looked_at(site, role, keys):
+def test_every_login_that_a_role_uses_is_looked_at(site):
+    keys = {"serve": {"postgres.page_url": "drover_page", "postgres.survey_url": "drover_survey"},
+            "notify": {"postgres.page_url": "drover_page", "postgres.reader_url": "drover_reader"}}
+    logins = {role: {key: f"{role}_{key[9:13]}" for key in each} for role, each in keys.items()}
     with psycopg.connect(site.owner, autocommit=True) as connection:
-        logins = {key: f"of_{key[9:13]}" for key in keys}
-        for key, login in logins.items():
-            connection.execute(f"CREATE ROLE {login} LOGIN IN ROLE {keys[key]}")
-        process = site.start(role, **{key: site.login(login) for key, login in logins.items()})
-        assert process.until("/readyz", 200)["logins"]["why"] == ", ".join(keys)
-        for key, login in logins.items():
-            connection.execute(f"REVOKE {keys[key]} FROM {login}")
-            until(lambda: process.ill() == {"logins": f"{key}: its login is not in {keys[key]}"}, process.running)
-            connection.execute(f"GRANT {keys[key]} TO {login}")
-            process.until("/readyz", 200)
-        # A session that is open says nothing of the next one.
-        connection.execute("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = ANY(%s)", [list(logins.values())])
-        for login in logins.values():
-            connection.execute(f"ALTER ROLE {login} NOLOGIN")
-        until(lambda: all(key in process.ill().get("logins", "") for key in keys), process.running)
-        assert not any(login in json.dumps(process.ask("/readyz")[1]) for login in logins.values())
+        processes = {}
+        for role, each in logins.items():
+            for key, login in each.items():
+                connection.execute(f"CREATE ROLE {login} LOGIN IN ROLE {keys[role][key]}")
+            processes[role] = site.start(role, **{key: site.login(login) for key, login in each.items()})
+        for role, process in processes.items():
+            assert process.until("/readyz", 200)["logins"]["why"] == ", ".join(keys[role])
+            for key, login in logins[role].items():
+                wanted = keys[role][key]
+                connection.execute(f"REVOKE {wanted} FROM {login}")
+                until(lambda: process.ill() == {"logins": f"{key}: its login is not in {wanted}"}, process.running)
+                connection.execute(f"GRANT {wanted} TO {login}")
+                process.until("/readyz", 200)
+        for role, process in processes.items():
+            names = list(logins[role].values())
+            # A session that is open says nothing of the next one.
+            connection.execute("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = ANY(%s)", [names])
+            for login in names:
+                connection.execute(f"ALTER ROLE {login} NOLOGIN")
+            until(lambda: all(key in process.ill().get("logins", "") for key in keys[role]), process.running)
+            assert not any(login in json.dumps(process.ask("/readyz")[1]) for login in names)
 
 
 def test_a_role_without_other_logins_has_nothing_to_look_at(site):
@@ -216,11 +259,11 @@ def test_a_role_without_other_logins_has_nothing_to_look_at(site):
 def test_a_probe_opens_no_session_and_tells_no_secret(site):
     worker = site.start("work")
     worker.until("/readyz", 200)
-    sessions = "SELECT array_agg(pid) FROM pg_stat_activity WHERE application_name = 'drover-health'"
+    sessions = "SELECT array_agg(pid) FROM pg_stat_activity WHERE application_name = 'drover-health' AND datname = current_database()"
     with psycopg.connect(site.owner, autocommit=True) as connection:
         before = connection.execute(sessions).fetchone()[0]
         for _ in range(50):
-            assert worker.ask("/readyz")[0] == 200
+            worker.ask("/readyz")
         assert connection.execute(sessions).fetchone()[0] == before and len(before) == 1
     secret = "not-to-be-told"
     away = site.start("notify", env={"DROVER_POSTGRES_URL": "x"}, **{"postgres.relay_url": f"host=127.0.0.1 port=1 password={secret} user=hidden"})
@@ -236,7 +279,7 @@ def test_nothing_else_is_at_that_port(site):
     worker = site.start("work")
     worker.until("/livez", 200)
     for method, path in [("POST", "/livez"), ("GET", "/livez/"), ("GET", "/"), ("DELETE", "/readyz")]:
-        connection = http.client.HTTPConnection("127.0.0.1", worker.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", worker.port, timeout=HANG_S)
         connection.request(method, path)
         assert connection.getresponse().status == 404
         connection.close()
@@ -254,7 +297,7 @@ def test_the_log_is_json_where_it_is_wanted(site, fixtures):
     assert all(list(line) == ["time", "level", "message", "fields"] for line in lines)
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line["time"]) and line["level"] in ("debug", "info", "warning", "error") for line in lines)
     started = next(line for line in lines if line["message"] == "worker started")
-    assert started["fields"]["group"] == "drover" and isinstance(started["fields"]["lanes"], int)
+    assert started["fields"]["group"]== "drover" and isinstance(started["fields"]["lanes"], int)
     # What a command says before it fails is a line, too.
     run = site.drover.run("serve", "--set", "log.format=json", "--set", "web.host=0.0.0.0", env=site.env)
     line = json.loads(run.err)
@@ -268,7 +311,7 @@ def test_the_lag_is_told_by_topic(site, fixtures):
     worker.until("/readyz", 200)
 
     def figure(name):
-        connection = http.client.HTTPConnection("127.0.0.1", worker.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", worker.port, timeout=HANG_S)
         connection.request("GET", "/metrics")
         text = connection.getresponse().read().decode()
         connection.close()
