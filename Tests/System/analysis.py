@@ -1,11 +1,13 @@
-"""A database that analysts ask: the recordings that ship with Drover through the broker and a worker, and beside them what people,
-campuses, tours and a weather service would have said, the same in every run."""
+"""Databases that many tests begin with, made once a run: `with template(program, "analysis", lambda world: fill(world, fixtures)) as world`
+(servers.py). Of analysts: the recordings that ship with Drover through the broker and a worker, and beside them what people, campuses,
+tours and a weather service would have said, the same in every run. Of biologists: the walks of A Rocha Kenya."""
 import json
 import random
 import re
 from datetime import datetime, timedelta, timezone
 
 import psycopg
+from harness import ROOT
 from world import connect, recordings
 
 UTC = timezone.utc
@@ -35,6 +37,20 @@ def fill(world, fixtures):
         sightings(connection)
         tours(connection)
         notices(connection)
+    return env
+
+
+def walks(world, shared):
+    """905 walks with 12,603 sightings, by way of the topic and a worker."""
+    env = world.database()
+    for words in [("taxonomy", "load", ROOT / "Deploy/taxonomy/butterflies-watamu.csv"),
+                  ("import", "sightings", shared / "data" / "sightings-arocha-butterflies", "--offset", "+03:00", "--site", "watamu", "--by", "tests")]:
+        run = world.drover.run(*words, env=env)
+        assert run.code == 0, run.err
+    assert "905 surveys with 12603 sightings of 1 sites" in run.err, run.err
+    worker = world.worker(env, "walks")
+    world.work_off(env)
+    assert worker.stop() == 0
     return env
 
 

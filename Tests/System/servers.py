@@ -10,12 +10,13 @@ import re
 import shutil
 import subprocess
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
 from brokers import Noida
 from cluster import Cluster
-from harness import ROOT
+from harness import ROOT, Drover
 
 # The database that has all migrations and no rows.
 TEMPLATE = "template_drover"
@@ -61,15 +62,54 @@ def make_golden(program, folder):
         cluster.close()
 
 
+@contextmanager
+def template(program, name, make):
+    """A world of its own that begins as `make(world)` left another one: the environment that it returned is in `.filled`. `make` runs
+    once a run, whoever asks first; all others copy the database and the log."""
+    from world import World
+
+    made = golden(program).parents[1] / name
+    with open(made.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (made / "database").exists():
+            shutil.rmtree(made, ignore_errors=True)
+            with _running(program, made) as (drover, servers):
+                env = make(World(drover, servers))
+            (made / "database").write_text(re.search(r"story_\w+", env["DROVER_POSTGRES_URL"]).group(0))
+    folder = Path(tempfile.mkdtemp(prefix="drover-module-", dir="/tmp"))
+    try:
+        with _running(program, folder, made) as (drover, servers):
+            world = World(drover, servers)
+            world.filled = {"DROVER_POSTGRES_URL": servers.cluster.conninfo((made / "database").read_text()), "DROVER_KAFKA_BROKERS": world.brokers}
+            yield world
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _running(program, folder, copy_of=None):
+    drover, servers = Drover(program), Servers(program, folder, copy_of)
+    try:
+        yield drover, servers
+    finally:
+        try:
+            drover.close()
+        finally:
+            servers.stop()
+
+
 class Servers:
     """What `drover servers` starts, for a story of a test: `.environment` has the same variables."""
 
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, copy_of=None):
+        """`copy_of`: a folder of stopped ones, to begin with their rows and their log."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o711)
-        self.cluster = Cluster(folder / "postgres", copy_of=golden(program))
+        self.cluster = Cluster(folder / "postgres", copy_of=copy_of / "postgres" / "data" if copy_of else golden(program))
         try:
+            if copy_of:
+                shutil.copytree(copy_of / "broker" / "log", folder / "broker" / "log")
             self.broker = Noida(folder / "broker")
         except BaseException:
             self.cluster.close()

@@ -9,12 +9,12 @@ import resource
 import signal
 import ssl
 import subprocess
-import time
 
 import pytest
 from certificates import self_signed
+from harness import HANG_S, until
 from test_sightings_export import as_login, export, rows, watamu, world  # noqa: F401  (fixtures)
-from test_uploads import ADDRESS, Phone
+from test_uploads import ADDRESS, Phone, give_token
 from world import connect
 
 # What spreadsheets take for a formula, in the ways OWASP's page on CSV injection lists.
@@ -36,7 +36,7 @@ def test_no_text_of_a_table_begins_a_formula(world, watamu, tmp_path):  # noqa: 
     run = world.drover.run("import", "sightings", tmp_path / "walks.jsonl", "--by", "tests", env=watamu)
     assert run.code == 0, run.err
     worker = world.worker(watamu, "watamu-export")
-    world.work_off(watamu, 60)
+    world.work_off(watamu)
     assert worker.stop() == 0
     typed = 0
     for kind in ["sightings", "surveys"]:
@@ -70,16 +70,16 @@ def test_a_full_disk_is_told_and_what_was_whole_is_kept(world, watamu, tmp_path,
     env = {**os.environ, **as_login(watamu, "drover_analyst")}
     command = [world.drover.program, "export", "sightings", "--format", form]
     with open("/dev/full", "w") as full:
-        run = subprocess.run(command, env=env, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        run = subprocess.run(command, env=env, stdout=full, stderr=subprocess.PIPE, text=True, timeout=HANG_S)
     assert run.returncode == 1 and "No space left on device" in run.stderr, run.stderr
     path = tmp_path / "all"
     whole = export(world, watamu, "--format", form) if form != "dwca" else None
     most = 100_000 if form == "dwca" else 3_000_000
-    run = subprocess.run([*command, "--out", path], env=env, capture_output=True, text=True, timeout=60, preexec_fn=limited(most))
+    run = subprocess.run([*command, "--out", path], env=env, capture_output=True, text=True, timeout=HANG_S, preexec_fn=limited(most))
     assert run.returncode == 1 and "all.part" in run.stderr, run.stderr
     assert not path.exists()
     if form != "dwca":
-        run = subprocess.run([*command, "--out", path, "--resume"], env=env, capture_output=True, text=True, timeout=60)
+        run = subprocess.run([*command, "--out", path, "--resume"], env=env, capture_output=True, text=True, timeout=HANG_S)
         assert run.returncode == 0, run.stderr
         assert path.read_text() == whole and not list(tmp_path.glob("*.part*"))
 
@@ -95,7 +95,7 @@ def test_an_export_is_of_one_moment_whatever_reviewers_do_meanwhile(world, watam
     with connect(watamu) as connection:
         connection.execute("UPDATE drover.sighting SET individuals = 77 WHERE survey = %s", [last["survey"]])
     try:
-        assert head + process.stdout.read() == before and process.wait(60) == 0
+        assert head + process.stdout.read() == before and process.wait(HANG_S) == 0
         after = rows(export(world, watamu))
         assert {row["individuals"] for row in after if row["survey"] == last["survey"]} == {"77"}
     finally:
@@ -135,8 +135,7 @@ def test_who_stops_reading_is_given_up_and_bad_filters_are_refused(world, watamu
         connection.execute("GRANT drover_reader, drover_api TO drover_web")
     server = drover.start("serve", "--port", 0, "--set", f"web.certificate={certificate}", "--set", f"web.certificate_key={key}", env=as_login(watamu, "drover_web"))
     port = int(server.wait_for(ADDRESS).group(1))
-    run = drover.run("token", "add", "--account", "museum", "--scope", "export", env=watamu)
-    phone = Phone(port, certificate, run.out.strip())
+    phone = Phone(port, certificate, give_token(watamu, "museum", "export"))
     for query in ["species=%00", "species=%FF%FE", "site=%00", "behaviour=a%00b", "rows=x", "format=dwca&rows=surveys", "rows=surveys&after=2020-05-01/a/b/1"]:
         answer = phone.get("/v1/sightings/export?" + query)
         assert answer.status in (400, 414), (query[:40], answer.status, answer.body[:200])
@@ -145,12 +144,11 @@ def test_who_stops_reading_is_given_up_and_bad_filters_are_refused(world, watamu
         assert answer.status == 200 and answer.body.count(b"\n") == 1, query
     assert len(rows(phone.get("/v1/sightings/export?rows=surveys&site=watamu").body.decode())) == 905
     # The server's login names nobody, whatever a token may see.
-    run = drover.run("token", "add", "--account", "museum", "--scope", "export", "--scope", "export-people", env=watamu)
-    assert Phone(port, certificate, run.out.strip()).get("/v1/sightings/export?surveyor=x").problem == (403, "not-granted")
+    assert Phone(port, certificate, give_token(watamu, "museum", "export", "export-people")).get("/v1/sightings/export?surveyor=x").problem == (403, "not-granted")
     # Two that read nothing take both places; they are given back when the connections go.
     stuck = []
     for _ in range(2):
-        connection = http.client.HTTPSConnection("127.0.0.1", port, context=ssl.create_default_context(cafile=certificate), timeout=30)
+        connection = http.client.HTTPSConnection("127.0.0.1", port, context=ssl.create_default_context(cafile=certificate), timeout=HANG_S)
         connection.request("GET", "/v1/sightings/export?format=geojson", headers={"Authorization": f"Bearer {phone.token}"})
         response = connection.getresponse()
         assert response.read(100)
@@ -159,10 +157,9 @@ def test_who_stops_reading_is_given_up_and_bad_filters_are_refused(world, watamu
     assert answer.problem == (503, "busy") and answer.headers["Retry-After"]
     for each in stuck:
         each.close()
-    deadline = time.monotonic() + 90
-    while (answer := phone.get("/v1/sightings/export?site=nowhere")).status == 503:
-        assert time.monotonic() < deadline, "exports of clients that are gone keep their places"
-        time.sleep(0.2)
-    assert answer.status == 200
+    def served():
+        answer = phone.get("/v1/sightings/export?site=nowhere")
+        return answer.status != 503 and answer
+    assert until(served, server, about="the places of clients that are gone").status == 200
     with connect(watamu) as connection:
         assert connection.execute("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'drover export' AND datname = current_database()").fetchone() == (0,)

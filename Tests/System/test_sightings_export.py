@@ -13,11 +13,13 @@ from datetime import datetime, timezone
 
 import psycopg
 import pytest
+from analysis import walks
 from certificates import self_signed
 from dwca.read import DwCAReader
 from harness import ROOT
-from test_uploads import ADDRESS, Phone
-from world import a_world, connect
+from servers import template
+from test_uploads import ADDRESS, Phone, give_token
+from world import connect
 
 TERMS = "http://rs.tdwg.org/dwc/terms/"
 FORMULA = "=cmd|'/c calc'!A0"
@@ -28,8 +30,9 @@ def qualname(term):
 
 
 @pytest.fixture(scope="module")
-def world(program):
-    with a_world(program) as world:
+def world(program, shared):
+    """With the walks of A Rocha Kenya."""
+    with template(program, "walks", lambda world: walks(world, shared)) as world:
         yield world
 
 
@@ -40,22 +43,17 @@ def files(shared):
 
 
 @pytest.fixture(scope="module")
-def watamu(world, shared):
-    """The surveys of A Rocha Kenya by way of the topic and a worker; and logins for analysts and researchers."""
-    env = world.database()
-    folder = shared / "data" / "sightings-arocha-butterflies"
-    run = world.drover.run("import", "sightings", folder, "--offset", "+03:00", "--site", "watamu", "--by", "tests", env=env)
-    assert run.code == 0, run.err
-    worker = world.worker(env, "watamu-export")
-    world.work_off(env, 120)
-    assert worker.stop() == 0
+def watamu(world):
+    """And logins for analysts and researchers."""
+    grant(world.filled)
+    return world.filled
+
+
+def grant(env):
     with connect(env) as connection:
-        for role, of in [("drover_analyst", "drover_reader"), ("drover_biologist", "drover_researcher")]:
-            if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone():
-                connection.execute(f"CREATE ROLE {role} LOGIN")
+        for role, of in [("drover_analyst", "drover_reader"), ("drover_biologist", "drover_reader, drover_researcher")]:
+            connection.execute(f"CREATE ROLE {role} LOGIN")
             connection.execute(f"GRANT {of} TO {role}")
-        connection.execute("GRANT drover_reader TO drover_biologist")
-    return env
 
 
 def as_login(env, role):
@@ -264,8 +262,7 @@ def test_programs_take_sightings_away_as_far_as_their_token_allows(world, watamu
     port = int(server.wait_for(ADDRESS).group(1))
 
     def token(*scopes):
-        run = drover.run("token", "add", "--account", "museum", *[word for scope in scopes for word in ("--scope", scope)], env=watamu)
-        return Phone(port, certificate, run.out.strip())
+        return Phone(port, certificate, give_token(watamu, "museum", *scopes))
 
     taker = token("export")
     answer = taker.get("/v1/sightings/export?species=Papilio%20demodocus&to=2021-01-01")

@@ -10,7 +10,7 @@ from datetime import datetime
 import psycopg
 import pytest
 from dwca.read import DwCAReader
-from test_sightings_export import TERMS, as_login, export, rows
+from test_sightings_export import TERMS, as_login, export, grant, rows
 from world import a_world, connect
 
 OWN = {"temperature_c": 21.5, "sun_pct": 80, "gauge": "behind the school"}
@@ -50,14 +50,10 @@ def walks(program, tmp_path_factory):
         run = world.drover.run("import", "sightings", folder / "walks.jsonl", "--by", "tests", env=env)
         assert run.code == 0, run.err
         worker = world.worker(env, "walks")
-        world.work_off(env, 60)
+        world.work_off(env)
         assert worker.stop() == 0
+        grant(env)
         with connect(env) as connection:
-            for role, of in [("drover_analyst", "drover_reader"), ("drover_biologist", "drover_researcher")]:
-                if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone():
-                    connection.execute(f"CREATE ROLE {role} LOGIN")
-                connection.execute(f"GRANT {of} TO {role}")
-            connection.execute("GRANT drover_reader TO drover_biologist")
             connection.execute("UPDATE drover.survey SET service_weather = %s WHERE survey IN ('nothing', 'missed')", [json.dumps([ASKED])])
         yield world, env
 
