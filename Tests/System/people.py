@@ -97,3 +97,9 @@ def enter(page, address, who, path="/"):
     assert (answer.status, answer.headers["Location"]) == (303, path), answer.body
     lend_cookie(visitor, page, address)
     page.goto(address + path)
+
+
+def follow(page, link):
+    """Clicks what leads to another page, or sends a form, until the next page is there."""
+    with page.expect_navigation():
+        link.click()
