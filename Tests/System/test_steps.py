@@ -8,7 +8,8 @@ import time
 
 import pytest
 from deployed import linter
-from harness import ROOT, Running, processes_of
+from harness import HANG_S, ROOT, Running, processes_of
+from terminal import OnTerminal
 
 # As `swift build` does: each compiler is in a process group of its own, and does not end with who started it.
 SWIFT = """import os, subprocess, sys, time
@@ -19,6 +20,9 @@ if os.path.exists(root + "/Sources/hangs"):
     for ignores in (False, True):
         subprocess.Popen([sys.executable, root + "/compiler.py", str(ignores)], process_group=0)
     time.sleep(600)
+if os.path.exists(root + "/Sources/says"):
+    print("Building for production...\\n[0/1] Planning build\\n[119/640] Emitting module Trips\\n[120/640] Compiling Web TripPages.swift\\n[120/640] Write x", flush=True)
+    while os.path.exists(root + "/Sources/says"): time.sleep(0.02)
 os.makedirs(root + "/.build/release", exist_ok=True)
 with open(root + "/.build/release/drover", "w") as program:
     program.write("#!/bin/sh\\necho runs: $*\\n")
@@ -93,6 +97,34 @@ def test_a_build_that_takes_too_long_leaves_no_compiler_behind(checkout):
     assert run.returncode == 1 and "building: not done after 5 s" in run.stderr
     assert all((checkout / f"compiler.py{ignores}").exists() for ignores in (False, True))
     assert processes_of(checkout) == []
+
+
+@pytest.mark.parametrize("on_terminal", [False, True])
+def test_a_build_shows_how_far_it_is(checkout, on_terminal):
+    says = checkout / "Sources" / "says"
+    says.touch()
+    running = (OnTerminal if on_terminal else Running)([str(checkout / "Deploy" / "try"), "--once"], environment(checkout))
+    running.wait_for("drover: building: 120 of 640 files, Web")
+    says.unlink()
+    assert running.wait() == 0, running.output()
+    running.reader.join(HANG_S)
+    assert running.output().count("120 of 640") == 1 and "building (the first time takes some minutes): done in" in running.output()
+    # The line that is written over begins where the last one did, and is gone at the end.
+    assert ("\x1b[K" in running.output()) == on_terminal
+    assert processes_of(checkout) == []
+
+
+@pytest.mark.parametrize("line, shown", [
+    ("[7/9] Compiling CSqlite shim.c", "building: 7 of 9 files, CSqlite"),
+    ("[3/640] Emitting module Fleet", "building: 3 of 640 files, Fleet"),
+    ("[640/640] Linking drover", "building: 640 of 640 files, linking drover"),
+    ("Building for production...", ""), ("[0/1] Planning build", ""), ("/a/File.swift:3:1: warning: [1/2] Compiling", ""), ("", ""),
+])
+def test_how_far_a_build_is_stands_in_its_log(checkout, line, shown):
+    (checkout / "log").write_text(line + "\n")
+    script = f'source "{checkout}/Deploy/steps.sh"; building "{checkout}/log"'
+    run = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
+    assert (run.returncode, run.stdout.strip(), run.stderr) == (0, shown, "")
 
 
 def test_it_says_why_it_builds_and_does_not_where_that_is_wanted(checkout):
