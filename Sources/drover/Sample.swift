@@ -57,13 +57,15 @@ struct Sample {
 
     private func bringIn() throws {
         let plain = try Arguments([], for: .importCars)
-        for car in Sample.cars {
-            let ok = try ImportJob(settings, topic: Topic.cars).run(car.files.map { folder + "cars/" + $0 }) {
-                path, importer in
-                try Command.importCar(path, VehicleID(car.vehicle), plain, importer)
-            }
-            guard ok else { throw Failure("a recording that ships with Drover could not be imported; see above") }
+        let cars = Sample.cars.flatMap { car in
+            car.files.map { (path: folder + "cars/" + $0, vehicle: VehicleID(car.vehicle)) }
         }
+        let vehicles = Dictionary(uniqueKeysWithValues: cars.map { ($0.path, $0.vehicle) })
+        // One job: each waits a second for its own acknowledgements.
+        let carsOk = try ImportJob(settings, topic: Topic.cars).run(cars.map(\.path)) { path, importer in
+            try Command.importCar(path, vehicles[path] ?? nil, plain, importer)
+        }
+        guard carsOk else { throw Failure("a recording that ships with Drover could not be imported; see above") }
         let ok = try ImportJob(settings, topic: Topic.machines).run(
             [folder + "machines/readings.jsonl"], Command.importMachines)
         guard ok else { throw Failure("the machine readings that ship with Drover could not be imported; see above") }

@@ -89,25 +89,24 @@ extension Command {
 
         return try MetricsRole.serving(settings, log: log) {
             try Roles.withTicks(settings, of: "work", log: log) { _ in
-                let path = beside.contains(" ") ? "'\(beside)'" : beside
-                Out.note("other commands find all of this with --settings \(path)")
-                return try stay(arguments, settings, embedded, page, data: data, lost: lost, log: log)
+                Out.note("other commands find all of this with --settings \(quoted(beside))")
+                return try stay(
+                    arguments, settings, embedded, page, beside: beside, data: data, lost: lost, log: log)
             }
         }
     }
 
     private static func stay(
-        _ arguments: Arguments, _ settings: Settings, _ embedded: EmbeddedServers, _ page: PageRole, data: String,
-        lost: Int, log: Log
+        _ arguments: Arguments, _ settings: Settings, _ embedded: EmbeddedServers, _ page: PageRole,
+        beside: String, data: String, lost: Int, log: Log
     ) throws -> ExitCode {
         if arguments.has("--sample") {
             try Sample(settings, data: data, again: lost > 0).run(failure: embedded.failure)
         }
-        Out.note("the page is at \(page.address)")
-        if let link = try firstLogIn(settings, page) {
-            Out.note("nobody can log in yet. The administrator's password is chosen here, once, within a day: \(link)")
+        if arguments.has("--once") {
+            try sayWhere(settings, page)
+            return .done
         }
-        if arguments.has("--once") { return .done }
         let boxes = arguments.has("--sample") ? try SampleBoxes() : nil
         let emulating = boxes.map { boxes in
             RunningRole("boxes") { shouldStop in boxes.run(log: log, shouldStop: shouldStop) }
@@ -135,6 +134,8 @@ extension Command {
         defer { hours.stop() }
         let filling = try Roles.weatherBackfill(settings, log: log)
         defer { filling?.stop() }
+        try sayWhere(settings, page)
+        if boxes != nil { sayWhatToTry(page, beside: beside) }
         Out.note(
             "Ctrl-C stops everything. What the embedded broker holds survives a stop; a kill -9 of it may lose its last second."
         )
@@ -150,6 +151,32 @@ extension Command {
 }
 
 extension Command {
+    private static func sayWhere(_ settings: Settings, _ page: PageRole) throws {
+        Out.note("the page is at \(page.address)")
+        if let link = try firstLogIn(settings, page) {
+            Out.note("nobody can log in yet. The administrator's password is chosen here, once, within a day: \(link)")
+        } else {
+            Out.note("log in at \(page.address)login")
+        }
+    }
+
+    private static func sayWhatToTry(_ page: PageRole, beside: String) {
+        let program = quoted(CommandLine.arguments.first ?? "drover")
+        let things = [
+            ("\(page.address)map", "emulated boxes and cars are polled; within a minute a combine runs hot"),
+            ("\(page.address)trips?date=2020-03-25", "a real drive of 42 km: choose it, and see its way on the map"),
+            (
+                "\(program) dispatch why r-020 --settings \(quoted(beside))",
+                "why this vehicle took this ride of the emulated campus"
+            ),
+        ]
+        Out.note("three things to try:")
+        for (what, why) in things { Out.note("  \(what)\n    \(why)") }
+    }
+
+    /// As a shell takes it.
+    private static func quoted(_ path: String) -> String { path.contains(" ") ? "'\(path)'" : path }
+
     /// A new link with each start until it was used; nil: it was.
     private static func firstLogIn(_ settings: Settings, _ page: PageRole) throws -> String? {
         let (account, link) = ("administrator", Token.random())
