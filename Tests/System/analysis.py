@@ -37,6 +37,7 @@ def fill(world, fixtures):
         sightings(connection)
         tours(connection)
         notices(connection)
+    known(env)
     return env
 
 
@@ -51,7 +52,14 @@ def walks(world, shared):
     worker = world.worker(env, "walks")
     world.work_off(env)
     assert worker.stop() == 0
+    known(env)
     return env
+
+
+def known(env):
+    """PostgreSQL knows what is in its tables, as it does where they are older than some seconds."""
+    with connect(env) as connection:
+        connection.execute("ANALYZE")
 
 
 def notices(connection):

@@ -6,8 +6,10 @@ from collections import defaultdict
 from datetime import date
 
 import pytest
+from analysis import walks as coast
 from harness import ROOT
-from world import a_world, connect
+from servers import template
+from world import connect
 
 COMMON = [f"Common {n}" for n in range(12)]
 
@@ -69,8 +71,8 @@ def expected(env):
 
 @pytest.mark.needs_shared
 def test_what_is_unusual_is_what_a_count_of_all_sightings_says(program, shared, tmp_path):
-    with a_world(program) as world:
-        env = world.database()
+    with template(program, "walks", lambda world: coast(world, shared)) as world:
+        env = world.filled
         walks = list(islands())
         names = sorted({each["species"] for one in walks for each in one["sightings"]})
         known = (ROOT / "Deploy" / "taxonomy" / "butterflies-watamu.csv").read_text(encoding="utf-8")
@@ -80,11 +82,10 @@ def test_what_is_unusual_is_what_a_count_of_all_sightings_says(program, shared, 
             ",".join({"taxon": f"t{n}", "name": name, "rank": "species"}.get(column, "") for column in columns) for n, name in enumerate(more)) + "\n")
         assert world.drover.run("taxonomy", "load", tmp_path / "taxa.csv", env=env).code == 0
         (tmp_path / "walks.jsonl").write_text("\n".join(map(json.dumps, walks)))
-        for arguments in [(shared / "data" / "sightings-arocha-butterflies", "--offset", "+03:00", "--site", "watamu"), (tmp_path / "walks.jsonl",)]:
-            run = world.drover.run("import", "sightings", *arguments, "--by", "tests", env=env)
-            assert run.code == 0, run.err
+        run = world.drover.run("import", "sightings", tmp_path / "walks.jsonl", "--by", "tests", env=env)
+        assert run.code == 0, run.err
         worker = world.worker(env, "unusual")
-        world.work_off(env, 120)
+        world.work_off(env)
 
         def shown(*options):
             run = world.drover.run("sightings", "open", "--format", "json", *options, env=env)
@@ -114,6 +115,6 @@ def test_what_is_unusual_is_what_a_count_of_all_sightings_says(program, shared, 
         (tmp_path / "next.jsonl").write_text(json.dumps({**rare, "survey": "next", "start": "2020-07-03T10:00:00+12:00", "stop": "2020-07-03T11:00:00+12:00"}))
         assert ("west", "rare", "Charaxes candiope") not in shown()
         assert world.drover.run("import", "sightings", tmp_path / "next.jsonl", "--by", "tests", env=env).code == 0
-        world.work_off(env, 60)
+        world.work_off(env)
         assert not any(key[1] in ("rare", "next") for key in shown())
         assert worker.stop() == 0
