@@ -2,12 +2,13 @@
 import itertools
 import re
 
+import harness
 import psycopg
 import pytest
-from playwright.sync_api import TimeoutError
+from playwright.sync_api import expect
 from certificates import self_signed
-from harness import Watch, axe_violations, until
-from people import PASSWORD, Visitor, lend_cookie
+from harness import HANG_S, Watch, until
+from people import PASSWORD, Visitor, follow, lend_cookie
 from services import Services
 from test_accounts import Site
 from test_campus_api import PNG
@@ -34,11 +35,9 @@ class Town:
         self.worker = world.worker(self.env, "town")
         self.worker.wait_for("partitions assigned")
         self.services = Services(folder)
-        self.site = Site(world, self.env, self_signed(folder, "mail"), folder)
-        self.site.server.stop()
-        self.site.serve(0, "--set", f"geocoder.url={self.services.address}", "--set", f"geocoder.ca_file={self.services.certificate}", "--set",
-                        "geocoder.calls_max=600/min", "--set", f"travel.url={self.services.address}", "--set", f"travel.ca_file={self.services.certificate}",
-                        "--set", "outside.failures_max=100")
+        self.site = Site(world, self.env, self_signed(folder, "mail"), folder, "--set", f"geocoder.url={self.services.address}", "--set", f"geocoder.ca_file={self.services.certificate}", "--set",
+                         "geocoder.calls_max=600/min", "--set", f"travel.url={self.services.address}", "--set", f"travel.ca_file={self.services.certificate}",
+                         "--set", "outside.failures_max=100")
         self.address = f"http://127.0.0.1:{self.site.port}"
         self.campus = Campus(self, "north", {"pickup_s": 0, "dropoff_s": 0})
         self.settle()
@@ -52,7 +51,7 @@ class Town:
         self.site.with_account("eve", "eve@example.org", PASSWORD, "rider", "ride_driver", "dispatcher")
 
     def settle(self):
-        self.world.work_off(self.env, 300)
+        self.world.work_off(self.env)
 
     def rows(self, sql, *values):
         with connect(self.env) as connection:
@@ -73,9 +72,11 @@ class Town:
         return row
 
     def close(self):
-        self.site.close()
-        self.worker.stop()
-        self.services.close()
+        try:
+            self.site.close()
+            self.worker.stop()
+        finally:
+            self.services.close()
 
 
 @pytest.fixture
@@ -83,10 +84,10 @@ def browsing(browser, town):
     """A browser of each person: the test fails when a page of theirs misbehaved."""
     opened = []
 
-    def enter(who, path, log_in=True, **context):
+    def enter(who, path, log_in=False, **context):
         watch = Watch()
         made = browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-GB", timezone_id="Europe/Berlin", **context)
-        made.set_default_timeout(90_000)
+        made.set_default_timeout(HANG_S * 1000)
         watch.attach(made)
         page = made.new_page()
         page.watch = watch
@@ -95,7 +96,7 @@ def browsing(browser, town):
             page.goto(town.address + "/login?next=" + path)
             page.get_by_label("Mail address").fill(f"{who}@example.org")
             page.get_by_label("Password").fill(PASSWORD)
-            page.get_by_role("button", name="Log in").click()
+            follow(page, page.get_by_role("button", name="Log in"))
             page.wait_for_url("**" + path)
         else:
             lend_cookie(town.visitor(who), page, town.address)
@@ -103,22 +104,19 @@ def browsing(browser, town):
         return page
 
     yield enter
-    for made, watch, who in opened:
+    for made, _, _ in opened:
         made.close()
+    for _, watch, who in opened:
         # The second click of two takes the place of the first one's answer, and a click that of the page's own looking again.
         watch.failed = [line for line in watch.failed if not line.endswith(("/ride: net::ERR_ABORTED", "/drive: net::ERR_ABORTED"))]
         assert watch.problems() == {}, f"the page of {who} misbehaved"
 
 
-def looked_at(page, screenshots, name):
-    """Nothing sticks out, and axe finds nothing: at a desk in the light, on a phone in the dark, on a small one."""
-    for width, scheme in ((1280, "light"), (390, "dark"), (360, "light")):
-        page.set_viewport_size({"width": width, "height": 900})
-        page.emulate_media(color_scheme=scheme)
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (name, width)
-        assert width == 360 or axe_violations(page) == [], (name, width, scheme)
-        page.screenshot(path=screenshots / f"{name}-{width}-{scheme}.png", full_page=True)
-    page.emulate_media(color_scheme="light")
+def looked_at(page, screenshots, name, dark=False):
+    """As other pages; and nothing sticks out on a small phone."""
+    harness.looked_at(page, screenshots, name, dark)
+    page.set_viewport_size({"width": 360, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), name
     page.set_viewport_size({"width": 1280, "height": 900})
 
 
@@ -127,20 +125,17 @@ def bound(town, page, who):
     page.locator("#ask-campus").fill("north")
     page.locator("#ask-id").fill(f"{who}-1")
     before = len(town.site.office.box.mails)
-    page.get_by_role("button", name="Mail me a code").click()
-    page.get_by_text("a code is on its way").wait_for()
+    follow(page, page.get_by_role("button", name="Mail me a code"))
+    expect(page.get_by_text("a code is on its way")).to_be_visible()
     until(lambda: len(town.site.office.box.mails) > before)
     [code] = re.findall(r"\b\d{8}\b", town.site.mail(before).get_content())
     page.get_by_label("Code from the mail").fill(code)
-    page.get_by_role("button", name="Bind this account").click()
+    follow(page, page.get_by_role("button", name="Bind this account"))
 
 
 def said(page, text):
     """Shows without a reload."""
-    try:
-        page.wait_for_function("(text) => document.getElementById('said')?.innerText.includes(text)", arg=text)
-    except TimeoutError:
-        pytest.fail(f"{page.url} does not say `{text}` but:\n{page.locator('main').inner_text()}")
+    expect(page.locator("#said")).to_contain_text(text, use_inner_text=True)
 
 
 def geolocated(x, y):
@@ -157,7 +152,7 @@ def click_map(page, x, y):
 
 
 def test_a_day_from_the_log_in_to_the_end_of_a_ride(town, browsing, screenshots, tmp_path):
-    dave = browsing("dave", "/dispatch")
+    dave = browsing("dave", "/dispatch", log_in=True)
     looked_at(dave, screenshots, "bind")
     bound(town, dave, "dave")
     said(dave, "0 vehicles, 0 open rides")
@@ -165,22 +160,21 @@ def test_a_day_from_the_log_in_to_the_end_of_a_ride(town, browsing, screenshots,
     # The driver comes into service where the device says that she is.
     dora = browsing("dora", "/drive", **geolocated(100, 50))
     bound(town, dora, "dora")
-    dora.wait_for_url("**/drive")
     dora.get_by_text("Your name and photo").click()
     (tmp_path / "face.png").write_bytes(PNG)
     dora.get_by_label("Another photo").set_input_files(tmp_path / "face.png")
     dora.get_by_role("button", name="Keep this photo").click()
-    dora.get_by_text("Kept.").wait_for()
+    expect(dora.get_by_text("Kept.")).to_be_visible()
     dora.reload()
     dora.get_by_label("Vehicle's id").fill("bus-1")
     dora.get_by_role("button", name="Where I am").click()
     dora.wait_for_function("() => document.getElementById('latitude_deg').value")
     looked_at(dora, screenshots, "enter")
-    dora.get_by_role("button", name="Come into service").click()
+    follow(dora, dora.get_by_role("button", name="Come into service"))
     said(dora, "No stops.")
     said(dave, "1 vehicle")
-    assert "Dora Miller" in dave.locator("#vehicles").inner_text()
-    assert dave.locator(".leaflet-overlay-pane path.campus").count() == 1
+    expect(dave.locator("#vehicles")).to_contain_text("Dora Miller")
+    expect(dave.locator(".leaflet-overlay-pane path.campus")).to_have_count(1)
 
     # The rider asks: an address, and a click on the map.
     ada = browsing("ada", "/ride")
@@ -188,6 +182,7 @@ def test_a_day_from_the_log_in_to_the_end_of_a_ride(town, browsing, screenshots,
     ada.get_by_label("Address of the start").fill("2121 I Street NW")
     ada.get_by_role("group", name="To").get_by_role("button", name="Choose on the map").click()
     click_map(ada, 400, 300)
+    expect(ada.locator("#to_latitude_deg")).not_to_have_value("")
     assert float(ada.locator("#to_latitude_deg").input_value()) == pytest.approx(place(400, 300)["latitude_deg"], abs=1e-4)
     ada.get_by_label("Passengers").fill("2")
     ada.get_by_label("What your driver should know").fill("red coat <b>")
@@ -203,22 +198,23 @@ def test_a_day_from_the_log_in_to_the_end_of_a_ride(town, browsing, screenshots,
         **{f"to_{key}": str(value) for key, value in zip(["latitude_deg", "longitude_deg"], town.ride("ada", "to_latitude_deg", "to_longitude_deg"))}},
         headers={"Origin": town.address})
     assert answer.ok and len(town.rows("SELECT 1 FROM drover.ride")) == 1, answer.text()
-    face = ada.locator("#now img.face")
-    assert face.get_attribute("alt") == "Photo of Dora Miller" and face.evaluate("image => image.complete && image.naturalWidth > 0")
-    assert "from your start" in ada.locator("#now").inner_text()
-    looked_at(ada, screenshots, "ride")
+    expect(ada.locator("#now img.face")).to_have_attribute("alt", "Photo of Dora Miller")
+    ada.wait_for_function("() => document.querySelector('#now img.face').naturalWidth > 0")
+    expect(ada.locator("#now")).to_contain_text("from your start")
+    looked_at(ada, screenshots, "ride", dark=True)
 
     # The driver is shown it; the dispatcher, too, with the way along the road.
     said(dora, "Next: pick up Ada <Lovelace> (2).")
     stops = dora.locator("ol.stops > li")
-    assert stops.count() == 2
-    assert "“red coat <b>”" in stops.first.inner_text() and "2121 I Street NW" in stops.first.inner_text() and re.search(r"2 passengers, \d+ m", stops.first.inner_text())
-    looked_at(dora, screenshots, "drive")
+    expect(stops).to_have_count(2)
+    for text in ["“red coat <b>”", "2121 I Street NW", re.compile(r"2 passengers, \d+ m")]:
+        expect(stops.first).to_contain_text(text)
+    looked_at(dora, screenshots, "drive", dark=True)
     said(dave, ", 1 open ride")
-    assert "↑ pick up Ada <Lovelace>" in dave.locator("#vehicles").inner_text()
+    expect(dave.locator("#vehicles")).to_contain_text("↑ pick up Ada <Lovelace>")
     dave.wait_for_function("() => document.querySelector('.leaflet-overlay-pane path.way') && !document.querySelector('.leaflet-overlay-pane path.way').getAttribute('stroke-dasharray')")
     assert any(path.startswith("/route/v1/driving/") for path in town.services.paths())
-    looked_at(dave, screenshots, "dispatch")
+    looked_at(dave, screenshots, "dispatch", dark=True)
 
     # Her device says where she is while the page is open.
     at = geolocated(0, 0)["geolocation"]
@@ -228,14 +224,14 @@ def test_a_day_from_the_log_in_to_the_end_of_a_ride(town, browsing, screenshots,
     dora.get_by_role("button", name="Done: Pick up Ada <Lovelace>").click()
     said(dora, "Next: drop off Ada <Lovelace> (2).")
     said(ada, "On board")
-    dave.wait_for_function("() => document.getElementById('rides').innerText.includes('on board')")
-    assert ada.get_by_role("button", name="Cancel this ride").count() == 0
+    expect(dave.locator("#rides")).to_contain_text("on board")
+    expect(ada.get_by_role("button", name="Cancel this ride")).to_have_count(0)
     dora.get_by_role("button", name="Done: Drop off Ada <Lovelace>").click()
     said(dora, "No stops.")
     said(ada, "Your last ride: done.")
     said(dave, ", 0 open rides")
     assert town.ride("ada", "state") == ("done",)
-    assert re.search(r"Today\s+1\s+1\s", dave.locator("#times").inner_text())
+    expect(dave.locator("#times")).to_contain_text(re.compile(r"Today\s+1\s+1\s"), use_inner_text=True)
 
     # One is cancelled, and the dispatcher sees it.
     asked(ada, 200, 200)
@@ -244,7 +240,7 @@ def test_a_day_from_the_log_in_to_the_end_of_a_ride(town, browsing, screenshots,
     ada.get_by_role("button", name="Cancel this ride").click()
     said(ada, "Your last ride: cancelled.")
     said(dora, "No stops.")
-    dave.wait_for_function("() => document.getElementById('events').innerText.includes('ride cancelled')")
+    expect(dave.locator("#events")).to_contain_text("ride cancelled")
 
     # One is refused: it waits in line, and goes to the next vehicle that comes.
     asked(ada, 300, 100)
@@ -253,10 +249,10 @@ def test_a_day_from_the_log_in_to_the_end_of_a_ride(town, browsing, screenshots,
     dora.get_by_role("button", name="Refuse the ride of Ada <Lovelace>").click()
     said(dora, "No stops.")
     said(ada, "Waiting for a vehicle, number 1 in line.")
-    dave.wait_for_function("() => document.getElementById('events').innerText.includes('driver refused a ride')")
+    expect(dave.locator("#events")).to_contain_text("driver refused a ride")
     town.campus.vehicle("bus-2", -300, -300)
     said(ada, "A vehicle is coming: bus-2 with Driver of bus-2")
-    dave.wait_for_function("() => document.getElementById('rides').innerText.includes('bus-2')")
+    expect(dave.locator("#rides")).to_contain_text("bus-2")
     looked_at(dave, screenshots, "refused")
 
     # Why: what the page says is what the decisions say.
@@ -266,7 +262,7 @@ def test_a_day_from_the_log_in_to_the_end_of_a_ride(town, browsing, screenshots,
     looked_at(dave, screenshots, "why")
 
     dora.get_by_role("button", name="Out of service").click()
-    dora.get_by_text("You are not in service.").wait_for()
+    expect(dora.get_by_text("You are not in service.")).to_be_visible()
     town.settle()
     assert town.rows("SELECT state FROM drover.ride_vehicle WHERE vehicle = 'bus-1'") == [("out",)]
     ada.get_by_role("button", name="Cancel this ride").click()
@@ -309,16 +305,14 @@ def compare_why(town, page, request):
 
 def test_a_ride_that_cannot_be_says_why_and_keeps_what_was_typed(town, browsing, screenshots):
     town.bind("bob")
-    bob = browsing("bob", "/ride", log_in=False)
+    bob = browsing("bob", "/ride")
     for key, value in {**{f"from_{key}": value for key, value in place(0, 0).items()}, **{f"to_{key}": value for key, value in place(5000, 0).items()}}.items():
         bob.locator(f"#{key}").fill(str(value))
     bob.get_by_label("What your driver should know").fill("two bags")
     bob.get_by_role("button", name="Ask for this ride").click()
-    alert = bob.get_by_role("alert")
-    alert.wait_for()
-    assert re.search(r"A ride leaves the campus by at most 804 m; where you go is \d+ m outside", alert.inner_text())
-    assert bob.get_by_label("What your driver should know").input_value() == "two bags"
-    assert bob.locator("#to_latitude_deg").input_value() == str(place(5000, 0)["latitude_deg"])
+    expect(bob.get_by_role("alert")).to_contain_text(re.compile(r"A ride leaves the campus by at most 804 m; where you go is \d+ m outside"))
+    expect(bob.get_by_label("What your driver should know")).to_have_value("two bags")
+    expect(bob.locator("#to_latitude_deg")).to_have_value(str(place(5000, 0)["latitude_deg"]))
     looked_at(bob, screenshots, "outside")
     for values, text in [({"from_address": "", "from_latitude_deg": "", "from_longitude_deg": ""}, "Say where you start"),
                          ({"from_latitude_deg": "north"}, "latitude of the start must be a number of degrees"),
@@ -330,7 +324,7 @@ def test_a_ride_that_cannot_be_says_why_and_keeps_what_was_typed(town, browsing,
         # What the browser itself would not send.
         bob.locator("#ask").evaluate("form => form.noValidate = true")
         bob.get_by_role("button", name="Ask for this ride").click()
-        assert text in bob.get_by_role("alert").inner_text()
+        expect(bob.get_by_role("alert")).to_contain_text(text)
     assert town.rows("SELECT 1 FROM drover.ride WHERE rider = 'bob-1'") == []
     assert all("422" in line for line in bob.watch.console)
     bob.watch.forgive()
