@@ -6,12 +6,15 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from harness import HANG_S
+
 KEY = "operators-key-at-the-collector"
 
 
 class Collector:
     def __init__(self, certificate, port=0):
-        self.requests, self.taken, self.trick, self.lock = [], [], None, threading.Lock()
+        self.requests, self.taken, self.trick, self.lock, self.gate = [], [], None, threading.Lock(), threading.Event()
+        self.release()
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -24,6 +27,8 @@ class Collector:
                 with outer.lock:
                     request = Request(time.monotonic(), self.path, dict(self.headers), body)
                     outer.requests.append(request)
+                outer.gate.wait(HANG_S)
+                with outer.lock:
                     status, text, headers = outer.trick(request) if outer.trick else (201, "thank you", {})
                     if 200 <= status < 300:
                         outer.taken.append(request)
@@ -50,7 +55,15 @@ class Collector:
         self.port = self.server.server_port
         threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
 
+    def hold(self):
+        """Requests come in and are answered when `release` is called."""
+        self.gate.clear()
+
+    def release(self):
+        self.gate.set()
+
     def close(self):
+        self.release()
         self.server.shutdown()
         self.server.server_close()
 

@@ -63,9 +63,16 @@ def certificate(tmp_path_factory):
     return self_signed(tmp_path_factory.mktemp("mail"), "mail")
 
 
+@pytest.fixture(scope="module")
+def database(world):
+    return world.database()
+
+
 @pytest.fixture
-def office(world, env, certificate, tmp_path):
-    office = Office(world, env, certificate, tmp_path)
+def office(world, database, certificate, tmp_path):
+    with connect(database) as connection:
+        connection.execute("DELETE FROM drover.mail")
+    office = Office(world, database, certificate, tmp_path)
     yield office
     office.close()
 
@@ -184,11 +191,9 @@ def test_a_greylisted_mail_comes_later_and_holds_no_other_up(office):
     office.write("m-1", recipient="slow@campus.example")
     office.write("m-2", recipient="quick@campus.example")
     relay = office.notify()
+    until(lambda: office.hurry() or office.rows() == {}, relay)
     for tries in (1, 2):
-        until(lambda: office.rows() == {"m-1": (tries, None)}, relay)
         relay.wait_for(f"a mail was put off.* tries={tries} retry_in_ms={1000 << tries}")
-        office.hurry()
-    until(lambda: office.rows() == {}, relay)
     assert office.ids() == ["<m-2@campus.example>", "<m-1@campus.example>"]
     assert office.box.asked.count("slow@campus.example") == 3
     assert relay.output().count("a mail was put off") == 2 and "slow@campus" not in relay.output()
