@@ -1,14 +1,29 @@
-"""Certificates for tests, made by openssl as one would by hand."""
+"""Certificates for tests: of a root of their own made by openssl, as one would by hand."""
 import subprocess
+from datetime import datetime, timedelta, timezone
+from ipaddress import ip_address
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 
 def self_signed(folder, name, days=2):
     """A certificate of 127.0.0.1 that is its own root; returns the paths of certificate and key."""
     certificate, key = folder / f"{name}.pem", folder / f"{name}.key"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", str(days),
-         "-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate],
-        check=True, capture_output=True)
+    secret, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(timezone.utc)
+    subject, public = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)]), secret.public_key()
+    made = (x509.CertificateBuilder().subject_name(subject).issuer_name(subject).public_key(public).serial_number(x509.random_serial_number())
+            # Since yesterday: some processes of the tests have a clock of their own.
+            .not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=days))
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(public), critical=False)
+            .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+            .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+            .sign(secret, hashes.SHA256()))
+    key.write_bytes(secret.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
+    key.chmod(0o600)
+    certificate.write_bytes(made.public_bytes(serialization.Encoding.PEM))
     return certificate, key
 
 

@@ -15,6 +15,7 @@ from math import asin, cos, radians, sin, sqrt
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from certificates import self_signed
+from harness import HANG_S
 
 KEY = "s3cret-key-of-ours"
 OPEN_METEO = {"temperature_2m": ("temperature_c", "°C"), "wind_speed_10m": ("wind_speed_mps", "m/s"),
@@ -69,7 +70,10 @@ def encoded(points):
 
 class Services:
     def __init__(self, folder, truth=None, https=True):
-        self.truth, self.asked, self.trick, self.closing = truth or Truth(), [], None, threading.Event()
+        self.truth, self.asked, self.trick, self.closing, self.gate = truth or Truth(), [], None, threading.Event(), threading.Event()
+        self.release()
+        # What its own clock shows.
+        self.now = lambda: datetime.now(timezone.utc)
         self.units, self.ignores_units, self.tables_max = {}, False, 10_000
         self.places = {"2121 i street nw": (38.89871, -77.04861), "far away inn": (10.0, 10.0)}
         self.unreachable, self.off_the_map, self.lock = set(), set(), threading.Lock()
@@ -84,6 +88,7 @@ class Services:
                 with outer.lock:
                     outer.asked.append((time.monotonic(), unquote(url.path), query, dict(self.headers)))
                     trick = outer.trick
+                outer.gate.wait(HANG_S)
                 if trick:
                     return trick(self)
                 status, value = outer.answer(unquote(url.path), query)
@@ -119,8 +124,16 @@ class Services:
         self.address = f"{'https' if https else 'http'}://127.0.0.1:{self.port}"
         threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
 
+    def hold(self):
+        """Requests come in and are answered when `release` is called."""
+        self.gate.clear()
+
+    def release(self):
+        self.gate.set()
+
     def close(self):
         self.closing.set()
+        self.release()
         self.server.shutdown()
         self.server.server_close()
 
@@ -131,7 +144,7 @@ class Services:
 
     def answer(self, path, query):
         if path == "/data/2.5/weather":
-            return self.open_weather_map(query, datetime.now(timezone.utc), lambda hour: self.owm_current(query, hour))
+            return self.open_weather_map(query, self.now(), lambda hour: self.owm_current(query, hour))
         if path == "/data/3.0/onecall/timemachine":
             hour = datetime.fromtimestamp(int(query["dt"]), timezone.utc)
             return self.open_weather_map(query, hour, lambda hour: {"data": [self.owm_flat(query, hour)]})
