@@ -1,12 +1,12 @@
 """What goes wrong is said: which thing, where, and what to do; the exit code tells programs."""
-import os
 import re
 import socket
-import time
 
 import psycopg
 import pytest
-from world import World, connect, producer
+from harness import HANG_S, until
+from test_gateway import servers, world  # noqa: F401 (fixtures)
+from world import connect, producer
 
 NOWHERE = {"DROVER_POSTGRES_URL": "host=127.0.0.1 port=1 connect_timeout=3", "DROVER_KAFKA_BROKERS": "127.0.0.1:1"}
 
@@ -48,13 +48,15 @@ def test_a_bad_file_does_not_keep_the_good_one_out(drover, drive, tmp_path):
     assert len(run.out.splitlines()) == 2
 
 
-def test_relative_times_need_a_start_to_be_imported(drover, tmp_path):
+@pytest.fixture
+def undated(tmp_path):
     path = tmp_path / "etios.csv"
     path.write_text("t_s,VEHICLE_SPEED\n0,10\n1,11\n")
-    world_env = {"DROVER_KAFKA_BROKERS": "127.0.0.1:1"}
-    run = drover.run("trips", path)
-    said(run, 0, "has no date", "--start TIME")
-    said(drover.run("import", "cars", path, env=world_env), 1, "broker")
+    return path
+
+
+def test_relative_times_need_a_start(drover, undated):
+    said(drover.run("trips", undated), 0, "has no date", "--start TIME")
 
 
 def test_a_start_is_said_to_be_of_no_use_where_it_is(drover, fixtures):
@@ -93,8 +95,13 @@ def test_a_mistyped_word_is_named_with_what_is_near_to_it_and_nothing_else(drove
     assert (run.code, run.out, run.err) == (2, "", says)
 
 
-def test_what_is_wrong_is_said_in_whole_sentences_and_once(drover):
-    run = drover.run("check", "--set", "postgres.page_url=host=/nowhere", "--set", "web.port=x", env=NOWHERE)
+def test_what_is_wrong_is_said_in_whole_sentences_and_once_and_no_secret_is_repeated(drover):
+    env = {**NOWHERE, "DROVER_POSTGRES_URL": "host=127.0.0.1 port=1 user=u password=hunter2"}
+    for command in (["migrate"], ["offsets", "show"]):
+        run = drover.run(*command, env=env)
+        assert run.code == 1 and "hunter2" not in run.out + run.err
+    run = drover.run("check", "--set", "postgres.page_url=host=/nowhere", "--set", "web.port=x", env=env)
+    assert "hunter2" not in run.out + run.err
     lines = dict(line.split(": ", 1) for line in run.out.splitlines())
     assert run.code == 1 and lines["PostgreSQL"].startswith("connection to server ")
     assert "on that socket? Start the server" in lines["postgres.page_url"] and not re.search(r"[.?!]\. ", run.out)
@@ -141,12 +148,13 @@ def test_postgres_down(drover):
         said(drover.run(*command, env=NOWHERE), 1, "PostgreSQL", "127.0.0.1")
 
 
-def test_broker_down(drover, drive):
-    said(drover.run("import", "cars", drive, env=NOWHERE), 1, "Is the broker up, and are kafka.brokers and kafka.security_protocol right?")
-
-
-def test_a_worker_without_its_broker_waits_and_stops_when_told(drover):
+def test_without_a_broker_an_import_ends_and_a_worker_waits_and_stops_when_told(drover, drive, undated):
+    """Beside each other: each gives the broker ten seconds."""
     worker = drover.start("work", env=NOWHERE)
+    imports = [drover.start("import", "cars", path, env=NOWHERE) for path in (drive, undated)]
+    for each in imports:
+        each.wait_for(re.escape("Is the broker up, and are kafka.brokers and kafka.security_protocol right?"))
+        assert each.wait() == 1
     worker.wait_for("the worker cannot start yet")
     assert worker.stop() == 0
 
@@ -164,8 +172,7 @@ def test_a_data_folder_that_cannot_be_made(drover, tmp_path):
     said(drover.run("up", "--data", tmp_path / "file" / "data"), 1, str(tmp_path / "file"), "--data")
 
 
-def test_rubbish_on_a_topic_is_put_aside_and_the_rest_goes_on(drover, data):
-    world = World(drover, drover.servers(data))
+def test_rubbish_on_a_topic_is_put_aside_and_the_rest_goes_on(drover, world):  # noqa: F811
     env = world.database()
     ts = 1_790_000_000_000
     good = '{"schema":1,"kind":"reading","id":"a-1","vehicle":"car-1","ts":%d,"speed_kmh":50}' % ts
@@ -180,7 +187,7 @@ def test_rubbish_on_a_topic_is_put_aside_and_the_rest_goes_on(drover, data):
     pushing = producer(world.brokers)
     for value in [good.encode(), *rubbish.values(), good.replace(str(ts), str(ts + 1000)).encode()]:
         pushing.produce("drover.cars", key=b"car-1", value=value)
-    assert pushing.flush(20) == 0
+    assert pushing.flush(HANG_S) == 0
     worker.wait_for("records not taken")
     world.tick()
     world.work_off(env)
@@ -192,9 +199,9 @@ def test_rubbish_on_a_topic_is_put_aside_and_the_rest_goes_on(drover, data):
         assert connection.execute("SELECT readings FROM drover.trip").fetchall() == [(2,)]
 
 
-def test_postgres_that_goes_away_is_waited_for(drover, data):
+@pytest.mark.long(reason="test_torture.py ends sessions under a worker, too")
+def test_postgres_that_goes_away_is_waited_for(drover, world):  # noqa: F811
     """The worker's session is ended under it, again and again: the rows are the same."""
-    world = World(drover, drover.servers(data))
     env = world.database()
     assert drover.run("check", env=env).code == 0
     worker = world.worker(env, "patient", **{"kafka.batch_messages_max": 50, "work.commit_interval_ms": 5})
@@ -203,25 +210,17 @@ def test_postgres_that_goes_away_is_waited_for(drover, data):
     for second in range(3_000):
         value = '{"schema":1,"kind":"reading","id":"a-%d","vehicle":"car-1","ts":%d,"speed_kmh":36}' % (second, 1_790_000_000_000 + second * 1000)
         pushing.produce("drover.cars", key=b"car-1", value=value.encode())
-    assert pushing.flush(20) == 0
+    assert pushing.flush(HANG_S) == 0
     with psycopg.connect(world.superuser, autocommit=True) as superuser:
         name = re.search(r"story_\w+", env["DROVER_POSTGRES_URL"]).group(0)
-        # A lane that has not connected yet loses nothing: until one says that it did, and twice more.
-        for _ in range(100):
+
+        def are_ended():
+            """A lane that has not connected yet loses nothing: until one says that it did, and twice more."""
             superuser.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND application_name LIKE 'drover%%'", (name,))
-            if worker.output().count("start again from the stored offsets") >= 3:
-                break
-            time.sleep(0.5)
-        worker.wait_for("start again from the stored offsets")
+            return worker.output().count("start again from the stored offsets") >= 3
+        until(are_ended, worker)
     world.tick()
     world.work_off(env)
     assert worker.stop() == 0
     with connect(env) as connection:
         assert connection.execute("SELECT readings, distance_mm FROM drover.trip").fetchall() == [(3_000, 29_990_000)]
-
-
-def test_no_secret_is_repeated(drover):
-    env = {**NOWHERE, "DROVER_POSTGRES_URL": "host=127.0.0.1 port=1 user=u password=hunter2"}
-    for command in (["migrate"], ["check"], ["offsets", "show"]):
-        run = drover.run(*command, env=env)
-        assert run.code == 1 and "hunter2" not in run.out + run.err
