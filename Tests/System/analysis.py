@@ -1,13 +1,15 @@
-"""Databases that many tests begin with, made once a run: `with template(program, "analysis", lambda world: fill(world, fixtures)) as world`
-(servers.py). Of analysts: the recordings that ship with Drover through the broker and a worker, and beside them what people, campuses,
-tours and a weather service would have said, the same in every run. Of biologists: the walks of A Rocha Kenya."""
+"""Worlds that many tests begin with, filled once a run and then copied (servers.py). `recorded`: the recordings that ship with Drover,
+through the broker and a worker. `analysed`: beside them what people, campuses, tours and a weather service would have said, the same in
+every run, for analysts. `walked`: the walks of A Rocha Kenya. What is in their database is in `.filled`."""
 import json
 import random
 import re
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 
 import psycopg
 from harness import ROOT
+from servers import template
 from world import connect, recordings
 
 UTC = timezone.utc
@@ -16,18 +18,42 @@ SPECIES = ["Papilio demodocus", "Eronia cleodora", "Acraea anemosa"]
 ROLES = {"anna": ["analyst"], "nobody": [], "root": ["administrator"], "boss": ["fleet_manager"], "walker": ["researcher"], "disp": ["dispatcher"], "rita": ["ranger"]}
 
 
-def fill(world, fixtures):
+def recorded(program, fixtures):
+    return template(program, "recordings", lambda world: record(world, fixtures))
+
+
+def analysed(program, fixtures):
+    return template(program, "analysis", lambda world: beside(world.filled), ("recordings", lambda world: record(world, fixtures)))
+
+
+def walked(program, shared):
+    return template(program, "walks", lambda world: walk(world, shared))
+
+
+def record(world, fixtures):
     env = world.database()
-    for path, car in recordings(fixtures):
-        run = world.drover.run("import", "cars", path, "--vehicle", car, env=env)
+
+    def take(*words):
+        run = world.drover.run("import", *words, env=env)
         assert run.code == 0, run.err
-    run = world.drover.run("import", "machines", fixtures / "machines" / "readings.jsonl", env=env)
-    assert run.code == 0, run.err
-    worker = world.worker(env, "analysis")
+    take("machines", fixtures / "machines" / "readings.jsonl")
+    # Each waits a second for the broker, at the side of the others.
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda each: take("cars", each[0], "--vehicle", each[1]), recordings(fixtures)))
+    worker = world.worker(env, "recordings")
     world.work_off(env)
     world.tick()
     world.work_off(env)
-    worker.stop()
+    assert worker.stop() == 0
+    return known(env)
+
+
+def fill(world, fixtures):
+    """As `analysed`, in a world that is there."""
+    return beside(record(world, fixtures))
+
+
+def beside(env):
     with connect(env) as connection:
         # What has no rules on the log yet: alerts as a worker writes them, some open, some seen late.
         people(connection)
@@ -37,12 +63,11 @@ def fill(world, fixtures):
         sightings(connection)
         tours(connection)
         notices(connection)
-    known(env)
-    return env
+    return known(env)
 
 
-def walks(world, shared):
-    """905 walks with 12,603 sightings, by way of the topic and a worker."""
+def walk(world, shared):
+    """905 walks with 12,603 sightings."""
     env = world.database()
     for words in [("taxonomy", "load", ROOT / "Deploy/taxonomy/butterflies-watamu.csv"),
                   ("import", "sightings", shared / "data" / "sightings-arocha-butterflies", "--offset", "+03:00", "--site", "watamu", "--by", "tests")]:
@@ -52,14 +77,14 @@ def walks(world, shared):
     worker = world.worker(env, "walks")
     world.work_off(env)
     assert worker.stop() == 0
-    known(env)
-    return env
+    return known(env)
 
 
 def known(env):
     """PostgreSQL knows what is in its tables, as it does where they are older than some seconds."""
     with connect(env) as connection:
         connection.execute("ANALYZE")
+    return env
 
 
 def notices(connection):

@@ -63,34 +63,41 @@ def make_golden(program, folder):
 
 
 @contextmanager
-def template(program, name, make):
+def template(program, name, make, base=None):
     """A world of its own that begins as `make(world)` left another one: the environment that it returned is in `.filled`. `make` runs
-    once a run, whoever asks first; all others copy the database and the log."""
-    from world import World
-
-    made = golden(program).parents[1] / name
-    with open(made.with_suffix(".lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (made / "database").exists():
-            shutil.rmtree(made, ignore_errors=True)
-            with _running(program, made) as (drover, servers):
-                env = make(World(drover, servers))
-            (made / "database").write_text(re.search(r"story_\w+", env["DROVER_POSTGRES_URL"]).group(0))
+    once a run, whoever asks first; all others copy the database and the log. `base`: name and `make` of what it begins with itself."""
+    made = _made(program, name, make, base)
     folder = Path(tempfile.mkdtemp(prefix="drover-module-", dir="/tmp"))
     try:
-        with _running(program, folder, made) as (drover, servers):
-            world = World(drover, servers)
-            world.filled = {"DROVER_POSTGRES_URL": servers.cluster.conninfo((made / "database").read_text()), "DROVER_KAFKA_BROKERS": world.brokers}
+        with _running(program, folder, made) as world:
             yield world
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _made(program, name, make, base=None):
+    made = golden(program).parents[1] / name
+    begin = base and _made(program, *base)
+    with open(made.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (made / "database").exists():
+            shutil.rmtree(made, ignore_errors=True)
+            with _running(program, made, begin) as world:
+                env = make(world)
+            (made / "database").write_text(re.search(r"story_\w+", env["DROVER_POSTGRES_URL"]).group(0))
+    return made
+
+
 @contextmanager
 def _running(program, folder, copy_of=None):
+    from world import World
+
     drover, servers = Drover(program), Servers(program, folder, copy_of)
     try:
-        yield drover, servers
+        world = World(drover, servers)
+        if copy_of:
+            world.filled = {"DROVER_POSTGRES_URL": servers.cluster.conninfo((copy_of / "database").read_text()), "DROVER_KAFKA_BROKERS": world.brokers}
+        yield world
     finally:
         try:
             drover.close()

@@ -4,7 +4,7 @@ import re
 
 import psycopg
 import pytest
-from analysis import as_page, fill, psql_login
+from analysis import analysed, as_page, psql_login
 from harness import ROOT
 from world import connect
 
@@ -17,8 +17,14 @@ TABLES = {"vehicle_minute": "vehicle_minute", "vehicle_day": "vehicle_day", "tri
 
 
 @pytest.fixture(scope="module")
-def filled(world, fixtures):
-    return fill(world, fixtures)
+def world(program, fixtures):
+    with analysed(program, fixtures) as world:
+        yield world
+
+
+@pytest.fixture(scope="module")
+def filled(world):
+    return world.filled
 
 
 def columns(connection):

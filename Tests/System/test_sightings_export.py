@@ -13,11 +13,10 @@ from datetime import datetime, timezone
 
 import psycopg
 import pytest
-from analysis import walks
+from analysis import walked
 from certificates import self_signed
 from dwca.read import DwCAReader
 from harness import ROOT
-from servers import template
 from test_uploads import ADDRESS, Phone, give_token
 from world import connect
 
@@ -32,7 +31,7 @@ def qualname(term):
 @pytest.fixture(scope="module")
 def world(program, shared):
     """With the walks of A Rocha Kenya."""
-    with template(program, "walks", lambda world: walks(world, shared)) as world:
+    with walked(program, shared) as world:
         yield world
 
 

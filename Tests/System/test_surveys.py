@@ -9,9 +9,8 @@ from datetime import date, datetime, timedelta, timezone
 
 import psycopg
 import pytest
-from analysis import walks
+from analysis import walked
 from harness import HANG_S, is_long, until
-from servers import template
 from world import a_world, connect, dump, producer
 
 HOUR = timedelta(hours=1)
@@ -31,7 +30,7 @@ def ms(moment):
 @pytest.fixture(scope="module")
 def coast(program, shared):
     """A world with the walks of A Rocha Kenya."""
-    with template(program, "walks", lambda world: walks(world, shared)) as world:
+    with walked(program, shared) as world:
         yield world
 
 

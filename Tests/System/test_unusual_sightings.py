@@ -6,9 +6,8 @@ from collections import defaultdict
 from datetime import date
 
 import pytest
-from analysis import walks as coast
+from analysis import walked
 from harness import ROOT
-from servers import template
 from world import connect
 
 COMMON = [f"Common {n}" for n in range(12)]
@@ -71,7 +70,7 @@ def expected(env):
 
 @pytest.mark.needs_shared
 def test_what_is_unusual_is_what_a_count_of_all_sightings_says(program, shared, tmp_path):
-    with template(program, "walks", lambda world: coast(world, shared)) as world:
+    with walked(program, shared) as world:
         env = world.filled
         walks = list(islands())
         names = sorted({each["species"] for one in walks for each in one["sightings"]})
