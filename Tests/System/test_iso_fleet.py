@@ -1,19 +1,16 @@
 """Fleets of ISO 15143-3 services: a real HTTPS server of the test's own, which answers well and badly."""
 import base64
+import calendar
 import re
-import shutil
 import ssl
-import tempfile
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 from certificates import self_signed
-from harness import Drover
-from world import World, connect
+from world import connect
 
 SECRET = "s3cret/with:odd chars"
 FIXTURE = "telematics/fleet.xml"
@@ -110,33 +107,21 @@ def document(root, *content, next=None):
     return f'<?xml version="1.0"?><{root} xmlns="urn:x">{link}{"".join(content)}</{root}>'.encode()
 
 
-@pytest.fixture(scope="module")
-def stage(program):
-    folder = Path(tempfile.mkdtemp(prefix="drover-iso-", dir="/tmp"))
-    folder.chmod(0o711)
-    drover = Drover(program)
-    yield folder, World(drover, drover.servers(folder / "data"))
-    drover.close()
-    shutil.rmtree(folder, ignore_errors=True)
-
-
 @pytest.fixture
-def world(stage):
-    return stage[1]
-
-
-@pytest.fixture
-def maker(stage):
-    maker = Maker(stage[0])
+def maker(tmp_path):
+    maker = Maker(tmp_path)
     maker.server.maker = maker
     yield maker
     maker.server.shutdown()
     maker.server.server_close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def env(world):
-    return {**world.database(), "DROVER_ISO_CLIENT_SECRET": SECRET}
+    """One database and one worker for all: each test has machines of its own."""
+    env = {**world.database(), "DROVER_ISO_CLIENT_SECRET": SECRET}
+    world.worker(env, "iso")
+    return env
 
 
 def pull(drover, maker, env, code=0, **more):
@@ -148,7 +133,6 @@ def pull(drover, maker, env, code=0, **more):
 
 
 def rows(world, env, like):
-    world.worker(env, f"iso-{time.monotonic_ns()}")
     world.work_off(env)
     with connect(env) as connection:
         found = connection.execute(
@@ -190,13 +174,15 @@ def test_pages_with_times_of_their_own_in_any_shape(drover, world, maker, env):
 def test_busy_broken_and_cut_off_answers_are_asked_for_again(drover, world, maker, env):
     maker.pages = {
         "/Fleet/1": document("Fleet", machine("bad-a", hours("2026-09-14T10:00:00Z", 1)), next="/Fleet/2"),
-        "/Fleet/2": document("Fleet", machine("bad-b", hours("2026-09-14T10:00:00Z", 2))),
+        "/Fleet/2": document("Fleet", machine("bad-b", hours("2026-09-14T10:00:00Z", 2)), next="/Fleet/3"),
+        "/Fleet/3": document("Fleet", machine("bad-c", hours("2026-09-14T10:00:00Z", 3))),
     }
-    maker.tricks = {"/Fleet/1": [busy(1), busy("Sun, 06 Nov 1994 08:49:37 GMT"), cut_off], "/Fleet/2": [half_a_page, broken(503)]}
+    # The second wait for one page would be four times as long.
+    maker.tricks = {"/Fleet/1": [busy(1), busy("Sun, 06 Nov 1994 08:49:37 GMT"), cut_off], "/Fleet/2": [half_a_page], "/Fleet/3": [broken(503)]}
     run = pull(drover, maker, env)
-    assert maker.asked == ["/Fleet/1"] * 4 + ["/Fleet/2"] * 3
+    assert maker.asked == ["/Fleet/1"] * 4 + ["/Fleet/2"] * 2 + ["/Fleet/3"] * 2
     assert run.err.count("a page of the fleet is asked for again") == 5 and "status 429" in run.err and 'retry_in_ms=1000' in run.err
-    assert [row[:3] for row in rows(world, env, "bad-_")] == [("bad-a", "10:00", 1.0), ("bad-b", "10:00", 2.0)]
+    assert [row[:3] for row in rows(world, env, "bad-_")] == [("bad-a", "10:00", 1.0), ("bad-b", "10:00", 2.0), ("bad-c", "10:00", 3.0)]
 
 
 def test_a_token_that_is_not_taken_any_more_is_replaced(drover, world, maker, env):
@@ -245,7 +231,7 @@ def test_time_series_of_the_hours_asked_for(drover, world, maker, env):
     pull(drover, maker, env, endpoint=maker.address + "/api/Fleet/1", series_h=24)
     assert len(maker.asked) == 5
     (start, end), = windows
-    parse = lambda text: time.mktime(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ"))
+    parse = lambda text: calendar.timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ"))
     assert parse(end) - parse(start) == 24 * 3600
     assert [row[1:5] for row in rows(world, env, "ser-_")] == [
         # Of two series and one time.
