@@ -1,18 +1,22 @@
 """The weather of surveys: added later by the gateway, right whatever ails the service, and never a reason to wait."""
+import copy
 import csv
 import json
 import math
 import re
-import signal
+import shutil
 import socket
 import time
+from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 
 import pytest
 import services as away
+from brokers import Noida
+from harness import HANG_S, Drover, is_long, until
 from services import Services, Truth
 from surveyors import SurveyDesk
-from world import a_world, connect, producer, within_the_hour
+from world import a_world, connect, producer
 
 COLUMNS = "temperature_c, wind_speed_mps, wind_direction_deg, cloud_cover_pct"
 
@@ -33,9 +37,31 @@ class Measured(Truth):
         return truth
 
 
+@contextmanager
+def alone(world, folder):
+    """The world with a broker on which nothing is yet and with roles that end with the story: none reads what others said before it."""
+    broker, own = Noida(folder / "broker"), copy.copy(world)
+    own.brokers, own.watchers, own.drover = broker.brokers, {}, Drover(world.drover.program)
+    try:
+        yield own
+    finally:
+        try:
+            own.drover.close()
+        finally:
+            for consumer in own.watchers.values():
+                consumer.close()
+            broker.stop()
+
+
 @pytest.fixture(scope="module")
-def world(program):
+def house(program):
     with a_world(program) as world:
+        yield world
+
+
+@pytest.fixture
+def world(house, tmp_path):
+    with alone(house, tmp_path) as world:
         yield world
 
 
@@ -53,16 +79,16 @@ def stand(tmp_path):
 
 @pytest.fixture
 def env(world, site):
-    """The log is one for all stories: each has sites of its own."""
     env = {**world.database(), "SITE": site}
     worker = world.worker(env, "weather")
+    worker.wait_for("partitions assigned")
     yield env
     assert worker.stop() == 0
 
 
 def gateway(world, env, stand, tmp_path, **more):
     values = {"weather.provider": "open-meteo", "weather.url": stand.address, "weather.history_url": stand.address, "weather.ca_file": stand.certificate,
-              "weather.timeout_ms": 5000, "weather.calls_max": "6000/min", "outside.rest_s": 1, "weather.backfill_interval_s": 1,
+              "weather.timeout_ms": 60_000, "weather.calls_max": "6000/min", "outside.rest_s": 1, "weather.backfill_interval_s": 1,
               "gateway.spool_path": tmp_path / "spool.sqlite", **{key.replace("__", "."): value for key, value in more.items()}}
     return world.drover.start("gateway", *[part for key, value in values.items() for part in ("--set", f"{key}={value}")], env=env)
 
@@ -76,19 +102,16 @@ def missing(env):
     return query(env, "SELECT coalesce(sum(weather_missing), 0)::int, count(*)::int FROM drover.survey WHERE site LIKE %s", env["SITE"] + "%")[0]
 
 
-def wait_filled(world, env, seconds=60):
-    deadline = time.monotonic() + seconds
-    while (left := missing(env))[0] > 0 or left[1] == 0:
-        assert time.monotonic() < deadline, f"{left} (hours, surveys) without weather after {seconds} s"
-        time.sleep(0.1)
+def wait_filled(env, *roles):
+    until(lambda: (left := missing(env))[0] == 0 and left[1] > 0, *roles, about="the weather of all hours")
 
 
-def push(world, surveys):
+def push(world, surveys, ago_s=0):
     sender = producer(world.brokers)
     for survey in surveys:
-        record = {"schema": 1, "kind": "survey", "id": "r-" + survey["survey"], "site": survey["site"], "ts": int(time.time() * 1000), "account": "club", "by": "tests", "survey": survey}
+        record = {"schema": 1, "kind": "survey", "id": "r-" + survey["survey"], "site": survey["site"], "ts": int((time.time() - ago_s) * 1000), "account": "club", "by": "tests", "survey": survey}
         sender.produce("drover.sightings", key=survey["site"].encode(), value=json.dumps(record).encode())
-    assert sender.flush(20) == 0
+    assert sender.flush(HANG_S) == 0
 
 
 def a_survey(env, number, start=datetime(2026, 6, 15, 9, 10, tzinfo=timezone.utc), minutes=70):
@@ -117,25 +140,26 @@ FAULTS = {"slow": away.slow, "too many": lambda s: away.status(429, Retry_After=
           "garbage": lambda s: away.body(b"\x00\xff garbage"), "cut off": lambda s: away.cut_off, "without end": lambda s: away.endless}
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+CANNOT = "the weather of surveys and trips cannot be asked for; it is added later"
+# What a client makes of each is for test_services.py.
+KINDS = [fault if fault == "unavailable" else pytest.param(fault, marks=pytest.mark.long(reason="the same client as in test_services.py")) for fault in FAULTS]
+
+
+@pytest.mark.parametrize("fault", KINDS)
 def test_a_service_that_is_not_well_delays_only_the_weather(world, env, stand, tmp_path, fault):
     stand.trick = FAULTS[fault](stand)
     role = gateway(world, env, stand, tmp_path, **({"weather__timeout_ms": 500} if fault == "slow" else {}))
     push(world, [a_survey(env, number) for number in range(4)])
     world.work_off(env)
     assert missing(env) == (8, 4), "surveys are there at once"
-    deadline = time.monotonic() + 60
-    while not stand.asked:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    time.sleep(1)
-    assert missing(env) == (8, 4)
+    role.wait_for(CANNOT)
+    assert stand.asked and missing(env) == (8, 4)
     stand.trick = None
-    if fault in ("garbage",):
+    if fault in ("slow", "garbage"):
         # Of an answer that cannot be read it is asked again after ten minutes; a gateway that starts asks at once.
         assert role.stop() == 0
         role = gateway(world, env, stand, tmp_path)
-    wait_filled(world, env)
+    wait_filled(env, role)
     assert len(check(env, stand.truth)) == 8
     assert role.stop() == 0
 
@@ -148,11 +172,11 @@ def test_a_server_that_is_down_or_shows_another_name_gets_nothing(world, env, st
         world.work_off(env)
         for number, address in enumerate([down, f"https://localhost:{stand.port}"]):
             role = gateway(world, env, stand, tmp_path, weather__history_url=address, weather__url=address)
-            time.sleep(3)
+            role.wait_for(CANNOT)
             assert missing(env) == (4, 2) and stand.asked == []
             assert role.stop() == 0
     role = gateway(world, env, stand, tmp_path)
-    wait_filled(world, env)
+    wait_filled(env, role)
     check(env, stand.truth)
     assert role.stop() == 0
 
@@ -161,25 +185,30 @@ def test_other_units_come_out_in_ours(world, env, stand, tmp_path):
     stand.units = {"temperature_2m": ("°F", lambda value: round(value * 1.8 + 32, 4)), "wind_speed_10m": ("km/h", lambda value: round(value * 3.6, 4))}
     push(world, [a_survey(env, number) for number in range(3)])
     role = gateway(world, env, stand, tmp_path)
-    wait_filled(world, env)
+    wait_filled(env, role)
     check(env, stand.truth)
     assert role.stop() == 0
 
 
 def test_an_hour_that_is_not_over_is_asked_for_later_and_one_without_place_never(world, env, stand, tmp_path):
-    within_the_hour(45)
     now = datetime.now(timezone.utc)
     start = (now - timedelta(hours=1)).replace(minute=5, second=0, microsecond=0)
     nowhere = a_survey(env, 1)
     del nowhere["latitude"], nowhere["longitude"]
     push(world, [a_survey(env, 0, start=start, minutes=int((now - start).total_seconds() // 60)), nowhere])
+    world.work_off(env)
+    # What was handed in last is looked at first: whoever has this one's weather has looked at the other two.
+    push(world, [a_survey(env, 2)], ago_s=3600)
+    world.work_off(env)
     role = gateway(world, env, stand, tmp_path)
-    deadline = time.monotonic() + 30
-    while missing(env) != (1, 2):
-        assert time.monotonic() < deadline, missing(env)
-        time.sleep(0.1)
-    time.sleep(2)
-    assert missing(env) == (1, 2)
+    hours = lambda number: {hour: json.loads(answer) for hour, answer in query(
+        env, "SELECT hour_at, answer FROM drover.survey_weather WHERE site LIKE %s AND survey = %s", env["SITE"] + "%", f"s{number}")}
+    until(lambda: len(hours(2)) == 2, role)
+    assert start.replace(minute=0) in hours(0) and hours(1) == {}
+    # None was asked for before it was over, whenever one ends while this runs.
+    for hour, answer in hours(0).items():
+        assert answer["fetched_ts"] / 1000 >= (hour + timedelta(hours=1)).timestamp()
+    assert query(env, "SELECT weather_missing FROM drover.survey WHERE survey = 's0'") == [(2 - len(hours(0)),)]
     assert role.stop() == 0
 
 
@@ -189,29 +218,35 @@ def test_apps_never_wait_for_the_weather_and_what_is_at_hand_comes_with_the_surv
     desk = SurveyDesk(world, folder, settings=["weather.provider=open-meteo"])
     env = {**desk.env, "SITE": "desk-" + tmp_path.name.replace("_", "-")[-20:]}
     worker, app, taken_ms = world.worker(env, "weather-desk"), desk.app(), {}
+    worker.wait_for("partitions assigned")
     try:
         with socket.socket() as closed:
             closed.bind(("127.0.0.1", 0))
             elsewhere = {"down": f"https://127.0.0.1:{closed.getsockname()[1]}", "wrong certificate": f"https://localhost:{stand.port}"}
-            for number, fault in enumerate([*FAULTS, *elsewhere]):
+            times = 5 if is_long() else 2
+            for number, fault in enumerate([*FAULTS, *elsewhere] if is_long() else ["slow", "down"]):
                 stand.trick = FAULTS[fault](stand) if fault in FAULTS else None
-                address = elsewhere.get(fault, stand.address)
-                role = gateway(world, env, stand, tmp_path, weather__url=address, weather__history_url=address, weather__timeout_ms=30_000)
+                address, before = elsewhere.get(fault, stand.address), len(stand.asked)
+                role = gateway(world, env, stand, tmp_path, weather__url=address, weather__history_url=address)
                 taken_ms[fault] = []
-                for again in range(5):
+                for again in range(times):
                     survey = a_survey(env, number)
                     began = time.monotonic()
                     assert app.hand_in({**survey, "survey": f"{survey['survey']}-{again}"}).status == 201
                     taken_ms[fault].append((time.monotonic() - began) * 1000)
-                    time.sleep(0.2)
-                role.signal(signal.SIGKILL)
+                    # The others are handed in while it is asked, or has been in vain.
+                    if again == 0 and fault in FAULTS:
+                        until(lambda: len(stand.asked) > before, role, worker)
+                    elif again == 0:
+                        role.wait_for(CANNOT)
+                role.kill()
         print({fault: f"{max(times):.0f} ms" for fault, times in taken_ms.items()})
         world.work_off(env)
-        count = 5 * len(taken_ms)
+        count = times * len(taken_ms)
         assert missing(env) == (2 * count, count)
         stand.trick = None
         role = gateway(world, env, stand, tmp_path)
-        wait_filled(world, env)
+        wait_filled(env, role)
         assert role.stop() == 0
         asked = len(stand.asked)
         # Nobody is there to ask, and nobody is needed: this place and hour were asked for.
@@ -227,22 +262,42 @@ def test_apps_never_wait_for_the_weather_and_what_is_at_hand_comes_with_the_surv
         assert len(stand.asked) == asked
         assert app.hand_in(later).status == 200
         check({**env, "SITE": env["SITE"] + "-0"}, stand.truth)
+        assert worker.stop() == 0
     finally:
         desk.server.stop()
-        assert worker.stop() == 0
+
+
+def some_walks(whole, folder, step):
+    """Each so-manyth walk, with what was seen on it."""
+    folder.mkdir()
+    for name in ("taxa.csv", "transect.geojson"):
+        shutil.copy(whole / name, folder)
+    with (whole / "events.csv").open(newline="") as file:
+        [head, *events] = csv.reader(file)
+    events = events[::step]
+    with (whole / "occurrences.csv").open(newline="") as file:
+        [seen_head, *seen] = csv.reader(file)
+    ids = {event[head.index("eventID")] for event in events}
+    for name, rows in (("events.csv", [head, *events]), ("occurrences.csv", [seen_head, *(row for row in seen if row[seen_head.index("eventID")] in ids)])):
+        with (folder / name).open("w", newline="") as file:
+            csv.writer(file).writerows(rows)
+    return folder
 
 
 @pytest.mark.needs_shared
-def test_real_surveys_get_the_weather_that_was_and_a_replay_asks_nobody(world, env, tmp_path, shared):
+def test_real_surveys_get_the_weather_that_was_and_a_replay_asks_nobody(world, env, stand, tmp_path, shared):
     folder = shared / "data" / "sightings-arocha-butterflies"
-    stand = Services(tmp_path, truth=Measured(folder / "era5_hourly.csv"))
+    stand.truth = Measured(folder / "era5_hourly.csv")
+    if not is_long():
+        folder = some_walks(folder, tmp_path / "some", 12)
     run = world.drover.run("import", "sightings", folder, "--offset", "+03:00", "--site", env["SITE"], "--protocol", "pollard-walk", "--by", "tests", env=env)
     assert run.code == 0, run.err
     world.work_off(env)
-    role = gateway(world, env, stand, tmp_path, weather__timeout_ms=5000)
-    wait_filled(world, env, 200)
+    role = gateway(world, env, stand, tmp_path)
+    wait_filled(env, role)
     rows = check(env, stand.truth)
-    assert len(rows) == 12603
+    with (folder / "occurrences.csv").open(newline="") as file:
+        assert len(rows) == len(list(csv.reader(file))) - 1
     days = {seen.date() for _, _, seen, *_ in rows}
     assert len(days) <= len(stand.asked) <= 2 * len(days), "an answer holds a day of its cell"
     # The gate, again: south of 35° there is no season, and the service's values are the only ones.
@@ -270,4 +325,3 @@ def test_real_surveys_get_the_weather_that_was_and_a_replay_asks_nobody(world, e
     run = world.drover.run("verify", "again", env=env)
     assert run.code == 0, run.err
     assert len(stand.asked) == asked
-    stand.close()
