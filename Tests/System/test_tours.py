@@ -10,6 +10,7 @@ import struct
 import threading
 import time
 import uuid
+from datetime import datetime, timedelta, timezone
 from types import SimpleNamespace
 
 import description
@@ -235,8 +236,17 @@ def test_what_was_published_stays_as_it_is(shared_head):
 
 # MARK: What phones tell
 
-def visit(tour, waypoint="w1", at="2026-11-20T10:00:00Z", offset=0, **more):
-    ts = int(time.mktime(time.strptime(at, "%Y-%m-%dT%H:%M:%SZ")) - time.timezone) * 1000
+# Visits of more than 400 days ago are not taken.
+TODAY = datetime.now(timezone.utc).date()
+
+
+def on(days, clock=None):
+    """A date so many days from today on, or a time of it in UTC."""
+    return f"{TODAY + timedelta(days=days)}" + (f"T{clock}Z" if clock else "")
+
+
+def visit(tour, waypoint="w1", at=on(-5, "10:00:00"), offset=0, **more):
+    ts = round(datetime.fromisoformat(at).timestamp() * 1000)
     return {"id": uuid.uuid4().hex, "kind": "visit", "tour": tour, "version": 1, "waypoint": waypoint, "ts": ts, "utc_offset_min": offset, **more}
 
 
@@ -254,15 +264,15 @@ def test_visits_count_once_in_any_order_and_by_the_visitors_date(shared_head):
     events = [
         visit("hill"), visit("hill"), visit("hill", "w2"),
         # Past midnight in Auckland, and still the evening before in New York.
-        visit("hill", at="2026-11-20T12:00:00Z", offset=780), visit("hill", at="2026-11-21T03:00:00Z", offset=-300),
-        visit("lake", "jetty", at="2026-10-01T09:00:00Z"), download("hill"), download("hill", at="2026-11-19T23:59:59Z"),
+        visit("hill", at=on(-5, "12:00:00"), offset=780), visit("hill", at=on(-4, "03:00:00"), offset=-300),
+        visit("lake", "jetty", at=on(-50, "09:00:00")), download("hill"), download("hill", at=on(-6, "23:59:59")),
     ]
     assert trailhead.tell(*events) == {"accepted": 8, "refused": []}
     trailhead.world.work_off(trailhead.env)
     expected = [
-        ("hill", "download", "", "2026-11-19", 1), ("hill", "download", "", "2026-11-20", 1),
-        ("hill", "visit", "w1", "2026-11-20", 3), ("hill", "visit", "w1", "2026-11-21", 1), ("hill", "visit", "w2", "2026-11-20", 1),
-        ("lake", "visit", "jetty", "2026-10-01", 1),
+        ("hill", "download", "", on(-6), 1), ("hill", "download", "", on(-5), 1),
+        ("hill", "visit", "w1", on(-5), 3), ("hill", "visit", "w1", on(-4), 1), ("hill", "visit", "w2", on(-5), 1),
+        ("lake", "visit", "jetty", on(-50), 1),
     ]
     assert trailhead.days("hill", "lake") == expected
     # Phones repeat what they got no answer to, in their own order, and weeks later.
@@ -272,10 +282,10 @@ def test_visits_count_once_in_any_order_and_by_the_visitors_date(shared_head):
     trailhead.tell(*events, *events)
     trailhead.world.work_off(trailhead.env)
     assert trailhead.days("hill", "lake") == expected
-    late = visit("lake", "jetty", at="2026-10-01T23:00:00Z")
+    late = visit("lake", "jetty", at=on(-50, "23:00:00"))
     trailhead.tell(late)
     trailhead.world.work_off(trailhead.env)
-    assert trailhead.days("hill", "lake")[-1] == ("lake", "visit", "jetty", "2026-10-01", 2)
+    assert trailhead.days("hill", "lake")[-1] == ("lake", "visit", "jetty", on(-50), 2)
     # The pages' login sees numbers, no events.
     with psycopg.connect(trailhead.web, autocommit=True) as web:
         assert web.execute("SELECT sum(events) FROM drover.tour_day WHERE tour IN ('hill', 'lake')").fetchone()[0] == 9
@@ -291,7 +301,7 @@ def test_visits_count_once_in_any_order_and_by_the_visitors_date(shared_head):
 
 
 def test_two_of_one_id_come_to_the_same_whichever_was_first(world):
-    early, late = visit("twice", id="same", at="2026-11-01T10:00:00Z"), visit("twice", "w2", id="same", at="2026-11-02T10:00:00Z")
+    early, late = visit("twice", id="same", at=on(-20, "10:00:00")), visit("twice", "w2", id="same", at=on(-19, "10:00:00"))
     seen = []
     for first, second, one_by_one in [(early, late, True), (late, early, False), *([(early, late, False), (late, early, True)] if is_long() else [])]:
         env = world.database()
@@ -307,13 +317,13 @@ def test_two_of_one_id_come_to_the_same_whichever_was_first(world):
             seen.append(connection.execute("SELECT kind, waypoint, local_date::text, events FROM drover.tour_day WHERE tour = 'twice'").fetchall())
         worker.stop()
     # All stories share one log: the last ones see all pairs, and still count one.
-    assert seen == [[("visit", "w2", "2026-11-02", 1)]] * len(seen)
+    assert seen == [[("visit", "w2", on(-19), 1)]] * len(seen)
 
 
 def test_records_that_are_none_are_set_aside(shared_head):
     trailhead = shared_head
     trailhead.publish("bad", "Hill", b"h" * 10)
-    good = {"schema": 1, **visit("bad", id="kept", at="2026-11-03T10:00:00Z")}
+    good = {"schema": 1, **visit("bad", id="kept", at=on(-18, "10:00:00"))}
     bad = [
         (b"bad", b"{"), (b"bad", b""), (b"bad", json.dumps({**good, "schema": 2}).encode()), (b"other", json.dumps(good).encode()),
         (b"bad", json.dumps({**good, "kind": "like"}).encode()), (b"bad", json.dumps({**good, "utc_offset_min": 9000}).encode()),
@@ -326,7 +336,7 @@ def test_records_that_are_none_are_set_aside(shared_head):
     push.produce("drover.tours", key=b"bad", value=json.dumps(good).encode())
     assert push.flush(HANG_S) == 0
     trailhead.world.work_off(trailhead.env)
-    assert trailhead.days("bad") == [("bad", "visit", "w1", "2026-11-03", 1)]
+    assert trailhead.days("bad") == [("bad", "visit", "w1", on(-18), 1)]
     with connect(trailhead.env) as connection:
         [number] = connection.execute("SELECT count(*) FROM drover.rejected WHERE topic = 'drover.tours'").fetchone()
     assert number >= len(bad)
