@@ -5,37 +5,28 @@ import json
 import math
 import random
 import re
-import shutil
 import statistics
-import tempfile
 import time
 from datetime import UTC, datetime
-from pathlib import Path
 
 import gpxpy
 import pytest
-from harness import Drover
-from world import World, connect, producer
+from harness import HANG_S
+from world import connect, producer
 
 DODGE, BEGAN = "dodge-caliber-2007-a", "2020-03-25T16:40:00Z"
 
 
 @pytest.fixture(scope="module")
-def filled(program, fixtures):
+def filled(world, fixtures):
     """One recorded drive with positions, through the broker and a worker. Gives the world and its environment."""
-    folder = Path(tempfile.mkdtemp(prefix="drover-trips-", dir="/tmp"))
-    folder.chmod(0o711)
-    drover = Drover(program)
-    world = World(drover, drover.servers(folder / "data"))
     env = world.database()
-    run = drover.run("import", "cars", fixtures / "cars" / "envirocar" / f"{DODGE}.csv", "--vehicle", DODGE, env=env)
+    run = world.drover.run("import", "cars", fixtures / "cars" / "envirocar" / f"{DODGE}.csv", "--vehicle", DODGE, env=env)
     assert run.code == 0, run.err
     worker = world.worker(env, "trips")
     world.work_off(env)
     yield world, env, worker
-    worker.stop()
-    drover.close()
-    shutil.rmtree(folder, ignore_errors=True)
+    assert worker.stop() == 0
 
 
 def recorded(fixtures):
@@ -114,11 +105,11 @@ def push(filled, readings):
     for reading in readings:
         pushing.produce("drover.cars", json.dumps(reading), reading["vehicle"])
         pushing.poll(0)
-    assert pushing.flush(30) == 0
+    assert pushing.flush(HANG_S) == 0
     tick = json.dumps({"schema": 1, "kind": "tick", "ts": int(time.time() * 1000)})
     for partition in pushing.list_topics("drover.cars").topics["drover.cars"].partitions:
         pushing.produce("drover.cars", tick, partition=partition)
-    assert pushing.flush(30) == 0
+    assert pushing.flush(HANG_S) == 0
     world.work_off(env)
 
 
@@ -249,7 +240,7 @@ def test_the_price_is_the_accounts_that_is_in_force_at_the_end(filled):
     pushing = producer(world.brokers)
     for partition in pushing.list_topics("drover.cars").topics["drover.cars"].partitions:
         pushing.produce("drover.cars", json.dumps(said), partition=partition)
-    assert pushing.flush(30) == 0
+    assert pushing.flush(HANG_S) == 0
     world.work_off(env)
     [then] = trips_of(filled, "priced")["trips"]
     assert then["currency"] == "EUR" and then["fuel_cost"] == pytest.approx(then["fuel_us_gal"] * 3, abs=0.001)
