@@ -4,8 +4,9 @@ import re
 import urllib.request
 
 import pytest
-from harness import ROOT, looked_at
-from people import Visitor
+from harness import HANG_S, ROOT, looked_at
+from people import Visitor, follow
+from playwright.sync_api import expect
 from test_tour_panel import Panel, small
 
 
@@ -34,26 +35,29 @@ def test_visitors_find_tours_by_area_with_and_without_script(panel, page, browse
     publish(panel, "älpli")
     publish(panel, "Birch wood")
     page.goto(panel.address + "/trail-tours")
-    assert page.locator("main h2").all_inner_texts() == ["älpli", "Birch wood", "Zeta <hill>"]
+    expect(page.locator("main h2")).to_have_text(["älpli", "Birch wood", "Zeta <hill>"])
     listed = {each["area"]: each for each in json.loads(visitor.get("/v1/tours").body)["tours"]}
     for area, each in listed.items():
         item = page.locator(".trails > li", has_text=area)
-        assert f"{each['waypoints']} waypoint{'s' if each['waypoints'] > 1 else ''}, version {each['version']}" in item.inner_text()
+        expect(item).to_contain_text(f"{each['waypoints']} waypoint{'s' if each['waypoints'] > 1 else ''}, version {each['version']}")
         assert f"{each['bytes'] / 1e6:.1f} MB" in item.inner_text() or each["bytes"] < 150_000 and "0.1 MB" in item.inner_text()
         assert item.get_by_role("link", name="Download").get_attribute("href") == each["package"]
     looked_at(page, screenshots, "trails")
     page.get_by_role("link", name="Zeta <hill>", exact=True).click()
     page.wait_for_url(f"**/trail-tours/{hill}")
     page.wait_for_selector(".leaflet-marker-pane .tour-marker")
-    assert page.locator(".tour-marker").count() == 2 and page.locator("#map").get_attribute("data-line") == "47.45,8.45 47.52,8.5 47.6,8.6"
-    assert page.locator("#waypoints h2").all_inner_texts() == ["Oak & ash", "Spring"] and "Look <up>" in page.locator("#waypoints").inner_text()
+    expect(page.locator(".tour-marker")).to_have_count(2)
+    expect(page.locator("#map")).to_have_attribute("data-line", "47.45,8.45 47.52,8.5 47.6,8.6")
+    expect(page.locator("#waypoints h2")).to_have_text(["Oak & ash", "Spring"])
+    expect(page.locator("#waypoints")).to_contain_text("Look <up>")
     looked_at(page, screenshots, "trail")
-    with urllib.request.urlopen(panel.address + page.get_by_role("link", name="Download").get_attribute("href"), timeout=30) as package:
+    with urllib.request.urlopen(panel.address + page.get_by_role("link", name="Download").get_attribute("href"), timeout=HANG_S) as package:
         assert len(package.read()) == listed["Zeta <hill>"]["bytes"]
     plain = browser.new_context(java_script_enabled=False)
     still = plain.new_page()
     still.goto(panel.address + f"/trail-tours/{hill}")
-    assert still.locator("svg.trail circle").count() == 2 and still.locator("svg.trail path").get_attribute("d").startswith("M135 83L")
+    expect(still.locator("svg.trail circle")).to_have_count(2)
+    expect(still.locator("svg.trail path")).to_have_attribute("d", re.compile("^M135 83L"))
     plain.close()
     for path, status in [("/trail-tours/none", 404), ("/trail-tours?after=%2F", 404), ("/trail-tours?after=" + hill, 200)]:
         assert visitor.get(path).status == status, path
@@ -67,12 +71,12 @@ def test_what_is_not_published_is_not_shown(panel):
 
 def test_about(panel, page, screenshots):
     page.goto(panel.address + "/login")
-    page.get_by_role("link", name="About").click()
+    follow(page, page.get_by_role("link", name="About"))
     text = page.locator("main").inner_text()
     newest = max(int(path.name[:4]) for path in (ROOT / "Queries/migrations").glob("*.sql"))
     assert f"database {newest}" in text and "Leaflet" in text and "Natural Earth" in text and "A Rocha Kenya" in text
     # Nothing of the machine, its settings or its people.
-    assert not re.search(r"postgres|kafka|/work|/tmp|127\.0\.0\.1|rosa", page.locator("main").inner_text(), re.I)
+    assert not re.search(r"postgres|kafka|/work|/tmp|127\.0\.0\.1|rosa", text, re.I)
     for path in re.findall(r"docs/[\w-]+\.md", text):
         assert (ROOT / path).exists(), path
     looked_at(page, screenshots, "about")
