@@ -2,7 +2,6 @@
 import itertools
 import json
 import re
-import time
 import uuid
 import xmlrpc.client
 from datetime import datetime, timedelta, timezone
@@ -11,7 +10,7 @@ import psycopg
 from certificates import self_signed
 from confluent_kafka import Consumer, TopicPartition
 from harness import HANG_S
-from test_uploads import ADDRESS, JSON, Phone
+from test_uploads import ADDRESS, JSON, Phone, give_token
 from world import connect
 
 SITES = itertools.count(1)
@@ -46,10 +45,7 @@ class SurveyDesk:
         self.port = int(self.server.wait_for(ADDRESS).group(1))
 
     def token(self, *scopes, account="wanjiru"):
-        scopes = itertools.chain.from_iterable(("--scope", scope) for scope in scopes or ["survey"])
-        run = self.drover.run("token", "add", "--account", account, *scopes, env=self.env)
-        assert run.code == 0, run.err
-        return run.out.strip()
+        return give_token(self.env, account, *(scopes or ["survey"]))
 
     def app(self, token=None, **more):
         return App(self.port, self.certificate, token or self.token(**more))
@@ -65,11 +61,11 @@ class SurveyDesk:
         partitions = consumer.list_topics("drover.sightings", timeout=HANG_S).topics["drover.sightings"].partitions
         ends = {p: consumer.get_watermark_offsets(TopicPartition("drover.sightings", p), timeout=HANG_S)[1] for p in partitions}
         consumer.assign([TopicPartition("drover.sightings", p, 0) for p in partitions])
-        records, deadline = [], time.monotonic() + 60
+        records = []
         while any(end > 0 for end in ends.values()):
-            assert time.monotonic() < deadline, "the topic cannot be read to its end"
-            message = consumer.poll(1)
-            if message is None or message.error():
+            message = consumer.poll(HANG_S)
+            assert message is not None, "the topic cannot be read to its end"
+            if message.error():
                 continue
             record = json.loads(message.value())
             if record["kind"] != "tick":

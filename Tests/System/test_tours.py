@@ -33,8 +33,8 @@ class Trailhead:
         self.web = re.sub(r"user='?\w+'?", "user=drover_web", self.env["DROVER_POSTGRES_URL"])
         self.serve()
 
-    def serve(self, port=0, *more):
-        self.server = self.world.drover.start("serve", "--port", port, *more, env={**self.env, "DROVER_POSTGRES_READER_URL": self.web})
+    def serve(self, *more):
+        self.server = self.world.drover.start("serve", "--port", 0, *more, env={**self.env, "DROVER_POSTGRES_READER_URL": self.web})
         self.port = int(self.server.wait_for(ADDRESS).group(1))
 
     def work(self):
@@ -201,7 +201,7 @@ def test_a_download_goes_on_when_the_server_was_started_again(shared_head):
     tag = trailhead.ask("HEAD", path).headers["ETag"]
     had = cut_download(trailhead.port, path, b"", tag, 1_000_000, is_reset=False)
     trailhead.server.stop()
-    trailhead.serve(trailhead.port)
+    trailhead.serve()
     assert had + trailhead.get(path, Range=f"bytes={len(had)}-", If_Range=tag).body == whole
 
 
@@ -358,7 +358,7 @@ def test_what_phones_must_not_tell_is_refused_one_by_one(shared_head):
 
 def test_a_phone_that_runs_wild_is_told_to_wait(shared_head):
     shared_head.server.stop()
-    shared_head.serve(0, "--set", "tours.tells_per_minute=5")
+    shared_head.serve("--set", "tours.tells_per_minute=5")
     answers = (shared_head.ask("POST", "/v1/tour-visits", b"{}", Content_Type="application/json") for _ in range(1_000))
     refused = next(answer for answer in answers if answer.status != 400)
     assert refused.status == 429 and 1 <= int(refused.headers["Retry-After"]) <= 60
