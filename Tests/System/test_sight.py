@@ -8,6 +8,7 @@ from datetime import datetime, timedelta, timezone
 
 import psycopg
 import pytest
+from harness import HANG_S
 from world import connect
 
 DAY = datetime(2026, 9, 14, tzinfo=timezone.utc)
@@ -148,7 +149,7 @@ def test_what_a_persons_login_may_not_do(filled, drover):
 
 def test_the_line_for_psql_can_be_pasted(filled, drover):
     line = drover.run("account", "psql", "miller", env=filled).out
-    run = subprocess.run(f"{line.strip()} -XAtc 'SELECT current_user'", shell=True, capture_output=True, text=True)
+    run = subprocess.run(f"{line.strip()} -XAtc 'SELECT current_user'", shell=True, capture_output=True, text=True, timeout=HANG_S)
     assert (run.returncode, run.stdout) == (0, "drover_account_miller\n"), run.stderr
 
 
@@ -158,8 +159,10 @@ def test_a_login_ends_with_its_account_and_the_words_for_it(filled, drover):
         assert seen(connection) == SEEN["miller"]
         with connect(filled) as owner:
             owner.execute("UPDATE drover.account SET disabled_at = now() WHERE account = 'miller'")
-            assert seen(connection) == {}
-            owner.execute("UPDATE drover.account SET disabled_at = NULL WHERE account = 'miller'")
+            try:
+                assert seen(connection) == {}
+            finally:
+                owner.execute("UPDATE drover.account SET disabled_at = NULL WHERE account = 'miller'")
         assert drover.run("account", "no-psql", "miller", env=filled).code == 0
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute("SELECT FROM drover.trip")
@@ -217,7 +220,7 @@ def test_a_program_of_somebody_reads_what_they_see(world, filled):
         return json.loads(run.out)["token"]
     def machines(key):
         request = urllib.request.Request(address + "v1/machines?limit=1000", headers={"Authorization": "Bearer " + key})
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=HANG_S) as answer:
             return {machine["vehicle"]: machine["open_alerts"] for machine in json.load(answer)["machines"]}
     for account, alerts in [("miller", {"mtg-1": 1}), ("deal", {"mtg-1": 2, "mtg-3": 2}), ("maker", {name: 3 for name in MACHINES}), ("sue", {}),
                             ("a-gateway-of-ours", {name: 3 for name in MACHINES})]:
@@ -226,9 +229,11 @@ def test_a_program_of_somebody_reads_what_they_see(world, filled):
     key = token("miller")
     with connect(filled) as owner:
         owner.execute("UPDATE drover.account SET disabled_at = now() WHERE account = 'miller'")
-    with pytest.raises(urllib.error.HTTPError) as refused:
-        machines(key)
-    assert refused.value.code == 401 and "revoked" in refused.value.read().decode()
-    with connect(filled) as owner:
-        owner.execute("UPDATE drover.account SET disabled_at = NULL WHERE account = 'miller'")
+    try:
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            machines(key)
+        assert refused.value.code == 401 and "revoked" in refused.value.read().decode()
+    finally:
+        with connect(filled) as owner:
+            owner.execute("UPDATE drover.account SET disabled_at = NULL WHERE account = 'miller'")
     server.stop()
