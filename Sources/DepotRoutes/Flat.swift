@@ -1,6 +1,8 @@
 /// Memory of one solver: everything is allocated when it is made and freed with it, nothing in the search.
-final class Arena {
+package final class Arena {
     private var freeAll: [() -> Void] = []
+
+    package init() {}
 
     func flat<Element: BitwiseCopyable>(_ count: Int, _ value: Element) -> Flat<Element> {
         let base = UnsafeMutablePointer<Element>.allocate(capacity: max(1, count))
@@ -15,7 +17,7 @@ final class Arena {
 /// A view of plain values in an arena, valid as long as it. Copies share the values.
 /// Indices come from the solver, never from input; a debug build checks each, a release build none.
 @safe
-struct Flat<Element: BitwiseCopyable> {
+package struct Flat<Element: BitwiseCopyable> {
     private let base: UnsafeMutablePointer<Element>
     let count: Int
 
@@ -24,7 +26,7 @@ struct Flat<Element: BitwiseCopyable> {
         self.count = count
     }
 
-    @inline(__always) subscript(_ index: Int) -> Element {
+    @inline(__always) package subscript(_ index: Int) -> Element {
         get {
             assert(index >= 0 && index < count)
             return unsafe base[index]

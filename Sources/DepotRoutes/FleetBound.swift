@@ -1,8 +1,8 @@
 /// How few routes there can be.
-enum FleetBound {
+package enum FleetBound {
     /// The size of a set of requests of which no two fit into one route: each needs its own. Found greedily, so there may
     /// be larger ones; it says when to stop closing routes, not that a plan is bad.
-    static func routesLeast(_ network: Network) -> Int {
+    package static func routesLeast(_ network: Network) -> Int {
         let n = network.requests
         var conflicts = [[Int]](repeating: [], count: n)
         for r in 0..<n {

@@ -1,19 +1,21 @@
 /// The cheapest place for a request in a route: the pickup after place `pickup`, the drop-off after place `dropoff`, both
 /// counted in the route as it is (equal places: one behind the other).
-struct Place {
-    var cost: Double
+package struct Place {
+    package var cost: Double
     /// Negative: there is none below the limit that was asked for.
-    var pickup = -1
-    var dropoff = -1
+    package var pickup = -1
+    package var dropoff = -1
 }
 
 /// Looks for places. Each pair of places costs constant time by what stands beside the stops.
-struct Insertion {
+package struct Insertion {
     let network: Network
     let rides: RideTimes
 
+    package init(network: Network, rides: RideTimes) { (self.network, self.rides) = (network, rides) }
+
     /// Leaves pairs out now and then (`blinks`), so that a search does not always get the same answer.
-    func best(
+    package func best(
         of r: Int, in slot: Int, of routes: RouteTable, below limit: Double, blinks: inout Blinks
     ) -> Place {
         let at = slot * routes.stride
@@ -81,8 +83,8 @@ struct Insertion {
 }
 
 /// Says yes once in a while: counts down to the next time, which costs less than asking chance each time.
-struct Blinks {
-    static let never = Blinks(mean: .infinity, chance: Chance(seed: 0))
+package struct Blinks {
+    package static let never = Blinks(mean: .infinity, chance: Chance(seed: 0))
     private let mean: Double
     private var left: Int
     private var chance: Chance

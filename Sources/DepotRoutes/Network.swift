@@ -1,11 +1,11 @@
 /// A problem as the search reads it: node 0 is the depot, 1...n are the pickups, n+1...2n the drop-offs, so that request
 /// r (from 0) has the nodes r+1 and r+1+n. Windows are as narrow as the limits allow.
-struct Network {
+package struct Network {
     /// Sums of the search and of the check are added in another order and may differ by this.
     static let tolerance = 1e-7
     private static let nearMax = 400
 
-    let requests: Int
+    package let requests: Int
     let nodes: Int
     let capacity: Int32
     let rideMax: Double
@@ -26,9 +26,9 @@ struct Network {
     /// The mean distance from a node to the nearest of another request: the scale of what a change costs.
     let step: Double
     /// Ids in the file.
-    let id: [Int]
+    package let id: [Int]
 
-    init(_ problem: DepotProblem, _ arena: Arena) {
+    package init(_ problem: DepotProblem, _ arena: Arena) {
         let n = problem.requests.count
         requests = n
         nodes = 2 * n + 1

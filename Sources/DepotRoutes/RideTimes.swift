@@ -1,14 +1,14 @@
 /// Times of service that keep windows, longest rides and the longest route, found as the least solution of these limits:
 /// forward through the route each time follows from the one before, backward each pickup from its drop-off and the
 /// start from the end, until nothing moves. Exact: when there is a schedule, the least solution is one.
-struct RideTimes {
+package struct RideTimes {
     let network: Network
     private let begin: Flat<Double>
     private let stop: Flat<Int32>
     private let travel: Flat<Double>
     private let pickupAt: Flat<Int32>
 
-    init(_ network: Network, stride: Int, _ arena: Arena) {
+    package init(_ network: Network, stride: Int, _ arena: Arena) {
         self.network = network
         begin = arena.flat(stride, 0.0)
         stop = arena.flat(stride, Int32(0))

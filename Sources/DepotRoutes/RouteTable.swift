@@ -1,9 +1,9 @@
 /// Routes in slots of equal size. A route begins and ends with the depot (node 0); an empty one has just these two.
 /// Beside each stop stands what an insertion needs to be judged without walking the route.
-struct RouteTable {
+package struct RouteTable {
     let slots: Int
     let stride: Int
-    let node: Flat<Int32>
+    package let node: Flat<Int32>
     /// When the service is over, as early as can be.
     let departure: Flat<Double>
     /// When the vehicle must be there so that all later windows can be kept.
@@ -13,12 +13,12 @@ struct RouteTable {
     /// Distance to the next stop.
     let leg: Flat<Double>
     /// Stops of a slot, both depots included.
-    let length: Flat<Int32>
-    let distance: Flat<Double>
+    package let length: Flat<Int32>
+    package let distance: Flat<Double>
     /// What a slot holds: equal stamps mean equal routes.
     let stamp: Flat<Int64>
 
-    init(slots: Int, stride: Int, _ arena: Arena) {
+    package init(slots: Int, stride: Int, _ arena: Arena) {
         (self.slots, self.stride) = (slots, stride)
         node = arena.flat(slots * stride, Int32(0))
         departure = arena.flat(slots * stride, 0.0)
@@ -44,7 +44,7 @@ struct RouteTable {
     }
 
     /// Computes everything beside the stops anew.
-    func refresh(_ slot: Int, _ network: Network, _ rides: RideTimes) {
+    package func refresh(_ slot: Int, _ network: Network, _ rides: RideTimes) {
         let at = slot * stride
         let (node, departure, leg, load) = (node.from(at), departure.from(at), leg.from(at), load.from(at))
         let latest = latest.from(at)

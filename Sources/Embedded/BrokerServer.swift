@@ -61,7 +61,7 @@ final class BrokerServer: Sendable {
 }
 
 /// Finds the broker's program, and refuses with what to do when there is none.
-func findBroker(_ requested: String?) throws -> String {
+package func findBroker(_ requested: String?) throws -> String {
     let environment = ProcessInfo.processInfo.environment
     if let named = requested ?? environment["DROVER_BROKER"], !named.isEmpty {
         guard let program = brokerProgram(named) else {

@@ -1,18 +1,18 @@
-internal import Foundation
+package import Foundation
 internal import Synchronization
 
 /// A process that we started and that dies with us.
 ///
 /// Safe to use from any thread: waiting happens under the mutex, so a process id is never used after it was reaped.
-final class Child: Sendable {
+package final class Child: Sendable {
     let name: String
-    let pid: pid_t
+    package let pid: pid_t
     /// The signal that ends it properly.
     let stopSignal: Int32
     private let exited = Mutex<Int32?>(nil)
 
     /// `user` nil: as we are. `input` nil: none. `stopSignal` is SIGTERM or SIGINT.
-    init(
+    package init(
         _ name: String, _ command: [String], user: SystemUser?, directory: String, input: String? = nil,
         output: String, stopSignal: Int32 = SIGTERM
     ) throws {
@@ -26,7 +26,7 @@ final class Child: Sendable {
     }
 
     /// The raw wait status once the process has ended, nil while it runs.
-    func exitStatus() -> Int32? {
+    package func exitStatus() -> Int32? {
         exited.withLock { known in
             if known != nil { return known }
             var status: Int32 = 0
@@ -36,7 +36,7 @@ final class Child: Sendable {
         }
     }
 
-    func waitForExit(seconds: Double) -> Int32? {
+    package func waitForExit(seconds: Double) -> Int32? {
         let deadline = Monotonic.now + seconds
         while true {
             if let status = exitStatus() { return status }
@@ -45,7 +45,7 @@ final class Child: Sendable {
         }
     }
 
-    func signal(_ signal: Int32) {
+    package func signal(_ signal: Int32) {
         exited.withLock { known in
             if known == nil { kill(pid, signal) }
         }
@@ -64,7 +64,7 @@ final class Child: Sendable {
 }
 
 /// Runs a program to its end; returns its exit code and what it wrote. `log` keeps the output.
-func runTool(
+package func runTool(
     _ command: [String], user: SystemUser? = nil, directory: String, input: String? = nil, log: String, seconds: Double
 ) throws -> (code: Int32, output: String) {
     unsafe unlink(log)
@@ -89,9 +89,9 @@ func tail(of path: String, lines: Int) -> String {
     return text.split(separator: "\n").suffix(lines).joined(separator: "\n")
 }
 
-enum Monotonic {
+package enum Monotonic {
     /// Seconds of a clock that nobody sets.
-    static var now: Double {
+    package static var now: Double {
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9

@@ -9,11 +9,11 @@ internal import Synchronization
 ///     broker/ broker.port  the topics, and the port they were last served on
 ///     run/                 the database's socket, unless socket.location names another place
 ///     *.log *.log.1        what each server said in this and in the last run
-final class DataFolder: Sendable {
+package final class DataFolder: Sendable {
     let path: String
     private let lockFile: Mutex<Int32?>
 
-    init(_ requested: String) throws {
+    package init(_ requested: String) throws {
         path = try Self.make(requested)
         lockFile = Mutex(try Self.lock(path))
     }
@@ -31,14 +31,14 @@ final class DataFolder: Sendable {
     func file(_ name: String) -> String { "\(path)/\(name)" }
 
     /// The content of a small file without the last line break; nil when it is missing or empty.
-    func read(_ name: String) -> String? {
+    package func read(_ name: String) -> String? {
         guard let data = FileManager.default.contents(atPath: file(name)) else { return nil }
         let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)
         return text.isEmpty ? nil : text
     }
 
     /// Replaces a small file whole: a kill between two bytes leaves the old one.
-    func write(_ name: String, _ text: String) throws {
+    package func write(_ name: String, _ text: String) throws {
         let target = file(name)
         let descriptor = unsafe open(target + ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw EmbeddedError.failed("write", target, errno: errno) }

@@ -1,20 +1,20 @@
-internal import Foundation
+package import Foundation
 
 /// A process that an earlier start wrote down. The start time and the boot tell it from a stranger that got its number.
-struct RecordedChild: Equatable, Sendable {
-    let name: String
-    let pid: pid_t
+package struct RecordedChild: Equatable, Sendable {
+    package let name: String
+    package let pid: pid_t
     let startTicks: UInt64
     let stopSignal: Int32
     let boot: String
 
-    init?(_ child: Child) {
+    package init?(_ child: Child) {
         guard let now = ProcessTable.entry(child.pid) else { return nil }
         (name, pid, startTicks, stopSignal) = (child.name, child.pid, now.startTicks, child.stopSignal)
         boot = ProcessTable.bootID
     }
 
-    init?(line: Substring) {
+    package init?(line: Substring) {
         let parts = line.split(separator: " ")
         guard parts.count == 5, let pid = pid_t(parts[1]), pid > 1, let ticks = UInt64(parts[2]),
             let signal = Int32(parts[3])
@@ -22,16 +22,19 @@ struct RecordedChild: Equatable, Sendable {
         (name, self.pid, startTicks, stopSignal, boot) = (String(parts[0]), pid, ticks, signal, String(parts[4]))
     }
 
-    var line: String { "\(name) \(pid) \(startTicks) \(stopSignal) \(boot)" }
+    package var line: String { "\(name) \(pid) \(startTicks) \(stopSignal) \(boot)" }
 
-    var isRunning: Bool {
+    package var isRunning: Bool {
         guard boot == ProcessTable.bootID, let now = ProcessTable.entry(pid) else { return false }
         return now.startTicks == startTicks && !now.isDead
     }
 }
 
-enum ProcessTable {
-    struct Entry { let startTicks: UInt64, isDead: Bool }
+package enum ProcessTable {
+    package struct Entry {
+        package let startTicks: UInt64
+        let isDead: Bool
+    }
 
     static let bootID =
         (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8))?
@@ -39,7 +42,7 @@ enum ProcessTable {
 
     /// proc(5): the fields after the name, which is in brackets and may hold anything, are state (3rd) to start time
     /// (22nd). A dead process whose parent never asks for its status stays in the table for good (Z).
-    static func entry(_ pid: pid_t) -> Entry? {
+    package static func entry(_ pid: pid_t) -> Entry? {
         guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
             let bracket = text.lastIndex(of: ")")
         else { return nil }
@@ -56,7 +59,7 @@ extension DataFolder {
     }
 
     /// Ends what an earlier run left behind. Normally its children died with it; the broker may still be saving.
-    func endLeftovers(log: (String) -> Void) throws {
+    package func endLeftovers(log: (String) -> Void) throws {
         let recorded = (read("children") ?? "").split(separator: "\n").compactMap { RecordedChild(line: $0) }
         let leftovers = recorded.filter(\.isRunning)
         for child in leftovers {

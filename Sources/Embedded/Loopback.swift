@@ -1,9 +1,9 @@
 internal import Foundation
 
 /// Ports of 127.0.0.1.
-enum Loopback {
+package enum Loopback {
     /// A port that was free a moment ago: the preferred one if it is, else one of the system's choice.
-    static func freePort(preferring wanted: UInt16) throws -> UInt16 {
+    package static func freePort(preferring wanted: UInt16) throws -> UInt16 {
         for candidate in wanted == 0 ? [0] : [wanted, 0] {
             let descriptor = stream()
             defer { close(descriptor) }
@@ -20,7 +20,7 @@ enum Loopback {
 
     /// Asks for the API versions (key 18, version 0), the first request of every client, and checks that the answer
     /// carries our number: an open port alone could belong to anybody. https://kafka.apache.org/protocol
-    static func speaksKafka(_ port: UInt16) -> Bool {
+    package static func speaksKafka(_ port: UInt16) -> Bool {
         let descriptor = stream()
         defer { close(descriptor) }
         var limit = timeval(tv_sec: 1, tv_usec: 0)

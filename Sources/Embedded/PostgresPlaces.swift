@@ -72,7 +72,7 @@ struct PostgresPlaces: Equatable, Sendable {
 }
 
 /// The folder of PostgreSQL's programs.
-func findPostgres(_ requested: String?, clusterVersion: String?) throws -> String {
+package func findPostgres(_ requested: String?, clusterVersion: String?) throws -> String {
     let needed = ["postgres", "initdb", "psql"]
     func holds(_ folder: String) -> Bool { needed.allSatisfy { unsafe access("\(folder)/\($0)", X_OK) == 0 } }
     if let requested {

@@ -148,7 +148,7 @@ private func postmasterLines(_ cluster: String) -> [Substring] {
 }
 
 /// Refuses early what would end in a half-written cluster.
-func requireSpace(_ path: String, megabytes: UInt) throws {
+package func requireSpace(_ path: String, megabytes: UInt) throws {
     var info = statvfs()
     guard unsafe statvfs(path, &info) == 0 else { return }
     let free = UInt(info.f_bavail) * UInt(info.f_frsize) / 1_000_000

@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// An account of the operating system that a server runs as.
-struct SystemUser: Equatable, Sendable {
+package struct SystemUser: Equatable, Sendable {
     let name: String
     let id: uid_t
     let group: gid_t

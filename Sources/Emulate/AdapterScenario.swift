@@ -38,7 +38,7 @@ public struct AdapterGroup: Equatable, Sendable {
 
 /// A scenario file for adapters: which cars there are and what happens to them.
 public struct AdapterScenario: Equatable, Sendable {
-    var groups: [AdapterGroup] = []
+    package var groups: [AdapterGroup] = []
 
     /// - Throws: `SettingsError` with every fault.
     public init(yaml: [UInt8], name: String) throws(SettingsError) {

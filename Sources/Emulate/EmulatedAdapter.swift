@@ -52,7 +52,7 @@ public struct EmulatedAdapter: Sendable {
     // MARK: - The car's side (SAE J1979)
 
     /// The data bytes of a parameter of mode 01; nil: the car does not know it.
-    func data(_ pid: UInt8, atMs ts: Int64) -> [UInt8]? {
+    package func data(_ pid: UInt8, atMs ts: Int64) -> [UInt8]? {
         if pid % 0x20 == 0 { return mask(pid) }
         guard group.pids.contains(pid) else { return nil }
         func byte(_ value: Int64) -> [UInt8] { [UInt8(clamping: value)] }

@@ -3,7 +3,7 @@ public import Settings
 
 /// How a value moves over time: it stays, goes there and back, or falls (rises) and begins again.
 /// In thousandths; a pure function of time.
-struct Wave: Equatable, Sendable {
+package struct Wave: Equatable, Sendable {
     enum Shape: Equatable, Sendable { case constant, thereAndBack, again }
 
     let shape: Shape
@@ -14,7 +14,7 @@ struct Wave: Equatable, Sendable {
     static func constant(_ value: Int64) -> Wave { Wave(shape: .constant, from: value, to: value, periodMs: 1) }
 
     /// `85`, `80 .. 99 over 40 min` (there and back), `193 to 150 over 120 min` (then from the start again).
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let words = text.split(separator: " ").map(String.init)
         guard let first = words.first, let from = Decimal.scaled(first.utf8, decimals: 3) else { return nil }
         if words.count == 1 {
@@ -38,7 +38,7 @@ struct Wave: Equatable, Sendable {
     }
 
     /// - Parameter shift: where in its period this box is, 0 to 999 thousandths.
-    func value(atMs ts: Int64, shift: Int64) -> Int64 {
+    package func value(atMs ts: Int64, shift: Int64) -> Int64 {
         var place = (ts + periodMs / 1_000 * shift) % periodMs
         if shape == .thereAndBack { place = place * 2 <= periodMs ? place * 2 : (periodMs - place) * 2 }
         return from + (to - from) * place / periodMs
@@ -73,7 +73,7 @@ public struct Scenario: Equatable, Sendable {
     var intervalMs: Int64 = 60_000
     /// How many readings a box keeps.
     var memory: Int64 = 60
-    var groups: [BoxGroup] = []
+    package var groups: [BoxGroup] = []
 
     /// - Throws: `SettingsError` with every fault.
     public init(yaml: [UInt8], name: String) throws(SettingsError) {
@@ -107,7 +107,7 @@ public struct Scenario: Equatable, Sendable {
     }
 
     /// Groups by their weights, in turn: of 100 boxes with weights 99 and 1 exactly one is of the second.
-    func group(ofBox index: Int) -> BoxGroup {
+    package func group(ofBox index: Int) -> BoxGroup {
         var place = index % groups.reduce(0) { $0 + $1.weight }
         for group in groups {
             place -= group.weight

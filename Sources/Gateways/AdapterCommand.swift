@@ -1,14 +1,14 @@
-internal import Wire
+package import Wire
 
 /// What is said to an adapter: setting it up, or a request for the car behind it.
-enum AdapterCommand: Equatable {
+package enum AdapterCommand: Equatable {
     case reset, describe, identify, findProtocol
     case obd(OBDRequest)
 
     /// In the order of a session's beginning.
     static let setUp: [AdapterCommand] = [.reset, .describe, .identify, .findProtocol]
 
-    var text: String {
+    package var text: String {
         switch self {
         case .reset: "ATZ"
         case .describe: "AT@1"
@@ -21,13 +21,13 @@ enum AdapterCommand: Equatable {
     /// Services that only read. Clearing codes (04) and driving actuators (08) are never asked for.
     private static let readingModes: Set<UInt8> = [0x01, 0x02, 0x03, 0x07, 0x09, 0x0A]
 
-    var isHarmless: Bool {
+    package var isHarmless: Bool {
         if case .obd(let request) = self { AdapterCommand.readingModes.contains(request.mode) } else { true }
     }
 
     /// The one place where a command becomes bytes.
     /// Precondition: it changes nothing in the car.
-    var line: [UInt8] {
+    package var line: [UInt8] {
         precondition(isHarmless, "a request that changes something in a car")
         return Array(text.utf8) + [0x0D]
     }

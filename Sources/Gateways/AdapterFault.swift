@@ -1,7 +1,7 @@
-internal import Wire
+package import Wire
 
 /// Why a session with an adapter ended.
-enum AdapterFault: Error, Equatable, CustomStringConvertible {
+package enum AdapterFault: Error, Equatable, CustomStringConvertible {
     case unreachable(String)
     /// Its certificate is not the pinned one, or has expired.
     case distrusted(String)
@@ -65,7 +65,7 @@ enum AdapterFault: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    var description: String {
+    package var description: String {
         switch self {
         case .unreachable(let why), .distrusted(let why): why
         case .late(let command): "no prompt in time after \(command) (gateway.answer_timeout_ms)"

@@ -1,16 +1,18 @@
-internal import Fleet
-internal import Wire
+package import Fleet
+package import Wire
 
 /// One connection to one adapter: set up, asked what the car supports, then polled by the schedule, with health scans in
 /// between. One request is outstanding at a time. Facts in, actions out; clocks and sockets are the caller's.
-struct AdapterSession {
+package struct AdapterSession {
     /// One moment by both clocks, epoch milliseconds and the steady one's.
-    struct Moment: Equatable {
+    package struct Moment: Equatable {
         let steadyMs: Int64
         let wallMs: Int64
+
+        package init(steadyMs: Int64, wallMs: Int64) { (self.steadyMs, self.wallMs) = (steadyMs, wallMs) }
     }
 
-    enum Action: Equatable {
+    package enum Action: Equatable {
         case send(AdapterCommand)
         /// The values of one step of the schedule.
         case reading(CarReading)
@@ -22,10 +24,10 @@ struct AdapterSession {
         case note(ELMFault, AdapterCommand)
         case end(Ending)
 
-        typealias Scan = Fleet.Action.HealthScan
+        package typealias Scan = Fleet.Action.HealthScan
     }
 
-    enum Ending: Equatable {
+    package enum Ending: Equatable {
         /// The adapter did its part: the ignition is off.
         case parked(ELMFault)
         case fault(AdapterFault)
@@ -85,15 +87,15 @@ struct AdapterSession {
     private var scansThisStep = 0
 
     private var scan: HealthScanRun?
-    private(set) var scanRequests: [String] = []
+    package private(set) var scanRequests: [String] = []
     private var wantsScan = false
     /// Readings that were given.
     private(set) var readings = 0
 
     /// When `due` is to be called.
-    private(set) var dueMs: Int64 = .max
+    package private(set) var dueMs: Int64 = .max
 
-    init(schedule: PollSchedule, answerTimeoutMs: Int64, knownCodes: Int?) {
+    package init(schedule: PollSchedule, answerTimeoutMs: Int64, knownCodes: Int?) {
         (self.schedule, self.answerTimeoutMs, self.knownCodes) = (schedule, answerTimeoutMs, knownCodes)
     }
 
@@ -101,13 +103,13 @@ struct AdapterSession {
 
     // MARK: - Facts
 
-    mutating func opened(_ now: Moment) -> [Action] {
+    package mutating func opened(_ now: Moment) -> [Action] {
         phase = .settingUp(0)
         return goOn(now)
     }
 
     /// Somebody waits for the car's health. Too many at once: the last ones get no answer of this session.
-    mutating func scanRequested(_ request: String, _ now: Moment) -> [Action] {
+    package mutating func scanRequested(_ request: String, _ now: Moment) -> [Action] {
         guard scanRequests.count < AdapterSession.scansMax, !scanRequests.contains(request) else { return [] }
         scanRequests.append(request)
         // One that is under way answers it, too.
@@ -115,7 +117,7 @@ struct AdapterSession {
         return phase == .driving && awaited == nil && quietUntilMs == nil ? goOn(now) : []
     }
 
-    mutating func received(_ bytes: [UInt8], _ now: Moment) -> [Action] {
+    package mutating func received(_ bytes: [UInt8], _ now: Moment) -> [Action] {
         if phase == .ended { return [] }
         guard let asked = awaited else { return unasked(bytes, now) }
         var events = prompt.take(bytes)[...]
@@ -138,7 +140,7 @@ struct AdapterSession {
     }
 
     /// `dueMs` has come.
-    mutating func due(_ now: Moment) -> [Action] {
+    package mutating func due(_ now: Moment) -> [Action] {
         guard now.steadyMs >= dueMs, phase != .ended else { return [] }
         if let awaited { return end(.fault(.late(awaited.command.text))) }
         if quietUntilMs != nil {
@@ -149,7 +151,7 @@ struct AdapterSession {
     }
 
     /// The other side has closed.
-    mutating func closed() -> [Action] { end(.fault(.closed)) }
+    package mutating func closed() -> [Action] { end(.fault(.closed)) }
 
     /// The connection failed, or nobody wants the session any more: what was read so far.
     mutating func cut() -> [Action] {

@@ -1,6 +1,6 @@
 /// When the weather of a survey or a trip is asked for again; bounded. Pure.
-struct BackfillTries {
-    static let entriesMax = 20_000
+package struct BackfillTries {
+    package static let entriesMax = 20_000
     /// The worker needs a moment to join what was found.
     static let filledMs: Int64 = 60_000
     private static let firstMs: Int64 = 600_000
@@ -8,10 +8,12 @@ struct BackfillTries {
 
     private var entries: [String: (tries: Int, nextMs: Int64)] = [:]
 
-    func isDue(_ key: String, nowMs: Int64) -> Bool { (entries[key]?.nextMs ?? 0) <= nowMs }
+    package init() {}
+
+    package func isDue(_ key: String, nowMs: Int64) -> Bool { (entries[key]?.nextMs ?? 0) <= nowMs }
 
     /// Of what nobody knows it is asked after 10 minutes, 20, 40 … at most a day.
-    mutating func tried(_ key: String, isFilled: Bool, nowMs: Int64) {
+    package mutating func tried(_ key: String, isFilled: Bool, nowMs: Int64) {
         if entries.count >= BackfillTries.entriesMax, entries[key] == nil {
             // Too many to remember: those that are due are forgotten, or all of them.
             entries = entries.filter { $0.value.nextMs > nowMs }

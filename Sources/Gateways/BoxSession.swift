@@ -1,7 +1,7 @@
-internal import Wire
+package import Wire
 
 /// Why a poll of a box ended before it was done.
-enum BoxFault: Error, Equatable, CustomStringConvertible {
+package enum BoxFault: Error, Equatable, CustomStringConvertible {
     case unreachable(String)
     /// Its certificate is not the pinned one, or has expired.
     case distrusted(String)
@@ -40,11 +40,11 @@ enum BoxFault: Error, Equatable, CustomStringConvertible {
     var isBoxs: Bool { if case .spool = self { false } else { true } }
 
     /// For metrics: a small closed set.
-    static let labels = [
+    package static let labels = [
         "unreachable", "distrusted", "late", "closed", "not_mtg", "unasked", "refused", "overlong", "spool",
     ]
 
-    var label: String {
+    package var label: String {
         switch self {
         case .unreachable: "unreachable"
         case .distrusted: "distrusted"
@@ -58,7 +58,7 @@ enum BoxFault: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    var description: String {
+    package var description: String {
         switch self {
         case .unreachable(let why), .distrusted(let why): why
         case .late: "no whole answer in time (gateway.answer_timeout_ms)"
@@ -74,8 +74,8 @@ enum BoxFault: Error, Equatable, CustomStringConvertible {
 
 /// One connection to one box: the newest reading first, then the backlog after what was stored last, page by page.
 /// Facts in, actions out; the sockets and the spool are the caller's.
-struct BoxSession {
-    enum Action: Equatable {
+package struct BoxSession {
+    package enum Action: Equatable {
         case ask(MTGRequest)
         /// To be stored in one transaction with the last sequence number; then `stored` is to be called.
         case store([MTGReading], serial: String)
@@ -98,18 +98,18 @@ struct BoxSession {
     /// Sequence numbers stored last, by serial number: a box may have been put onto another machine.
     private let known: [String: Int64]
     /// The box counts from the beginning again.
-    private(set) var wasReset = false
+    package private(set) var wasReset = false
     /// Readings that were stored.
-    private(set) var readings = 0
+    package private(set) var readings = 0
 
-    init(known: [String: Int64], pageMost: Int) { (self.known, self.pageMost) = (known, pageMost) }
+    package init(known: [String: Int64], pageMost: Int) { (self.known, self.pageMost) = (known, pageMost) }
 
-    mutating func opened() -> Action {
+    package mutating func opened() -> Action {
         state = .askedReading
         return .ask(.reading)
     }
 
-    mutating func received(_ bytes: [UInt8]) -> Action {
+    package mutating func received(_ bytes: [UInt8]) -> Action {
         received += bytes
         switch state {
         case .askedReading, .askedBacklog: break
@@ -173,7 +173,7 @@ struct BoxSession {
     }
 
     /// What was to be stored is.
-    mutating func stored() -> Action {
+    package mutating func stored() -> Action {
         guard case .storing(let count, let last, let newest) = state else {
             preconditionFailure("nothing was to be stored")
         }
@@ -182,7 +182,7 @@ struct BoxSession {
     }
 
     /// The other side has closed.
-    mutating func closed() -> Action { end(.fail(.closed)) }
+    package mutating func closed() -> Action { end(.fail(.closed)) }
 
     private mutating func end(_ action: Action) -> Action {
         state = .ended

@@ -1,15 +1,15 @@
 /// When a box or an adapter is called next. One that fails is tried again soon, then less and less often, never all at once.
-struct CallSchedule {
+package struct CallSchedule {
     private static let firstBackOffMs: Int64 = 1_000
     /// This many polls in a row that brought nothing: no contact.
     static let lostAfterFailures = 3
 
     private let intervalMs: Int64
     private let backOffMsMax: Int64
-    private(set) var nextMs: Int64
+    package private(set) var nextMs: Int64
     private(set) var failures = 0
 
-    init(
+    package init(
         nowMs: Int64, intervalMs: Int64, backOffMsMax: Int64, chance: inout some RandomNumberGenerator
     ) {
         (self.intervalMs, self.backOffMsMax) = (intervalMs, backOffMsMax)
@@ -17,7 +17,7 @@ struct CallSchedule {
         nextMs = nowMs + Int64.random(in: 0..<intervalMs, using: &chance)
     }
 
-    var isWithoutContact: Bool { failures >= CallSchedule.lostAfterFailures }
+    package var isWithoutContact: Bool { failures >= CallSchedule.lostAfterFailures }
 
     mutating func callNoLater(than ms: Int64) { nextMs = min(nextMs, ms) }
 
@@ -25,13 +25,13 @@ struct CallSchedule {
     mutating func callNow(nowMs: Int64) { nextMs = nowMs }
 
     /// The next poll keeps its place in the interval; intervals that were missed are not made up for.
-    mutating func succeeded(nowMs: Int64) {
+    package mutating func succeeded(nowMs: Int64) {
         failures = 0
         nextMs += intervalMs * max(1, (nowMs - nextMs) / intervalMs + 1)
     }
 
     /// - Parameter madeProgress: readings were stored before it failed.
-    mutating func failed(nowMs: Int64, madeProgress: Bool, chance: inout some RandomNumberGenerator) {
+    package mutating func failed(nowMs: Int64, madeProgress: Bool, chance: inout some RandomNumberGenerator) {
         failures = madeProgress ? 1 : failures + 1
         let doubled = CallSchedule.firstBackOffMs << min(failures - 1, 20)
         let backOff = min(doubled, backOffMsMax)

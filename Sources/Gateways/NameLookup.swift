@@ -1,18 +1,20 @@
 internal import Foundation
 internal import Observe
-internal import Sockets
+package import Sockets
 internal import Synchronization
 
 /// Looks hosts' names up on threads of its own and remembers what was found, so that a name whose servers do not
 /// answer delays nobody but its own vehicle. A name that was lost keeps the address that it had.
-final class NameLookup: Sendable {
-    typealias Resolve = @Sendable (String) throws(SocketError) -> Address
+package final class NameLookup: Sendable {
+    package typealias Resolve = @Sendable (String) throws(SocketError) -> Address
 
-    struct Finding: Equatable, Sendable {
+    package struct Finding: Equatable, Sendable {
         /// Nil: not known yet, or never found.
-        var address: Address?
+        package var address: Address?
         /// Why the last try failed.
-        var fault: SocketError?
+        package var fault: SocketError?
+
+        package init(address: Address? = nil) { self.address = address }
     }
 
     private struct Name {
@@ -43,24 +45,26 @@ final class NameLookup: Sendable {
     private let wake = DispatchSemaphore(value: 0)
 
     /// - Parameter refreshMs: an answer as old as this is asked for anew, and used meanwhile.
-    init(refreshMs: Int64, resolve: @escaping Resolve = { host throws(SocketError) in try Address.resolve(host) }) {
+    package init(
+        refreshMs: Int64, resolve: @escaping Resolve = { host throws(SocketError) in try Address.resolve(host) }
+    ) {
         (self.refreshMs, self.resolve) = (refreshMs, resolve)
     }
 
-    func start() {
+    package func start() {
         for _ in 0..<NameLookup.threads {
             Threads.start("names") { [self] in run() }
         }
     }
 
     /// Threads that wait for an answer end when it comes; nobody waits for them.
-    func stop() {
+    package func stop() {
         state.withLock { $0.isStopped = true }
         for _ in 0..<NameLookup.threads { wake.signal() }
     }
 
     /// What is known of a host now; never waits.
-    func finding(of host: String, nowMs: Int64) -> Finding {
+    package func finding(of host: String, nowMs: Int64) -> Finding {
         if let address = Address(host) { return Finding(address: address) }
         let (finding, isNew) = state.withLock { state in
             var name = state.names[host] ?? Name()
@@ -77,7 +81,7 @@ final class NameLookup: Sendable {
     }
 
     /// Whether an address has changed since the last call.
-    func takeNews() -> Bool {
+    package func takeNews() -> Bool {
         state.withLock { state in
             defer { state.hasNews = false }
             return state.hasNews

@@ -2,7 +2,7 @@
 /// one reading. It is written as text, so that another rhythm is another setting.
 public struct PollSchedule: Equatable, Sendable {
     /// From the beginning of one step to that of the next.
-    let stepMs: Int64
+    package let stepMs: Int64
     /// The requests of each step, in their order. Of a request's parameters the first that the car supports is asked.
     let steps: [[[UInt8]]]
 
@@ -63,7 +63,7 @@ public struct PollSchedule: Equatable, Sendable {
     }
 
     /// For one car: each step's parameters.
-    func plan(supported: Set<UInt8>) -> [[UInt8]] {
+    package func plan(supported: Set<UInt8>) -> [[UInt8]] {
         steps.map { requests in requests.compactMap { choices in choices.first { supported.contains($0) } } }
     }
 }

@@ -1,5 +1,5 @@
 internal import CSQLite
-internal import Fleet
+package import Fleet
 internal import Foundation
 internal import Synchronization
 
@@ -9,32 +9,38 @@ public struct SpoolError: Error, CustomStringConvertible {
 }
 
 /// A record that waits for the broker.
-struct SpooledRecord {
-    let position: Int64
-    let topic: String
+package struct SpooledRecord {
+    package let position: Int64
+    package let topic: String
     let vehicle: String
-    let json: [UInt8]
+    package let json: [UInt8]
 }
 
 /// Records of one vehicle that belong together.
-struct SpooledPage {
+package struct SpooledPage {
     /// Where a box's readings end.
-    struct End {
+    package struct End {
         let serial: String
         let sequence: Int64
+
+        package init(serial: String, sequence: Int64) { (self.serial, self.sequence) = (serial, sequence) }
     }
     let topic: String
     let vehicle: VehicleID
     /// Nil: of a car, or the gateway's own.
     let end: End?
     let records: [[UInt8]]
+
+    package init(topic: String, vehicle: VehicleID, end: End?, records: [[UInt8]]) {
+        (self.topic, self.vehicle, self.end, self.records) = (topic, vehicle, end, records)
+    }
 }
 
 /// What was fetched from boxes and is not yet acknowledged by the broker, in one file (SQLite, WAL): records in their
 /// order, and the sequence number stored last of each box, always in one transaction. A lost file loses what was not
 /// pushed and not kept by its box; all else is fetched again with the same ids.
 @safe
-final class Spool: @unchecked Sendable {
+package final class Spool: @unchecked Sendable {
     // The connection is used under the lock only.
     private let database: OpaquePointer
     private let lock = NSLock()
@@ -47,7 +53,7 @@ final class Spool: @unchecked Sendable {
     private static let version: Int64 = 2
     static let rowsMax = 1_000
 
-    init(path: String) throws(SpoolError) {
+    package init(path: String) throws(SpoolError) {
         self.path = path
         var handle: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
@@ -123,12 +129,12 @@ final class Spool: @unchecked Sendable {
     }
 
     /// Bytes of the file that hold something, as of the last change.
-    var bytes: Int64 { used.load(ordering: .relaxed) }
+    package var bytes: Int64 { used.load(ordering: .relaxed) }
     /// Records that wait for the broker.
-    var count: Int64 { waiting.load(ordering: .relaxed) }
+    package var count: Int64 { waiting.load(ordering: .relaxed) }
 
     /// Sequence numbers stored last, by vehicle and serial number.
-    func sequences() throws(SpoolError) -> [String: [String: Int64]] {
+    package func sequences() throws(SpoolError) -> [String: [String: Int64]] {
         try locked { () throws(SpoolError) in
             var sequences: [String: [String: Int64]] = [:]
             try query("SELECT vehicle, serial, sequence FROM box") {
@@ -139,7 +145,7 @@ final class Spool: @unchecked Sendable {
     }
 
     /// All or nothing, on disk when it returns.
-    func append(_ pages: [SpooledPage]) throws(SpoolError) {
+    package func append(_ pages: [SpooledPage]) throws(SpoolError) {
         try locked { () throws(SpoolError) in
             try transaction { () throws(SpoolError) in
                 for page in pages {
@@ -159,7 +165,7 @@ final class Spool: @unchecked Sendable {
         }
     }
 
-    func oldest() throws(SpoolError) -> [SpooledRecord] {
+    package func oldest() throws(SpoolError) -> [SpooledRecord] {
         try locked { () throws(SpoolError) in
             var records: [SpooledRecord] = []
             try query(
@@ -177,7 +183,7 @@ final class Spool: @unchecked Sendable {
     }
 
     /// What the broker has acknowledged goes, what it will never take is set aside with its reason.
-    func settle(acknowledged: [Int64], refused: [(position: Int64, reason: String)]) throws(SpoolError) {
+    package func settle(acknowledged: [Int64], refused: [(position: Int64, reason: String)]) throws(SpoolError) {
         try locked { () throws(SpoolError) in
             try transaction { () throws(SpoolError) in
                 for position in acknowledged { try run("DELETE FROM record WHERE position = ?1", [.integer(position)]) }

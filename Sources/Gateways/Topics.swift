@@ -104,7 +104,7 @@ public struct TopicShape: Sendable {
     /// one is away.
     var acknowledging: Int32 { max(1, min(2, replication - 1)) }
 
-    var config: [String: String] {
+    package var config: [String: String] {
         replication > 1 ? [TopicShape.acknowledgingName: String(acknowledging)] : [:]
     }
 }

@@ -1,11 +1,11 @@
 /// Who asks, where proxies stand between: `X-Forwarded-For`, to which each proxy adds the address that it got the request from.
 /// Anybody may send the header, so it is read from the right, and only as far as a proxy of ours wrote it.
-enum Forwarded {
+package enum Forwarded {
     /// - Parameters:
     ///   - peer: the connection's other end.
     ///   - header: nil: there was none.
     ///   - trusted: addresses of the proxies that are believed.
-    static func client(peer: String, header: String?, trusted: Set<String>) -> String {
+    package static func client(peer: String, header: String?, trusted: Set<String>) -> String {
         var client = peer
         for part in (header ?? "").split(separator: ",").reversed() {
             guard trusted.contains(client) else { break }

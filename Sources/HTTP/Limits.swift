@@ -31,7 +31,7 @@ public struct Limits: Sendable {
 
 /// Why a request is refused before its body is read. These are the places where two servers in a row could disagree on
 /// where a request ends (RFC 9112, 6.3 and 11.2), which the C library lets through.
-enum Refusal {
+package enum Refusal {
     static func check(
         version: String, headers: [(name: String, value: String)], bodyBytesMax: Int, limits: Limits
     ) -> Response? {
@@ -77,7 +77,7 @@ enum Refusal {
     }
 
     /// Lower case, without port; IPv6 addresses keep their brackets.
-    static func hostName(_ host: String) -> String? {
+    package static func hostName(_ host: String) -> String? {
         var name = Substring(host.lowercased())
         var port: Substring = ""
         if name.hasPrefix("[") {

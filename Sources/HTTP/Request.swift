@@ -48,12 +48,12 @@ public struct Request: Sendable {
 }
 
 /// A request target in origin form (RFC 9112, 3.2.1), taken apart. Nil anywhere: the request is refused with 400.
-struct Target {
-    let path: String
-    let segments: [String]
-    let queryItems: [(name: String, value: String)]
+package struct Target {
+    package let path: String
+    package let segments: [String]
+    package let queryItems: [(name: String, value: String)]
 
-    init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         guard bytes.first == UInt8(ascii: "/"), !bytes.contains(UInt8(ascii: "#")),
             bytes.allSatisfy({ (0x21...0x7E).contains($0) })
         else { return nil }

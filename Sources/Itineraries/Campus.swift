@@ -7,7 +7,7 @@ public struct Campus: Equatable, Sendable {
     public internal(set) var travel: TravelTimes
     /// The places of the measured times in `travel`.
     var measured = MeasuredPlaces()
-    public internal(set) var vehicles: [RideVehicle] = []
+    public package(set) var vehicles: [RideVehicle] = []
     public internal(set) var rides: [Ride] = []
     /// The rank that the next request gets.
     public internal(set) var nextRank: Int64 = 1

@@ -1,8 +1,8 @@
 /// A run of numbers that a search owns and frees when it ends.
 ///
-/// The inner loops are all index arithmetic: indices are checked in debug builds, where the tests run.
+/// The inner loops are all index arithmetic: indices are checked in debug builds only.
 @safe
-struct Cells<Value: BitwiseCopyable> {
+package struct Cells<Value: BitwiseCopyable> {
     private let base: UnsafeMutablePointer<Value>
     let count: Int
 
@@ -15,7 +15,7 @@ struct Cells<Value: BitwiseCopyable> {
     /// Nobody uses it after this.
     func free() { unsafe base.deallocate() }
 
-    subscript(index: Int) -> Value {
+    package subscript(index: Int) -> Value {
         @inline(__always) get {
             assert(index >= 0 && index < count)
             return unsafe base[index]

@@ -111,5 +111,5 @@ public struct Decision: Equatable, Sendable {
     public var costPlaced = 0.0
     public var costAfter = 0.0
 
-    init(outcome: Outcome) { self.outcome = outcome }
+    package init(outcome: Outcome) { self.outcome = outcome }
 }

@@ -104,7 +104,7 @@ extension FleetSearch {
 
     /// Makes a vehicle's order as good as it can be made: exactly where that is possible, else by taking each waiting ride
     /// out and putting it back where it is cheapest until nothing improves. Never makes it dearer.
-    func optimise(_ v: Int) {
+    package func optimise(_ v: Int) {
         guard length[v] > 1 else { return }
         let standing = cost[v]
         if let best = bestOrder(v, bound: standing) {

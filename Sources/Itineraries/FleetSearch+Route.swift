@@ -111,7 +111,7 @@ extension FleetSearch {
     }
 
     /// Puts a ride's stops behind places `pickup` and `dropoff` of the route as it was before.
-    func insert(_ r: Int, into v: Int, _ insertion: Insertion) {
+    package func insert(_ r: Int, into v: Int, _ insertion: Insertion) {
         let (base, n) = (v * stride, length[v])
         precondition(n + 2 < stride && insertion.pickupAfter <= insertion.dropoffAfter)
         var k = n

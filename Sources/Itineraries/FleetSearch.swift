@@ -2,12 +2,12 @@
 ///
 /// Ride r has the stops 2r (pickup) and 2r + 1 (drop-off). The route of vehicle v has `length[v]` stops at
 /// `v * stride + 1 …`; place 0 of a route is the vehicle itself. Times are seconds from the event, costs weighted seconds.
-final class FleetSearch {
+package final class FleetSearch {
     let rules: DispatchRules
     let weights: Weights
     let travel: TravelTimes
     let rides: Int
-    let vehicles: Int
+    package let vehicles: Int
     /// Places of a route: one for the vehicle, and one a stop.
     let stride: Int
     /// Whether any ride has a time window or a ride limit: waiting then bends what is linear otherwise.
@@ -17,14 +17,14 @@ final class FleetSearch {
     let limited: Cells<Int>
 
     // By ride.
-    let passengers: Cells<Double>
+    package let passengers: Cells<Double>
     let waitRate: Cells<Double>
     let rideRate: Cells<Double>
     let rank: Cells<Double>
     let rideLimitS: Cells<Double>
     /// When it was picked up, on board or not yet: negative or, while waiting, not a number.
     let boardedAtS: Cells<Double>
-    let vehicleOf: Cells<Int32>
+    package let vehicleOf: Cells<Int32>
     /// The vehicle and the arrival that the rider was told before this event; -1 and not a number when nothing was told.
     let toldVehicle: Cells<Int32>
     let toldArrivalS: Cells<Double>
@@ -41,10 +41,10 @@ final class FleetSearch {
     let closesS: Cells<Double>
 
     // By vehicle.
-    let capacity: Cells<Double>
+    package let capacity: Cells<Double>
     let isServing: Cells<Bool>
     let length: Cells<Int>
-    let cost: Cells<Double>
+    package let cost: Cells<Double>
     /// The price of the promises that its route changes.
     let promises: Cells<Double>
 
@@ -74,7 +74,9 @@ final class FleetSearch {
     private static let roomLeast = 16
 
     /// Precondition: `rides` are in order of rank, `vehicles` name only rides that are there.
-    init(vehicles fleet: [RideVehicle], rides all: [Ride], rules: DispatchRules, travel: TravelTimes, nowMs: Int64) {
+    package init(
+        vehicles fleet: [RideVehicle], rides all: [Ride], rules: DispatchRules, travel: TravelTimes, nowMs: Int64
+    ) {
         (self.rules, weights, self.travel) = (rules, rules.weights, travel)
         (rides, vehicles) = (all.count, fleet.count)
         let longest = fleet.reduce(0) { max($0, $1.stops.count) }
@@ -178,7 +180,7 @@ final class FleetSearch {
     var totalCost: Double { (0..<vehicles).reduce(0) { $0 + cost[$1] } }
 
     /// The itinerary of a vehicle as it stands.
-    func itinerary(_ v: Int, of all: [Ride]) -> [Stop] {
+    package func itinerary(_ v: Int, of all: [Ride]) -> [Stop] {
         (0..<length[v]).map { k in
             let stop = Int(stops[v * stride + k + 1])
             return Stop(rank: all[stop / 2].rank, kind: stop & 1 == 0 ? .pickup : .dropoff)

@@ -1,6 +1,6 @@
 /// Where a ride's stops go into a route, and by how much its cost grows.
-struct Insertion {
-    var change: Double
+package struct Insertion {
+    package var change: Double
     /// Places of the route before the insertion; 0 is the vehicle itself.
     var pickupAfter: Int
     var dropoffAfter: Int
@@ -8,7 +8,7 @@ struct Insertion {
 
 extension FleetSearch {
     /// Whether the vehicle could take the ride at all.
-    func mayTake(_ r: Int, _ v: Int) -> Bool {
+    package func mayTake(_ r: Int, _ v: Int) -> Bool {
         isServing[v] && passengers[r] <= capacity[v] && !isBanned[r * vehicles + v] && length[v] + 2 < stride
     }
 
@@ -17,7 +17,7 @@ extension FleetSearch {
     ///
     /// Precondition: `mayTake(r, v)`. With `isBounded`, places that cannot come below `limit` by waiting alone are left out,
     /// which is exact for straight lines without likelihoods.
-    func cheapest(_ r: Int, in v: Int, below limit: Double, isBounded: Bool) -> Insertion? {
+    package func cheapest(_ r: Int, in v: Int, below limit: Double, isBounded: Bool) -> Insertion? {
         if limited[v] > 0 || hasLimits[r] { return cheapestTimed(r, in: v, below: limit) }
         return cheapestFree(r, in: v, below: limit, isBounded)
     }

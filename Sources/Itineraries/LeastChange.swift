@@ -1,6 +1,6 @@
 /// Which vehicle's best itinerary grows least by one more ride.
-struct Candidate {
-    var vehicle: Int
+package struct Candidate {
+    package var vehicle: Int
     /// Cost of the best itinerary without and with the ride.
     var before: Double
     var after: Double
@@ -12,19 +12,19 @@ struct Candidate {
     var stopsBefore: [Int32]
     var stops: [Int32]
 
-    var growth: Double { after - before + promises }
+    package var growth: Double { after - before + promises }
 }
 
 extension FleetSearch {
-    struct Choice {
+    package struct Choice {
         /// By growth, the smallest first; ties by who has been in service longest.
-        var candidates: [Candidate] = []
+        package var candidates: [Candidate] = []
         /// Vehicles that could take the ride but cannot beat the first candidate, by their lower bound.
-        var boundedOut = 0
+        package var boundedOut = 0
     }
 
     /// Tries vehicles in order of a lower bound of their growth until the bound of the next one is no better.
-    func leastChange(_ r: Int) -> Choice {
+    package func leastChange(_ r: Int) -> Choice {
         var queue: [(bound: Double, vehicle: Int)] = []
         queue.reserveCapacity(vehicles)
         let isBounded = travel.obeysTriangle && !isTimed

@@ -41,6 +41,10 @@ public struct Likelihoods: Equatable, Sendable {
         public var offers = 0.0
         public var refused = 0.0
 
+        package init(waits: Double = 0, cancelled: Double = 0, offers: Double = 0, refused: Double = 0) {
+            (self.waits, self.cancelled, self.offers, self.refused) = (waits, cancelled, offers, refused)
+        }
+
         static func += (a: inout Counts, b: Counts) {
             a.waits += b.waits
             a.cancelled += b.cancelled

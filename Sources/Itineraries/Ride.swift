@@ -82,7 +82,7 @@ public struct RideVehicle: Equatable, Sendable {
     public var place: CampusPoint
     /// False: it drops those on board and takes nobody else.
     public var inService = true
-    public internal(set) var stops: [Stop] = []
+    public package(set) var stops: [Stop] = []
 
     public init(id: String, capacity: Int, place: CampusPoint) {
         (self.id, self.capacity, self.place) = (id, capacity, place)

@@ -30,7 +30,7 @@ public struct KafkaError: Error, Sendable, CustomStringConvertible {
         if let detail { message = detail } else { message = unsafe String(cString: rd_kafka_err2str(code)) }
     }
 
-    init(doing: String, message: String) {
+    package init(doing: String, message: String) {
         (code, self.doing, self.message, trouble) = (-1, doing, message, nil)
     }
 

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Why brokers are not reached: what librdkafka's lines and certificate checks say, in words that name the setting to correct.
 /// Its threads write here, whoever meets an error reads.
-final class Trouble: Sendable {
+package final class Trouble: Sendable {
     private struct State {
         var text = ""
         var atMs: Int64 = 0
@@ -55,7 +55,7 @@ final class Trouble: Sendable {
     }
 
     /// What a line says: `…: ssl://broker-1:9093/bootstrap: SSL handshake failed: …`. Nil: nothing that has words of ours.
-    static func text(_ line: String, certificate: String, librdkafka version: Int32) -> String? {
+    package static func text(_ line: String, certificate: String, librdkafka version: Int32) -> String? {
         guard let meaning = meanings.first(where: { line.contains($0.0) })?.1 ?? hungUp(line) else { return nil }
         let broker = line.broker ?? "a broker"
         switch meaning {

@@ -1,8 +1,8 @@
 internal import Fleet
-internal import Outbound
+package import Outbound
 
 /// What a collector's answer means for the version that it was sent. Pure.
-enum ForwardAnswer: Equatable {
+package enum ForwardAnswer: Equatable {
     case taken
     /// For good: it will never be taken as it is.
     case refused
@@ -13,7 +13,7 @@ enum ForwardAnswer: Equatable {
     /// For a 429 that does not say.
     private static let waitMsStandard: Int64 = 60_000
 
-    init(_ reply: Reply, nowMs: Int64) {
+    package init(_ reply: Reply, nowMs: Int64) {
         let said = RetryAfter.ms(reply.headers["retry-after"], nowMs: nowMs).map { min($0, ForwardAnswer.waitMsMax) }
         self =
             switch reply.status {
@@ -27,7 +27,7 @@ enum ForwardAnswer: Equatable {
     }
 
     /// The collector's words, for people: printable, on one line, without our key.
-    static func words(_ reply: Reply, without key: String?) -> String {
+    package static func words(_ reply: Reply, without key: String?) -> String {
         var text = String(decoding: reply.body.prefix(4_096), as: UTF8.self)
         if let key, !key.isEmpty { text = text.replacing(key, with: "…") }
         let plain = text.unicodeScalars.map { scalar -> Character in

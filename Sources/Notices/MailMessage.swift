@@ -2,7 +2,7 @@ internal import Fleet
 internal import Foundation
 
 /// A mail as it goes to the server: header and text, with HTML and files where there are some (RFC 5322, 2045 to 2047). Pure.
-struct MailMessage {
+package struct MailMessage {
     /// A file that goes with it.
     struct File {
         let name, mediaType: String
@@ -24,11 +24,16 @@ struct MailMessage {
     /// Where one click ends mails like this (RFC 2369, RFC 8058).
     var leaveURL: String?
 
+    package init(id: String, from: String, to: String, subject: String, text: String, madeMs: Int64) {
+        (self.id, self.from, self.to) = (id, from, to)
+        (self.subject, self.text, self.madeMs) = (subject, text, madeMs)
+    }
+
     /// Longest line of text that goes as it is (RFC 5322, 2.1.1: 998 without the line end).
     private static let lineBytesMax = 900
 
     /// Nil: something in it would end a header. Nothing that is checked when it comes in gets this far.
-    func bytes() -> [UInt8]? {
+    package func bytes() -> [UInt8]? {
         guard MailAddress.isValid(from), MailAddress.isValid(to),
             ([id] + refersTo).allSatisfy({ VehicleID.isValid($0.utf8) }),
             !subject.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }),
@@ -99,7 +104,7 @@ struct MailMessage {
     }
 
     /// `Sat, 21 Nov 2026 23:06:52 +0000`
-    static func date(_ ms: Int64) -> String {
+    package static func date(_ ms: Int64) -> String {
         let days = UTC.day(of: ms) / UTC.msPerDay
         let date = UTC.civil(days: days)
         let seconds = (ms - days * UTC.msPerDay) / 1_000

@@ -1,6 +1,6 @@
 internal import Fleet
 internal import Secrets
-internal import Storage
+package import Storage
 internal import Wire
 
 /// Who is told what, when, and why not. Pure: the same facts give the same notices, with the same ids.
@@ -9,15 +9,19 @@ internal import Wire
 ///   was so, or is over already, follows the wish for backlogs.
 /// - Its end is told to those who were told of its beginning, and so is what late data corrects.
 /// - What is told at once is told again while nobody has acknowledged it, ever more seldom, and colleagues step in.
-struct NoticeRules {
+package struct NoticeRules {
     /// What comes together within this time goes into one message.
-    var groupWaitMs: Int64 = 30_000
+    var groupWaitMs: Int64
     /// There is a key under which messages wait; without, there is only mail.
-    var hasKey = true
+    var hasKey: Bool
     /// There is a mail server.
-    var hasMail = true
+    var hasMail: Bool
     /// Longer after it was so than this, an alert is of a backlog.
     var backlogMs: Int64 = 3_600_000
+
+    package init(groupWaitMs: Int64 = 30_000, hasKey: Bool = true, hasMail: Bool = true) {
+        (self.groupWaitMs, self.hasKey, self.hasMail) = (groupWaitMs, hasKey, hasMail)
+    }
 
     // MARK: What an event means
 
@@ -25,7 +29,7 @@ struct NoticeRules {
     /// - Parameters:
     ///   - past: all notices of this alert and account.
     ///   - nowMs: when it is decided.
-    func decide(
+    package func decide(
         _ event: NoticeEvent, _ alert: NoticeAlert, _ account: NoticeAccount, relation: String, past: [NoticeRow],
         nowMs: Int64
     ) -> (new: [NoticeRow], changed: [NoticeRow]) {
@@ -101,7 +105,7 @@ struct NoticeRules {
 
     // MARK: When it is due
 
-    enum Fate: Equatable {
+    package enum Fate: Equatable {
         case tell
         /// Not now.
         case wait(untilMs: Int64, String)
@@ -109,7 +113,7 @@ struct NoticeRules {
     }
 
     /// Whether a notice that is due is told, as the alert and the person stand now.
-    func fate(_ notice: NoticeRow, _ alert: NoticeAlert?, _ account: NoticeAccount?, nowMs: Int64) -> Fate {
+    package func fate(_ notice: NoticeRow, _ alert: NoticeAlert?, _ account: NoticeAccount?, nowMs: Int64) -> Fate {
         guard let account, account.isEnabled else { return .not("the account is disabled") }
         guard let alert else { return .not("the alert is not there any more") }
         let asksToAct = ["opened", "worse", "repeated", "escalated"].contains(notice.occasion)
@@ -150,7 +154,7 @@ struct NoticeRules {
     static let burst = 5
     static let burstMs: Int64 = 300_000
     /// - Parameter last: when messages went to the account, the latest first.
-    static func allowedFrom(_ last: [Int64]) -> Int64 { last.count < burst ? 0 : last[burst - 1] + burstMs }
+    package static func allowedFrom(_ last: [Int64]) -> Int64 { last.count < burst ? 0 : last[burst - 1] + burstMs }
 
     // MARK: What follows when it was told
 
@@ -180,7 +184,7 @@ struct NoticeRules {
     }
 
     /// Twice as long each time, up to a day; of an alert that is older than a week, once a week.
-    static func repeatMin(_ first: Int, round: Int, ageMs: Int64) -> Int {
+    package static func repeatMin(_ first: Int, round: Int, ageMs: Int64) -> Int {
         if ageMs > 7 * UTC.msPerDay { return max(first, 7 * 1_440) }
         return max(first, min(1_440, first << min(round - 1, 10)))
     }
@@ -228,13 +232,13 @@ struct NoticeRules {
 
 extension NoticeRow {
     /// As it is when nothing more will come of it.
-    func settled(_ state: String, _ reason: String) -> NoticeRow {
+    package func settled(_ state: String, _ reason: String) -> NoticeRow {
         var row = self
         (row.state, row.reason) = (state, reason)
         return row
     }
 
-    func waiting(until ms: Int64, _ reason: String) -> NoticeRow {
+    package func waiting(until ms: Int64, _ reason: String) -> NoticeRow {
         var row = self
         (row.dueMs, row.reason) = (ms, reason)
         return row

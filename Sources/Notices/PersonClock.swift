@@ -4,12 +4,12 @@ internal import Reports
 
 /// The local clock of a person. Minutes that the day leaves out when the clocks go forward come with the first one after
 /// them; of minutes that come twice the first counts.
-struct PersonClock {
+package struct PersonClock {
     private let zone: String
     private let calendar: Calendar
 
     /// UTC where the zone is unknown.
-    init(zone: String) {
+    package init(zone: String) {
         self.zone = ZonedDay(date: "2026-01-01", zone: zone) == nil ? "UTC" : zone
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = TimeZone(identifier: self.zone) ?? .gmt
@@ -17,7 +17,7 @@ struct PersonClock {
     }
 
     /// The next time that the local clock shows this minute of the day, later than `ms`.
-    func next(minute: Int, after ms: Int64) -> Int64 {
+    package func next(minute: Int, after ms: Int64) -> Int64 {
         var noonMs = ms
         // Today or tomorrow; a day that a zone leaves out altogether, as Samoa did once, has none.
         for _ in 0..<3 {
@@ -33,7 +33,7 @@ struct PersonClock {
     }
 
     /// Until when it is quiet at `ms`; nil: it is not. From 22:00 until 06:00 is a night; from equal to until is never.
-    func quietUntil(_ quiet: (from: Int, until: Int)?, at ms: Int64) -> Int64? {
+    package func quietUntil(_ quiet: (from: Int, until: Int)?, at ms: Int64) -> Int64? {
         guard let quiet, quiet.from != quiet.until else { return nil }
         let parts = calendar.dateComponents([.hour, .minute], from: Date(timeIntervalSince1970: Double(ms) / 1_000))
         let minute = (parts.hour ?? 0) * 60 + (parts.minute ?? 0)

@@ -1,8 +1,8 @@
 internal import Fleet
-internal import Kafka
+package import Kafka
 internal import Observe
 internal import Postgres
-internal import Storage
+package import Storage
 
 /// The active relay's connection and producer. Dropped whole when either fails: the next one reads what is there.
 final class RelaySession {
@@ -111,23 +111,23 @@ final class RelaySession {
 }
 
 /// What became of one reading of the outbox. Pure bookkeeping.
-struct Settled {
+package struct Settled {
     private enum Fate { case open, acknowledged, refused(String), failed }
 
     private let rows: [OutboxRow]
     private var fates: [Fate]
-    private(set) var openRows: Int
-    private(set) var acknowledged = 0
+    package private(set) var openRows: Int
+    package private(set) var acknowledged = 0
     /// What stopped records that the broker may take another time.
-    private(set) var failure: KafkaError?
+    package private(set) var failure: KafkaError?
 
-    init(_ rows: [OutboxRow]) {
+    package init(_ rows: [OutboxRow]) {
         self.rows = rows
         fates = Array(repeating: .open, count: rows.count)
         openRows = rows.count
     }
 
-    mutating func take(_ row: Int, failure: KafkaError?) {
+    package mutating func take(_ row: Int, failure: KafkaError?) {
         guard case .open = fates[row] else { return }
         openRows -= 1
         guard let failure else {
@@ -144,7 +144,7 @@ struct Settled {
     }
 
     /// Acknowledged, and not behind a row of the same key that has to be sent again: that one would overtake it.
-    func deletable() -> [Int64] {
+    package func deletable() -> [Int64] {
         var blocked: Set<String> = []
         var ids: [Int64] = []
         for (row, fate) in zip(rows, fates) {

@@ -6,6 +6,10 @@ public struct Reply: Sendable {
     /// By lower-case name; of repeated ones the last.
     public let headers: [String: String]
     public let body: [UInt8]
+
+    package init(status: Int, headers: [String: String], body: [UInt8]) {
+        (self.status, self.headers, self.body) = (status, headers, body)
+    }
 }
 
 /// A request that got no whole answer. The text names neither headers nor bodies, which may hold secrets.

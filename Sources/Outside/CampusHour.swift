@@ -62,7 +62,7 @@ public struct CampusHour: Sendable {
     }
 
     /// WMO 4677: 71 to 77, 85 and 86; OpenWeatherMap: group 6. Without a code, what falls below half a degree is snow.
-    static func isSnow(_ weather: WeatherAnswer) -> Bool {
+    package static func isSnow(_ weather: WeatherAnswer) -> Bool {
         guard let code = weather.hour.thousandths[.condition].map({ $0 / 1_000 }) else {
             return weather.hour.thousandths[.temperature].map { $0 <= 500 } ?? false
         }

@@ -40,6 +40,10 @@ public struct GeocodedPlace: Equatable, Sendable {
     public let position: Position
     public let label: String?
     public let method: Method
+
+    package init(position: Position, label: String?, method: Method) {
+        (self.position, self.label, self.method) = (position, label, method)
+    }
 }
 
 /// Addresses to places and back: from the table, else from the service. Coordinates that are given decide. For one thread.

@@ -20,10 +20,10 @@ public struct OutsideMetrics: Sendable {
             ["service": OutsideMetrics.services])
     }
 
-    func answered(_ service: String, dropped count: Int) {
+    package func answered(_ service: String, dropped count: Int) {
         questions[service, "answered"].add()
         dropped[service].add(count)
     }
 
-    func failed(_ service: String, _ reason: ServiceError.Reason) { questions[service, reason.rawValue].add() }
+    package func failed(_ service: String, _ reason: ServiceError.Reason) { questions[service, reason.rawValue].add() }
 }

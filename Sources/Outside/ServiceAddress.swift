@@ -7,7 +7,7 @@ public struct ServiceAddress: Sendable {
     /// Without a slash at the end.
     public let base: String
     /// Names what the service is in the cache: another server has other answers.
-    let name: String
+    package let name: String
     public let isPlain: Bool
 
     public init(_ text: String, setting: String) throws(Fault) {

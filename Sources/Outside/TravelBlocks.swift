@@ -1,16 +1,16 @@
 /// Cuts a table of ways into requests that a service takes. Pure.
-struct TravelBlocks: Equatable {
-    struct Block: Equatable {
-        let sources: [Int]
-        let destinations: [Int]
+package struct TravelBlocks: Equatable {
+    package struct Block: Equatable {
+        package let sources: [Int]
+        package let destinations: [Int]
     }
 
-    let blocks: [Block]
+    package let blocks: [Block]
 
     /// - Parameters:
     ///   - missing: pairs that are asked for, row by row.
     ///   - coordinatesMax: sources and destinations of one request together, at least 2.
-    init(missing: [Bool], sources: Int, destinations: Int, coordinatesMax: Int) {
+    package init(missing: [Bool], sources: Int, destinations: Int, coordinatesMax: Int) {
         precondition(missing.count == sources * destinations && coordinatesMax >= 2)
         let rows = (0..<sources).filter { row in
             missing[row * destinations..<(row + 1) * destinations].contains(true)

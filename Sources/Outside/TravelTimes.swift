@@ -36,7 +36,7 @@ public struct TimeZoneName: Sendable {
     }
 
     /// 0 is Monday, 0 to 1 o'clock.
-    func weekHour(_ ts: Int64) -> Int {
+    package func weekHour(_ ts: Int64) -> Int {
         let local = ts + offsetMs(ts)
         let days = UTC.day(of: local) / UTC.msPerDay
         // 1970 began on a Thursday.

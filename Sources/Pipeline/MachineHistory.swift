@@ -94,6 +94,14 @@ public struct MachineChange: Equatable, Sendable {
     public let isLatest: Bool
     /// When the clock opens the next alert; nil: never.
     public let nextDeadlineMs: Int64?
+
+    package init(
+        vehicle: VehicleID, model: String, lastMs: Int64, readings: [MachineRow], alerts: [ToldAlert], isLatest: Bool,
+        nextDeadlineMs: Int64?
+    ) {
+        (self.vehicle, self.model, self.lastMs, self.readings) = (vehicle, model, lastMs, readings)
+        (self.alerts, self.isLatest, self.nextDeadlineMs) = (alerts, isLatest, nextDeadlineMs)
+    }
 }
 
 /// What follows from a batch of one partition.
@@ -108,6 +116,8 @@ public struct MachineChanges: Equatable, Sendable {
     public var actions: [Action] = []
     /// Machines judged again because a stored state could not be decoded.
     public var rebuilt = 0
+
+    package init() {}
 
     public static func == (a: MachineChanges, b: MachineChanges) -> Bool {
         a.machines == b.machines && a.transitions == b.transitions && a.rebuilt == b.rebuilt && a.actions == b.actions

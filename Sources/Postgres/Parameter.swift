@@ -102,17 +102,17 @@ enum TypeID {
 }
 
 /// `timestamptz` is microseconds since 2000-01-01 00:00 UTC, its two extreme values are the infinities.
-enum Timestamp {
+package enum Timestamp {
     static let epochOffsetMs: Int64 = 946_684_800_000
 
     /// Precondition: within PostgreSQL's range, 4713 BC to 294276 AD.
-    static func microseconds(epochMs: Int64) -> Int64 {
+    package static func microseconds(epochMs: Int64) -> Int64 {
         precondition((-210_866_803_200_000..<9_224_318_016_000_000).contains(epochMs), "time out of PostgreSQL's range")
         return (epochMs - epochOffsetMs) * 1000
     }
 
     /// Rounded down; the infinities stay the extreme values.
-    static func epochMs(microseconds us: Int64) -> Int64 {
+    package static func epochMs(microseconds us: Int64) -> Int64 {
         if us == .max || us == .min { return us }
         let ms = us / 1000 - (us % 1000 < 0 ? 1 : 0)
         return ms + epochOffsetMs

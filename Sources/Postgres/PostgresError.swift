@@ -55,17 +55,17 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
 
 /// Takes values out of the server's texts. See PostgreSQL's errdetail calls: values come in quotes after a colon, after
 /// `)=(`, or as a whole row.
-enum Withheld {
+package enum Withheld {
     /// Classes 22 (bad data) and 23 (constraint): the classes whose texts repeat what was sent.
     static func isAboutData(_ sqlState: String) -> Bool { sqlState.hasPrefix("22") || sqlState.hasPrefix("23") }
 
-    static func message(_ text: String, _ sqlState: String) -> String {
+    package static func message(_ text: String, _ sqlState: String) -> String {
         // Class 22 quotes the value itself, before or after the rule: keep what stands outside the quotes. Class 23
         // quotes names only.
         sqlState.hasPrefix("22") ? withoutQuoted(text) : text
     }
 
-    static func detail(_ text: String, _ sqlState: String) -> String? {
+    package static func detail(_ text: String, _ sqlState: String) -> String? {
         guard isAboutData(sqlState) else { return text }
         // "Key (account, name)=(7, x) already exists." keeps its columns.
         guard text.hasPrefix("Key ("), let cut = text.firstRange(of: ")=(") else { return nil }
@@ -73,7 +73,7 @@ enum Withheld {
     }
 
     /// "COPY t, line 3, column x: "value"" and "unnamed portal parameter $1 = 'value'" lose what follows.
-    static func context(_ text: String) -> String {
+    package static func context(_ text: String) -> String {
         let cuts = [text.firstRange(of: ": \""), text.firstRange(of: " = '")].compactMap { $0?.lowerBound }
         return String(text[..<(cuts.min() ?? text.endIndex)])
     }

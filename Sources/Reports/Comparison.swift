@@ -42,9 +42,9 @@ public struct Comparison: Equatable, Sendable {
 }
 
 /// Student's t distribution.
-enum StudentsT {
+package enum StudentsT {
     /// The value that a share `p` of the distribution lies below. Precondition: 0.5 ≤ p < 1, freedom > 0.
-    static func quantile(_ p: Double, freedom: Double) -> Double {
+    package static func quantile(_ p: Double, freedom: Double) -> Double {
         var (low, high) = (0.0, 1.0)
         while distribution(high, freedom: freedom) < p, high < 1e12 { high *= 2 }
         for _ in 0..<200 {
@@ -55,7 +55,7 @@ enum StudentsT {
     }
 
     /// The share below `t` ≥ 0, by the regularized incomplete beta function (Abramowitz and Stegun 26.7.1, 26.5.2).
-    static func distribution(_ t: Double, freedom: Double) -> Double {
+    package static func distribution(_ t: Double, freedom: Double) -> Double {
         1 - incompleteBeta(freedom / (freedom + t * t), freedom / 2, 0.5) / 2
     }
 

@@ -125,11 +125,11 @@ package struct LineChart {
     }
 
     /// Marks of an axis at round values: 1, 2 or 5 times a power of ten apart, about four of them.
-    struct Scale {
-        let least, most: Double
-        let marks: [Double]
+    package struct Scale {
+        package let least, most: Double
+        package let marks: [Double]
 
-        init(_ low: Double, _ high: Double) {
+        package init(_ low: Double, _ high: Double) {
             // What hardly changes is not drawn as if it did.
             let range = max(high - low, abs(high) * 0.02, 0.4)
             var (power, step) = (1e-3, 1e-3)

@@ -55,7 +55,7 @@ public struct TripExport: Sendable {
     }
 
     /// A row a reading: its time, then every signal of the trip; keys name their unit, unknown is empty.
-    func csv() -> String {
+    package func csv() -> String {
         let signals = signals
         var table = Table(["time"] + signals.map(\.row.key))
         table.rows = readings.map { reading in [UTC.text(reading.ts)] + signals.map { text(reading, $0) } }
@@ -77,7 +77,7 @@ public struct TripExport: Sendable {
     }
 
     /// GPX 1.1 (topografix.com/GPX/1/1), speed in m/s as an extension that is widely read (Garmin's TrackPointExtension v2).
-    func gpx() throws(Fault) -> String {
+    package func gpx() throws(Fault) -> String {
         let points = readings.compactMap { reading in Position(reading).map { (reading, $0) } }
         guard let first = points.first else {
             throw Fault(description: "this trip of \(name) has no positions; its readings are there as csv and json")

@@ -38,7 +38,7 @@ public enum TileFile {
     }
 
     /// The file may say it with links; what is shown is the text.
-    static func plain(_ html: String) -> String {
+    package static func plain(_ html: String) -> String {
         var (text, isTag) = ("", false)
         for character in html.prefix(2_000) {
             switch character {

@@ -1,16 +1,16 @@
 public import Alerts
-internal import Fleet
+package import Fleet
 internal import Pipeline
 
 /// Given a model, when readings, ticks and services come in this order, then these alerts have been told. A file of them:
 /// RuleTestFile.swift.
 public struct RuleTest: Sendable {
-    enum Fact: Sendable {
+    package enum Fact: Sendable {
         case reading(MachineReading)
         case tick(Int64)
         case service(ServiceLog.Entry)
 
-        var ms: Int64 {
+        package var ms: Int64 {
             switch self {
             case .reading(let reading): reading.ts
             case .tick(let ts): ts
@@ -20,7 +20,7 @@ public struct RuleTest: Sendable {
     }
 
     /// What is said of an alert or a rule, by key, as texts that are compared as they stand.
-    struct Expectation: Sendable {
+    package struct Expectation: Sendable {
         let name: String
         let isRule: Bool
         let said: [String: String]
@@ -35,6 +35,14 @@ public struct RuleTest: Sendable {
     let facts: [Fact]
     let expected: [Expectation]
 
+    package init(
+        name: String, place: String, model: String, vehicle: VehicleID, startMs: Int64, facts: [Fact],
+        expected: [Expectation]
+    ) {
+        (self.name, self.place, self.model, self.vehicle) = (name, place, model, vehicle)
+        (self.startMs, self.facts, self.expected) = (startMs, facts, expected)
+    }
+
     /// What differs, with the readings around; nil when nothing does.
     public func failure(by rules: RuleSet) -> String? {
         let lines = ruleDifferences(rules) + alertDifferences(told(rules))
@@ -42,7 +50,7 @@ public struct RuleTest: Sendable {
     }
 
     /// The alerts told, one fact after the other, as the worker tells them.
-    func told(_ rules: RuleSet) -> [ToldAlert] {
+    package func told(_ rules: RuleSet) -> [ToldAlert] {
         let timeline = RuleTimeline(always: rules)
         var (readings, services, told): ([MachineReading], ServiceLog, ToldAlerts) = ([], .none, ToldAlerts())
         var clockMs: Int64?

@@ -1,14 +1,14 @@
 internal import Fleet
 
 /// Times of rule tests: counted from the test's start (`+5m`, `-2d`, `+1h30m`, `+300s1ms`), or with a date and a zone.
-enum TrialTime {
+package enum TrialTime {
     static let accepted = "a time like +5m, -2d, +1h30m, +90s or 2026-10-25T02:59:00+02:00"
     private static let units: [(name: String, ms: Int64)] = [
         ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1),
     ]
 
     /// Nil when the text is no such time, or one that no reading has.
-    static func parse(_ text: String, from startMs: Int64) -> Int64? {
+    package static func parse(_ text: String, from startMs: Int64) -> Int64? {
         guard let first = text.first, first == "+" || first == "-" else { return UTC.parse(text) }
         guard let span = span(text.dropFirst()) else { return nil }
         let ms = startMs + (first == "+" ? span : -span)
@@ -31,7 +31,7 @@ enum TrialTime {
     }
 
     /// The one text of a time: `+1h30m`.
-    static func text(_ ms: Int64, from startMs: Int64) -> String {
+    package static func text(_ ms: Int64, from startMs: Int64) -> String {
         var (rest, text) = ((ms - startMs).magnitude, ms < startMs ? "-" : "+")
         if rest == 0 { return "+0s" }
         for unit in units {

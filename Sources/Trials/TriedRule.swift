@@ -43,7 +43,7 @@ public struct TriedRule: Sendable {
     }
 
     /// Nil: there is no rule, and none is tried.
-    func rule(_ standing: Threshold?) -> Threshold? {
+    package func rule(_ standing: Threshold?) -> Threshold? {
         var rule: Threshold
         if let standing {
             rule = standing

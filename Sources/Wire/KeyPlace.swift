@@ -19,7 +19,7 @@ public struct KeyPlace: Equatable, Sendable {
     }
 
     /// Austin Appleby's MurmurHash2 with the seed that Kafka took.
-    static func murmur2(_ key: UnsafeRawBufferPointer) -> UInt32 {
+    package static func murmur2(_ key: UnsafeRawBufferPointer) -> UInt32 {
         let (factor, shift): (UInt32, UInt32) = (0x5bd1_e995, 24)
         var hash = 0x9747_b28c ^ UInt32(truncatingIfNeeded: key.count)
         let tail = key.count & ~3

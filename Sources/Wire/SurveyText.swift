@@ -6,6 +6,7 @@ public enum SurveyText {
     public struct Faults: Error, Equatable, Sendable, CustomStringConvertible {
         public let all: [String]
         public var description: String { all.joined(separator: "; ") }
+        package init(all: [String]) { self.all = all }
     }
 
     public static let bytesMax = 900_000

@@ -25,6 +25,7 @@ public enum XMLRPC {
     public struct Call: Equatable, Sendable {
         public let method: String
         public let parameters: [Value]
+        package init(method: String, parameters: [Value]) { (self.method, self.parameters) = (method, parameters) }
     }
 
     public struct Fault: Error, Equatable, CustomStringConvertible {

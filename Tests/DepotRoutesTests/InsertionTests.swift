@@ -1,7 +1,6 @@
+import DepotRoutes
 import SimKit
 import Testing
-
-@testable import DepotRoutes
 
 /// The constant-time judgement of places against trying every place and asking the judge of plans.
 struct InsertionTests {

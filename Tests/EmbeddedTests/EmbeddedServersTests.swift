@@ -1,7 +1,6 @@
+import Embedded
 import Foundation
 import Testing
-
-@testable import Embedded
 
 /// Real servers, started and killed. Serialized: each starts a database, and two cores are soon busy.
 @Suite(.serialized, .enabled(if: Binaries.present, "PostgreSQL or the broker is not installed; see Deploy/install"))

@@ -1,7 +1,6 @@
+import Embedded
 import Foundation
 import Testing
-
-@testable import Embedded
 
 /// What people read when it does not work; no server is needed.
 @Suite struct RefusalTests {

@@ -1,9 +1,8 @@
+import Emulate
 import Foundation
 import Settings
 import Testing
 import Wire
-
-@testable import Emulate
 
 struct EmulatedAdapterTests {
     private static let now: Int64 = 1_789_344_000_000

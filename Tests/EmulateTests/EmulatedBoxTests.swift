@@ -1,10 +1,9 @@
+import Emulate
 import Fleet
 import Foundation
 import Settings
 import Testing
 import Wire
-
-@testable import Emulate
 
 struct EmulatedBoxTests {
     private static let now: Int64 = 1_789_344_000_000

@@ -1,9 +1,8 @@
 import Fleet
+import Gateways
 import SimKit
 import Testing
 import Wire
-
-@testable import Gateways
 
 /// A car behind an adapter, and the clocks: what a session is told and what it says, without sockets.
 struct AdapterTrial {

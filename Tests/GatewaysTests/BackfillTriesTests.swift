@@ -1,6 +1,5 @@
+import Gateways
 import Testing
-
-@testable import Gateways
 
 struct BackfillTriesTests {
     @Test func itWaitsTwiceAsLongEachTime() {

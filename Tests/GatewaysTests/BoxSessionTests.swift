@@ -1,8 +1,7 @@
+import Gateways
 import SimKit
 import Testing
 import Wire
-
-@testable import Gateways
 
 /// One connection to a box, fact by fact.
 struct BoxSessionTests {

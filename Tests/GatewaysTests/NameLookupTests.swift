@@ -1,9 +1,8 @@
 import Foundation
+import Gateways
 import Sockets
 import Synchronization
 import Testing
-
-@testable import Gateways
 
 struct NameLookupTests {
     /// Names that begin with `dead` are answered only when the test is over.

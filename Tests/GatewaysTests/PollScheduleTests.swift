@@ -1,6 +1,5 @@
+import Gateways
 import Testing
-
-@testable import Gateways
 
 struct PollScheduleTests {
     @Test func theStandardIsTheSpecificationsTable() {

@@ -1,8 +1,7 @@
 import Fleet
 import Foundation
+import Gateways
 import Testing
-
-@testable import Gateways
 
 /// The file between boxes and broker.
 final class SpoolTests {

@@ -1,6 +1,5 @@
+import Gateways
 import Testing
-
-@testable import Gateways
 
 struct TopicShapeTests {
     /// One broker may be away without a stop, and none is lost with what only it had.

@@ -1,6 +1,5 @@
+import HTTP
 import Testing
-
-@testable import HTTP
 
 @Suite struct ForwardedTests {
     private let proxies: Set<String> = ["127.0.0.1", "10.0.0.2"]

@@ -1,7 +1,6 @@
+import Itineraries
 import SimKit
 import Testing
-
-@testable import Itineraries
 
 /// Whole seeded days with everything that can happen: what must hold after each event, and what a replay gives.
 struct CampusDayTests {

@@ -1,6 +1,5 @@
+import Itineraries
 import Testing
-
-@testable import Itineraries
 
 /// What each kind of event does to a small campus.
 struct CampusTests {

@@ -1,7 +1,6 @@
+import Itineraries
 import SimKit
 import Testing
-
-@testable import Itineraries
 
 struct ExactItineraryTests {
     /// On board and waiting; 0+4 has 2,520 orders, 3+2 has 1,260.

@@ -1,7 +1,6 @@
+import Itineraries
 import SimKit
 import Testing
-
-@testable import Itineraries
 
 struct InsertionTests {
     /// A search over a world whose riders but the last one have been put into routes, one by one.

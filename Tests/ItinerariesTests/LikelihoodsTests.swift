@@ -1,8 +1,7 @@
 import Glibc
+import Itineraries
 import SimKit
 import Testing
-
-@testable import Itineraries
 
 /// What is learned of places, against a sum over all trials with the library's power.
 struct LikelihoodsTests {

@@ -1,7 +1,6 @@
+import Itineraries
 import SimKit
 import Testing
-
-@testable import Itineraries
 
 /// Ways that somebody measured, in the decisions of a campus.
 struct MeasuredTimesTests {

@@ -1,6 +1,5 @@
+import Itineraries
 import Testing
-
-@testable import Itineraries
 
 struct TravelTimesTests {
     @Test func aMeasuredPairCountsOneWayAndTheRestIsTheStraightLine() throws {

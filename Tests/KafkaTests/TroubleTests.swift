@@ -1,6 +1,5 @@
+import Kafka
 import Testing
-
-@testable import Kafka
 
 /// Lines of librdkafka 2.0.2 and 2.16 as they came.
 struct TroubleTests {

@@ -1,7 +1,6 @@
+import Notices
+import Outbound
 import Testing
-
-@testable import Notices
-@testable import Outbound
 
 struct ForwardAnswerTests {
     @Test(

@@ -1,7 +1,6 @@
+import Notices
 import Outbound
 import Testing
-
-@testable import Notices
 
 struct MailMessageTests {
     private func mail(to: String = "ada@campus.example", subject: String = "Your code", text: String = "12345678\n")

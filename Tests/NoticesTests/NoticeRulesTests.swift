@@ -1,9 +1,8 @@
 import Foundation
+import Notices
 import SimKit
 import Storage
 import Testing
-
-@testable import Notices
 
 struct NoticeRulesTests {
     private let rules = NoticeRules()

@@ -1,8 +1,7 @@
+import Kafka
+import Notices
 import Storage
 import Testing
-
-@testable import Kafka
-@testable import Notices
 
 struct SettledTests {
     private func rows(_ keys: [String]) -> [OutboxRow] {

@@ -1,7 +1,6 @@
+import Outside
 import SimKit
 import Testing
-
-@testable import Outside
 
 struct CallBudgetTests {
     /// However calls come, no stretch of time as long as a period holds more than its limit; the calls themselves are

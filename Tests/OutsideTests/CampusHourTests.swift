@@ -1,8 +1,7 @@
 import Fleet
+import Outside
 import Testing
 import Wire
-
-@testable import Outside
 
 /// What time of day and weather make of a campus.
 struct CampusHourTests {

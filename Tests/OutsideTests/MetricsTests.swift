@@ -1,8 +1,7 @@
 import Fleet
 import Observe
+import Outside
 import Testing
-
-@testable import Outside
 
 struct MetricsTests {
     @Test func whatBecameOfQuestionsIsCounted() throws {

@@ -1,8 +1,7 @@
 import Fleet
+import Outside
 import SimKit
 import Testing
-
-@testable import Outside
 
 struct TravelTests {
     @Test(arguments: 0..<UInt64(300))

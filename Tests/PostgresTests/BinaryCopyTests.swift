@@ -1,6 +1,5 @@
+import Postgres
 import Testing
-
-@testable import Postgres
 
 /// The bytes themselves; that a server takes them is in ServerTests.
 @Suite struct BinaryCopyTests {

@@ -1,7 +1,6 @@
 import Glibc
+import Reports
 import Testing
-
-@testable import Reports
 
 struct ComparisonTests {
     /// Two-sided 95 % points of Student's t: Abramowitz and Stegun, table 26.10.

@@ -1,7 +1,6 @@
 import Alerts
+import Reports
 import Testing
-
-@testable import Reports
 
 @Suite struct LineChartTests {
     @Test(arguments: [

@@ -1,7 +1,6 @@
 import Fleet
+import Reports
 import Testing
-
-@testable import Reports
 
 struct TripExportTests {
     private func reading(_ seconds: Int64, _ latitude: Int32?, speed: Int32?) -> CarReading {

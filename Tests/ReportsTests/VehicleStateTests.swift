@@ -1,7 +1,6 @@
 import Fleet
+import Reports
 import Testing
-
-@testable import Reports
 
 @Suite struct VehicleStateTests {
     static let now: Int64 = 1_790_000_000_000

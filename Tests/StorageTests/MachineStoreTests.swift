@@ -1,11 +1,10 @@
 import Alerts
 import Fleet
+import Pipeline
 import Postgres
 import SimKit
 import Storage
 import Testing
-
-@testable import Pipeline
 
 @Suite(.enabled(if: testDatabase != nil, "set DROVER_TEST_POSTGRES"), .serialized)
 struct MachineStoreTests {

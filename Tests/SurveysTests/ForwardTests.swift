@@ -1,7 +1,6 @@
 import Fleet
+import Surveys
 import Testing
-
-@testable import Surveys
 
 struct ForwardTests {
     @Test(

@@ -1,6 +1,5 @@
 import Testing
-
-@testable import Tiles
+import Tiles
 
 @Suite struct TileFileTests {
     @Test(arguments: [

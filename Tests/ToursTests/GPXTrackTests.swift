@@ -1,5 +1,5 @@
 import Testing
-@testable import Tours
+import Tours
 
 @Suite struct GPXTrackTests {
     private func gpx(_ inner: String) -> [UInt8] {

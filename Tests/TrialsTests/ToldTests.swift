@@ -3,8 +3,7 @@ import Fleet
 import Pipeline
 import SimKit
 import Testing
-
-@testable import Trials
+import Trials
 
 struct ToldTests {
     /// What a worker tells that takes the records one by one.

@@ -1,6 +1,5 @@
 import Testing
-
-@testable import Trials
+import Trials
 
 struct TrialTimeTests {
     private let start: Int64 = 1_789_344_000_000

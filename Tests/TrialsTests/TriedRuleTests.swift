@@ -1,8 +1,7 @@
 import Alerts
 import Fleet
 import Testing
-
-@testable import Trials
+import Trials
 
 struct TriedRuleTests {
     private static func coolant() -> Threshold {

@@ -1,7 +1,6 @@
 import Fleet
 import Testing
-
-@testable import Wire
+import Wire
 
 struct ActionTests {
     private static let car = VehicleID("car-1")!

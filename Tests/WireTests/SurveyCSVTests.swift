@@ -1,6 +1,5 @@
 import Testing
-
-@testable import Wire
+import Wire
 
 struct SurveyCSVTests {
     static let head =

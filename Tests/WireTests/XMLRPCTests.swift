@@ -1,6 +1,5 @@
 import Testing
-
-@testable import Wire
+import Wire
 
 struct XMLRPCTests {
     static func body(_ value: String) -> [UInt8] {

@@ -2,7 +2,7 @@ internal import Fleet
 internal import Wire
 
 /// The cells of one sighting, or of a survey without any. Where it was is told as exports tell those who may see no more.
-struct ForwardRow {
+package struct ForwardRow {
     let survey: Survey
     let version: Int
     let isBlurred: Bool
@@ -74,7 +74,7 @@ struct ForwardRow {
     private func typed(_ text: String?) -> String { ForwardRow.cell(text ?? "") }
 
     /// What somebody typed: one that begins like a formula gets an apostrophe in front (OWASP, "CSV Injection").
-    static func cell(_ text: String) -> String {
+    package static func cell(_ text: String) -> String {
         var text = text
         if let first = text.utf8.first, "=+-@\t\r".utf8.contains(first) { text = "'" + text }
         guard text.utf8.contains(where: { $0 == 0x2C || $0 == 0x22 || $0 == 0x0D || $0 == 0x0A }) else { return text }
