@@ -5,7 +5,7 @@ import re
 import subprocess
 
 import pytest
-from harness import ROOT
+from harness import HANG_S, ROOT
 
 NOWHERE = {"DROVER_POSTGRES_URL": "host=/nowhere", "DROVER_KAFKA_BROKERS": "127.0.0.1:1"}
 
@@ -188,7 +188,7 @@ def test_a_file_that_may_not_be_read_is_told_from_one_that_is_not_there(program,
     file.chmod(0o600)
     path = settings(f"web:\n  certificate: {file}\n", 0o644)
     run = subprocess.run(
-        ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", program, "check", "--offline", "--settings", path], capture_output=True, text=True, timeout=60,
+        ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", program, "check", "--offline", "--settings", path], capture_output=True, text=True, timeout=HANG_S,
         env={**os.environ, "DROVER_HOME": str(ROOT)})
     assert f"line 2: web.certificate: is {file}, which this user may not read. Give the user or its group the right" in run.stdout, run.stdout + run.stderr
 
