@@ -1,17 +1,19 @@
 """Deploy/container, as far as it can be shown without a container runtime: the files are in order, all that they name is there, the
 image's packages are those that the program needs, and every role gets ready as they start it."""
+import functools
 import os
 import re
 import stat
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 import yaml
-from brokers import Noida, free_port
+from brokers import Noida
 from cluster import Cluster
 from deployed import CONTAINER, Installed, check_command, dotted, linter, run, setting_of, settings
-from harness import ROOT, until
+from harness import ROOT, free_port, until
 
 COMPOSE = yaml.safe_load((CONTAINER / "compose.yaml").read_text())
 OURS = {name: service for name, service in COMPOSE["services"].items() if service["image"] == "drover"}
@@ -64,13 +66,18 @@ def test_the_build_stage_has_what_Deploy_install_installs():
     assert {each for each in packages(BUILD) if each.endswith("-dev")} == wanted and {"g++", "binutils", "pkg-config"} <= packages(BUILD)
 
 
+@functools.cache
+def packaged():
+    """Which package each file came with, as `dpkg -S` has it."""
+    return {line: listing.stem.split(":")[0] for listing in Path("/var/lib/dpkg/info").glob("*.list") for line in listing.read_text().splitlines()}
+
+
 def of_package(path):
     """Which package a file came with; /lib is /usr/lib."""
     real = os.path.realpath(path)
     for name in (real, real.removeprefix("/usr"), path):
-        done = subprocess.run(["dpkg", "-S", name], capture_output=True, text=True)
-        if done.returncode == 0:
-            return done.stdout.split(":")[0]
+        if name in packaged():
+            return packaged()[name]
     raise AssertionError(f"{path} is of no package")
 
 
@@ -206,14 +213,17 @@ def installed(program):
 
     folder = Path(tempfile.mkdtemp(prefix="drover-module-", dir="/tmp"))
     folder.chmod(0o711)
-    cluster, broker, drover = Cluster(folder / "postgres"), Noida(folder / "broker"), Drover(program)
-    site = Installed(cluster, folder / "secrets", drover)
-    site.broker, site.spool = broker, folder
-    yield site
-    drover.close()
-    broker.stop()
-    cluster.close()
-    shutil.rmtree(folder, ignore_errors=True)
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        cluster = Cluster(folder / "postgres")
+        stack.callback(cluster.close)
+        broker = Noida(folder / "broker")
+        stack.callback(broker.stop)
+        drover = Drover(program)
+        stack.callback(drover.close)
+        site = Installed(cluster, folder / "secrets", drover)
+        site.broker, site.spool = broker, folder
+        yield site
 
 
 def started(installed, name, port):
@@ -228,6 +238,7 @@ def started(installed, name, port):
         "DROVER_WEB_PORT": "0", "DROVER_GATEWAY_SPOOL_PATH": str(installed.spool / f"{name}.sqlite")}
 
 
+@pytest.mark.long(reason="installs a cluster that asks for passwords; test_health.py has all roles' readiness")
 def test_all_roles_get_ready_as_the_compose_file_starts_them(installed, drover):
     running, health = {}, {}
     for name in ROLES:
@@ -246,6 +257,7 @@ def test_all_roles_get_ready_as_the_compose_file_starts_them(installed, drover):
         assert said.startswith('{"time":') and [each for each in secrets if each in said] == []
 
 
+@pytest.mark.long(reason="the same cluster")
 def test_check_is_content_with_the_shipped_settings(installed, drover):
     done = drover.run("check", "--settings", CONTAINER / "drover.yaml", env={
         "DROVER_POSTGRES_URL_FILE": str(installed.folder / "postgres-worker"), "DROVER_PEOPLE_CODE_KEY_FILE": str(installed.folder / "code-key"),
@@ -262,23 +274,23 @@ def test_check_is_content_with_the_shipped_settings(installed, drover):
 def test_a_value_comes_from_a_file_or_from_the_variable_not_from_both(drover, tmp_path):
     secret = tmp_path / "a secret"
     secret.write_text("host=127.0.0.1 port=1 password=hidden\nmore\n")
-    done = drover.run("check", env={"DROVER_POSTGRES_URL_FILE": str(secret), "DROVER_KAFKA_BROKERS": "127.0.0.1:1"})
-    assert done.code == 1 and "Connection refused" in done.out and "hidden" not in done.out + done.err
+    done = drover.run("migrate", env={"DROVER_POSTGRES_URL_FILE": str(secret)})
+    assert done.code == 1 and "Connection refused" in done.err and "hidden" not in done.out + done.err
     for content, said in [("", "whose first line is empty"), (None, "No such file")]:
         secret.unlink(missing_ok=True)
         if content is not None:
             secret.write_text(content)
-        done = drover.run("check", env={"DROVER_POSTGRES_URL_FILE": str(secret)})
+        done = drover.run("check", "--offline", env={"DROVER_POSTGRES_URL_FILE": str(secret)})
         assert done.code == 1 and said in done.out + done.err and str(secret) in done.out + done.err
     secret.write_text("dbname=x")
-    done = drover.run("check", env={"DROVER_POSTGRES_URL_FILE": str(secret), "DROVER_POSTGRES_URL": "dbname=y"})
+    done = drover.run("check", "--offline", env={"DROVER_POSTGRES_URL_FILE": str(secret), "DROVER_POSTGRES_URL": "dbname=y"})
     assert done.code == 1 and "Set one of them" in done.out + done.err
     # A setting that is a file's name by itself stays one.
-    done = drover.run("check", env={"DROVER_PEOPLE_CODE_KEY_FILE": str(secret), "DROVER_POSTGRES_URL": "host=127.0.0.1 port=1", "DROVER_KAFKA_BROKERS": "127.0.0.1:1"})
+    done = drover.run("check", "--offline", env={"DROVER_PEOPLE_CODE_KEY_FILE": str(secret)})
     assert f"people.code_key_file: {secret}" in done.out
 
 
-@pytest.mark.long
+@pytest.mark.long(reason="installs Debian's smallest system")
 @pytest.mark.skipif(os.geteuid() != 0, reason="changes the root folder")
 def test_the_program_runs_on_the_images_packages_alone(program, drover, fixtures, tmp_path):
     """Debian's smallest system with the packages that are listed, Swift's libraries where the program looks for them, its user, no toolchain."""

@@ -3,15 +3,17 @@ that they name is there, and what they ask of the program a real process answers
 import re
 import shutil
 import tempfile
+import urllib.error
 import urllib.request
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 import yaml
-from brokers import Noida, free_port
+from brokers import Noida
 from cluster import Cluster
 from deployed import CONTAINER, Installed, check_command, dotted, setting_of, settings
-from harness import ROOT, Drover, until
+from harness import HANG_S, ROOT, Drover, free_port, until
 
 FOLDER = ROOT / "Deploy" / "kubernetes"
 KUSTOMIZATION = yaml.safe_load((FOLDER / "kustomization.yaml").read_text())
@@ -151,23 +153,26 @@ def test_workers_keep_their_names_and_are_never_more_than_partitions():
 def installed(program):
     folder = Path(tempfile.mkdtemp(prefix="drover-module-", dir="/tmp"))
     folder.chmod(0o711)
-    cluster, broker, drover = Cluster(folder / "postgres"), Noida(folder / "broker"), Drover(program)
-    site = Installed(cluster, folder / "secrets", drover)
-    site.broker, site.place = broker, folder
-    (folder / "drover.yaml").write_text(yaml.safe_dump(SETTINGS))
-    yield site
-    drover.close()
-    broker.stop()
-    cluster.close()
-    shutil.rmtree(folder, ignore_errors=True)
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        cluster = Cluster(folder / "postgres")
+        stack.callback(cluster.close)
+        broker = Noida(folder / "broker")
+        stack.callback(broker.stop)
+        drover = Drover(program)
+        stack.callback(drover.close)
+        site = Installed(cluster, folder / "secrets", drover)
+        site.broker, site.place = broker, folder
+        (folder / "drover.yaml").write_text(yaml.safe_dump(SETTINGS))
+        yield site
 
 
 def probe(role, kind, port):
-    """As the kubelet asks: the status, or nothing while nobody answers."""
+    """As the kubelet asks, but with all the time that a busy machine takes: the status, or nothing while nobody answers."""
     get = container(role)[kind]["httpGet"]
-    assert get["port"] == "metrics"
+    assert get["port"] == "metrics" and container(role)[kind]["timeoutSeconds"] >= 2
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{get['path']}", timeout=container(role)[kind]["timeoutSeconds"]) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{get['path']}", timeout=HANG_S) as answer:
             return answer.status
     except urllib.error.HTTPError as refused:
         return refused.code
@@ -175,6 +180,7 @@ def probe(role, kind, port):
         return None
 
 
+@pytest.mark.long(reason="installs a cluster that asks for passwords; test_health.py has the same probes")
 def test_probes_are_answered_and_the_figure_for_scaling_is_told(installed, drover):
     running, ports = {}, {role: free_port() for role in ROLES}
     for role in ROLES:
@@ -193,7 +199,7 @@ def test_probes_are_answered_and_the_figure_for_scaling_is_told(installed, drove
             until(lambda: probe(role, kind, ports[role]) == 200, running[role])
     [scaler] = of_kind("HorizontalPodAutoscaler").values()
     [metric] = [each["external"]["metric"]["name"] for each in scaler["spec"]["metrics"]]
-    with urllib.request.urlopen(f"http://127.0.0.1:{ports['work']}{PODS['work']['metadata']['annotations']['prometheus.io/path']}", timeout=10) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{ports['work']}{PODS['work']['metadata']['annotations']['prometheus.io/path']}", timeout=HANG_S) as answer:
         figures = answer.read().decode()
     assert re.search(rf"^{metric}\{{topic=\"drover\.cars\"\}} \d", figures, re.M)
     [rule] = yaml.safe_load((FOLDER / "prometheus-adapter.yaml").read_text())["externalRules"]

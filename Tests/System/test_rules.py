@@ -53,7 +53,7 @@ def read(world, vehicle, **values):
     reading = {"schema": 1, "kind": "reading", "id": f"r-{ts}", "vehicle": vehicle, "ts": ts, "model": "8R Tractor", **values}
     sender = producer(world.brokers)
     sender.produce("drover.machines", key=vehicle.encode(), value=json.dumps(reading).encode())
-    assert sender.flush(20) == 0
+    assert sender.flush(HANG_S) == 0
 
 
 def alerts(world, env, vehicle):
@@ -212,7 +212,7 @@ def push(world, readings):
     sender = producer(world.brokers)
     for reading in readings:
         sender.produce("drover.machines", key=reading["vehicle"].encode(), value=json.dumps(reading).encode())
-    assert sender.flush(30) == 0
+    assert sender.flush(HANG_S) == 0
 
 
 def to_all(world, record):
@@ -220,7 +220,7 @@ def to_all(world, record):
     sender = producer(world.brokers)
     for partition in sender.list_topics("drover.machines", timeout=HANG_S).topics["drover.machines"].partitions:
         sender.produce("drover.machines", partition=partition, value=json.dumps(record).encode())
-    assert sender.flush(20) == 0
+    assert sender.flush(HANG_S) == 0
 
 
 def tried(world, env, parameter, *arguments, days=("2026-09-01", "2026-12-31")):
