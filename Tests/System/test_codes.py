@@ -8,7 +8,7 @@ import time
 
 import pytest
 from apps import App, Desk
-from harness import until
+from harness import HANG_S, until
 from test_mail import Box, Server
 from world import connect
 
@@ -58,9 +58,11 @@ class Codes(Desk):
         return re.search(r"\b(\d{8})\b", message.get_content()).group(1)
 
     def stop(self):
-        self.mailing.stop()
-        self.mail.stop()
-        super().stop()
+        try:
+            self.mailing.stop()
+            self.mail.stop()
+        finally:
+            super().stop()
 
 
 def hand(office, person, code, device="phone"):
@@ -93,7 +95,7 @@ def test_who_hands_a_code_in_at_once_from_many_devices_gets_one_token(office):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(HANG_S)
     assert sorted(answers) == [201] + [401] * 11
 
 
@@ -102,7 +104,15 @@ def test_nothing_says_who_is_on_the_roster(office):
     assert shown(office.anybody().post("codes", {"id": "g-4"})) == shown(office.anybody().post("codes", {"id": "nobody"}))
     assert shown(hand(office, "g-4", "00000000")) == shown(hand(office, "nobody", "00000000"))
     assert hand(office, "nobody-of-no-campus", "00000000").problem == (401, "code-wrong")
+    for person in ("g-5", "nobody-5"):
+        statuses = [office.anybody().post("codes", {"id": person}).status for _ in range(5)]
+        assert statuses == [202] * 3 + [429] * 2
+        answer = office.anybody().post("codes", {"id": person})
+        assert answer.problem == (429, "too-many") and answer.headers["Retry-After"] == "900"
 
+
+@pytest.mark.long(reason="leans on time")
+def test_nor_does_the_time_that_an_answer_takes(office):
     def seconds(person):
         began = time.perf_counter()
         assert office.anybody().post("codes", {"id": person}).status == 202
@@ -110,12 +120,8 @@ def test_nothing_says_who_is_on_the_roster(office):
     # Turn about, so that whatever else goes on falls on both.
     pairs = [(seconds(f"g-{n}"), seconds(f"no-{n}")) for n in range(10, 50)]
     known, unknown = (statistics.median(column) for column in zip(*pairs))
+    print(f"{known * 1000:.1f} ms, {unknown * 1000:.1f} ms")
     assert abs(known - unknown) < max(0.35 * unknown, 0.004), (known, unknown)
-    for person in ("g-5", "nobody-5"):
-        statuses = [office.anybody().post("codes", {"id": person}).status for _ in range(5)]
-        assert statuses == [202] * 3 + [429] * 2
-        answer = office.anybody().post("codes", {"id": person})
-        assert answer.problem == (429, "too-many") and answer.headers["Retry-After"] == "900"
 
 
 def test_a_code_cannot_be_tried_out(office):
@@ -172,9 +178,11 @@ def test_what_is_no_code(office, fields):
 
 def test_without_a_key_there_are_no_codes(office, world):
     running, port = office.serve()
-    app = App(port, office.certificate, office.app_certificate, None, "north")
-    assert app.post("codes", {"id": "g-1"}).problem == (503, "codes-off")
-    running.stop()
+    try:
+        app = App(port, office.certificate, office.app_certificate, None, "north")
+        assert app.post("codes", {"id": "g-1"}).problem == (503, "codes-off")
+    finally:
+        running.stop()
     short = office.folder / "short-key"
     short.write_bytes(b"x" * 31)
     run = world.drover.run(*office.options("--set", f"people.code_key_file={short}"), env=office.env)

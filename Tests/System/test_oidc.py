@@ -2,16 +2,16 @@
 import base64
 import json
 import re
-import socket
 import threading
 import time
 import urllib.parse
 import urllib.request
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import oidc_provider_mock
 import pytest
+from harness import HANG_S, until
 from people import PASSWORD, Visitor
 from test_accounts import Site, certificate  # noqa: F401
 from world import connect
@@ -32,12 +32,14 @@ def provider():
 def site(world, certificate, provider, tmp_path_factory):  # noqa: F811
     folder = tmp_path_factory.mktemp("site")
     (folder / "secret").write_text("s3cret/+ of: ours\n")
-    site = Site(world, world.database(), certificate, folder)
-    site.server.stop()
-    site.with_provider = lambda issuer: site.serve(
-        0, "--set", f"oidc.issuer={issuer}", "--set", "oidc.client_id=drover client", "--set", f"oidc.client_secret_file={folder / 'secret'}",
-        "--set", "oidc.name=The <Campus>")
-    site.with_provider(provider)
+    settings = lambda issuer: ["--set", f"oidc.issuer={issuer}", "--set", "oidc.client_id=drover client",
+                               "--set", f"oidc.client_secret_file={folder / 'secret'}", "--set", "oidc.name=The <Campus>"]
+    site = Site(world, world.database(), certificate, folder, *settings(provider))
+
+    def with_provider(issuer):
+        site.server.stop()
+        site.serve(0, *settings(issuer))
+    site.with_provider = with_provider
     yield site
     site.close()
 
@@ -66,7 +68,7 @@ def at_provider(address, subject):
         def redirect_request(self, *_):
             return None
     try:
-        urllib.request.build_opener(Stay).open(urllib.request.Request(address, urllib.parse.urlencode({"sub": subject}).encode()), timeout=20)
+        urllib.request.build_opener(Stay).open(urllib.request.Request(address, urllib.parse.urlencode({"sub": subject}).encode()), timeout=HANG_S)
         raise AssertionError("the provider did not send us back")
     except urllib.error.HTTPError as answer:
         assert answer.code == 302, answer.read()
@@ -161,7 +163,7 @@ LIES = {
 
 @pytest.fixture(scope="module")
 def liar():
-    """A provider whose tokens say what a test wants."""
+    """A provider whose tokens say what a test wants, and who answers when it wants that."""
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, *_): pass
 
@@ -174,6 +176,8 @@ def liar():
             self.wfile.write(body)
 
         def do_GET(self):
+            server.waiting += 1
+            server.gate.wait(HANG_S)
             if self.path == "/userinfo":
                 return self.answer(server.people)
             self.answer({"issuer": server.issuer, "authorization_endpoint": server.issuer + "/go", "token_endpoint": server.issuer + "/token",
@@ -181,7 +185,7 @@ def liar():
 
         def do_POST(self):
             server.asked = (self.headers["Authorization"], urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode()))
-            claims = {"iss": server.issuer, "aud": "drover client", "exp": time.time() + 60, "nonce": server.nonce, "sub": "liar-1", "email": "liar@example.org",
+            claims = {"iss": server.issuer, "aud": "drover client", "exp": time.time() + 3600, "nonce": server.nonce, "sub": "liar-1", "email": "liar@example.org",
                       "email_verified": True}
             if not isinstance(server.lie, dict):
                 return self.answer({"id_token": server.lie} if server.lie else {})
@@ -189,11 +193,21 @@ def liar():
             part = base64.urlsafe_b64encode(json.dumps({k: v for k, v in claims.items() if v is not None}).encode()).rstrip(b"=").decode()
             self.answer({"id_token": f"e30.{part}.", "access_token": "a"})
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+
+        def handle_error(self, request, address):
+            pass  # Who is kept waiting hangs up.
+
+    server = Server(("127.0.0.1", 0), Handler)
     server.issuer, server.lie, server.people = f"http://127.0.0.1:{server.server_port}", {}, {}
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    server.waiting, server.gate = 0, threading.Event()
+    server.gate.set()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     yield server
+    server.gate.set()
     server.shutdown()
+    server.server_close()
 
 
 def come_back(site, liar):
@@ -204,7 +218,6 @@ def come_back(site, liar):
 
 
 def test_a_provider_that_says_other_things_logs_nobody_in(site, liar):
-    site.server.stop()
     site.with_provider(liar.issuer)
     browser, answer = come_back(site, liar)
     assert answer.status == 303 and "drover" in browser.jar
@@ -226,16 +239,21 @@ def test_a_provider_that_says_other_things_logs_nobody_in(site, liar):
         assert connection.execute("SELECT count(*) FROM drover.account WHERE mail = 'liar@example.org'").fetchone()[0] == 1
 
 
-def test_a_provider_that_hangs_holds_few_threads(site):
-    hanging = socket.create_server(("127.0.0.1", 0))
-    site.server.stop()
-    site.with_provider(f"http://127.0.0.1:{hanging.getsockname()[1]}")
-    with ThreadPoolExecutor(30) as pool:
-        asked = [pool.submit(lambda: Browser(site.port).get("/oidc/start").status) for _ in range(30)]
-        # The log-in page is served meanwhile, by threads that do not wait.
-        wait(asked, timeout=5, return_when=FIRST_COMPLETED)
-        assert Visitor(site.port).get("/login").status == 200
-        assert sum(each.done() for each in asked) < 30
-        assert {each.result() for each in asked} == {502}
-    hanging.close()
-    assert "4 log-ins wait for the provider already" in site.server.output()
+def test_a_provider_that_hangs_holds_few_threads(site, liar):
+    site.with_provider(liar.issuer)
+    liar.gate.clear()
+    asked = []
+    try:
+        with ThreadPoolExecutor(30) as pool:
+            asked = [pool.submit(lambda: Browser(site.port).get("/oidc/start").status) for _ in range(30)]
+            # Four wait, and all others are told so at once.
+            site.server.wait_for("4 log-ins wait for the provider already")
+            assert liar.waiting >= 1
+            # The log-in page is served meanwhile, by threads that do not wait.
+            assert Visitor(site.port).get("/login").status == 200
+            until(lambda: any(each.done() for each in asked), site.server)
+            liar.gate.set()
+    finally:
+        liar.gate.set()
+    statuses = [each.result() for each in asked]
+    assert set(statuses) <= {303, 502} and 502 in statuses, statuses
