@@ -7,6 +7,7 @@ import subprocess
 from html.parser import HTMLParser
 
 import pytest
+from harness import HANG_S, is_long
 from test_drive_pages import REPORTS, fill, fleet  # noqa: F401
 from world import connect
 
@@ -36,7 +37,7 @@ class Cells(HTMLParser):
 
 
 def text(pdf, *words):
-    run = subprocess.run(["pdftotext", *words, "-", "-"], input=pdf, capture_output=True, timeout=60)
+    run = subprocess.run(["pdftotext", *words, "-", "-"], input=pdf, capture_output=True, timeout=HANG_S)
     assert run.returncode == 0 and not run.stderr, run.stderr
     return run.stdout.decode()
 
@@ -46,14 +47,15 @@ def bare(words):
 
 
 def facts(pdf):
-    lines = subprocess.run(["pdfinfo", "-isodates", "-"], input=pdf, capture_output=True, timeout=60, check=True).stdout.decode().splitlines()
+    lines = subprocess.run(["pdfinfo", "-isodates", "-"], input=pdf, capture_output=True, timeout=HANG_S, check=True).stdout.decode().splitlines()
     return {name: value.strip() for name, value in (line.split(":", 1) for line in lines)}
 
 
 @pytest.mark.parametrize("report", REPORTS)
 def test_on_paper_stands_what_stands_in_the_page(fleet, report, screenshots):
     fill(fleet)
-    for span in (ONE_DAY if report in ("fleet-day", "trips", "fuel") else MONTH), ["--date", "2018-01-01", "--until", "2018-12-31", "--units", "us"]:
+    spans = (ONE_DAY if report in ("fleet-day", "trips", "fuel") else MONTH), ["--date", "2018-01-01", "--until", "2018-12-31", "--units", "us"]
+    for span in spans if is_long() or report in ("trips", "fuel") else spans[:1]:
         pdf, page = (fleet.command(report, *span, "--format", form) for form in ("pdf", "html"))
         assert pdf == fleet.command(report, *span, "--format", "pdf")
         printed, cells = bare(text(pdf, "-raw")), Cells(page.decode()).cells
@@ -63,8 +65,9 @@ def test_on_paper_stands_what_stands_in_the_page(fleet, report, screenshots):
         missing = [cell for cell in cells if bare(cell) not in printed]
         assert missing == [] and bare(title) in printed, (missing, printed)
         if cells:
-            for number in range(1, int(known["Pages"]) + 1):
-                assert f"Page {number} of" in text(pdf, "-f", str(number), "-l", str(number))
+            # A page ends with a form feed.
+            for number, paper in enumerate(text(pdf).split("\f")[:-1], 1):
+                assert f"Page {number} of" in paper
         (screenshots / f"{report}-{span[1]}.pdf").write_bytes(pdf)
 
 
@@ -77,7 +80,8 @@ def test_the_head_of_a_table_stands_on_each_of_its_pages(fleet):
     pdf = fleet.command("survey-day", "--date", "2026-03-01", "--until", "2026-12-31", "--site", "many", "--format", "pdf")
     pages = int(facts(pdf)["Pages"])
     assert pages > 5
-    found = [text(pdf, "-f", str(page), "-l", str(page), "-layout") for page in range(1, pages + 1)]
+    found = text(pdf, "-layout").split("\f")[:-1]
+    assert len(found) == pages
     rows = [re.findall(r"^ *(2026-\d\d-\d\d) ", page, re.MULTILINE) for page in found]
     assert sum(rows, []) == sorted(set(sum(rows, []))) and sum(map(len, rows)) == 300
     for page, days in zip(found, rows):
@@ -105,7 +109,7 @@ def test_a_report_is_saved_whole_under_a_name_that_says_what_it_is(fleet, tmp_pa
 def test_a_report_that_cannot_be_saved_says_why_and_leaves_the_old_one(fleet, tmp_path):
     def refused(place, *around):
         run = subprocess.run([*around, fleet.world.drover.program, "report", "trips", "--date", "2018-02-20", "--format", "json", "--save", place],
-                             capture_output=True, timeout=60, env={**os.environ, **fleet.env})
+                             capture_output=True, timeout=HANG_S, env={**os.environ, **fleet.env})
         assert run.returncode == 1 and not run.stdout, run
         return run.stderr.decode()
     assert "There is no such folder" in refused(tmp_path / "none" / "a.json") and "no such folder" in refused(f"{tmp_path}/none/")
