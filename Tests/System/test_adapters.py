@@ -13,7 +13,7 @@ from elm_tap import Simulator, Tap
 from harness import HANG_S, ROOT, is_long, until
 from obd.protocols import ECU
 from packed import readings
-from test_gateway import broker, gateway, servers, spooled, until_kept, world  # noqa: F401 (fixtures)
+from test_gateway import broker, gateway, records, servers, spooled, until_kept, world  # noqa: F401 (fixtures)
 from world import connect, producer
 
 # The schedule that ships, and the same in a hurry.
@@ -60,26 +60,7 @@ def stored(env):
 
 def on_topic(brokers):
     """All records of the cars' topic that are no ticks."""
-    consumer = Consumer({"bootstrap.servers": brokers, "group.id": "look", "enable.auto.commit": False})
-    known = consumer.list_topics(timeout=HANG_S).topics
-    partitions = known["drover.cars"].partitions if "drover.cars" in known else ()
-    ends = {p: consumer.get_watermark_offsets(TopicPartition("drover.cars", p), timeout=HANG_S) for p in partitions}
-    left = {p for p, (low, high) in ends.items() if high > low}
-    consumer.assign([TopicPartition("drover.cars", p, ends[p][0]) for p in left])
-    found, deadline = [], time.monotonic() + HANG_S
-    while left:
-        assert time.monotonic() < deadline, left
-        message = consumer.poll(1)
-        if message is None or message.error():
-            continue
-        record = json.loads(message.value())
-        if record["kind"] != "tick":
-            assert message.key().decode() == record["vehicle"]
-            found.append(record)
-        if message.offset() + 1 >= ends[message.partition()][1]:
-            left.discard(message.partition())
-    consumer.close()
-    return found
+    return records(brokers, "drover.cars")
 
 
 def by_reference(request, reply):
@@ -273,6 +254,8 @@ def test_no_good_adapter_is_passed_over_while_bad_ones_keep_their_connections(wo
 
     def are_read():
         for message in consumer.consume(1_000, 0.1):
+            if message.error():
+                continue
             record = json.loads(message.value())
             if record["kind"] == "reading":
                 ids.setdefault(record["vehicle"], []).append(record["id"])

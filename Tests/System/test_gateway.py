@@ -144,27 +144,34 @@ def check_each_once(env, boxes, least, interval_s=1):
     return stored
 
 
-def on_topic(brokers):
-    """Ids of all readings on the topic."""
+def records(brokers, topic):
+    """All records of vehicles that are on the topic now."""
     consumer = Consumer({"bootstrap.servers": brokers, "group.id": "look", "enable.auto.commit": False})
-    partitions = consumer.list_topics("drover.machines", timeout=HANG_S).topics["drover.machines"].partitions
-    ends = {p: consumer.get_watermark_offsets(TopicPartition("drover.machines", p), timeout=HANG_S) for p in partitions}
-    consumer.assign([TopicPartition("drover.machines", p, low) for p, (low, high) in ends.items() if high > low])
-    left, found, deadline = {p for p, (low, high) in ends.items() if high > low}, [], time.monotonic() + HANG_S
-    while left:
-        assert time.monotonic() < deadline, left
-        message = consumer.poll(1)
-        if message is None or message.error():
-            continue
-        record = json.loads(message.value())
-        # What the gateway itself says of contact is beside it.
-        if record["kind"] == "reading" and "contact" not in record:
-            assert message.key().decode() == record["vehicle"]
-            found.append(record["id"])
-        if message.offset() + 1 >= ends[message.partition()][1]:
-            left.discard(message.partition())
+    known = consumer.list_topics(timeout=HANG_S).topics
+    ends = {p: consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=HANG_S) for p in (known[topic].partitions if topic in known else ())}
+    left = {p for p, (low, high) in ends.items() if high > low}
+    consumer.assign([TopicPartition(topic, p, ends[p][0]) for p in left])
+    found = []
+
+    def are_read():
+        for message in consumer.consume(1_000, 0.1) if left else ():
+            if message.error():
+                continue
+            record = json.loads(message.value())
+            if record["kind"] != "tick" and "vehicle" in record:
+                assert message.key().decode() == record["vehicle"]
+                found.append(record)
+            if message.offset() + 1 >= ends[message.partition()][1]:
+                left.discard(message.partition())
+        return not left
+    until(are_read)
     consumer.close()
     return found
+
+
+def on_topic(brokers):
+    """Ids of all readings on the topic; what the gateway itself says of contact is beside it."""
+    return [record["id"] for record in records(brokers, "drover.machines") if record["kind"] == "reading" and "contact" not in record]
 
 
 def test_what_boxes_of_every_firmware_say_stands_in_the_tables(world, tmp_path):

@@ -45,11 +45,12 @@ def read(brokers, topic, count):
     consumer = Consumer({"bootstrap.servers": brokers, "group.id": "reader", "auto.offset.reset": "earliest",
                          "enable.auto.commit": False, "group.instance.id": str(time.monotonic_ns())})
     consumer.subscribe([topic])
-    values, deadline = [], time.monotonic() + HANG_S
-    while len(values) < count and time.monotonic() < deadline:
-        message = consumer.poll(0.5)
-        if message is not None and message.error() is None:
-            values.append(message.value())
+    values = []
+
+    def are_read():
+        values.extend(message.value() for message in consumer.consume(count, 0.1) if message.error() is None)
+        return len(values) >= count
+    until(are_read)
     consumer.close()
     return values
 
