@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from harness import HANG_S, ROOT, Drover, Running, Watch, is_long
+from harness import HANG_S, ROOT, Drover, Running, Tab, Watch, is_long
 from servers import new_place
 from world import a_world
 
@@ -159,15 +159,38 @@ def watch():
     return Watch()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    item.has_failed = getattr(item, "has_failed", False) or report.failed
+    return report
+
+
+@pytest.fixture(scope="session")
+def tab(browser):
+    tab = Tab(browser)
+    yield tab
+    tab.close()
+
+
 @pytest.fixture
-def page(browser, watch):
-    """A fresh page. The test fails when it raised an error, warned, or asked for anything outside the loopback."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-GB", timezone_id="Europe/Berlin")
-    context.set_default_timeout(HANG_S * 1000)
-    watch.attach(context)
-    page = context.new_page()
+def page(tab, watch, screenshots, request):
+    """A page on which nothing was. The test fails when it raised an error, warned, or asked for anything outside the loopback."""
+    page = tab.open()
+    watch.attach(page.context)
     yield page
-    context.close()
+    is_washed = False
+    try:
+        if request.node.has_failed:
+            page.screenshot(path=screenshots / "failed.png", full_page=True)
+        else:
+            tab.wash()
+            is_washed = True
+    finally:
+        if is_washed:
+            watch.detach(page.context)
+        else:
+            tab.close()
     assert watch.problems() == {}, "the page misbehaved"
 
 

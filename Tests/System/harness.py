@@ -231,11 +231,19 @@ class Watch:
 
     def attach(self, context):
         # On the context, so that pages opened by pages are watched, too.
-        context.on("weberror", lambda error: self.errors.append(str(error.error)))
-        context.on("console", self._console)
-        context.on("request", self._request)
-        context.on("requestfailed", self._failed)
+        for event, heard in self._events():
+            context.on(event, heard)
         # That none of them gets out is the browser's own setting (conftest.py).
+
+    def detach(self, context):
+        for event, heard in self._events():
+            context.remove_listener(event, heard)
+
+    def _events(self):
+        return [("weberror", self._error), ("console", self._console), ("request", self._request), ("requestfailed", self._failed)]
+
+    def _error(self, error):
+        self.errors.append(str(error.error))
 
     def _console(self, message):
         if message.type in ("error", "warning", "assert"):
@@ -263,6 +271,42 @@ class Watch:
         """For a test that provokes errors: forget those so far, after it has looked at them."""
         for each in fields(self):
             getattr(self, each.name).clear()
+
+
+class Tab:
+    """The page that tests get, one after the other: to make another one, with all that it loads anew, costs more than most tests do
+    with it."""
+
+    def __init__(self, browser):
+        self.browser, self.page = browser, None
+
+    def open(self):
+        if not self.page:
+            context = self.browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-GB", timezone_id="Europe/Berlin")
+            context.set_default_timeout(HANG_S * 1000)
+            self.page = context.new_page()
+        return self.page
+
+    def wash(self):
+        """Nothing of a test is there for the next one: no cookie, nothing that its server's pages stored, no script, no other page."""
+        page, context, place = self.page, self.page.context, urlsplit(self.page.url)
+        if place.scheme in ("http", "https"):
+            tools = context.new_cdp_session(page)
+            tools.send("Storage.clearDataForOrigin", {"origin": f"{place.scheme}://{place.netloc}", "storageTypes": "all"})
+            tools.detach()
+        page.goto("about:blank")
+        for other in context.pages:
+            if other != page:
+                other.close()
+        context.clear_cookies()
+        context.clear_permissions()
+        page.emulate_media(color_scheme="light")
+        page.set_viewport_size({"width": 1280, "height": 900})
+
+    def close(self):
+        if self.page:
+            self.page.context.close()
+            self.page = None
 
 
 def axe_violations(page):
