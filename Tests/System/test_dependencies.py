@@ -24,7 +24,7 @@ PERMISSIVE = {"Apache-2.0", "MIT", "MIT-Modern-Variant", "MIT-0", "X11", "ISC", 
 # As shared libraries, which whoever has the program can put others in the place of.
 SHARED = {"LGPL-2.0-or-later", "LGPL-2.1-or-later", "LGPL-2.1-only OR MPL-1.1", "GPL-3.0-or-later WITH GCC-exception-3.1"}
 # In processes of their own, not shipped with the program.
-BESIDE = {"GPL-2.0-only", "GPL-2.0-or-later", "GPL-3.0-only", "GPL-3.0-or-later", "GPL-2.0-only OR GPL-3.0-only", "LGPL-3.0-only", "MPL-2.0"}
+BESIDE = {"GPL-2.0-only", "GPL-2.0-only WITH Classpath-exception-2.0", "GPL-2.0-or-later", "GPL-3.0-only", "GPL-3.0-or-later", "GPL-2.0-only OR GPL-3.0-only", "LGPL-3.0-only", "MPL-2.0"}
 DATA = {"CC-BY-4.0", "ODbL-1.0"}
 ALLOWED = {"linked": PERMISSIVE | SHARED, "runs": PERMISSIVE | BESIDE | SHARED, "build": PERMISSIVE | BESIDE | SHARED, "test": PERMISSIVE | BESIDE | SHARED | DATA}
 # Installed by tests, never copied: its terms are not commercial.
