@@ -260,9 +260,12 @@ def test_no_text_that_somebody_wrote_runs(fleet, port, page, watch):
     assert made is None
     page.wait_for_url(lambda url: "/tours/" in url)
     flying = set()
-    page.on("request", lambda request: request.resource_type != "eventsource" and flying.add(request))
-    for landed in ("requestfinished", "requestfailed"):
-        page.on(landed, lambda request: flying.discard(request))
+
+    def landed(request):
+        flying.discard(request)
+    heard = {"request": lambda request: request.resource_type != "eventsource" and flying.add(request), "requestfinished": landed, "requestfailed": landed}
+    for event, hear in heard.items():
+        page.on(event, hear)
 
     def is_quiet():
         """Scripts go on for a while after the page is there."""
@@ -295,4 +298,6 @@ def test_no_text_that_somebody_wrote_runs(fleet, port, page, watch):
             seen += shown
             # Pages of what is not there are 404.
             watch.forgive()
+    for event, hear in heard.items():
+        page.remove_listener(event, hear)
     assert seen >= 15 and f"/tours/{tour}" in walked, (seen, walked)

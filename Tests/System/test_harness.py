@@ -69,3 +69,14 @@ def test_console_errors_are_told(page, site, watch):
         page.goto(site + "/warn")
     assert [line.split(" (")[0] for line in watch.console] == ["error: planted"]
     watch.forgive()
+
+
+def test_a_washed_page_has_nothing_of_the_one_before(page, tab, site):
+    page.goto(site + "/good")
+    page.evaluate("document.cookie = 'who=ada'; localStorage.setItem('draft', 'x'); open('/good')")
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 390, "height": 300})
+    tab.wash()
+    assert page.context.pages == [page] and page.url == "about:blank" and page.context.cookies() == []
+    page.goto(site + "/good")
+    assert page.evaluate("[document.cookie, localStorage.length, matchMedia('(prefers-color-scheme: dark)').matches, innerWidth]") == ["", 0, False, 1280]
