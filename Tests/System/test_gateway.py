@@ -225,6 +225,7 @@ def test_a_backlog_that_is_cut_off_again_and_again_arrives_once(world, tmp_path)
     running = gateway(world, env, tmp_path)
     until(lambda: len(rows(env, 60).get(box["serial"], [])) >= readings, running, worker)
     assert running.stop() == 0
+    world.work_off(env)
     check_each_once(env, boxes, readings, interval_s=60)
     assert running.output().count("closed in the middle of an answer") >= cuts, running.output()
     ids = on_topic(world.brokers)
@@ -358,8 +359,9 @@ def test_registrations_that_change_are_followed(world, scenario, tmp_path):
     with connect(env) as connection:
         connection.execute("UPDATE drover.registration SET is_disabled = true WHERE vehicle = %s", [boxes[0]["serial"]])
     running.wait_for('"boxes to poll" boxes=1 dropped=1')
+    before = running.mark()
     register(env, boxes[2:])
-    running.wait_for('"boxes to poll" boxes=2 dropped=0')
+    running.wait_for('"boxes to poll" boxes=2 dropped=0', since=before)
     with psycopg.connect(world.superuser, autocommit=True) as superuser:
         superuser.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'drover-gateway' AND datname = %s",
                           [re.search(r"story_\w+", env["DROVER_POSTGRES_URL"]).group(0)])
