@@ -1,4 +1,4 @@
-"""Brokers that a test starts, disturbs and stops by itself: the embedded one and librdkafka's mock cluster. A third is in tansu.py."""
+"""Brokers that a test starts, disturbs and stops by itself: the embedded one and librdkafka's mock cluster. Apache Kafka is in kafka.py."""
 import functools
 import glob
 import os
@@ -7,11 +7,10 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 from confluent_kafka.admin import AdminClient, NewTopic
-from harness import DIES_WITH_US, HANG_S, ROOT, free_port
+from harness import DIES_WITH_US, HANG_S, ROOT, free_port, until
 
 HOST = "127.0.0.1"
 
@@ -22,21 +21,20 @@ def answers(port, host=HOST):
         return caller.connect_ex((host, port)) == 0
 
 
-def make_topics(brokers, topics, seconds=HANG_S):
+def make_topics(brokers, topics):
     """Makes topics (name: partitions) as `drover` does, and waits until the broker shows them."""
     admin = AdminClient({"bootstrap.servers": brokers, "log_level": 2})
     # The settings of Gateways/Topics.swift.
     config = {"retention.ms": "-1", "retention.bytes": "-1", "message.timestamp.type": "LogAppendTime"}
     made = admin.create_topics([NewTopic(name, count, 1, config=config) for name, count in topics.items()])
     for future in made.values():
-        future.result(seconds)
-    deadline = time.monotonic() + seconds
-    while True:
+        future.result(HANG_S)
+
+    def are_shown():
         known = admin.list_topics(timeout=HANG_S).topics
-        if all(name in known and len(known[name].partitions) == count for name, count in topics.items()):
-            return
-        assert time.monotonic() < deadline, f"the broker does not show {topics} after {seconds} s"
-        time.sleep(0.05)
+        return all(name in known and len(known[name].partitions) == count for name, count in topics.items())
+
+    until(are_shown, about=f"the broker's word of {topics}")
 
 
 @functools.cache
@@ -58,11 +56,6 @@ class Served:
     """A server process on a port of the loopback; it can be stopped and started again on the same port."""
 
     name = "?"
-    # What `drover` needs in its environment to talk to this broker.
-    environment = {}
-    # Whether a member that leaves amid a rebalance stays in the group for ever.
-    keeps_leavers = False
-
     def __init__(self, folder, host=HOST):
         self.host = host
         self.folder = Path(folder)
@@ -81,29 +74,30 @@ class Served:
     def command(self):
         raise NotImplementedError
 
-    def start(self, seconds=HANG_S):
+    def start(self):
         """False when it ended at once; the caller may try another port."""
         with open(self.folder / f"{self.name}.log", "ab") as log:
             self.process = subprocess.Popen(
                 [*DIES_WITH_US, *map(str, self.command())], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 cwd=self.folder, start_new_session=True)
-        deadline = time.monotonic() + seconds
-        while not answers(self.port, self.host):
-            if self.process.poll() is not None:
-                return False
-            assert time.monotonic() < deadline, f"{self.name} is not up after {seconds} s\n{self.said()}"
-            time.sleep(0.02)
+        until(lambda: self.process.poll() is not None or self.is_up(), self.said, about=f"{self.name}'s answer")
         return self.process.poll() is None
 
-    def stop(self, number=signal.SIGTERM, seconds=HANG_S):
+    def is_up(self):
+        return answers(self.port, self.host)
+
+    def stop(self, number=signal.SIGTERM):
         if self.process and self.process.poll() is None:
             self.process.send_signal(number)
             self.process.send_signal(signal.SIGCONT)  # A test that failed may have left it stopped.
             try:
-                self.process.wait(seconds)
+                self.process.wait(HANG_S)
             except subprocess.TimeoutExpired:
                 self.process.kill()
-                self.process.wait(10)
+                self.process.wait(HANG_S)
+
+    def close(self):
+        self.stop()
 
     def said(self):
         path = self.folder / f"{self.name}.log"
@@ -114,8 +108,6 @@ class Noida(Served):
     """The embedded broker. It keeps its log when stopped by SIGTERM, and never expires a member that died."""
 
     name = "noida"
-    expires_members = False
-    survives_restart = True
 
     def command(self):
         return [self.program(), "start", "--only", "kafka", "--host", self.host, "--kafka-port", self.port, "--data-dir", self.folder / "log"]
@@ -136,10 +128,6 @@ class Mock:
     """librdkafka's mock cluster of three brokers (broker_mock.c): it misbehaves at a word, and keeps 5 MiB a partition."""
 
     name = "mock"
-    environment = {}
-    expires_members = True
-    keeps_leavers = False
-    survives_restart = False
 
     def __init__(self, folder):
         self.folder = Path(folder)
@@ -180,10 +168,13 @@ class Mock:
         if self.process and self.process.poll() is None:
             self.process.stdin.close()
             try:
-                self.process.wait(10)
+                self.process.wait(HANG_S)
             except subprocess.TimeoutExpired:
                 self.process.kill()
-                self.process.wait(10)
+                self.process.wait(HANG_S)
+
+    def close(self):
+        self.stop()
 
     def said(self):
         path = self.folder / "mock.log"

@@ -14,9 +14,11 @@ import ssl
 import struct
 import threading
 
+from harness import HANG_S
+
 BEHIND, FRONT = "127.0.0.2", "127.0.0.1"
 # Numbers of the Kafka protocol (kafka.apache.org/protocol, "Api Keys").
-FETCH, METADATA, FIND_COORDINATOR, SASL_HANDSHAKE, API_VERSIONS, SASL_AUTHENTICATE = 1, 3, 10, 17, 18, 36
+FETCH, METADATA, FIND_COORDINATOR, SYNC_GROUP, SASL_HANDSHAKE, API_VERSIONS, SASL_AUTHENTICATE = 1, 3, 10, 14, 17, 18, 36
 UNSUPPORTED_MECHANISM, FAILED = 33, 58
 HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 
@@ -34,12 +36,14 @@ class Gate:
         self.guests = []
         # How many there were to be passed on, of all clients.
         self.fetches = 0
+        # Requests that are held, by API, and how many there are.
+        self.holding, self.held = {}, 0
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
         self.thread.start()
 
     def _do(self, coroutine):
-        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(20)
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(HANG_S)
 
     def open(self, certificate=None, clients=None, users=None, mechanisms=("PLAIN", *HASHES), is_kafka_4=True):
         """`certificate`: paths of ours and its key; none: without TLS. `clients`: a root whose certificates are wanted of clients.
@@ -77,6 +81,16 @@ class Gate:
             self.server.close()
             self.server = None
 
+    def hold(self, api):
+        """Requests of this kind are passed on when `release` is called."""
+        async def begin():
+            self.holding[api] = asyncio.Event()
+
+        self._do(begin())
+
+    def release(self, api):
+        self.loop.call_soon_threadsafe(self.holding.pop(api).set)
+
     def cut(self):
         """Hangs up on everybody."""
         self._do(self._cut())
@@ -95,7 +109,7 @@ class Gate:
         self._do(self._close())
         self._do(self._end())
         self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join(20)
+        self.thread.join(HANG_S)
 
 
 class Guest:
@@ -122,6 +136,9 @@ class Guest:
                         self._came_in(frame[10:10 + max(0, size)].decode())
                     self.asked[correlation] = api
                     self.gate.fetches += api == FETCH
+                    if holding := self.gate.holding.get(api):
+                        self.gate.held += 1
+                        await holding.wait()
                     broker[1].write(struct.pack(">i", len(frame)) + frame)
                     await broker[1].drain()
         finally:

@@ -10,7 +10,8 @@ import pytest
 from certificates import self_signed
 from collectors import KEY, Collector
 from harness import HANG_S, is_long, until
-from test_survey_weather import alone, middle
+from stories import Database, alone
+from test_survey_weather import middle
 from world import a_world, connect, producer
 
 START = datetime(2026, 6, 15, 9, 10, tzinfo=timezone(timedelta(hours=3)))
@@ -23,9 +24,14 @@ def house(program):
         yield world
 
 
+@pytest.fixture(scope="module")
+def database(house):
+    return Database(house)
+
+
 @pytest.fixture
-def world(house, tmp_path):
-    with alone(house, tmp_path) as world:
+def world(house, database, tmp_path):
+    with alone(house, tmp_path, database) as world:
         yield world
 
 

@@ -21,7 +21,7 @@ from playwright.sync_api import expect
 from test_accounts import Site
 from test_mail import Office, certificate  # noqa: F401 (a fixture)
 from test_notices import Farm, body, read
-from test_notices import farm  # noqa: F401 (a fixture)
+from test_notices import database, env, farm, worker  # noqa: F401 (fixtures)
 from world import connect, dump  # noqa: F401
 
 
@@ -250,10 +250,8 @@ def test_people_choose_what_they_are_told(world, env, certificate, page, screens
         home.site.close()
 
 
-def test_links_in_mails(world, env, certificate, page, screenshots, tmp_path):  # noqa: F811
+def test_links_in_mails(world, worker, env, certificate, page, screenshots, tmp_path):  # noqa: F811
     """A link acknowledges once, when a button is pressed; one click ends the mails, and the page takes that back."""
-    worker = world.worker(env, "links")
-    worker.wait_for("partitions assigned")
     home = Home(world, env, certificate, tmp_path)
     try:
         relay = home.farm.notify()

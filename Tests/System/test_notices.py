@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from harness import HANG_S, is_long, until
+from stories import Database
 from test_mail import Office, certificate  # noqa: F401 (a fixture)
 from world import connect, producer
 
@@ -121,6 +122,24 @@ class Farm:
                        AND NOT EXISTS (SELECT FROM drover.mail WHERE refused IS NULL)""").fetchone()[0]
 
 
+@pytest.fixture(scope="module")
+def database(world):
+    return Database(world)
+
+
+@pytest.fixture
+def env(database):
+    return database.emptied()
+
+
+@pytest.fixture
+def worker(world, env):
+    worker = world.worker(env, "notices")
+    worker.wait_for("partitions assigned")
+    yield worker
+    assert worker.stop() == 0
+
+
 @pytest.fixture
 def farm(world, env, certificate, tmp_path):  # noqa: F811
     office = Office(world, env, certificate, tmp_path)
@@ -132,10 +151,8 @@ def body(message, kind="plain"):
     return message.get_body((kind,)).get_content().replace("\r\n", "\n")
 
 
-def test_from_a_reading_to_the_owner_and_the_dealer(world, farm):
+def test_from_a_reading_to_the_owner_and_the_dealer(world, worker, farm):
     """A machine that overheats: the worker decides, `drover notify` tells both at once, and the end to both in the same thread."""
-    worker = world.worker(farm.env, "notices")
-    worker.wait_for("partitions assigned")
     relay = farm.notify()
     read(world, "m-1", 60, coolant_c=80)
     read(world, "m-1", 20, coolant_c=97)

@@ -1,29 +1,12 @@
 """The whole path: recordings in through Kafka, rows out of PostgreSQL, whatever is killed on the way."""
 import json
 import re
-import signal
 import subprocess
 from decimal import Decimal
 
 import pytest
-from harness import ROOT, Drover
-from world import World, connect, dump, recordings
-
-
-@pytest.fixture(scope="module")
-def world(program, tmp_path_factory):
-    """A broker with all shipped recordings on it, and a database that one undisturbed worker filled."""
-    import shutil
-    import tempfile
-    from pathlib import Path
-
-    folder = Path(tempfile.mkdtemp(prefix="drover-path-", dir="/tmp"))
-    folder.chmod(0o711)
-    drover = Drover(program)
-    world = World(drover, drover.servers(folder / "data"))
-    yield world
-    drover.close()
-    shutil.rmtree(folder, ignore_errors=True)
+from harness import HANG_S, ROOT, is_long, until
+from world import connect, dump, recordings
 
 
 def import_all(world, env, fixtures):
@@ -45,32 +28,38 @@ def filled(world, fixtures):
     return env
 
 
-def test_the_database_has_the_trips_that_the_offline_command_prints(world, filled, fixtures):
-    compared = 0
-    for path, car in recordings(fixtures):
-        for trip in json.loads(world.drover.run("trips", path, "--format", "json").out, parse_float=Decimal):
-            report = world.drover.run(
-                "report", "fleet-day", "--date", trip["start"][:10], "--zone", "UTC", "--format", "json", env=filled)
-            trips = json.loads(report.out, parse_float=Decimal)["trips"]
-            [ours] = [each for each in trips if each["vehicle"] == car and each["start"] == trip["start"]]
-            trip.pop("file"), ours.pop("vehicle")
-            # No service is asked by the offline command.
-            told = ["driver", "tag", "revised", *(key for key in list(ours) if key.startswith("weather"))]
-            assert [ours.pop(key) for key in told] == [None] * len(told)
-            assert ours == trip
-            compared += 1
+@pytest.fixture(scope="module")
+def printed(world, fixtures):
+    """What the offline command prints: each car with its trip."""
+    return [(car, trip) for path, car in recordings(fixtures)
+            for trip in json.loads(world.drover.run("trips", path, "--format", "json").out, parse_float=Decimal)]
+
+
+def test_the_database_has_the_trips_that_the_offline_command_prints(world, filled, printed):
+    compared, days = 0, {}
+    for car, trip in printed:
+        if (day := trip["start"][:10]) not in days:
+            report = world.drover.run("report", "fleet-day", "--date", day, "--zone", "UTC", "--format", "json", env=filled)
+            days[day] = json.loads(report.out, parse_float=Decimal)["trips"]
+        [ours] = [dict(each) for each in days[day] if each["vehicle"] == car and each["start"] == trip["start"]]
+        trip = {key: value for key, value in trip.items() if key != "file"}
+        ours.pop("vehicle")
+        # No service is asked by the offline command.
+        told = ["driver", "tag", "revised", *(key for key in list(ours) if key.startswith("weather"))]
+        assert [ours.pop(key) for key in told] == [None] * len(told)
+        assert ours == trip
+        compared += 1
     assert compared >= 9
 
 
-def test_printed_figures_are_the_stored_integers(world, filled, fixtures):
+def test_printed_figures_are_the_stored_integers(filled, printed):
     with connect(filled) as connection:
-        for path, car in recordings(fixtures):
-            for trip in json.loads(world.drover.run("trips", path, "--format", "json").out, parse_float=Decimal):
-                row = connection.execute(
-                    "SELECT distance_mm, integrated_ms, idle_ms, readings, sharp_brakings FROM drover.trip WHERE vehicle = %s AND start_at = %s",
-                    (car, trip["start"])).fetchone()
-                assert row[0] == trip["distance_km"] * 1_000_000
-                assert row[1:] == (trip["integrated_s"] * 1000, trip["idle_s"] * 1000, trip["readings"], trip["sharp_brakings"])
+        for car, trip in printed:
+            row = connection.execute(
+                "SELECT distance_mm, integrated_ms, idle_ms, readings, sharp_brakings FROM drover.trip WHERE vehicle = %s AND start_at = %s",
+                (car, trip["start"])).fetchone()
+            assert row[0] == trip["distance_km"] * 1_000_000
+            assert row[1:] == (trip["integrated_s"] * 1000, trip["idle_s"] * 1000, trip["readings"], trip["sharp_brakings"])
 
 
 ADDITIVE = "readings disputed_readings speed_readings integrated_ms distance_mm idle_ms holes sharp_accelerations sharp_brakings rpm_ms milli_turns air_mg air_calculated_mg".split()
@@ -131,25 +120,20 @@ def test_importing_everything_again_changes_no_row(world, filled, fixtures):
     assert dump(filled) == before
 
 
-def test_ten_kills_of_the_worker_change_no_row(world, filled, fixtures):
-    env = world.database()
+def test_kills_of_the_worker_change_no_row(world, filled, fixtures):
+    """While it reads all that is there; in the long form more comes meanwhile. All tables of a fleet: test_torture.py."""
+    env, kills = world.database(), 10 if is_long() else 3
     settings = {"kafka.batch_messages_max": 400, "work.commit_interval_ms": 20}
-    imports = [
-        subprocess.Popen([world.drover.program, "import", "cars", str(path), "--vehicle", car], env={**__import__("os").environ, **env},
-                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for path, car in recordings(fixtures)
-    ]
+    imports = [world.drover.start("import", "cars", path, "--vehicle", car, env=env) for path, car in recordings(fixtures) if is_long()]
     last = 0
-    for kill in range(10):
+    for kill in range(kills):
         worker = world.worker(env, "killed", **settings)
         worker.wait_for("worker started")
         # Each life ends some commits after it has begun to write.
-        while world.written(env) <= last + 150 * kill and world.lag(env) > 0:
-            pass
-        worker.signal(signal.SIGKILL)
-        worker.wait(10)
+        until(lambda: world.written(env) > last + 150 * kill or world.lag(env) == 0, worker)
+        worker.kill()
         last = world.written(env)
-    assert [each.wait(60) for each in imports] == [0] * len(imports)
+    assert [each.wait() for each in imports] == [0] * len(imports)
     worker = world.worker(env, "killed")
     world.work_off(env)
     assert worker.stop() == 0
@@ -176,7 +160,7 @@ def test_two_workers_that_both_believe_they_own_everything_write_each_row_once(w
 def test_another_client_reads_the_topics(world, filled):
     run = subprocess.run(
         ["kcat", "-C", "-b", world.brokers, "-t", "drover.cars", "-o", "beginning", "-e", "-q", "-f", "%k\t%s\n"],
-        capture_output=True, text=True, timeout=60)
+        capture_output=True, text=True, timeout=HANG_S)
     records = [line.split("\t") for line in run.stdout.splitlines()]
     kinds = {"reading": 0, "tick": 0}
     for key, value in records:
@@ -213,5 +197,5 @@ def test_migrating_from_two_processes_at_once(world):
     with connect(env) as connection:
         connection.execute("DROP SCHEMA drover CASCADE")
     running = [world.drover.start("migrate", env=env) for _ in range(4)]
-    assert [each.wait(30) for each in running] == [0, 0, 0, 0]
+    assert [each.wait() for each in running] == [0, 0, 0, 0]
     assert sum(bool(re.search("applied 0001", each.output())) for each in running) == 1

@@ -4,23 +4,42 @@ import os
 import random
 import re
 import signal
-import subprocess
 import threading
 import time
+from pathlib import Path
 
 import psycopg
 import pytest
+from brokers import Noida
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
-from harness import HANG_S
-from world import World, connect
+from harness import HANG_S, is_long, until
+from kafka import Kafka, missing
+from world import connect
 
 TOPICS = ["drover.alerts", "drover.assignments"]
+needs_kafka = pytest.mark.skipif(bool(missing()), reason=missing())
 
 
 @pytest.fixture
-def world(drover, data):
-    return World(drover, drover.servers(data))
+def env(world, tmp_path):
+    """An empty database, and a broker of the test's own."""
+    broker = Noida(tmp_path / "broker")
+    yield world.database() | {"DROVER_KAFKA_BROKERS": broker.brokers}
+    broker.close()
+
+
+@pytest.fixture(scope="module")
+def kafka(tmp_path_factory):
+    kafka = Kafka(tmp_path_factory.mktemp("kafka"))
+    yield kafka
+    kafka.close()
+
+
+@pytest.fixture
+def kafka_env(world, kafka):
+    kafka.prepare()
+    return world.database() | {"DROVER_KAFKA_BROKERS": kafka.brokers}
 
 
 def fill(env, ids, keys=40, topics=TOPICS, in_one=50):
@@ -38,11 +57,8 @@ def waiting(env):
         return connection.execute("SELECT count(*) FROM drover.outbox").fetchone()[0]
 
 
-def emptied(env, relay=None, seconds=60):
-    deadline = time.monotonic() + seconds
-    while left := waiting(env):
-        assert time.monotonic() < deadline, f"{left} rows wait\n{relay and relay.output()}"
-        time.sleep(0.02)
+def emptied(env, *show):
+    until(lambda: waiting(env) == 0, *show, about="an empty outbox")
 
 
 def on_topics(brokers, topics=TOPICS):
@@ -54,7 +70,7 @@ def on_topics(brokers, topics=TOPICS):
     open_places = {(place.topic, place.partition) for place in places
                    if consumer.get_watermark_offsets(place, timeout=HANG_S)[1] > 0}
     consumer.assign(places)
-    records, deadline = [], time.monotonic() + 60
+    records, deadline = [], time.monotonic() + HANG_S
     while open_places:
         assert time.monotonic() < deadline, open_places
         message = consumer.poll(1)
@@ -87,38 +103,46 @@ def relay(world, env, **settings):
     return world.drover.start("notify", *arguments, env=env)
 
 
-def test_kill_9_ten_times_loses_nothing_and_keeps_each_keys_order(world, data):
-    env = world.database()
-    broker, _ = broker_of(data)
-    ids = list(range(5_000))
-    chance = random.Random(7)
+def unread(port):
+    """Bytes that wait for whoever listens at the port (/proc/net/tcp: addresses and sizes are hexadecimal)."""
+    lines = [line.split() for name in ("tcp", "tcp6") for line in Path("/proc/net", name).read_text().splitlines()[1:]]
+    return sum(int(words[4].partition(":")[2], 16) for words in lines if words[1].endswith(f":{port:04X}"))
+
+
+@needs_kafka
+def test_kill_9_loses_nothing_and_keeps_each_keys_order(world, kafka, kafka_env):
+    kills = 10 if is_long() else 3
+    env, ids, chance = kafka_env, list(range(1_000 + 400 * kills)), random.Random(7)
     fill(env, ids[:500])
-    for kill in range(10):
-        running = relay(world, env)
+    for kill in range(kills):
+        running, part = relay(world, env), ids[500 + kill * 400:900 + kill * 400]
         running.wait_for("relay active")
-        if kill % 2:
+        if kill % 2 == 0:
             # The broker is held while requests are on their way: it takes them after the relay is dead, so that their
             # rows are on the topic and in the outbox.
             emptied(env, running)
-            os.kill(broker, signal.SIGSTOP)
-        # Many small transactions, and the kill somewhere among them.
-        filling = threading.Thread(target=fill, args=(env, ids[500 + kill * 400:900 + kill * 400]), kwargs={"in_one": chance.choice([1, 3, 40])})
-        filling.start()
-        time.sleep(0.3 if kill % 2 else chance.random() * 0.1)
-        running.process.kill()
-        running.wait(10)
-        os.kill(broker, signal.SIGCONT)
-        filling.join(30)
-    fill(env, ids[4_500:])
+            os.kill(kafka.process.pid, signal.SIGSTOP)
+            fill(env, part, in_one=len(part))
+            until(lambda: unread(kafka.port) > 1_000, running, about="a request on its way")
+            running.kill()
+            os.kill(kafka.process.pid, signal.SIGCONT)
+        else:
+            # Many small transactions, and the kill somewhere among them.
+            filling = threading.Thread(target=fill, args=(env, part), kwargs={"in_one": chance.choice([1, 3])})
+            filling.start()
+            until(lambda: waiting(env) > 0 or not filling.is_alive())
+            time.sleep(chance.random() * 0.1)
+            running.kill()
+            filling.join(HANG_S)
+    fill(env, ids[500 + kills * 400:])
     running = relay(world, env)
     emptied(env, running)
     assert running.stop() == 0
-    repeats = check(on_topics(world.brokers), ids)
+    repeats = check(on_topics(kafka.brokers), ids)
     assert repeats > 0, "no kill fell between the broker's taking and the outbox's deleting"
 
 
-def test_of_two_relays_one_is_active_and_the_other_takes_over(world):
-    env = world.database()
+def test_of_two_relays_one_is_active_and_the_other_takes_over(world, env):
     first = relay(world, env)
     first.wait_for("relay active")
     second = relay(world, env)
@@ -127,17 +151,16 @@ def test_of_two_relays_one_is_active_and_the_other_takes_over(world):
     fill(env, ids[:1_000])
     emptied(env, first)
     assert "relay active" not in second.output()
-    first.process.kill()
+    first.kill()
     fill(env, ids[1_000:])
     second.wait_for("relay active")
     emptied(env, second)
     assert second.stop() == 0
-    assert check(on_topics(world.brokers), ids) <= 1_000
+    assert check(on_topics(env["DROVER_KAFKA_BROKERS"]), ids) <= 1_000
 
 
-def test_a_transaction_that_commits_late_is_not_passed_over(world):
+def test_a_transaction_that_commits_late_is_not_passed_over(world, env):
     """Its ids are lower than those that were relayed before it became visible."""
-    env = world.database()
     running = relay(world, env)
     running.wait_for("relay active")
     with psycopg.connect(env["DROVER_POSTGRES_URL"]) as slow:
@@ -147,137 +170,82 @@ def test_a_transaction_that_commits_late_is_not_passed_over(world):
         slow.commit()
     emptied(env, running)
     assert running.stop() == 0
-    check(on_topics(world.brokers), range(0, 20))
+    check(on_topics(env["DROVER_KAFKA_BROKERS"]), range(0, 20))
 
 
-def test_a_database_that_goes_away_is_said_once_and_waited_for(world):
-    env = world.database()
+def test_a_database_that_goes_away_is_said_once_and_waited_for(world, env):
     running = relay(world, env)
     running.wait_for("relay active")
     ids = list(range(3_000))
     name = re.search(r"story_\w+", env["DROVER_POSTGRES_URL"]).group(0)
+    log = Path(re.search(r"host=(\S+)", world.superuser).group(1)) / "postgres.log"
+    refusals = lambda: log.read_text(errors="replace").count(f'database "{name}" is not currently accepting connections')
     with psycopg.connect(world.superuser, autocommit=True) as superuser:
         for part in range(3):
             fill(env, ids[part * 1_000:(part + 1) * 1_000])
             superuser.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND application_name = 'drover-notify'", (name,))
+        emptied(env, running)
         # Away for a while: no new session is let in either.
+        before = running.mark()
         superuser.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
         superuser.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,))
-        time.sleep(3)
+        until(lambda: refusals() >= 4, running, about="some tries to come back")
+        assert running.output().count("relay cannot work", len("".join(running.lines[:before]))) == 1, running.output()
         superuser.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+    running.wait_for("relay works again", since=before)
+    assert running.stop() == 0
+    check(on_topics(env["DROVER_KAFKA_BROKERS"]), ids)
+
+
+@needs_kafka
+def test_a_broker_that_is_stopped_and_started_again_gets_everything(world, kafka, kafka_env):
+    env, stops = kafka_env, 2 if is_long() else 1
+    running = relay(world, env)
+    running.wait_for("relay active")
+    ids = list(range(1_000 + stops * 1_000))
+    fill(env, ids[:500])
+    for stop in range(stops):
+        before = running.mark()
+        fill(env, ids[500 + stop * 1_000:1_000 + stop * 1_000])
+        kafka.stop()
+        fill(env, ids[1_000 + stop * 1_000:1_500 + stop * 1_000])
+        running.wait_for("the broker does not acknowledge", since=before)
+        assert kafka.start()
+        emptied(env, running)
+    fill(env, ids[500 + stops * 1_000:])
     emptied(env, running)
     assert running.stop() == 0
-    check(on_topics(world.brokers), ids)
-    said = running.output().count("relay cannot work")
-    assert 1 <= said <= 4, running.output()
+    check(on_topics(kafka.brokers), ids)
 
 
-def broker_of(folder):
-    """The embedded broker's command line, to start it again after a stop; and its process."""
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit():
-            continue
-        try:
-            words = open(f"/proc/{entry}/cmdline").read().split("\0")[:-1]
-        except OSError:
-            continue
-        if any(word.startswith(str(folder)) for word in words) and "--kafka-port" in words:
-            return int(entry), words
-    raise AssertionError("no broker")
-
-
-def test_a_broker_that_is_stopped_and_started_again_gets_everything(drover, data, tmp_path):
-    """A broker beside the embedded one, so that it can be stopped alone."""
-    world = World(drover, drover.servers(data))
-    env = world.database()
-    _, words = broker_of(data)
-    port = free_port()
-    words = [str(port) if words[i - 1:i] == ["--kafka-port"] else str(tmp_path) if words[i - 1:i] == ["--data-dir"] else word
-             for i, word in enumerate(words)]
-    env["DROVER_KAFKA_BROKERS"] = f"127.0.0.1:{port}"
-    broker = start_broker(words, port)
-    try:
-        running = relay(world, env)
-        running.wait_for("relay active")
-        ids = list(range(4_000))
-        fill(env, ids[:1_000])
-        emptied(env, running)
-        for stop in range(2):
-            fill(env, ids[1_000 + stop * 1_000:1_500 + stop * 1_000])
-            # This broker loses what it acknowledged in its last second: no relay can know that.
-            emptied(env, running)
-            time.sleep(2)
-            broker.send_signal(signal.SIGTERM)
-            broker.wait(30)
-            fill(env, ids[1_500 + stop * 1_000:2_000 + stop * 1_000])
-            running.wait_for("(?s)" + ".*the broker does not acknowledge" * (stop + 1))
-            broker = start_broker(words, port)
-            emptied(env, running)
-        fill(env, ids[3_000:])
-        emptied(env, running)
-        assert running.stop() == 0
-        assert running.output().count("the broker does not acknowledge") == 2, running.output()
-        check(on_topics(env["DROVER_KAFKA_BROKERS"]), ids)
-    finally:
-        broker.kill()
-        broker.wait(10)
-
-
-def free_port():
-    import socket
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def start_broker(words, port, seconds=20):
-    import socket
-
-    broker = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return broker
-        time.sleep(0.05)
-    raise AssertionError("the broker does not listen")
-
-
-def test_a_record_that_the_broker_will_never_take_is_set_aside(world):
-    env = world.database()
+def test_a_record_that_the_broker_will_never_take_is_set_aside(world, env):
     with connect(env) as connection:
         connection.execute("INSERT INTO drover.outbox (topic, key, record_id, record) VALUES ('drover.alerts', 'car-0', 'huge', %s)", ("x" * 2_000_000,))
     running = relay(world, env)
     fill(env, range(0, 10))
     running.wait_for("will not take a record")
-    deadline = time.monotonic() + 60
     with connect(env) as connection:
-        while (rows := connection.execute("SELECT record_id, refused IS NULL FROM drover.outbox").fetchall()) != [("huge", False)]:
-            assert time.monotonic() < deadline, rows
-            time.sleep(0.05)
+        until(lambda: connection.execute("SELECT record_id, refused IS NULL FROM drover.outbox").fetchall() == [("huge", False)], running)
     assert running.stop() == 0
-    check(on_topics(world.brokers), range(0, 10))
+    check(on_topics(env["DROVER_KAFKA_BROKERS"]), range(0, 10))
 
 
-def test_a_topic_that_vanished_is_made_again_with_our_number_of_partitions(world):
-    env = world.database()
+def test_a_topic_that_vanished_is_made_again_with_our_number_of_partitions(world, env):
     running = relay(world, env)
     running.wait_for("relay active")
     fill(env, range(0, 100))
     emptied(env, running)
-    admin = AdminClient({"bootstrap.servers": world.brokers})
-    admin.delete_topics(["drover.alerts"])["drover.alerts"].result(20)
+    admin = AdminClient({"bootstrap.servers": env["DROVER_KAFKA_BROKERS"]})
+    admin.delete_topics(["drover.alerts"])["drover.alerts"].result(HANG_S)
     fill(env, range(100, 200))
     emptied(env, running)
     assert running.stop() == 0
     assert len(admin.list_topics(timeout=HANG_S).topics["drover.alerts"].partitions) == 8
-    missing = {f"r-{n}" for n in range(100, 200)} - {record_id for _, _, record_id, _ in on_topics(world.brokers)}
+    missing = {f"r-{n}" for n in range(100, 200)} - {record_id for _, _, record_id, _ in on_topics(env["DROVER_KAFKA_BROKERS"])}
     assert missing == set(), running.output()
 
 
-def test_the_relay_has_the_rights_it_needs_and_no_others(world):
-    env = world.database()
+def test_the_relay_has_the_rights_it_needs_and_no_others(env):
     with connect(env) as connection:
         connection.execute("INSERT INTO drover.outbox (topic, key, record_id, record) VALUES ('drover.alerts', 'a', 'b', '{}')")
         connection.execute("SET ROLE drover_relay")
@@ -293,18 +261,15 @@ def test_the_relay_has_the_rights_it_needs_and_no_others(world):
             connection.execute("DELETE FROM drover.outbox")
 
 
-def test_old_rows_of_rejected_records_are_pruned_in_whole_blocks(world):
-    env = world.database()
+def test_old_rows_of_rejected_records_are_pruned_in_whole_blocks(world, env):
     with connect(env) as connection:
         connection.execute("INSERT INTO drover.partition_progress (topic, partition, next_offset, replay_offset) VALUES ('drover.cars', 0, 9000000, 9000000), ('drover.cars', 1, 10, 10)")
         connection.execute("""INSERT INTO drover.rejected (topic, partition, record_offset, last_offset, reason, first_bytes)
-            SELECT 'drover.cars', 0, n * 64, n * 64, 'r', '' FROM generate_series(0, 29999) n""")
+            SELECT 'drover.cars', 0, n * 64, n * 64, 'r', '' FROM generate_series(0, 11055) n""")
         connection.execute("INSERT INTO drover.rejected (topic, partition, record_offset, last_offset, reason, first_bytes) VALUES ('drover.cars', 1, 3, 3, 'r', '')")
         running = relay(world, env, **{"rejected.rows_max": 1_000})
-        deadline = time.monotonic() + 30
         # 64 rows a block: the newest 1,000 rows and the rest of the block they begin in.
-        while (kept := connection.execute("SELECT count(*), min(record_offset) %% 4096 FROM drover.rejected WHERE partition = 0".replace("%%", "%")).fetchone()) != (1_008, 0):
-            assert time.monotonic() < deadline, kept
-            time.sleep(0.1)
+        kept = lambda: connection.execute("SELECT count(*), min(record_offset) % 4096 FROM drover.rejected WHERE partition = 0").fetchone()
+        until(lambda: kept() == (1_008, 0), running, kept)
         assert connection.execute("SELECT count(*) FROM drover.rejected WHERE partition = 1").fetchone() == (1,)
         assert running.stop() == 0

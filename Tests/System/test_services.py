@@ -12,6 +12,7 @@ import services as away
 from clocks import faked_clock
 from harness import is_long, until
 from services import KEY, Services, metres
+from stories import Database
 from world import connect
 
 PLACE = (38.8987123, -77.0486321)
@@ -27,16 +28,13 @@ def stand(tmp_path):
 
 @pytest.fixture(scope="module")
 def database(world):
-    return world.database()
+    return Database(world)
 
 
 @pytest.fixture
 def env(database):
     """One database for all stories, of which each begins with nothing asked and nothing known."""
-    with connect(database) as connection:
-        connection.execute(
-            "TRUNCATE drover.outside_service, drover.outside_call, drover.weather_hour, drover.travel_leg, drover.travel_line, drover.geocode")
-    return database
+    return database.emptied()
 
 
 def settings(stand, provider="open-meteo", **more):

@@ -1,5 +1,4 @@
 """The weather of surveys: added later by the gateway, right whatever ails the service, and never a reason to wait."""
-import copy
 import csv
 import json
 import math
@@ -7,14 +6,13 @@ import re
 import shutil
 import socket
 import time
-from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 
 import pytest
 import services as away
-from brokers import Noida
-from harness import HANG_S, Drover, is_long, until
+from harness import HANG_S, is_long, until
 from services import Services, Truth
+from stories import Database, alone
 from surveyors import SurveyDesk
 from world import a_world, connect, producer
 
@@ -37,31 +35,20 @@ class Measured(Truth):
         return truth
 
 
-@contextmanager
-def alone(world, folder):
-    """The world with a broker on which nothing is yet and with roles that end with the story: none reads what others said before it."""
-    broker, own = Noida(folder / "broker"), copy.copy(world)
-    own.brokers, own.watchers, own.drover = broker.brokers, {}, Drover(world.drover.program)
-    try:
-        yield own
-    finally:
-        try:
-            own.drover.close()
-        finally:
-            for consumer in own.watchers.values():
-                consumer.close()
-            broker.stop()
-
-
 @pytest.fixture(scope="module")
 def house(program):
     with a_world(program) as world:
         yield world
 
 
+@pytest.fixture(scope="module")
+def database(house):
+    return Database(house)
+
+
 @pytest.fixture
-def world(house, tmp_path):
-    with alone(house, tmp_path) as world:
+def world(house, database, tmp_path):
+    with alone(house, tmp_path, database) as world:
         yield world
 
 

@@ -12,7 +12,8 @@ import pytest
 import services as away
 from harness import HANG_S, is_long, until
 from services import Services
-from test_survey_weather import CANNOT, a_survey, alone, gateway, middle
+from stories import Database, alone
+from test_survey_weather import CANNOT, a_survey, gateway, middle
 from test_survey_weather import push as push_surveys
 from world import a_world, connect, dump, producer
 
@@ -30,9 +31,14 @@ def house(program):
         yield world
 
 
+@pytest.fixture(scope="module")
+def database(house):
+    return Database(house)
+
+
 @pytest.fixture
-def world(house, tmp_path):
-    with alone(house, tmp_path) as world:
+def world(house, database, tmp_path):
+    with alone(house, tmp_path, database) as world:
         yield world
 
 

@@ -1,12 +1,12 @@
 """Disturbs workers, the database and the broker while a seeded load goes on, and compares what is in the result tables at the end with
 what one undisturbed worker makes of the same input.
 
-    python Tests/System/torture.py --broker noida|tansu|mock --kills 100 --workers 3 --seed S
+    python Tests/System/torture.py --broker kafka|mock --kills 100 --workers 3 --seed S
     python Tests/System/torture.py --shuffle --seed S          one input, many orders and partition counts: one digest
 
 Environment: DROVER_BIN (default .build/release/drover). Prints its seed first and a JSON line at the end; exit code 1 when a table differs
 (the first differing row is printed and the folder with all logs is kept), when a worker ended by itself, when a stored offset went
-backwards, or when something was never worked off. tests: test_torture.py.
+backwards, or when something was never worked off. tests: test_torture.py. What is undisturbed runs on the embedded broker.
 """
 import argparse
 import hashlib
@@ -28,16 +28,20 @@ from pathlib import Path
 import psycopg
 from brokers import DIES_WITH_US, ROOT, Mock, Noida, newest_librdkafka
 from cluster import Cluster
-from confluent_kafka import Consumer
+from harness import HANG_S, until
 from hosts import Hosts
-from tansu import Tansu, one_record_batches
+from kafka import Kafka
+from servers import TEMPLATE, golden
 from torture_input import CARS, MACHINES, TOURS, Fleet
 from world import producer
 
-BROKERS = {"noida": Noida, "tansu": Tansu, "mock": Mock}
 TOPICS = (CARS, MACHINES, TOURS)
 # What a worker says of PostgreSQL's 53100.
 DISK_IS_FULL = "The server's disk is full"
+
+
+# The shortest that the product takes.
+SESSION_S = 6
 
 
 class Wrong(AssertionError):
@@ -119,22 +123,22 @@ def difference(ours, expected):
 class Load(threading.Thread):
     """Pushes the items in their order, no further than it is allowed to; keeps the ends of the log from the acknowledgements."""
 
-    def __init__(self, broker, partitions, items, whole_batches=False):
+    def __init__(self, broker, partitions, items):
         super().__init__(daemon=True)
         self.items, self.partitions = items, partitions
         self.ends, self.failed, self.pushed, self.stopped, self.held = {}, None, 0, False, False
         # The number of the last item at the greatest offset of each place, and whether any item came to lie before an earlier one.
         self.newest, self.is_reordered = {}, False
         self.allow(1)
-        # One request at a time keeps the order within a partition, whatever is tried again. Not the idempotent producer: the embedded
-        # broker forgets its sequences when it stops. What an acknowledgement that was lost puts on the log twice is input like any other.
+        # One request at a time keeps the order within a partition, whatever is tried again. Not the idempotent producer: what an
+        # acknowledgement that was lost puts on the log twice is input like any other.
         settings = {
             "brokers": broker.brokers, "acks": "all", "linger.ms": 20, "max.in.flight.requests.per.connection": 1, "log_level": 0,
-            "message.timeout.ms": 240_000, "reconnect.backoff.max.ms": 500, "retry.backoff.ms": 100,
+            "message.timeout.ms": HANG_S * 1000, "reconnect.backoff.max.ms": 500, "retry.backoff.ms": 100,
             # A record's time-out runs while it waits here, too: no more than the slowest broker takes in that time.
             "queue.buffering.max.messages": 10_000,
         }
-        self.producer = producer(**settings, **(one_record_batches if broker.name == "tansu" and not whole_batches else {}))
+        self.producer = producer(**settings)
 
     def allow(self, fraction, seconds=0):
         """Lets it push up to that part of the items, evenly over so many seconds."""
@@ -175,10 +179,7 @@ class Load(threading.Thread):
         self.producer.poll(0)
 
     def _flush(self):
-        for _ in range(240):
-            if self.stopped or self.producer.flush(1) == 0:
-                return
-        raise Wrong("the broker did not acknowledge the load in 240 s")
+        until(lambda: self.stopped or self.producer.flush(1) == 0, about="the broker's acknowledgement of the load")
 
     def _delivered(self, error, message, number):
         if error is not None:
@@ -212,21 +213,26 @@ class Worker:
     def said(self):
         return self.path.read_text(errors="replace")
 
+    def share(self):
+        """How many partitions the group has given it."""
+        told = re.findall(r'"partitions (assigned|revoked)" count="?(\d+)', self.said())
+        return sum(int(count) if what == "assigned" else -int(count) for what, count in told)
+
     def kill(self):
         self.is_meant_to_end = True
         self.process.kill()
-        self.process.wait(20)
+        self.process.wait(HANG_S)
 
     def terminate(self):
         self.is_meant_to_end = True
         self.process.terminate()
 
-    def wait(self, seconds=60):
+    def wait(self):
         try:
-            code = self.process.wait(seconds)
+            code = self.process.wait(HANG_S)
         except subprocess.TimeoutExpired:
             self.kill()
-            raise Wrong(f"a worker did not stop on SIGTERM in {seconds} s\n{self.said()[-3000:]}")
+            raise Wrong(f"a worker did not stop on SIGTERM\n{self.said()[-3000:]}")
         if code != 0:
             raise Wrong(f"a worker ended with {code} on SIGTERM\n{self.said()[-3000:]}")
 
@@ -234,75 +240,70 @@ class Worker:
 class Torture:
     """One database that workers of one group fill from one broker, while it is disturbed."""
 
-    def __init__(self, program, folder, cluster, broker, items, seed=0, partitions=4, workers=1, settings=None, librdkafka="debian",
-                 whole_batches=False, hosts=None, say=lambda text: None):
-        self.hosts = hosts
+    def __init__(self, program, folder, cluster, broker, items, database, seed=0, partitions=4, workers=1, named=False, settings=None,
+                 librdkafka="debian", hosts=None, say=lambda text: None):
+        """`database`: the name of an empty one of `cluster`, which is the group's, too. `named`: the workers are fixed members, each
+        started again under its own name, so that nobody waits for the session of one that was killed."""
+        self.hosts, self.named = hosts, named
         self.program, self.folder, self.cluster, self.broker, self.items = str(program), Path(folder), cluster, broker, items
         self.partitions, self.settings, self.say = partitions, settings or {}, say
         self.chance, self.wanted = random.Random(f"{seed} faults"), workers
         self.folder.mkdir(parents=True, exist_ok=True)
-        database = cluster.database(program)
-        self.owner = database.pop("TORTURE_OWNER")
-        self.group = re.search(r"dbname=(\w+)", self.owner).group(1)
+        self.owner, self.group = cluster.conninfo(database), database
+        worker = f"host={cluster.hosts.address} user=torture dbname={database}" if cluster.hosts else cluster.conninfo(database, "torture")
         newest = newest_librdkafka() if librdkafka == "newest" else {}
-        self.env = {**os.environ, **database, **newest, **broker.environment, "DROVER_KAFKA_BROKERS": broker.brokers,
-                    "DROVER_KAFKA_PARTITIONS": str(partitions), "DROVER_POSTGRES_READER_URL": ""}
-        # The load's ticks are of its own time and close everything at its end; ticks of today would let that wait for the next of them.
-        # And the embedded broker loses what is pushed while it stops: the load waits for that, a worker would not.
-        self.env["DROVER_TICKS_ROLES"] = "serve"
-        self.session_s = 10
-        known = subprocess.run([self.program, "settings"], capture_output=True, text=True, timeout=30).stdout
-        if "kafka.session_timeout_ms" in known:
-            self.session_s, self.env["DROVER_KAFKA_SESSION_TIMEOUT_MS"] = 6, "6000"
-        self.workers, self.lives = [], 0
-        self.load = Load(broker, partitions, items, whole_batches)
+        self.env = {**os.environ, **newest, "DROVER_POSTGRES_URL": worker, "DROVER_KAFKA_BROKERS": broker.brokers,
+                    "DROVER_KAFKA_PARTITIONS": str(partitions), "DROVER_POSTGRES_READER_URL": "",
+                    "DROVER_KAFKA_SESSION_TIMEOUT_MS": str(SESSION_S * 1000),
+                    # The load's ticks are of its own time and close everything at its end; ticks of today would let that wait for the next.
+                    "DROVER_TICKS_ROLES": "serve"}
+        self.workers, self.lives, self.looking = [], 0, None
+        self.load = Load(broker, partitions, items)
         self.done, self.recovery, self.lasted, self.highest = [], {}, {}, {}
-        self.member_changed, self.ended = threading.Event(), False
 
     # MARK: running
 
-    def run(self, plan=(), seconds=120):
+    def run(self, plan=()):
         """Starts load and workers, does the faults of the plan one after the other while the load goes on, waits until all is written."""
         steps = len(plan) + 2
         self.load.allow(1 / steps if plan else 1)
-        if not self.broker.expires_members:
-            threading.Thread(target=self._make_the_group_agree, daemon=True).start()
         try:
             for number in range(self.wanted):
-                self._start(self._name(number))
+                self._start(self._name())
             self._wait_for_rules()
             self.load.start()
             for number, fault in enumerate(plan):
+                if fault in SLOW:
+                    until(lambda: all(worker.share() > 0 for worker in self.workers), self._told, about="a share for each worker")
+                # Slow enough for some commits: a worker that has nothing in its hands has nothing to lose.
+                self.load.allow((number + 2) / steps, SESSION_S + 10 if fault in SLOW else 0.6)
                 self._await_progress()
-                self.load.allow((number + 2) / steps, self.session_s + 10 if fault in SLOW else 1.5)
-                time.sleep(self.chance.uniform(0, 0.8))
+                time.sleep(self.chance.uniform(0, 0.3))
                 self._fault(fault)
                 while len(self.workers) < self.wanted and number + 1 < len(plan):
-                    self._start(self._name(len(self.workers)))
+                    self._start(self._name())
             self.load.allow(1)
-            self._work_off(seconds)
+            self._work_off()
             for worker in self.workers:
                 worker.terminate()
             for worker in self.workers:
                 worker.wait()
         finally:
-            self.load.stopped = self.ended = True
+            self.load.stopped = True
             for worker in self.workers:
                 worker.process.send_signal(signal.SIGCONT)
                 worker.kill()
             if self.load.ident:
-                self.load.join(30)
+                self.load.join(HANG_S)
+            if self.looking:
+                self.looking.close()
         return self
 
     def _wait_for_rules(self):
         """What is told first follows from where the rules stand among the readings: before them, in every run."""
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            with psycopg.connect(self.owner) as connection:
-                if connection.execute("SELECT count(*) FROM drover.rule_set").fetchone()[0] >= self.load.partitions:
-                    return
-            time.sleep(0.1)
-        raise Wrong("the rules are not in every partition after 60 s")
+        with psycopg.connect(self.owner, autocommit=True) as connection:
+            until(lambda: connection.execute("SELECT count(*) FROM drover.rule_set").fetchone()[0] >= self.load.partitions,
+                  self._told, about="the rules in every partition")
 
     def tables(self, any_order=False):
         return tables(self.owner, any_order)
@@ -314,9 +315,10 @@ class Torture:
         """How often a worker found that another owns its partition: whether the fence was tried at all."""
         return self.count_said("another worker owns")
 
-    def _name(self, number):
-        """A broker that expires nobody needs fixed members, each started again under its own name."""
-        return "" if self.broker.expires_members else f"torture-{number}"
+    def _name(self):
+        """Of the next worker."""
+        taken = [worker.name for worker in self.workers]
+        return next(name for name in (f"torture-{number}" for number in range(100)) if name not in taken) if self.named else ""
 
     def _start(self, name):
         self.lives += 1
@@ -324,23 +326,6 @@ class Torture:
         command = [self.program, "work", *(part for key, value in settings.items() for part in ("--set", f"{key}={value}"))]
         host = self.hosts.hosts[self.lives % len(self.hosts.hosts)] if self.hosts else None
         self.workers.append(Worker(self.lives, name, command, self.env, self.folder, host))
-        self.member_changed.set()
-
-    def _make_the_group_agree(self):
-        """The embedded broker lets a fixed member that starts again share out the partitions anew and does not tell the others, so that
-        some have two owners and some none. A member that joins and leaves makes it ask everybody."""
-        while not self.ended:
-            if not self.member_changed.wait(0.2):
-                continue
-            self.member_changed.clear()
-            told = threading.Event()
-            member = Consumer({"bootstrap.servers": self.broker.brokers, "group.id": self.group, "log_level": 0,
-                               "partition.assignment.strategy": "cooperative-sticky"})
-            member.subscribe(["nothing"], on_assign=lambda *_: told.set())
-            until = time.monotonic() + 20
-            while not told.is_set() and not self.ended and time.monotonic() < until:
-                member.poll(0.1)
-            member.close()
 
     # MARK: watching
 
@@ -352,9 +337,10 @@ class Torture:
         if self.load.failed:
             raise self.load.failed
         try:
-            with psycopg.connect(self.owner, connect_timeout=5) as connection:
-                rows = connection.execute("SELECT topic, partition, next_offset FROM drover.partition_progress").fetchall()
+            self.looking = self.looking or psycopg.connect(self.owner, autocommit=True, connect_timeout=5)
+            rows = self.looking.execute("SELECT topic, partition, next_offset FROM drover.partition_progress").fetchall()
         except psycopg.OperationalError:
+            self.looking = None
             return None
         for topic, partition, offset in rows:
             if offset < self.highest.get((topic, partition), 0):
@@ -362,36 +348,32 @@ class Torture:
             self.highest[topic, partition] = offset
         return sum(self.highest.values())
 
+    def _told(self):
+        return "\n".join(f"{worker.path.name}:\n{worker.said()[-1500:]}" for worker in self.workers)
+
     def _lag(self):
         return {place: end - self.highest.get(place, 0) for place, end in self.load.ends.items() if end > self.highest.get(place, 0)}
 
-    def _await_progress(self, seconds=45):
+    def _await_progress(self):
         """Until something more is written, so that faults do not only hit workers that wait; returns how long it took."""
         began, before = time.monotonic(), self._look() or sum(self.highest.values())
-        while time.monotonic() - began < seconds:
-            now = self._look()
-            if now is not None and (now > before or not self._lag() and self.load.pushed >= self.load.allowed):
-                return time.monotonic() - began
-            time.sleep(0.02)
-        self.say(f"nothing was written for {seconds} s")
-        return seconds
 
-    def _work_off(self, seconds):
-        deadline, last, agree = time.monotonic() + seconds, None, time.monotonic() + 8
-        while True:
+        def is_on():
             now = self._look()
-            if now != last:
-                last, deadline, agree = now, max(deadline, time.monotonic() + 45), time.monotonic() + 8
-            if time.monotonic() > agree:
-                self.member_changed.set()
-                agree += 8
-            if not self.load.is_alive() and now is not None and not self._lag():
-                return
-            if time.monotonic() > deadline:
-                tails = "\n".join(f"{worker.path.name}:\n{worker.said()[-1500:]}" for worker in self.workers)
-                raise Wrong(f"not worked off after {seconds} s; records that are left: {self._lag()}; pushed {self.load.pushed} of "
-                            f"{len(self.items)}\n{tails}")
-            time.sleep(0.02)
+            return now is not None and (now > before or not self._lag() and self.load.pushed >= self.load.allowed)
+
+        until(is_on, self._told, about="something new in the tables")
+        return time.monotonic() - began
+
+    def _work_off(self):
+        def is_done():
+            return self._look() is not None and not self.load.is_alive() and not self._lag()
+
+        # However long it takes, as long as it goes on.
+        while not is_done():
+            before = sum(self.highest.values())
+            until(lambda: is_done() or sum(self.highest.values()) > before or self.load.is_alive(), self._told,
+                  lambda: f"records that are left: {self._lag()}; pushed {self.load.pushed} of {len(self.items)}", about="the rest in the tables")
 
     # MARK: faults
 
@@ -413,7 +395,7 @@ class Torture:
         return self.chance.choice(self.workers)
 
     def fault_kill(self):
-        """SIGKILL, and another starts: under the same name where the broker expires nobody, else as a new member."""
+        """SIGKILL, and another starts: under the same name, or as a new member."""
         worker = self._pick()
         worker.kill()
         self.workers.remove(worker)
@@ -426,19 +408,12 @@ class Torture:
         self._start(worker.name)
 
     def fault_join(self):
-        """One more joins, or one of those that joined leaves. Where members are fixed, as many stay."""
-        if not self.broker.expires_members:
-            return self.fault_leave()
+        """One more joins, or one of those leaves."""
         if len(self.workers) <= self.wanted:
             return self._start("")
         self._leave(self._pick())
 
     def _leave(self, worker):
-        # Who leaves while members join stays the group's leader at Tansu: nobody is given a partition any more, ever. Two plain
-        # consumers that take each other's place come to that, too.
-        until = time.monotonic() + 60
-        while self.broker.keeps_leavers and time.monotonic() < until and not all("partitions assigned" in each.said() for each in self.workers):
-            time.sleep(0.05)
         worker.terminate()
         worker.wait()
         self.workers.remove(worker)
@@ -454,38 +429,51 @@ class Torture:
 
     def fault_zombie(self):
         """Stopped for longer than the session, so that others take over; then it goes on where it was, believing that all is as before."""
-        self._stop_beyond_session(self._pick())
+        worker = self._pick()
+        # Not in a transaction: its locks would be waited for until PostgreSQL ends it (Store.swift), half a minute.
+        self._stop_where(worker, lambda open_ones: not open_ones)
+        self._stop_beyond_session(worker)
 
     def fault_zombie_commit(self):
         """The same, stopped in the middle of a transaction: its locks stay, and it may be the one that commits."""
-        worker, until = self._pick(), time.monotonic() + 20
+        worker = self._pick()
+        met = self._stop_where(worker, lambda open_ones: open_ones)
+        self._stop_beyond_session(worker)
+        return "" if met else "(never met in a transaction)"
+
+    def _stop_where(self, worker, is_there):
+        """Stops it again and again, for some seconds, until what it left open at the database is as wanted."""
+        query = "SELECT pid, xact_start FROM pg_stat_activity WHERE usename = 'torture' AND state LIKE 'idle in transaction%'"
+        end = time.monotonic() + 20
         with psycopg.connect(self.cluster.conninfo(), autocommit=True) as connection:
-            query = "SELECT 1 FROM pg_stat_activity WHERE usename = 'torture' AND xact_start IS NOT NULL AND state LIKE 'idle in transaction%'"
-            while time.monotonic() < until:
+            while True:
                 worker.process.send_signal(signal.SIGSTOP)
                 # A transaction that is idle for so long belongs to the one that is stopped.
-                if connection.execute(query).fetchone() and not time.sleep(0.05) and connection.execute(query).fetchone():
-                    break
+                open_ones = set(connection.execute(query).fetchall())
+                time.sleep(0.1)
+                if is_there(open_ones & set(connection.execute(query).fetchall())):
+                    return True
+                if time.monotonic() > end:
+                    return False
                 worker.process.send_signal(signal.SIGCONT)
                 time.sleep(self.chance.uniform(0, 0.02))
-        told = "" if time.monotonic() < until else "(never met in a transaction)"
-        self._stop_beyond_session(worker)
-        return told
 
     def _stop_beyond_session(self, worker):
-        worker.process.send_signal(signal.SIGSTOP)
+        """It is stopped already."""
         try:
             self._await_every_partition()
         finally:
             worker.process.send_signal(signal.SIGCONT)
 
     def _await_every_partition(self):
-        """Until what was on the log a second from now is written in every partition, so that somebody owns each; or long enough for it."""
-        time.sleep(1)
-        ends, until = dict(self.load.ends), time.monotonic() + self.session_s + 15
-        while any(self.highest.get(place, 0) < end for place, end in ends.items()) and time.monotonic() < until:
-            self._look()
-            time.sleep(0.05)
+        """Until something that came after now is written in every partition, so that somebody owns each. Where nothing more may come:
+        until all is written."""
+        before = dict(self.load.ends)
+        until(lambda: self.load.failed or self.load.pushed >= self.load.allowed or all(self.load.ends[place] > end for place, end in before.items()),
+              about="something new in every partition")
+        ends = dict(self.load.ends)
+        until(lambda: self._look() is not None and all(self.highest.get(place, 0) >= end for place, end in ends.items()), self._told,
+              about="an owner of every partition")
 
     def fault_pause(self):
         """Stopped for a while shorter than the session."""
@@ -516,28 +504,20 @@ class Torture:
         self.load.held = True
         self.cluster.fill_disk()
         self.load.held = False
-        until = time.monotonic() + 60
-        while self.count_said(DISK_IS_FULL) == told and self.cluster.process.poll() is None and time.monotonic() < until:
-            time.sleep(0.05)
-        met = "(nobody met it)" if time.monotonic() >= until else ""
+        until(lambda: self.count_said(DISK_IS_FULL) > told or self.cluster.process.poll() is not None, self._told, about="a word on the full disk")
         time.sleep(self.chance.uniform(2, 8))
         self.cluster.free_disk()
-        return met
 
-    def fault_broker(self):
+    def fault_broker(self, how=signal.SIGTERM):
         """The broker stops properly and comes back on the same port with the same log."""
-        if not self.broker.survives_restart:
-            return self.fault_pause()
-        # It loses what it acknowledges while it stops, and saves late: the load waits for that, the workers do not.
-        self.load.held = True
-        while len(self.load.producer) > 0 and not self.load.failed:
-            time.sleep(0.01)
-        time.sleep(2)
-        self.broker.stop()
-        time.sleep(self.chance.uniform(0, 1))
+        self.broker.stop(how)
+        time.sleep(self.chance.uniform(0, 0.5))
         if not self.broker.start():
             raise RuntimeError(f"the broker did not come back\n{self.broker.said()}")
-        self.load.held = False
+
+    def fault_broker_kill(self):
+        """The same after SIGKILL: it looks through its log first."""
+        self.fault_broker(signal.SIGKILL)
 
     def fault_cut(self):
         """The cable of a worker's host is cut for a while shorter than the session."""
@@ -596,7 +576,7 @@ class Torture:
     def fault_mock_no_leader(self):
         place = f"{self.chance.choice(TOPICS)} {self.chance.randrange(self.partitions)}"
         self.broker.tell(f"leader {place} -1")
-        time.sleep(self.chance.uniform(0.2, 2))
+        time.sleep(self.chance.uniform(0.2, 1))
         self.broker.tell(f"leader {place} {self.chance.randint(1, 3)}")
 
     def fault_mock_coordinator(self):
@@ -605,24 +585,22 @@ class Torture:
     def fault_mock_slow(self):
         number = self.chance.randint(1, 3)
         self.broker.tell(f"rtt {number} {self.chance.randint(50, 900)}")
-        time.sleep(self.chance.uniform(0.5, 2))
+        time.sleep(self.chance.uniform(0.2, 1))
         self.broker.tell(f"rtt {number} 0")
 
     def fault_mock_down(self):
         number = self.chance.randint(1, 3)
         self.broker.tell(f"down {number}")
-        time.sleep(self.chance.uniform(0.2, 3))
+        time.sleep(self.chance.uniform(0.2, 1))
         self.broker.tell(f"up {number}")
 
 
 # Faults that take longer than a session.
 SLOW = ("takeover", "zombie", "zombie-commit", "cut-long", "slow")
-ANYWHERE = ("pause", "leave", "join", "pg-fast", "pg-immediate", "pg-backends")
+ANYWHERE = ("pause", "leave", "join", "pg-fast", "pg-immediate", "pg-backends", "zombie", "zombie-commit", "takeover")
 OTHERS = {
-    "noida": ANYWHERE + ("broker",),
-    "tansu": ANYWHERE + ("zombie", "zombie-commit", "takeover"),
-    "mock": ANYWHERE + ("zombie", "zombie-commit", "takeover", "mock-error", "mock-error", "mock-error", "mock-leader", "mock-no-leader",
-                        "mock-coordinator", "mock-slow", "mock-down"),
+    "kafka": ANYWHERE + ("broker", "broker-kill"),
+    "mock": ANYWHERE + ("mock-error", "mock-error", "mock-error", "mock-leader", "mock-no-leader", "mock-coordinator", "mock-slow", "mock-down"),
 }
 
 
@@ -644,32 +622,51 @@ class Bench:
         self.folder = Path(tempfile.mkdtemp(prefix="drover-torture-", dir="/tmp"))
         self.folder.chmod(0o711)  # The database's system user must get through.
         self.hosts = Hosts(self.folder, hosts) if hosts else None
-        self.cluster = Cluster(self.folder / "postgres", disk_mib, self.hosts)
-        self.count, self.references = 0, {}
+        self.cluster = Cluster(self.folder / "postgres", disk_mib, self.hosts, copy_of=golden(program))
+        with psycopg.connect(self.cluster.conninfo(), autocommit=True) as connection:
+            connection.execute("CREATE ROLE torture LOGIN IN ROLE drover_writer")
+        self.count, self.references, self.kafka = 0, {}, None
 
     def close(self, keep=False):
+        if self.kafka:
+            self.kafka.close()
+        if not keep:
+            self.cluster.stop(signal.SIGQUIT)  # Nobody wants what it would write yet.
         self.cluster.close()
         if self.hosts:
             self.hosts.close()
         if not keep:
             shutil.rmtree(self.folder, ignore_errors=True)
 
-    def run(self, broker, items, plan=(), partitions=4, seconds=120, **options):
-        """One run with a broker of its own, which is stopped at its end."""
+    def broker(self, name, folder):
+        """Kafka is one for all runs, one after the other; the others start in no time."""
+        if name != "kafka":
+            return {"noida": Noida, "mock": Mock}[name](folder)
+        if not self.kafka:
+            self.kafka = Kafka(self.folder / "kafka", *([self.hosts.address] if self.hosts else []))
+        elif self.kafka.process.poll() is not None:
+            self.kafka.start()
+        return self.kafka
+
+    def run(self, broker, items, plan=(), partitions=4, **options):
+        """One run with empty topics and a database of its own."""
         self.count += 1
-        folder = self.folder / f"run-{self.count}"
+        folder, database = self.folder / f"run-{self.count}", f"run_{self.count}"
+        with psycopg.connect(self.cluster.conninfo(), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {database} TEMPLATE {TEMPLATE}")
         # The embedded broker is on the loopback only.
-        hosts = self.hosts if broker == "tansu" else None
-        server = BROKERS[broker](folder / "broker", *([hosts.address] if hosts else []))
+        hosts = self.hosts if broker == "kafka" else None
+        server = self.broker(broker, folder / "broker")
         try:
-            # The workers' third topic; the mock makes none by itself.
+            # Those that workers read; the mock makes none by itself.
             server.prepare({topic: partitions for topic in (*TOPICS, "drover.dispatch", "drover.sightings")})
             torture = Torture(
-                self.program, folder, self.cluster, server, items, seed=self.seed, partitions=partitions, say=self.say, hosts=hosts,
+                self.program, folder, self.cluster, server, items, database, seed=self.seed, partitions=partitions, say=self.say, hosts=hosts,
                 **options)
-            return torture.run(plan, seconds)
+            return torture.run(plan)
         finally:
-            server.stop()
+            if server != self.kafka:
+                server.close()
 
     def reference(self, items, partitions=4, any_order=False):
         """The tables after one undisturbed worker."""
@@ -712,7 +709,7 @@ class Bench:
             if not any(part in name for part in only) or any(part in name for part in without):
                 continue
             began = time.monotonic()
-            found = self.run("noida", items, partitions=partitions, settings=settings, seconds=600).tables(any_order=True)
+            found = self.run("noida", items, partitions=partitions, settings=settings).tables(any_order=True)
             self.say(f"{name}: {digest(found)['all']} ({time.monotonic() - began:.1f} s)")
             expected = expected or found
             if told := difference(found, expected):
@@ -728,20 +725,20 @@ def default_program():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--broker", choices=BROKERS, default="noida")
+    parser.add_argument("--broker", choices=OTHERS, default="kafka")
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--others", type=int, help="further faults (default: a quarter of the kills)")
     parser.add_argument("--plan", help="these faults instead, in this order, separated by commas; "
                         "on mock also its command: 'fail offset-commit 4 ILLEGAL_GENERATION'")
     parser.add_argument("--workers", type=int, default=3)
+    parser.add_argument("--named", action="store_true", help="fixed members: who was killed starts again under its name")
     parser.add_argument("--partitions", type=int, default=12)
     parser.add_argument("--cars", type=int, help="default: 300; mock: 60")
     parser.add_argument("--machines", type=int, default=20)
     parser.add_argument("--seed", default=str(random.SystemRandom().randrange(10**6)))
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the workers")
-    parser.add_argument("--librdkafka", choices=["debian", "newest"], default="debian", help="tansu: always the newest")
+    parser.add_argument("--librdkafka", choices=["debian", "newest"], default="debian")
     parser.add_argument("--shuffle", action="store_true", help="orders and partition counts instead of faults")
-    parser.add_argument("--whole-batches", action="store_true", help="on tansu, although it then tells ends that are too small")
     parser.add_argument("--keep", action="store_true", help="keep the folder with all logs")
     arguments = parser.parse_args()
 
@@ -766,15 +763,15 @@ def main():
             plan = arguments.plan.split(",") if arguments.plan else plan_of(arguments.broker, arguments.kills, others, arguments.seed)
             items = fleet.as_sent()
             settings = dict(pair.split("=", 1) for pair in arguments.set)
-            run = bench.prove(arguments.broker, items, plan, arguments.partitions, workers=arguments.workers, settings=settings,
-                              librdkafka=arguments.librdkafka, whole_batches=arguments.whole_batches, seconds=600)
+            run = bench.prove(arguments.broker, items, plan, arguments.partitions, workers=arguments.workers, named=arguments.named,
+                              settings=settings, librdkafka=arguments.librdkafka)
             result |= {
                 "broker": arguments.broker, "records": len(items), "workers": arguments.workers, "fenced": run.fenced(), "digest": digest(run.tables())["all"],
                 "until_written_s": {name: {"count": len(times), "median": statistics.median(times), "max": max(times)}
                                     for name, times in sorted(run.recovery.items())},
             }
         failed = False
-    except Wrong as wrong:
+    except AssertionError as wrong:
         say(str(wrong))
     finally:
         result |= {"ok": not failed, "seconds": round(time.monotonic() - began, 1), "load": os.getloadavg()[0]}
