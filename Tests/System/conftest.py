@@ -62,6 +62,7 @@ def longest_first(items):
 def pytest_runtest_makereport(item, call):
     """What a second look needs is kept at the first: why, the load, what all roles that are up said."""
     report = yield
+    item.has_failed = getattr(item, "has_failed", False) or report.failed
     if report.failed:
         folder = ROOT / ".drover" / "logs" / "failed"
         folder.mkdir(parents=True, exist_ok=True)
@@ -157,13 +158,6 @@ def browser():
 @pytest.fixture
 def watch():
     return Watch()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item, call):
-    report = yield
-    item.has_failed = getattr(item, "has_failed", False) or report.failed
-    return report
 
 
 @pytest.fixture(scope="session")
