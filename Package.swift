@@ -127,6 +127,8 @@ let package = Package(
             ], .cold),
         target("Emulate", ["Fleet", "Wire", "Settings", "Observe", "Sockets"], .cold),
         target("Embedded", ["Observe", "Postgres", "Kafka"], .cold),
+        // What `drover bench` times itself.
+        target("Benches", ["Fleet", "Wire", "Itineraries", "Pipeline", "Observe", "Kafka", "Postgres"], .warm),
 
         .executableTarget(
             name: "drover",
@@ -135,7 +137,7 @@ let package = Package(
                 "Postgres",
                 "HTTP", "Secrets", "Outbound",
                 "Gateways", "Worker", "Storage", "Notices", "Reports", "Web", "Embedded", "Settings",
-                "Trials", "Sockets", "Emulate", "Outside", "DepotRoutes", "Tiles",
+                "Trials", "Sockets", "Emulate", "Outside", "DepotRoutes", "Tiles", "Benches",
             ],
             swiftSettings: strict + Speed.cold.settings),
 

@@ -60,10 +60,12 @@ public final class Consumer {
         if rd_kafka_version() >= 0x0202_00FF { properties.append(("fetch.queue.backoff.ms", "10")) }
         handle = try unsafe Handle(RD_KAFKA_CONSUMER, settings, properties) { conf in
             unsafe FetchPace.watch(conf)
+            unsafe GroupJoin.watch(conf)
             unsafe rd_kafka_conf_set_rebalance_cb(conf) { client, code, list, opaque in
                 let context = unsafe CallbackContext.of(opaque)
                 let partitions = unsafe PartitionList.read(list, context.names)
                 if code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS {
+                    context.join.isAssigned = true
                     context.changes.append(.assigned(partitions))
                     return
                 }
@@ -98,7 +100,8 @@ public final class Consumer {
             unsafe rd_kafka_consumer_close(leaving.client)
             left.signal()
         }
-        if left.wait(timeout: .now() + .seconds(Consumer.leaveS)) == .success { unsafe kept.release() }
+        // To destroy it amid its first join would abort the process; it has left the group, and lives on the same.
+        if left.wait(timeout: .now() + .seconds(Consumer.leaveS)) == .success, !isJoining { unsafe kept.release() }
     }
 
     public func subscribe(_ topics: [String]) throws {
@@ -160,6 +163,9 @@ public final class Consumer {
     /// Whether certificates or passwords were renewed, and another client can be made with them. This one goes on with those that
     /// it has, as long as brokers take them.
     public var isOutdated: Bool { handle.isOutdated() }
+
+    /// Whether the group is about to give this member its first partitions: not the time to make another client.
+    public var isJoining: Bool { handle.context.join.isUnderWay }
 
     /// Whether the group has taken everything away from this member, who does not know it yet.
     public var isAssignmentLost: Bool { unsafe rd_kafka_assignment_lost(handle.client) != 0 }

@@ -33,7 +33,8 @@ public struct TopicNames: Sendable {
 }
 
 /// What C callbacks find behind their opaque pointer. librdkafka calls them from inside our own poll calls, on the
-/// thread that polls, but for the log and the looks at certificates, which its threads do: `log` and `trouble` are Sendable.
+/// thread that polls, but for the log, the looks at certificates and the group's answers, which its threads do: `log`, `trouble` and
+/// `join` are Sendable.
 final class CallbackContext {
     let log: @Sendable (Int, String) -> Void
     let names: TopicNames
@@ -45,6 +46,8 @@ final class CallbackContext {
     /// Of records that carry a tag.
     var deliveries: [Delivery] = []
     var changes: [AssignmentChange] = []
+    /// How far a consumer's first join is.
+    let join = GroupJoin()
     /// Partitions that a consumer reads.
     var reading: Set<TopicPartition> = []
 

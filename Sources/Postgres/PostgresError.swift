@@ -5,6 +5,8 @@ internal import CLibpq
 public struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// insufficient_privilege
     public static let noRight = "42501"
+    /// lock_not_available
+    public static let lockNotAvailable = "55P03"
 
     /// Five characters, SQL standard and PostgreSQL's appendix A. Empty when the failure has none: no server answered.
     public let sqlState: String
@@ -100,6 +102,7 @@ enum Advice {
         "57P02": "The server crashed and restarts; it is tried again",
         "57P03": "The server is starting up; it is tried again",
         "25006": "The server is a standby or read-only: connect to the primary",
+        PostgresError.lockNotAvailable: "Another session keeps it locked; it is tried again. Where it lasts, see pg_locks",
         "57014": "The statement took longer than allowed or was cancelled",
         "40001": "Another transaction was faster; the whole transaction can be run again",
         "40P01": "Deadlock; the whole transaction can be run again",

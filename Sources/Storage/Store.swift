@@ -14,8 +14,24 @@ public enum Store {
     /// A session for a lane's commits. After an error it is given up: what it remembers may be gone.
     package static func connectForWriting(_ conninfo: String, schema: String = liveSchema) throws -> Connection {
         let connection = try connect(conninfo, schema: schema)
-        // A worker that stands still in the middle of a commit must not keep its partitions' rows locked for ever.
-        try connection.execute("SET idle_in_transaction_session_timeout = '30s'")
+        // A worker that stands still amid a commit must not keep its partitions' rows locked for ever. Its other sessions may wait
+        // behind that one: they must not get its locks in turn, 30 s each, before somebody who works does.
+        try connection.execute(
+            "SET idle_in_transaction_session_timeout = '\(standingStillS)s'; SET lock_timeout = '\(standingStillS / 3)s'")
         return connection
+    }
+
+    private static let standingStillS = 30
+
+    /// Ends sessions of writers that wait for the rest of a COPY for longer than a commit may stand still: to PostgreSQL they are busy,
+    /// and no time-out of its own ends them. Who waited in vain for a lock calls it; returns how many there were.
+    package static func endStandingStill(_ conninfo: String) throws -> Int {
+        try connect(conninfo).query(
+            """
+            SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE usename = current_user AND datname = current_database() AND state = 'active' AND wait_event = 'ClientRead'
+                AND query LIKE 'COPY stage\\_%' AND query_start < clock_timestamp() - make_interval(secs => $1)
+            """, [.float8(Double(standingStillS))]
+        ).count
     }
 }

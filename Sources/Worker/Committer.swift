@@ -91,8 +91,16 @@ final class Committer: @unchecked Sendable {
             return try body(connection)
         } catch {
             connection = nil
+            if (error as? PostgresError)?.sqlState == PostgresError.lockNotAvailable { endStandingStill() }
             throw error
         }
+    }
+
+    private func endStandingStill() {
+        do {
+            let ended = try Store.endStandingStill(settings.conninfo)
+            if ended > 0 { log.warning("ended sessions of a worker that stood still amid a commit", ["count": "\(ended)"]) }
+        } catch { log.error("looking for sessions that stand still failed", ["error": "\(error)"]) }
     }
 
     // MARK: Taking over

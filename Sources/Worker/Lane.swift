@@ -85,9 +85,8 @@ final class Lane: @unchecked Sendable {
         var isStopping = false
         while true {
             loop.turned()
-            let untilCommit = commitIntervalMs - (Clock.steadyMs() - lastCommitMs)
             if isStopping && !isInFlight && !isPending { break }
-            if let item = mailbox.take(timeoutMs: isInFlight ? 10 : min(max(1, untilCommit), 100)) {
+            if let item = mailbox.take(timeoutMs: waitMs) {
                 switch item {
                 // A commit that lags: its answer first.
                 case .records(let batch): take(batch)
@@ -102,6 +101,13 @@ final class Lane: @unchecked Sendable {
         }
         loop.ended()
         ended.signal()
+    }
+
+    /// Until something is to be done, if nothing comes.
+    private var waitMs: Int64 {
+        if isInFlight { return 10 }
+        guard isPending else { return 100 }
+        return min(max(1, commitIntervalMs - (Clock.steadyMs() - lastCommitMs)), 100)
     }
 
     private var isPending: Bool { owned.values.contains { $0.isPending } }

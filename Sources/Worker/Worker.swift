@@ -141,7 +141,7 @@ public final class Worker {
                 _ = StopFlag.wait(timeoutMs: Int(Worker.lostMs))
                 break
             }
-            if consumer.isOutdated {
+            if consumer.isOutdated, !consumer.isJoining {
                 // Joins again, as after a restart: with a static id nobody else moves.
                 log.info("certificates or passwords of the brokers were renewed; the worker joins again with them")
                 break

@@ -1,3 +1,4 @@
+import Benches
 import Foundation
 import Itineraries
 
@@ -19,7 +20,8 @@ struct DispatchBench {
         let files = arguments.texts("--stream")
         guard files.isEmpty else { return try files.flatMap { try stream($0, rules) } }
         let streams = UInt64(try arguments.integer("--streams", in: 1...1_000) ?? 10)
-        return try CampusBookBench.figures() + ExactBench().run()
+        let steps = try CampusBookSteps.medians().map { Figure(name: $0.name, value: $0.ms, unit: "ms", baseline: nil) }
+        return steps + ExactBench().run()
             + DispatchBench.sizes.flatMap { seeded($0, streams, rules) }
     }
 

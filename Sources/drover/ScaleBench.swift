@@ -1,3 +1,4 @@
+import Benches
 import Embedded
 import Fleet
 import Foundation

@@ -12,6 +12,7 @@
      coordinator GROUP BROKER       moves a group
      rtt BROKER MILLISECONDS        delays every answer of a broker
      down BROKER | up BROKER        closes a broker's connections and its port | opens it again
+     tell                           writes each request that comes from now on to standard error
      quit
 
    Limits of the mock: it keeps 5 MiB or 100,000 messages a partition, whichever comes first, and drops the oldest. */
@@ -80,6 +81,8 @@ static const char *obey(rd_kafka_mock_cluster_t *cluster, const char *line) {
     } else if (!strcmp(verb, "down") || !strcmp(verb, "up")) {
         if (sscanf(line, "%*s %d", &broker) != 1) return "usage: down BROKER, up BROKER";
         code = *verb == 'd' ? rd_kafka_mock_broker_set_down(cluster, broker) : rd_kafka_mock_broker_set_up(cluster, broker);
+    } else if (!strcmp(verb, "tell")) {
+        rd_kafka_set_log_level(rd_kafka_mock_cluster_handle(cluster), 7);
     } else {
         return "there is no such command";
     }
@@ -92,6 +95,7 @@ int main(int count, char **arguments) {
     if (brokers < 1) return fprintf(stderr, "usage: broker_mock BROKERS TOPIC:PARTITIONS...\n"), 2;
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     rd_kafka_conf_set(conf, "log_level", "3", problem, sizeof problem);
+    rd_kafka_conf_set(conf, "debug", "mock", problem, sizeof problem);
     rd_kafka_t *client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, problem, sizeof problem);
     if (!client) return fprintf(stderr, "%s\n", problem), 1;
     rd_kafka_mock_cluster_t *cluster = rd_kafka_mock_cluster_new(client, brokers);

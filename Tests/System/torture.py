@@ -430,7 +430,8 @@ class Torture:
     def fault_zombie(self):
         """Stopped for longer than the session, so that others take over; then it goes on where it was, believing that all is as before."""
         worker = self._pick()
-        # Not in a transaction: its locks would be waited for until PostgreSQL ends it (Store.swift), half a minute.
+        # Not in a transaction: its locks would be waited for until PostgreSQL ends it (Store.swift), half a minute. What one of its
+        # sessions waits for may be given to it later, and is seen in the same way.
         self._stop_where(worker, lambda open_ones: not open_ones)
         self._stop_beyond_session(worker)
 
@@ -441,14 +442,27 @@ class Torture:
         self._stop_beyond_session(worker)
         return "" if met else "(never met in a transaction)"
 
+    def fault_copy(self):
+        """A writer's session that holds every partition's row and gets no more of its COPY. To PostgreSQL it is busy."""
+        with psycopg.connect(self.cluster.conninfo(self.group, "torture")) as connection:
+            connection.execute("CREATE TEMPORARY TABLE stage_held (n int)")
+            connection.execute("SELECT FROM drover.partition_progress FOR UPDATE")
+            try:
+                with connection.cursor().copy("COPY stage_held FROM STDIN") as copy:
+                    copy.write("1\n")
+                    self._await_every_partition()
+            except psycopg.errors.AdminShutdown:
+                return "(it was ended)"
+        raise Wrong("a session that stood still amid its COPY was not ended")
+
     def _stop_where(self, worker, is_there):
         """Stops it again and again, for some seconds, until what it left open at the database is as wanted."""
-        query = "SELECT pid, xact_start FROM pg_stat_activity WHERE usename = 'torture' AND state LIKE 'idle in transaction%'"
+        query = "SELECT pid, xact_start FROM pg_stat_activity WHERE usename = 'torture' AND xact_start IS NOT NULL"
         end = time.monotonic() + 20
         with psycopg.connect(self.cluster.conninfo(), autocommit=True) as connection:
             while True:
                 worker.process.send_signal(signal.SIGSTOP)
-                # A transaction that is idle for so long belongs to the one that is stopped.
+                # A transaction that takes so long belongs to the one that is stopped, or waits for it.
                 open_ones = set(connection.execute(query).fetchall())
                 time.sleep(0.1)
                 if is_there(open_ones & set(connection.execute(query).fetchall())):
@@ -596,7 +610,7 @@ class Torture:
 
 
 # Faults that take longer than a session.
-SLOW = ("takeover", "zombie", "zombie-commit", "cut-long", "slow")
+SLOW = ("takeover", "zombie", "zombie-commit", "copy", "cut-long", "slow")
 ANYWHERE = ("pause", "leave", "join", "pg-fast", "pg-immediate", "pg-backends", "zombie", "zombie-commit", "takeover")
 OTHERS = {
     "kafka": ANYWHERE + ("broker", "broker-kill"),
@@ -648,12 +662,17 @@ class Bench:
             self.kafka.start()
         return self.kafka
 
+    def database(self):
+        """An empty one."""
+        self.count += 1
+        with psycopg.connect(self.cluster.conninfo(), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE run_{self.count} TEMPLATE {TEMPLATE}")
+        return f"run_{self.count}"
+
     def run(self, broker, items, plan=(), partitions=4, **options):
         """One run with empty topics and a database of its own."""
-        self.count += 1
-        folder, database = self.folder / f"run-{self.count}", f"run_{self.count}"
-        with psycopg.connect(self.cluster.conninfo(), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {database} TEMPLATE {TEMPLATE}")
+        database = self.database()
+        folder = self.folder / f"run-{self.count}"
         # The embedded broker is on the loopback only.
         hosts = self.hosts if broker == "kafka" else None
         server = self.broker(broker, folder / "broker")

@@ -1,10 +1,10 @@
-import Fleet
-import Foundation
-import Itineraries
-import Pipeline
+internal import Dispatch
+internal import Fleet
+internal import Itineraries
+internal import Pipeline
 
 /// What a record of a busy campus costs the worker: the decision and all that is kept beside it, without the database.
-struct CampusBookBench {
+package struct CampusBookSteps {
     private static let vehicles = 100
     private static let outstanding = 1_000
     private static let beginMs: Int64 = 1_790_000_000_000
@@ -12,8 +12,9 @@ struct CampusBookBench {
     private var book = CampusBook(clockMs: 0, decidesFrom: 0)
     private var offset: Int64 = 0
 
-    static func figures() throws -> [Figure] {
-        var bench = CampusBookBench()
+    /// The median of each kind of record.
+    package static func medians() throws -> [(name: String, ms: Double)] {
+        var bench = CampusBookSteps()
         try bench.fill()
         let name = "campus of \(outstanding) rides and \(vehicles) vehicles on the log"
         let kinds: [(String, Int, (Int) -> RideRecord.Kind)] = [
@@ -31,7 +32,7 @@ struct CampusBookBench {
                 _ = bench.book.takeChanges()
             }
             times.sort()
-            return Figure(name: "\(name): \(kind), p50", value: times[count / 2], unit: "ms", baseline: nil)
+            return ("\(name): \(kind), p50", times[count / 2])
         }
     }
 
@@ -43,19 +44,19 @@ struct CampusBookBench {
             })
         ground.numbers = [.iterations: 0]
         try say(.campus(ground))
-        for v in 0..<CampusBookBench.vehicles {
+        for v in 0..<CampusBookSteps.vehicles {
             try say(
                 .inService(
                     .init(
                         vehicle: "v\(v)", driver: "d\(v)", person: .init(name: "Driver", photo: nil), capacity: 6,
-                        place: CampusBookBench.place())))
+                        place: CampusBookSteps.place())))
         }
-        for number in 0..<CampusBookBench.outstanding { try say(CampusBookBench.pickup(number)) }
+        for number in 0..<CampusBookSteps.outstanding { try say(CampusBookSteps.pickup(number)) }
         _ = book.takeChanges()
     }
 
     private mutating func say(_ kind: RideRecord.Kind) throws {
-        let ts = CampusBookBench.beginMs + offset
+        let ts = CampusBookSteps.beginMs + offset
         try book.take(
             RideRecord(id: "x\(offset)", campus: "c", ts: ts, by: "bench", kind: kind), offset: offset, atMs: ts)
         offset += 1

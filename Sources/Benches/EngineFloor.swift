@@ -1,42 +1,49 @@
-import Dispatch
-import Fleet
-import Foundation
-import Gateways
-import Kafka
-import Observe
-import Postgres
-import Settings
-import Wire
+internal import Dispatch
+internal import Fleet
+internal import Foundation
+package import Kafka
+internal import Observe
+internal import Postgres
+internal import Wire
 
 /// The least that anybody does who makes the engine's answer of the same topic into the same PostgreSQL: reads each record,
 /// decodes it, and copies the minutes into a plain table with their key. Nothing is folded, no trip and no day is kept, no offset
 /// moves, nothing may come late or twice. What a machine lets this reach, no engine on it can pass.
-struct EngineFloor {
-    let records: Int
-    let settings: Settings
-    /// May make tables.
-    let owner: String
-    /// So many commits are made, as the engine has made.
-    let commits: Int
+package struct EngineFloor {
+    private let records: Int
+    private let kafka: KafkaSettings
+    private let owner: String
+    private let commits: Int
+
+    /// - Parameters:
+    ///   - owner: may make tables.
+    ///   - commits: so many are made, as the engine has made.
+    package init(records: Int, kafka: KafkaSettings, owner: String, commits: Int) {
+        (self.records, self.kafka, self.owner, self.commits) = (records, kafka, owner, commits)
+    }
+
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+        init(_ description: String) { self.description = description }
+    }
 
     /// Records a second.
-    func measure() throws -> Double {
+    package func measure() throws -> Double {
         let connection = try Connection(conninfo: owner)
         let chunks = try minutes(connection)
         try connection.execute("CREATE TABLE drover.bench_floor (LIKE drover.vehicle_minute INCLUDING ALL)")
         defer { _ = try? connection.execute("DROP TABLE drover.bench_floor") }
-        let consumer = try Consumer(
-            try settings.kafka(clientID: "drover-bench"), group: "floor", instanceID: nil, batchMax: 10_000)
+        let consumer = try Consumer(kafka, group: "floor", instanceID: nil, batchMax: 10_000)
         let count = try consumer.partitions(of: Topic.cars, timeoutMs: 10_000) ?? 0
 
-        let watch = Stopwatch()
+        let startMs = Clock.steadyMs()
         let storing = Storing(connection, chunks)
         let decoding = (0..<ProcessInfo.processInfo.activeProcessorCount).map { Decoding("floor-\($0)") }
         try consumer.add(
             Dictionary(
                 uniqueKeysWithValues: (0..<count).map { (TopicPartition(topic: Topic.cars, partition: $0), Int64(0)) }))
         var seen = 0
-        while seen < records, watch.seconds < 120 {
+        while seen < records, Clock.steadyMs() - startMs < 120_000 {
             let batches = try consumer.poll(timeoutMs: 100, into: decoding.count) { Int($0.partition) % decoding.count }
             for (batch, decoding) in zip(batches, decoding) where batch.count > 0 {
                 seen += batch.count
@@ -46,7 +53,7 @@ struct EngineFloor {
         let decoded = decoding.reduce(0) { $0 + $1.finish() }
         try storing.finish()
         guard decoded >= records else { throw Failure("\(decoded) of \(records) records were decoded in 2 minutes") }
-        return Double(records) / watch.seconds
+        return Double(records) * 1_000 / Double(max(1, Clock.steadyMs() - startMs))
     }
 
     /// The engine's rows as they are sent to `COPY`, in as many parts as there are commits.

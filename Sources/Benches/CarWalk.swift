@@ -1,23 +1,22 @@
-import Fleet
-import Wire
+package import Fleet
 
 /// A fleet on the move for benches: one reading of each car in turn, the same in every run.
-struct CarWalk {
+package struct CarWalk {
     /// 2026-01-01.
-    static let startMs: Int64 = 1_767_225_600_000
+    package static let startMs: Int64 = 1_767_225_600_000
 
     private let cars: [VehicleID]
     private var speeds: [Int32]
     private var state: UInt64 = 42
     private var index = 0
 
-    init(vehicles: Int) {
+    package init(vehicles: Int) {
         cars = (0..<vehicles).map { VehicleID("car-\($0)")! }
         speeds = cars.indices.map { Int32($0 % 90) * 1_000 }
     }
 
     /// The next car's reading; each car has one every so many milliseconds.
-    mutating func next(everyMs: Int64) -> (car: VehicleID, reading: CarReading) {
+    package mutating func next(everyMs: Int64) -> (car: VehicleID, reading: CarReading) {
         let (round, number) = (index / cars.count, index % cars.count)
         index += 1
         // Numerical Recipes' 64-bit linear congruential generator: repeatable is all that is asked.
