@@ -111,7 +111,7 @@ let package = Package(
             [
                 "Fleet", "Wire", "Trips", "Alerts", "Trials", "Surveys", "Storage", "Postgres", "Observe", "Paper",
                 "Zip",
-            ], .cold),
+            ], .warm),
         target(
             "Notices",
             [
