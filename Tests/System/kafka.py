@@ -1,6 +1,6 @@
 """Apache Kafka itself: a broker and its controller in one process (KRaft), for what stand-ins cannot prove.
 
-    python Tests/System/kafka.py [PARTITIONS]      starts one, makes the topics, prints the environment for drover
+    python Tests/System/kafka.py [--fast] [PARTITIONS]      starts one, makes the topics, prints the environment for drover
 
 It is looked for in DROVER_KAFKA_HOME (a folder like that of the official download, with `libs/`, or one with such folders), else in
 ../shared/kafka. It needs Java 17, 370 MB of memory, and three seconds of a processor to start.
@@ -20,8 +20,9 @@ from brokers import HOST, Served, make_topics
 from confluent_kafka.admin import AdminClient, ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
 from harness import DIES_WITH_US, HANG_S, ROOT, free_port, until
 
-# For a start that is quick rather than a broker that is fast.
-JAVA = ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
+# For a start that is quick, and for a broker that is fast.
+QUICK = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"], "384m"
+FAST = ["-XX:+UseG1GC", "-Xshare:auto"], "1g"
 LOGGING = """status = error
 appender.console.type = Console
 appender.console.name = console
@@ -53,8 +54,9 @@ class Kafka(Served):
 
     name = "kafka"
 
-    def __init__(self, folder, host=HOST, doors=None):
+    def __init__(self, folder, host=HOST, doors=None, java=QUICK):
         """`doors`: listeners beside the plain one, their settings by name and key; their ports are in `ports`."""
+        self.java, self.heap = java
         if told := missing():
             raise SystemExit(told)
         self.doors, self.ports, self.made_for = doors or {}, {}, None
@@ -103,11 +105,11 @@ class Kafka(Served):
 
     def _java(self, heap):
         # What it unpacks while it runs stays in its folder, also when it is killed.
-        return [*JAVA, f"-Xmx{heap}", f"-Djava.io.tmpdir={self.folder}", f"-Dlog4j2.configurationFile=file:{self.folder / 'log4j2.properties'}",
+        return ["java", *self.java, f"-Xmx{heap}", f"-Djava.io.tmpdir={self.folder}", f"-Dlog4j2.configurationFile=file:{self.folder / 'log4j2.properties'}",
                 "-cp", f"{libraries()}/*"]
 
     def command(self):
-        return [*self._java("384m"), "kafka.Kafka", self.folder / "server.properties"]
+        return [*self._java(self.heap), "kafka.Kafka", self.folder / "server.properties"]
 
     def prepare(self, topics=()):
         """These topics (name: partitions), all empty: what another story left goes."""
@@ -131,9 +133,10 @@ class Kafka(Served):
 
 
 def main():
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 4
+    is_fast, counts = "--fast" in sys.argv, [int(word) for word in sys.argv[1:] if word.isdigit()]
+    count = counts[0] if counts else 4
     folder = tempfile.mkdtemp(prefix="drover-kafka-")
-    broker = Kafka(folder)
+    broker = Kafka(folder, java=FAST if is_fast else QUICK)
     # In a script's background SIGINT is ignored.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
