@@ -6,11 +6,10 @@ import json
 import os
 import re
 import shutil
-import tempfile
 from pathlib import Path
 
 import pytest
-from harness import HANG_S, ROOT, Drover, Running, Tab, Watch, is_long
+from harness import HANG_S, ROOT, Drover, Running, Tab, Watch, is_long, scratch
 from servers import new_place
 from world import a_world
 
@@ -130,8 +129,7 @@ def env(world):
 @pytest.fixture
 def data():
     """A data folder's name, below a folder that the database's system user may enter (pytest's own are closed)."""
-    folder = Path(tempfile.mkdtemp(prefix="drover-system-", dir="/tmp"))
-    folder.chmod(0o711)
+    folder = scratch("drover-system-")
     yield folder / "data"
     shutil.rmtree(folder, ignore_errors=True)
 

@@ -12,13 +12,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 from brokers import HOST, Served, make_topics
 from confluent_kafka.admin import AdminClient, ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
-from harness import DIES_WITH_US, HANG_S, ROOT, free_port, until
+from harness import DIES_WITH_US, HANG_S, ROOT, free_port, scratch, until
 
 # For a start that is quick, and for a broker that is fast.
 QUICK = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"], "384m"
@@ -135,7 +134,7 @@ class Kafka(Served):
 def main():
     is_fast, counts = "--fast" in sys.argv, [int(word) for word in sys.argv[1:] if word.isdigit()]
     count = counts[0] if counts else 4
-    folder = tempfile.mkdtemp(prefix="drover-kafka-")
+    folder = scratch("drover-kafka-")
     broker = Kafka(folder, java=FAST if is_fast else QUICK)
     # In a script's background SIGINT is ignored.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))

@@ -9,14 +9,13 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
 from brokers import Noida
 from cluster import Cluster
-from harness import ROOT, Drover
+from harness import ROOT, Drover, scratch
 
 # The database that has all migrations and no rows.
 TEMPLATE = "template_drover"
@@ -38,10 +37,7 @@ def golden(program):
 
 
 def new_place():
-    """A folder that the database's system user may enter."""
-    place = Path(tempfile.mkdtemp(prefix="drover-golden-", dir="/tmp"))
-    place.chmod(0o711)
-    return str(place)
+    return str(scratch("drover-golden-"))
 
 
 def make_golden(program, folder):
@@ -67,7 +63,7 @@ def template(program, name, make, base=None):
     """A world of its own that begins as `make(world)` left another one: the environment that it returned is in `.filled`. `make` runs
     once a run, whoever asks first; all others copy the database and the log. `base`: name and `make` of what it begins with itself."""
     made = _made(program, name, make, base)
-    folder = Path(tempfile.mkdtemp(prefix="drover-module-", dir="/tmp"))
+    folder = scratch("drover-module-")
     try:
         with _running(program, folder, made) as world:
             yield world

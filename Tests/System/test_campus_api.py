@@ -8,7 +8,6 @@ import shutil
 import signal
 import ssl
 import struct
-import tempfile
 import threading
 import time
 import zlib
@@ -19,7 +18,7 @@ import pytest
 from apps import App, Desk
 from certificates import Authority
 from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
-from harness import HANG_S, is_long, until
+from harness import HANG_S, is_long, scratch, until
 from services import Services, slow
 from test_dispatch import end, freeze, place
 from world import connect
@@ -30,7 +29,7 @@ PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4
 
 @pytest.fixture(scope="module")
 def desk(world):
-    folder = Path(tempfile.mkdtemp(prefix="drover-apps-", dir="/tmp"))
+    folder = scratch("drover-apps-")
     services = Services(folder)
     try:
         desk = Desk(world, folder, "--set", f"geocoder.url={services.address}", "--set", f"geocoder.ca_file={services.certificate}",

@@ -13,7 +13,7 @@ import yaml
 from brokers import Noida
 from cluster import Cluster
 from deployed import CONTAINER, Installed, check_command, dotted, linter, run, setting_of, settings
-from harness import ROOT, free_port, until
+from harness import ROOT, free_port, scratch, until
 
 COMPOSE = yaml.safe_load((CONTAINER / "compose.yaml").read_text())
 OURS = {name: service for name, service in COMPOSE["services"].items() if service["image"] == "drover"}
@@ -211,8 +211,7 @@ def installed(program):
 
     from harness import Drover
 
-    folder = Path(tempfile.mkdtemp(prefix="drover-module-", dir="/tmp"))
-    folder.chmod(0o711)
+    folder = scratch("drover-module-")
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         cluster = Cluster(folder / "postgres")

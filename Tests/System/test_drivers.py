@@ -5,13 +5,12 @@ import json
 import random
 import shutil
 import socket
-import tempfile
 import threading
 import time
 from pathlib import Path
 
 import pytest
-from harness import HANG_S, Drover, is_long, until
+from harness import HANG_S, Drover, is_long, scratch, until
 from test_uploads import HOUR, LINES, Desk, Phone, give_token, now
 from world import connect, producer
 
@@ -21,8 +20,7 @@ CARS = iter(f"car-{n}" for n in range(1, 10_000))
 
 @pytest.fixture(scope="module")
 def shared_desk(program):
-    folder = Path(tempfile.mkdtemp(prefix="drover-drivers-", dir="/tmp"))
-    folder.chmod(0o711)
+    folder = scratch("drover-drivers-")
     drover = Drover(program)
     try:
         desk = Desk(drover, drover.servers(folder / "data"), folder)

@@ -5,7 +5,6 @@ import re
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -15,14 +14,14 @@ import psycopg
 import pytest
 from brokers import Noida
 from confluent_kafka import Consumer, TopicPartition
-from harness import HANG_S, ROOT, free_port, is_long, until
+from harness import HANG_S, ROOT, free_port, is_long, scratch, until
 from servers import Servers
 from world import World, connect, producer
 
 
 @pytest.fixture(scope="module")
 def servers(program):
-    folder = Path(tempfile.mkdtemp(prefix="drover-module-", dir="/tmp"))
+    folder = scratch("drover-module-")
     servers = Servers(program, folder)
     yield servers
     servers.stop()

@@ -6,14 +6,13 @@ import os
 import re
 import shutil
 import signal
-import tempfile
 from pathlib import Path
 
 import psycopg
 import pytest
 from brokers import Noida
 from cluster import Cluster
-from harness import HANG_S, ROOT, free_port, until
+from harness import HANG_S, ROOT, free_port, scratch, until
 from servers import TEMPLATE, golden
 
 PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
@@ -65,7 +64,7 @@ class Site:
         cluster.databases += 1
         name = f"health_{cluster.databases}"
         with psycopg.connect(cluster.conninfo(), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE} STRATEGY FILE_COPY")
             for login, roles in LOGINS.items() if cluster.databases == 1 else ():
                 connection.execute(f"CREATE ROLE {login} LOGIN IN ROLE {roles}")
         self.owner = cluster.conninfo(name)
@@ -88,8 +87,7 @@ class Site:
 
 @pytest.fixture(scope="module")
 def cluster(program):
-    folder = Path(tempfile.mkdtemp(prefix="drover-module-", dir="/tmp"))
-    folder.chmod(0o711)
+    folder = scratch("drover-module-")
     cluster = Cluster(folder / "postgres", copy_of=golden(program))
     yield cluster
     cluster.close()

@@ -13,7 +13,7 @@ import pytest
 from brokers import DIES_WITH_US, Mock, Noida, answers, free_port, newest_librdkafka
 from certificates import Authority
 from confluent_kafka import Consumer, TopicPartition
-from harness import HANG_S, is_long, until
+from harness import HANG_S, is_long, scratch, until
 from kafka import Kafka, missing
 from kafka_gate import BEHIND, SYNC_GROUP, Gate
 from world import connect, dump
@@ -25,7 +25,7 @@ needs_kafka = pytest.mark.skipif(bool(missing()), reason=missing())
 @pytest.fixture(scope="module")
 def place():
     """A folder whose files others may not read."""
-    folder = Path(tempfile.mkdtemp(prefix="drover-kafka-tls-"))
+    folder = scratch("drover-kafka-tls-")
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
 

@@ -2,7 +2,6 @@
 that they name is there, and what they ask of the program a real process answers."""
 import re
 import shutil
-import tempfile
 import urllib.error
 import urllib.request
 from contextlib import ExitStack
@@ -13,7 +12,7 @@ import yaml
 from brokers import Noida
 from cluster import Cluster
 from deployed import CONTAINER, Installed, check_command, dotted, setting_of, settings
-from harness import HANG_S, ROOT, Drover, free_port, until
+from harness import HANG_S, ROOT, Drover, free_port, scratch, until
 
 FOLDER = ROOT / "Deploy" / "kubernetes"
 KUSTOMIZATION = yaml.safe_load((FOLDER / "kustomization.yaml").read_text())
@@ -151,8 +150,7 @@ def test_workers_keep_their_names_and_are_never_more_than_partitions():
 
 @pytest.fixture(scope="module")
 def installed(program):
-    folder = Path(tempfile.mkdtemp(prefix="drover-module-", dir="/tmp"))
-    folder.chmod(0o711)
+    folder = scratch("drover-module-")
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         cluster = Cluster(folder / "postgres")

@@ -1,13 +1,12 @@
 """What programs read of machines: the field view, the list and the history, by role; real TLS, broker, worker, PostgreSQL."""
 import re
 import shutil
-import tempfile
 from datetime import datetime, timezone
 from pathlib import Path
 
 import psycopg
 import pytest
-from harness import Drover, until
+from harness import Drover, scratch, until
 from test_uploads import HOUR, Desk, now
 from world import connect
 
@@ -16,8 +15,7 @@ MINUTE = 60_000
 
 @pytest.fixture(scope="module")
 def desk(program):
-    folder = Path(tempfile.mkdtemp(prefix="drover-machines-", dir="/tmp"))
-    folder.chmod(0o711)
+    folder = scratch("drover-machines-")
     drover = Drover(program)
     try:
         desk = Desk(drover, drover.servers(folder / "data"), folder)

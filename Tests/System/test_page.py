@@ -3,22 +3,20 @@ import json
 import re
 import signal
 import shutil
-import tempfile
 import urllib.error
 import urllib.request
 from pathlib import Path
 
 import psycopg
 import pytest
-from harness import HANG_S, Drover, is_long, looked_at, processes_of, until
+from harness import HANG_S, Drover, is_long, looked_at, processes_of, scratch, until
 from people import first_administrator, lend_cookie
 from playwright.sync_api import expect
 
 
 @pytest.fixture(scope="module")
 def running(program):
-    folder = Path(tempfile.mkdtemp(prefix="drover-page-", dir="/tmp"))
-    folder.chmod(0o711)
+    folder = scratch("drover-page-")
     drover = Drover(program)
     try:
         running = drover.up(folder / "data", "--sample")

@@ -7,7 +7,6 @@ import random
 import re
 import shutil
 import struct
-import tempfile
 import threading
 import time
 import xmlrpc.client
@@ -17,7 +16,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from brokers import Noida
-from harness import HANG_S, ROOT, Drover, is_long, until
+from harness import HANG_S, ROOT, Drover, is_long, scratch, until
 from surveyors import App, SurveyDesk, a_site, ahead, survey, tables_readable
 from world import World, connect, producer
 
@@ -26,8 +25,7 @@ CSV, XML = "text/csv", "text/xml"
 
 @pytest.fixture(scope="module")
 def desk(program):
-    folder = Path(tempfile.mkdtemp(prefix="drover-surveys-", dir="/tmp"))
-    folder.chmod(0o711)
+    folder = scratch("drover-surveys-")
     drover = Drover(program)
     try:
         servers = drover.servers(folder / "data")

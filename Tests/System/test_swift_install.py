@@ -6,13 +6,12 @@ import re
 import shutil
 import subprocess
 import tarfile
-import tempfile
 import threading
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from harness import HANG_S, ROOT, free_port
+from harness import HANG_S, ROOT, free_port, scratch
 from terminal import OnTerminal
 
 FOLDER = "/swift-6.3.3-release/debian12/swift-6.3.3-RELEASE/"
@@ -62,7 +61,7 @@ class KeyRing:
 
 @pytest.fixture(scope="module")
 def ring():
-    folder = Path(tempfile.mkdtemp(prefix="drover-ring-", dir="/tmp"))  # short: an agent's socket is below it
+    folder = scratch("drover-ring-")  # short: an agent's socket is below it
     yield KeyRing(folder)
     subprocess.run(["gpgconf", "--homedir", folder, "--kill", "all"], check=True)
     shutil.rmtree(folder, ignore_errors=True)

@@ -11,7 +11,6 @@ import shutil
 import signal
 import socket
 import ssl
-import tempfile
 import threading
 import time
 import uuid
@@ -26,7 +25,7 @@ import pytest
 from answers import Answer
 from brokers import Noida
 from certificates import self_signed
-from harness import HANG_S, ROOT, Drover, is_long, until
+from harness import HANG_S, ROOT, Drover, is_long, scratch, until
 from test_dispatch import freeze
 from world import World, connect
 
@@ -116,8 +115,7 @@ class Desk:
 @pytest.fixture(scope="module")
 def shared_desk(program, tmp_path_factory):
     """One for the stories that leave the servers alone."""
-    folder = Path(tempfile.mkdtemp(prefix="drover-uploads-", dir="/tmp"))
-    folder.chmod(0o711)
+    folder = scratch("drover-uploads-")
     drover = Drover(program)
     try:
         desk = Desk(drover, drover.servers(folder / "data"), folder)

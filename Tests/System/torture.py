@@ -19,7 +19,6 @@ import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from contextlib import contextmanager
@@ -28,7 +27,7 @@ from pathlib import Path
 import psycopg
 from brokers import DIES_WITH_US, ROOT, Mock, Noida, newest_librdkafka
 from cluster import Cluster
-from harness import HANG_S, until
+from harness import HANG_S, scratch, until
 from hosts import Hosts
 from kafka import Kafka
 from servers import TEMPLATE, golden
@@ -633,8 +632,7 @@ class Bench:
 
     def __init__(self, program, seed, say=lambda text: None, disk_mib=None, hosts=0):
         self.program, self.seed, self.say = program, seed, say
-        self.folder = Path(tempfile.mkdtemp(prefix="drover-torture-", dir="/tmp"))
-        self.folder.chmod(0o711)  # The database's system user must get through.
+        self.folder = scratch("drover-torture-")
         self.hosts = Hosts(self.folder, hosts) if hosts else None
         self.cluster = Cluster(self.folder / "postgres", disk_mib, self.hosts, copy_of=golden(program))
         with psycopg.connect(self.cluster.conninfo(), autocommit=True) as connection:
@@ -666,7 +664,7 @@ class Bench:
         """An empty one."""
         self.count += 1
         with psycopg.connect(self.cluster.conninfo(), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE run_{self.count} TEMPLATE {TEMPLATE}")
+            connection.execute(f"CREATE DATABASE run_{self.count} TEMPLATE {TEMPLATE} STRATEGY FILE_COPY")
         return f"run_{self.count}"
 
     def run(self, broker, items, plan=(), partitions=4, **options):

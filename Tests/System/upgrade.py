@@ -20,7 +20,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import urllib.parse
@@ -32,7 +31,7 @@ import psycopg
 import torture_input
 from brokers import DIES_WITH_US, ROOT, Noida, free_port
 from cluster import Cluster
-from harness import HANG_S, Drover, Running
+from harness import HANG_S, Drover, Running, scratch
 from people import PASSWORD, Visitor, token
 from torture import Torture
 from world import producer
@@ -730,8 +729,7 @@ def main():
         sys.exit(f"upgrade: {new} is not built. Run swift build --product drover, or name another in DROVER_BIN")
     commit, old = built(arguments.commit, say)
     say(f"from {commit} (migration {newest_migration(old)}) to migration {newest_migration(new)}, seed {arguments.seed}, load average {os.getloadavg()[0]:.1f}")
-    folder = Path(tempfile.mkdtemp(prefix="drover-upgrade-", dir="/tmp"))
-    folder.chmod(0o711)
+    folder = scratch("drover-upgrade-")
     failed, site, rehearsal = True, None, None
     try:
         site = Site(folder, old, new, arguments.seed, arguments.cars, say)

@@ -2,7 +2,6 @@
 import json
 import re
 import shutil
-import tempfile
 import time
 from contextlib import contextmanager
 from decimal import Decimal
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import psycopg
 from confluent_kafka import Consumer, Producer, TopicPartition
-from harness import HANG_S, Drover, until
+from harness import HANG_S, Drover, scratch, until
 from servers import TEMPLATE, Servers
 
 TABLES = {
@@ -62,7 +61,7 @@ class World:
         self.count += 1
         name = f"story_{self.count}_{time.monotonic_ns()}"
         with psycopg.connect(self.superuser, autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE} STRATEGY FILE_COPY")
         conninfo = re.sub(r"dbname='?\w+'?", f"dbname='{name}'", self.superuser)
         return {"DROVER_POSTGRES_URL": conninfo, "DROVER_KAFKA_BROKERS": self.brokers}
 
@@ -112,7 +111,7 @@ class World:
 @contextmanager
 def a_world(program):
     """For the fixtures of a module, which outlive a test's command and folder."""
-    folder = Path(tempfile.mkdtemp(prefix="drover-module-", dir="/tmp"))
+    folder = scratch("drover-module-")
     drover, servers = Drover(program), None
     try:
         servers = Servers(program, folder)
