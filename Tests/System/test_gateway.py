@@ -267,7 +267,7 @@ def test_a_broker_that_is_away_and_a_gateway_killed_meanwhile_lose_and_double_no
     print(f"{len(ids)} records, {len(ids) - len(set(ids))} of them repeats")
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+@pytest.mark.parametrize("how", [pytest.param(signal.SIGKILL, marks=pytest.mark.long(reason="less than a broker that stands still")), signal.SIGSTOP])
 def test_a_worker_stops_also_when_its_broker_is_gone_or_stands_still(world, broker, how):
     """It has no group to leave then; an operator's stop must not wait for the broker to come back."""
     env = world.database()

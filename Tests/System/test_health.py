@@ -131,12 +131,6 @@ def test_a_worker_tells_the_truth_from_its_start_to_its_end(lone_site):
     site.cluster.start()
     worker.until("/readyz", 200)
 
-    site.broker.stop()
-    worker.until_ill("broker")
-    assert worker.ask("/livez")[0] == 200
-    assert site.broker.start()
-    worker.until("/readyz", 200)
-
     worker.running.signal(signal.SIGSTOP)
     assert worker.ask("/livez", seconds=1)[0] is None
     worker.running.signal(signal.SIGCONT)
@@ -190,35 +184,44 @@ def test_one_thread_that_stands_still_is_told(site):
 def test_every_role_says_what_it_needs(site):
     processes = {role: site.start(role) for role in ROLES}
 
-    def health(role, *words):
-        return site.drover.run("health", *words, "--set", f"metrics.port={processes[role].port}", env=site.env)
+    def until_all(what):
+        """Each is asked again and again: what it needs is looked at only while somebody wants to know."""
+        until(lambda: all([what(role, process) for role, process in processes.items()]), *(process.running for process in processes.values()))
+
+    def health(*words):
+        return site.drover.run("health", *words, "--set", f"metrics.port={processes['work'].port}", env=site.env)
     for role, process in processes.items():
         ready = process.until("/readyz", 200)
         assert ready["database"]["ok"] and ready["broker"]["ok"]
         assert process.ask("/livez")[1]["checks"], f"no loop of {role} is watched"
-        until(lambda: health(role).code == health(role, "--ready").code == 0, process.running)
+        # Without other logins there is nothing to look at.
+        assert "logins" not in ready or role == "notify"
+    until(lambda: health().code == health("--ready").code == 0)
 
     # The tables are of an older program.
     with psycopg.connect(site.owner, autocommit=True) as connection:
         [row] = connection.execute("DELETE FROM drover.migration WHERE number = (SELECT max(number) FROM drover.migration) RETURNING *").fetchall()
-        for role, process in processes.items():
-            until(lambda: "drover migrate" in process.ill().get("database", ""), process.running)
-            until(lambda: (run := health(role, "--ready")).code == 1 and "drover migrate" in run.out, process.running)
-            until(lambda: health(role).code == 0, process.running)
+        until_all(lambda role, process: "drover migrate" in process.ill().get("database", ""))
+        until(lambda: (run := health("--ready")).code == 1 and "drover migrate" in run.out)
+        until(lambda: health().code == 0)
         connection.execute(f"INSERT INTO drover.migration VALUES ({', '.join(['%s'] * len(row))})", row)
     for process in processes.values():
         process.until("/readyz", 200)
 
     site.broker.stop()
-    for role, process in processes.items():
+
+    def is_told(role, process):
+        status, answer = process.ask("/readyz")
+        broker = answer["checks"].get("broker", {"ok": True})
         if role in ("serve", "gateway"):
             # It does its work without.
-            until(lambda: not process.ask("/readyz")[1]["checks"]["broker"]["ok"], process.running)
-            until(lambda: (answer := process.ask("/readyz"))[0] == 200 and answer[1]["status"] == "ready" and answer[1]["checks"]["broker"]["needed"] is False,
-                  process.running)
-        else:
-            process.until_ill("broker")
+            return not broker["ok"] and (status, answer["status"], broker["needed"]) == (200, "ready", False)
+        return not broker["ok"] and status == 503
+    until_all(is_told)
+    for process in processes.values():
         assert process.ask("/livez")[0] == 200
+    assert site.broker.start()
+    processes["work"].until("/readyz", 200)
 
 
 def test_every_login_that_a_role_uses_is_looked_at(site):
@@ -233,25 +236,24 @@ def test_every_login_that_a_role_uses_is_looked_at(site):
             processes[role] = site.start(role, **{key: site.login(login) for key, login in each.items()})
         for role, process in processes.items():
             assert process.until("/readyz", 200)["logins"]["why"] == ", ".join(keys[role])
-            for key, login in logins[role].items():
-                wanted = keys[role][key]
-                connection.execute(f"REVOKE {wanted} FROM {login}")
-                until(lambda: process.ill() == {"logins": f"{key}: its login is not in {wanted}"}, process.running)
-                connection.execute(f"GRANT {wanted} TO {login}")
-                process.until("/readyz", 200)
+        for number in range(2):
+            turn = {role: [*each.items()][number] for role, each in logins.items()}
+            for role, (key, login) in turn.items():
+                connection.execute(f"REVOKE {keys[role][key]} FROM {login}")
+            for role, (key, _) in turn.items():
+                until(lambda: processes[role].ill() == {"logins": f"{key}: its login is not in {keys[role][key]}"}, processes[role].running)
+            for role, (key, login) in turn.items():
+                connection.execute(f"GRANT {keys[role][key]} TO {login}")
+            for role in turn:
+                processes[role].until("/readyz", 200)
+        # A session that is open says nothing of the next one.
+        names = [login for each in logins.values() for login in each.values()]
+        connection.execute("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = ANY(%s)", [names])
+        for login in names:
+            connection.execute(f"ALTER ROLE {login} NOLOGIN")
         for role, process in processes.items():
-            names = list(logins[role].values())
-            # A session that is open says nothing of the next one.
-            connection.execute("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = ANY(%s)", [names])
-            for login in names:
-                connection.execute(f"ALTER ROLE {login} NOLOGIN")
             until(lambda: all(key in process.ill().get("logins", "") for key in keys[role]), process.running)
             assert not any(login in json.dumps(process.ask("/readyz")[1]) for login in names)
-
-
-def test_a_role_without_other_logins_has_nothing_to_look_at(site):
-    process = site.start("serve", **{"postgres.page_url": "", "postgres.survey_url": ""})
-    assert "logins" not in process.until("/readyz", 200)
 
 
 def test_a_probe_opens_no_session_and_tells_no_secret(site):
@@ -273,40 +275,14 @@ def test_a_probe_opens_no_session_and_tells_no_secret(site):
         assert secret not in text and "hidden" not in json.dumps(each.ask("/readyz")[1])
 
 
-def test_nothing_else_is_at_that_port(site):
-    worker = site.start("work")
-    worker.until("/livez", 200)
+def test_a_workers_port_tells_its_lag_and_nothing_else_and_its_log_is_json(site, fixtures):
+    worker = site.start("work", **{"log.format": "json"})
+    worker.until("/readyz", 200)
     for method, path in [("POST", "/livez"), ("GET", "/livez/"), ("GET", "/"), ("DELETE", "/readyz")]:
         connection = http.client.HTTPConnection("127.0.0.1", worker.port, timeout=HANG_S)
         connection.request(method, path)
         assert connection.getresponse().status == 404
         connection.close()
-    run = site.drover.run("health", "--set", "metrics.port=0", env=site.env)
-    assert run.code == 1 and "metrics.port" in run.err
-    run = site.drover.run("health", "--set", f"metrics.port={free_port()}", env=site.env)
-    assert run.code == 1
-
-
-def test_the_log_is_json_where_it_is_wanted(site, fixtures):
-    worker = site.start("work", **{"log.format": "json"})
-    worker.until("/readyz", 200)
-    assert worker.running.stop() == 0
-    lines = [json.loads(line) for line in worker.running.output().splitlines()]
-    assert all(list(line) == ["time", "level", "message", "fields"] for line in lines)
-    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line["time"]) and line["level"] in ("debug", "info", "warning", "error") for line in lines)
-    started = next(line for line in lines if line["message"] == "worker started")
-    assert started["fields"]["group"]== "drover" and isinstance(started["fields"]["lanes"], int)
-    # What a command says before it fails is a line, too.
-    run = site.drover.run("serve", "--set", "log.format=json", "--set", "web.host=0.0.0.0", env=site.env)
-    line = json.loads(run.err)
-    assert run.code == 1 and line["level"] == "error" and "web.host" in line["message"]
-    run = site.drover.run("check", "--set", "log.format=xml", env=site.env)
-    assert run.code == 1 and "log.format: is `xml`, must be `text` or `json`" in run.out
-
-
-def test_the_lag_is_told_by_topic(site, fixtures):
-    worker = site.start("work")
-    worker.until("/readyz", 200)
 
     def figure(name):
         connection = http.client.HTTPConnection("127.0.0.1", worker.port, timeout=HANG_S)
@@ -325,3 +301,22 @@ def test_the_lag_is_told_by_topic(site, fixtures):
         count = len((fixtures / "machines" / "readings.jsonl").read_text().splitlines())
         until(lambda: figure("drover_worker_lag_records")['{topic="drover.machines"}'] >= count, worker.running)
     until(lambda: figure("drover_worker_lag_records")['{topic="drover.machines"}'] < count, worker.running)
+
+    assert worker.running.stop() == 0
+    lines = [json.loads(line) for line in worker.running.output().splitlines()]
+    assert all(list(line) == ["time", "level", "message", "fields"] for line in lines)
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line["time"]) and line["level"] in ("debug", "info", "warning", "error") for line in lines)
+    started = next(line for line in lines if line["message"] == "worker started")
+    assert started["fields"]["group"] == "drover" and isinstance(started["fields"]["lanes"], int)
+
+
+def test_what_a_command_says_before_it_fails_is_json_too(drover):
+    run = drover.run("serve", "--set", "log.format=json", "--set", "web.host=0.0.0.0")
+    line = json.loads(run.err)
+    assert run.code == 1 and line["level"] == "error" and "web.host" in line["message"]
+    run = drover.run("check", "--offline", "--set", "log.format=xml")
+    assert run.code == 1 and "log.format: is `xml`, must be `text` or `json`" in run.out
+    run = drover.run("health", "--set", "metrics.port=0")
+    assert run.code == 1 and "metrics.port" in run.err
+    run = drover.run("health", "--set", f"metrics.port={free_port()}")
+    assert run.code == 1

@@ -189,18 +189,27 @@ def minutes_of_boxes(data, running, offset=0):
         return until(found, running)
 
 
-def test_up_polls_boxes_without_machines_also_after_a_kill_and_stops_on_ctrl_c(running, drover):
-    """The last test of `running`: it kills it."""
-    data = running.data
-    minutes, records = minutes_of_boxes(data, running)
-    running.kill()
+@pytest.mark.long(reason="two more starts with the sample; test_gateway.py kills a gateway")
+def test_up_polls_boxes_without_machines_also_after_a_kill(drover, data):
+    first = drover.up(data, "--sample")
+    minutes, records = minutes_of_boxes(data, first)
+    first.kill()
     again = drover.up(data, "--sample")
     # The boxes are asked again for all that they have; what was known counts once.
     after, _ = minutes_of_boxes(data, again, records)
     for box in BOXES:
         assert after[box] == list(range(minutes[box][0], after[box][-1] + 1)), box
-    assert len(processes_of(data)) > 2
-    again.signal(signal.SIGINT)
-    assert again.wait() == 0, again.output()
+    assert again.stop() == 0, again.output()
     assert processes_of(data) == []
     assert "no contact" not in again.output()
+
+
+def test_boxes_without_machines_are_polled_and_ctrl_c_stops_every_child(running):
+    """The last test of `running`: it stops it."""
+    minutes, _ = minutes_of_boxes(running.data, running)
+    for box in BOXES:
+        assert minutes[box] == list(range(minutes[box][0], minutes[box][-1] + 1)), box
+    assert len(processes_of(running.data)) > 2
+    running.signal(signal.SIGINT)
+    assert running.wait() == 0, running.output()
+    assert processes_of(running.data) == []
