@@ -17,7 +17,8 @@ from world import a_world
 # Seconds of each test, written by Deploy/test-times.
 DURATIONS = Path(__file__).with_name("durations.json")
 # Files whose tests share nothing: each test may run beside the others. Those of all other files run in their order in one process.
-SPREAD = set()
+SPREAD = {"test_settings.py", "test_dependencies.py", "test_upgrade.py", "test_trip_figures.py", "test_plan_static.py", "test_dispatch_plan.py", "test_secrets.py",
+          "test_steps.py"}
 
 
 def pytest_configure(config):

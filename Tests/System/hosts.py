@@ -4,6 +4,7 @@ Needs root. What goes over a cable that is down is lost without a word, as betwe
 """
 import glob
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -16,8 +17,9 @@ class Hosts:
     """So many hosts beside ours. All reach ours, where brokers and databases listen, as `address`."""
 
     def __init__(self, folder, count):
-        self.name = f"dv{os.getpid() % 100_000}"
-        net = f"10.213.{os.getpid() % 250}"
+        # A network for each process that runs tests side by side, as ports are (harness.py).
+        worker = int(re.sub(r"\D", "", os.environ.get("PYTEST_XDIST_WORKER", "")) or 12)
+        self.name, net = f"dv{os.getpid() % 100_000}", f"10.213.{worker}"
         self.address, self.network, self.hosts = f"{net}.1", f"{net}.0/24", []
         run("ip", "link", "add", self.name, "type", "bridge")
         run("ip", "address", "add", f"{self.address}/24", "dev", self.name)

@@ -17,7 +17,6 @@ from certificates import self_signed
 from harness import HANG_S, ROOT
 from pmtiles.tile import Compression, TileType, tileid_to_zxy
 from pmtiles.writer import Writer
-from world import connect
 
 ADDRESS = re.compile(r"at (http://127\.0\.0\.1:\d+/)")
 ASSETS = ROOT / "Assets"

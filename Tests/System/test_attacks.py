@@ -1,6 +1,5 @@
 """What somebody hostile sends, one attack a test; docs/security.md is their list with what comes of them."""
 import gzip
-import http.client
 import io
 import json
 import re

@@ -335,23 +335,28 @@ def test_drives_of_one_route_before_and_after_a_change(fleet, page, screenshots)
         assert anna.get(f"/trips/compare?vehicle=chip&change={change}&{wrong}").status == 400
 
 
+def on_the_road(fleet, car):
+    """A car that drives since a minute: what sends its next readings, what it has sent, and when it set out."""
+    start, sent = int(time.time()) * 1000 - 61_000, []
+
+    def drive(*speeds):
+        readings = [{"schema": 1, "kind": "reading", "id": f"{car}-{start + second * 1000}", "vehicle": car, "ts": start + second * 1000, "speed_kmh": speed, "rpm": 2000, "maf_gps": 10,
+                     "coolant_c": 88, "voltage_v": 14.1} for second, speed in enumerate(speeds, len(sent))]
+        sent.extend(readings)
+        fleet.push(*readings)
+    # Over the end of a minute, with which a trip is written.
+    drive(*[50] * 61)
+    until(lambda: fleet.rows("SELECT 1 FROM drover.trip_now WHERE vehicle = %s", car), fleet.worker)
+    return drive, sent, start
+
+
 def test_a_drive_while_it_lasts(fleet, page, screenshots):
     """A recorded drive, as if it were now: the page follows each reading, and the driver's alert."""
     run = fleet.world.drover.run("vehicle", "register", "golf", "--kind", "car", "--name", "Anna's Golf", "--account", "anna", "--by", "Jo", env=fleet.env)
     assert run.code == 0, run.err
     run = fleet.world.drover.run("account", "settings", "set", "anna", "speed_limit_kmh=90", "units=metric", "--by", "Jo", env=fleet.env)
     assert run.code == 0, run.err
-    start = int(time.time()) * 1000 - 61_000
-    sent = []
-
-    def drive(*speeds):
-        readings = [{"schema": 1, "kind": "reading", "id": f"golf-{start + second * 1000}", "vehicle": "golf", "ts": start + second * 1000, "speed_kmh": speed, "rpm": 2000, "maf_gps": 10,
-                     "coolant_c": 88, "voltage_v": 14.1} for second, speed in enumerate(speeds, len(sent))]
-        sent.extend(readings)
-        fleet.push(*readings)
-    # Over the end of a minute, with which a trip is written.
-    drive(*[50] * 61)
-    until(lambda: fleet.rows("SELECT 1 FROM drover.trip_now WHERE vehicle = 'golf'"), fleet.worker)
+    drive, sent, start = on_the_road(fleet, "golf")
     page.set_viewport_size({"width": 390, "height": 900})
     fleet.enter(page, "anna")
     page.get_by_role("region", name="Vehicles", exact=True).get_by_role("link", name="live").click()
@@ -400,6 +405,19 @@ def test_a_drive_while_it_lasts(fleet, page, screenshots):
     assert manager.post("/cars/golf/trip", **{**form, "form": manager.mark()}).status == 403
     assert anna.post("/cars/golf/trip", **{**form, "do": "fly"}).status == anna.post("/cars/golf/trip", **{**form, "do": "tag"}).status == 422
     assert anna.get("/cars/chip/live").status == 404 and anna.post("/cars/chip/trip", **form).status == 404
+
+
+def test_what_a_driver_types_stays_while_the_page_looks_again(fleet, page):
+    run = fleet.world.drover.run("vehicle", "register", "polo", "--kind", "car", "--account", "anna", "--by", "Jo", env=fleet.env)
+    assert run.code == 0, run.err
+    drive, _, _ = on_the_road(fleet, "polo")
+    fleet.enter(page, "anna", "/cars/polo/live")
+    page.get_by_text("This trip: tag or discard it").click()
+    page.evaluate("document.getElementById('tag').value = 'to work'")
+    for speed in (61, 62):
+        drive(speed)
+        expect(page.locator("#values")).to_contain_text(f"{speed} km/h")
+    assert page.evaluate("[document.getElementById('tag').value, document.querySelector('#trip details').open]") == ["to work", True]
 
 
 def test_a_cars_health_is_asked_for_and_shown(fleet, page, screenshots):

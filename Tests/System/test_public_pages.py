@@ -7,7 +7,7 @@ import pytest
 from harness import HANG_S, ROOT, looked_at
 from people import Visitor, follow
 from playwright.sync_api import expect
-from test_tour_panel import Panel, small
+from test_tour_panel import Panel
 
 
 @pytest.fixture(scope="module")

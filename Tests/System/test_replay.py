@@ -1,8 +1,8 @@
 """The results again from the topics alone, beside a worker that goes on, and compared with the live ones."""
 import json
-import signal
 
 import pytest
+from harness import until
 from world import connect, recordings
 
 
@@ -56,12 +56,12 @@ def test_a_replay_that_was_killed_goes_on(world, filled):
     started = world.drover.start("replay", "--into", "killed", "--set", "kafka.batch_messages_max=50", "--set",
                                  "work.commit_interval_ms=1", "--set", "work.lanes=1", env=filled)
     with connect(filled) as connection:
-        written = 0
-        while written == 0 and started.process.poll() is None:
-            if connection.execute("SELECT to_regclass('killed.partition_progress')").fetchone()[0]:
-                written = connection.execute("SELECT coalesce(sum(next_offset), 0) FROM killed.partition_progress").fetchone()[0]
-    started.signal(signal.SIGKILL)
-    started.wait(10)
+        def has_begun():
+            return (connection.execute("SELECT to_regclass('killed.partition_progress')").fetchone()[0]
+                    and connection.execute("SELECT coalesce(sum(next_offset), 0) FROM killed.partition_progress").fetchone()[0] > 0)
+
+        until(lambda: started.process.poll() is not None or has_begun(), started.output)
+    started.kill()
     run, tables = verify(world, filled, "killed")
     assert run.code == 0, run.err
     assert all(row["equal"] for row in tables.values())

@@ -10,11 +10,11 @@ HERE = Path(__file__).parent
 # What every test may use, and tools that are no tests.
 HARNESS = {"harness.py", "world.py", "servers.py", "cluster.py", "brokers.py", "kafka.py", "clocks.py", "hosts.py", "chaos.py", "upgrade.py", "test_waiting.py"}
 MOST = {
-    r"\btime\.sleep\(": 32,
+    r"\btime\.sleep\(": 27,
     r"wait_for_timeout\(": 0,
     r"datetime\.now\(|time\.time\(\)": 79,
-    r"\.bind\(\(": 6,
-    r"time\.monotonic\(\)": 43,
+    r"\.bind\(\(": 5,
+    r"time\.monotonic\(\)": 35,
     r"\bseconds=\d|\btimeout=\d": 14,
 }
 

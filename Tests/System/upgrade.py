@@ -29,11 +29,11 @@ from pathlib import Path
 
 import psycopg
 import torture_input
-from brokers import DIES_WITH_US, ROOT, Noida, free_port
+from brokers import ROOT, free_port
 from cluster import Cluster
-from harness import HANG_S, Drover, Running, scratch
+from harness import HANG_S, Drover, Running, scratch, until
+from kafka import Kafka, missing
 from people import PASSWORD, Visitor, token
-from torture import Torture
 from world import producer
 
 CARS, MACHINES = torture_input.CARS, torture_input.MACHINES
@@ -153,8 +153,7 @@ class Live(threading.Thread):
     def finish(self):
         self.stopped.set()
         self.join(30)
-        if self.producer.flush(60):
-            raise Wrong("the broker did not acknowledge the load in 60 s")
+        until(lambda: self.producer.flush(1) == 0, about="the broker's acknowledgement of the load")
 
 
 class Asking(threading.Thread):
@@ -199,8 +198,8 @@ class Site:
 
     def __init__(self, folder, old, new, seed, cars, say):
         self.folder, self.old, self.new, self.say, self.seed = folder, old, new, say, seed
-        self.cluster, self.broker = Cluster(folder / "postgres"), Noida(folder / "broker")
-        self.roles, self.ended, self.left, self.member_changed, self.group = {}, False, [], threading.Event(), "drover"
+        self.cluster, self.broker = Cluster(folder / "postgres"), Kafka(folder / "broker")
+        self.roles, self.left = {}, []
         with self.sql(self.cluster.conninfo()) as connection:
             connection.execute("CREATE ROLE drover_owner LOGIN CREATEROLE")
             connection.execute("CREATE DATABASE drover OWNER drover_owner")
@@ -210,8 +209,6 @@ class Site:
         self.port = free_port()
         self.settings = self._settings()
         self.cars = cars
-        # The embedded broker needs a word when a fixed member starts again: see there.
-        threading.Thread(target=Torture._make_the_group_agree, args=(self,), daemon=True).start()
 
     def login(self, name):
         return self.cluster.conninfo("drover", name)
@@ -259,23 +256,22 @@ class Site:
     # MARK: roles
 
     def start(self, program, *names):
-        """Of `work-1`, `work-2`, `notify`, `gateway` and `serve`, until they have begun. Workers without `kafka.instance_id`: the embedded
-        broker gives a fixed member that starts again partitions that another has. Who leaves by SIGTERM needs no fixed name there."""
+        """Of `work-1`, `work-2`, `notify`, `gateway` and `serve`, until they have begun. Workers without `kafka.instance_id`: who leaves by
+        SIGTERM is not waited for."""
         began = []
         for name in names:
             role, metrics = name.partition("-")[0], free_port()
             words = [role, "--settings", str(self.settings)]
             if program == self.new or self.knows("metrics.port"):
                 words += ["--set", f"metrics.port={metrics}"]
-            self.roles[name] = Running([*DIES_WITH_US, str(program), *words], {**os.environ, "DROVER_LOG": "info"})
+            self.roles[name] = Running([str(program), *words], {**os.environ, "DROVER_LOG": "info"})
             began.append((name, role, metrics, self.roles[name]))
-        self.member_changed.set()
         for name, role, metrics, running in began:
             if role in ("work", "serve"):
                 running.wait_for("partitions assigned" if role == "work" else "the page is at")
             # The newer program says when it is ready (404: none of the two does).
             if program == self.new:
-                wait(lambda: ask(metrics, "GET", "/readyz")[0] in (200, 404), 90, lambda: f"{name} does not get ready: {ask(metrics, 'GET', '/readyz')[2]}", running)
+                until(lambda: ask(metrics, "GET", "/readyz")[0] in (200, 404), lambda: ask(metrics, "GET", "/readyz")[2], running, about=f"/readyz of {name}")
 
     def restart(self, name, program):
         """Stop, start; how long nobody was there."""
@@ -291,11 +287,9 @@ class Site:
         self.left.append((name, running))
 
     def close(self):
-        self.ended = True
         for running in self.roles.values():
-            running.process.kill()
-            running.process.wait(10)
-        self.broker.stop()
+            running.kill()
+        self.broker.close()
         self.cluster.close()
 
     def check_roles(self):
@@ -330,13 +324,12 @@ class Site:
         for days in (70, 36, 9, 1):
             for number in range(8):
                 load.drive(f"past-{number}", now - timedelta(days=days, minutes=7 * number), 12)
-        if load.producer.flush(120):
-            raise Wrong("the broker did not acknowledge the first load in 120 s")
+        until(lambda: load.producer.flush(1) == 0, about="the broker's acknowledgement of the first load")
 
-    def work_off(self, seconds=180):
+    def work_off(self):
         """Until all that was pushed so far is written."""
         ends = self.ends()
-        wait(lambda: not self._left(ends), seconds, lambda: f"not written: {self._left(ends)}", *self.roles.values())
+        until(lambda: not self._left(ends), lambda: f"not written: {self._left(ends)}", *self.roles.values(), about="what was pushed, in the tables")
 
     def ends(self):
         from confluent_kafka import Consumer, TopicPartition
@@ -362,15 +355,6 @@ class Site:
         self.rows(f"WITH made AS (INSERT INTO drover.vehicle_minute ({', '.join(names)}) SELECT {taken} FROM drover.vehicle_minute, "
                   f"generate_series(1, {max(1, rows // max(1, count))}) AS copy RETURNING 1) SELECT count(*) FROM made")
         return self.rows("SELECT count(*), pg_size_pretty(pg_total_relation_size('drover.vehicle_minute')) FROM drover.vehicle_minute")[0]
-
-
-def wait(what, seconds, why, *running):
-    deadline = time.monotonic() + seconds
-    while not (found := what()):
-        if time.monotonic() > deadline:
-            raise Wrong(f"not after {seconds} s: {why() if callable(why) else why}\n" + "\n".join(each.output()[-2000:] for each in running))
-        time.sleep(0.1)
-    return found
 
 
 # MARK: the rehearsal
@@ -603,23 +587,13 @@ class Rehearsal:
 
     def up_to_date(self):
         """As an operator waits for `drover status`: every partition is written up to a few seconds ago."""
-        # The embedded broker may have given a partition to two workers, or to none: it is asked again.
-        agree = time.monotonic() + 8
-
-        def is_written():
-            nonlocal agree
-            if time.monotonic() > agree:
-                agree += 8
-                self.site.member_changed.set()
-            return self.site.rows(
-                "SELECT coalesce(min(clock_at) > now() - interval '8 seconds', false) FROM drover.partition_progress WHERE topic = ANY (%s)",
-                [CARS, MACHINES])[0][0]
-
-        wait(is_written, 120, "a partition stands still", *self.site.roles.values())
+        until(lambda: self.site.rows(
+            "SELECT coalesce(min(clock_at) > now() - interval '8 seconds', false) FROM drover.partition_progress WHERE topic = ANY (%s)",
+            [CARS, MACHINES])[0][0], *self.site.roles.values(), about="the present in every partition")
 
     def told_on(self, told):
         """What is decided goes out: the outbox is empty now and then."""
-        wait(lambda: self.site.rows("SELECT count(*) FROM drover.outbox")[0][0] == 0, 60, "the outbox does not empty", *self.site.roles.values())
+        until(lambda: self.site.rows("SELECT count(*) FROM drover.outbox")[0][0] == 0, *self.site.roles.values(), about="an empty outbox")
         told("outbox empty")
 
     def old_recording(self, name, days, is_known=False):
@@ -639,7 +613,7 @@ class Rehearsal:
             with site.sql(site.owner) as connection:
                 connection.execute("SELECT drover.make_period('drover.vehicle_minute', %s)", [at])
             began = time.monotonic()
-            wait(lambda: self.is_recorded(days), 60, "drover.make_period does not help", *site.roles.values())
+            until(lambda: self.is_recorded(days), *site.roles.values(), about="rows after drover.make_period")
             told(f"after `drover.make_period` by hand {time.monotonic() - began:.1f} s")
 
     def is_recorded(self, days):
@@ -650,7 +624,7 @@ class Rehearsal:
         scenario = site.folder / "scenario.yaml"
         scenario.write_text("interval_s: 2\nmemory_min: 30\nboxes:\n" + "\n".join(
             (ROOT / "Deploy" / "scenarios" / "overheating.yaml").read_text().partition("boxes:\n")[2].splitlines()) + "\n")
-        self.emulator = Running([*DIES_WITH_US, str(site.new), "emulate", "mtg", "--scenario", str(scenario), "--boxes", "4", "--format", "json"], dict(os.environ))
+        self.emulator = Running([str(site.new), "emulate", "mtg", "--scenario", str(scenario), "--boxes", "4", "--format", "json"], dict(os.environ))
         self.emulator.wait_for(r'"box":3,.*\n')
         self.serials = []
         for line in self.emulator.output().splitlines():
@@ -724,6 +698,8 @@ def main():
     def say(text):
         print(f"[{time.monotonic() - began:7.1f} s] {text}", file=sys.stderr, flush=True)
 
+    if told := missing():
+        sys.exit(f"upgrade: {told}")
     new = Path(os.environ.get("DROVER_BIN", ROOT / ".build" / "debug" / "drover")).absolute()
     if not os.access(new, os.X_OK):
         sys.exit(f"upgrade: {new} is not built. Run swift build --product drover, or name another in DROVER_BIN")

@@ -95,9 +95,9 @@ class World:
                 left += max(high - stored.get((topic, partition), low), 0)
         return left
 
-    def tick(self):
+    def tick(self, brokers=None):
         """The present into every partition of the cars' topic: what is open in memory is written."""
-        ticks = producer(self.brokers)
+        ticks = producer(brokers or self.brokers)
         for partition in ticks.list_topics("drover.cars", timeout=HANG_S).topics["drover.cars"].partitions:
             tick = {"schema": 1, "kind": "tick", "ts": int(time.time() * 1000)}
             ticks.produce("drover.cars", partition=partition, value=json.dumps(tick).encode())
