@@ -308,11 +308,12 @@ class Tab:
     def wash(self):
         """Nothing of a test is there for the next one: no cookie, nothing that its server's pages stored, no script, no other page."""
         page, context, place = self.page, self.page.context, urlsplit(self.page.url)
+        # Before the cookies go: a page that looks again by itself would be on its way to the log-in.
+        until(self._leave, about="an empty page")
         if place.scheme in ("http", "https"):
             tools = context.new_cdp_session(page)
             tools.send("Storage.clearDataForOrigin", {"origin": f"{place.scheme}://{place.netloc}", "storageTypes": "all"})
             tools.detach()
-        page.goto("about:blank")
         for other in context.pages:
             if other != page:
                 other.close()
@@ -320,6 +321,17 @@ class Tab:
         context.clear_permissions()
         page.emulate_media(color_scheme="light")
         page.set_viewport_size({"width": 1280, "height": 900})
+
+    def _leave(self):
+        from playwright.sync_api import Error
+
+        try:
+            self.page.goto("about:blank")
+        except Error as error:
+            if "interrupted by another navigation" in str(error):  # Its own, of this moment.
+                return False
+            raise
+        return True
 
     def close(self):
         if self.page:
