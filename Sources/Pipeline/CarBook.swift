@@ -76,6 +76,18 @@ public struct CarBook {
         var cuts: [Int64] = []
         /// When the last late reading or mark was pushed, by the broker's stamp.
         var pushedMs: Int64 = .min
+
+        // In place: a list that is taken out, added to and put back is copied for each of its readings.
+        mutating func take(_ reading: CarReading, pushedMs: Int64) {
+            readings.append(reading)
+            self.pushedMs = max(self.pushedMs, pushedMs)
+        }
+
+        mutating func reopen(with reading: CarReading, _ offset: Int64, pushedMs: Int64, clockMs: Int64) {
+            if reopening.count == written { sinceMs = clockMs }
+            reopening.append((reading, offset))
+            self.pushedMs = max(self.pushedMs, pushedMs)
+        }
     }
 
     /// `progress` is where the partition stands in the database; the records to feed in begin at its `replayFrom`.
@@ -237,18 +249,13 @@ public struct CarBook {
     private mutating func takeLate(_ reading: CarReading, _ number: Int, offset: Int64, pushedMs: Int64) {
         let lastMs = cars[number].lastMs
         if cars[number].openMs == .min, lastMs != .max, stretch(number, lastMs).contains(reading.ts) {
-            var waiting = late[number] ?? LateReadings()
-            waiting.pushedMs = max(waiting.pushedMs, pushedMs)
-            if waiting.reopening.count == waiting.written { waiting.sinceMs = clockMs }
-            waiting.reopening.append((reading, offset))
-            late[number] = waiting
+            late[number, default: LateReadings()].reopen(with: reading, offset, pushedMs: pushedMs, clockMs: clockMs)
             cars[number].lastMs = max(lastMs, reading.ts)
             return
         }
         // Between `replayFrom` and `storedOffset` it was written before this book was loaded.
         if offset < storedOffset, lastMs != .max { return }
-        late[number, default: LateReadings()].readings.append(reading)
-        late[number]!.pushedMs = max(late[number]!.pushedMs, pushedMs)
+        late[number, default: LateReadings()].take(reading, pushedMs: pushedMs)
     }
 
     /// A later minute begins: readings that waited for their bag are late like any other.

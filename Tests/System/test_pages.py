@@ -280,6 +280,22 @@ def test_trips_of_a_day_with_the_way_of_one(fleet, page, screenshots):
     looked_at(page, screenshots, "trips")
 
 
+def test_the_figures_of_a_days_trips_are_those_of_the_formula(fleet):
+    """A run of 199 s at 30 km/h with 12 g/s of air: gasoline burns with 14.7 times its weight of air, and a litre weighs 745 g."""
+    km, litres = 199 * 30 / 3600, 199 * 12 / 14.7 / 745
+    day = datetime.fromtimestamp((fleet.now - 90_000_000) / 1000, timezone.utc).strftime("%Y-%m-%d")
+    fleet.world.work_off(fleet.env)
+    manager = Visitor(fleet.site.port)
+    manager.log_in("manager@example.org")
+
+    def tiles():
+        return dict(re.findall(r"<li>([^<]+)<b>([^<]*)</b>", manager.get(f"/trips?date={day}&vehicle=van-2").body))
+    assert tiles().items() >= {"Trips": "1", "Distance": f"{km:.1f} km", "Fuel": f"{litres:.1f} L", "Consumption": f"{litres / km * 100:.1f} L/100 km"}.items()
+    with fleet.managers(units="us"):
+        mi, gallons = km / 1.609344, litres / 3.785411784
+        assert tiles().items() >= {"Distance": f"{mi:.1f} mi", "Fuel": f"{gallons:.1f} US gal", "Mileage": f"{mi / gallons:.1f} MPG"}.items()
+
+
 def test_a_trip_in_a_day_of_25_hours(fleet, page):
     fleet.drive("van-3", int(datetime(2025, 10, 26, 22, 30, tzinfo=timezone.utc).timestamp() * 1000), range(100), speed_kmh=50)
     fleet.world.tick()

@@ -253,7 +253,8 @@ def test_tokens_are_listed_without_the_secret_and_kept_as_digests(desk):
     assert (mine["account"], mine["name"], mine["scopes"], mine["last_used_at"]) == ("miller", "phone of Jo", ["upload"], None)
     assert token_id in desk.drover.run("token", "list", env=desk.env).out
     with connect(desk.env) as connection:
-        stored = connection.execute("SELECT t::text FROM drover.token t WHERE token_id = %s", [token_id]).fetchone()[0]
+        stored, digest = connection.execute("SELECT t::text, digest FROM drover.token t WHERE token_id = %s", [token_id]).fetchone()
+    assert digest == hashlib.blake2b(token.encode(), digest_size=32).digest()
     for text in [stored, json.dumps(listed)]:
         assert token not in text and token.removeprefix("drover_").encode().hex() not in text
     assert desk.drover.run("token", "revoke", "nobody", env=desk.env).code == 1
