@@ -91,6 +91,11 @@ def anchors(page):
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
+def test_the_page_of_long_tests_is_what_their_marks_say():
+    printed = subprocess.run([ROOT / "Deploy" / "long-tests"], capture_output=True, text=True, check=True).stdout
+    assert (ROOT / "docs" / "long-tests.md").read_text() == printed, "make it again: Deploy/long-tests > docs/long-tests.md"
+
+
 def test_links_between_pages_lead_somewhere():
     for page in PAGES:
         text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(), flags=re.M | re.S)
