@@ -101,7 +101,7 @@ public final class Consumer {
             left.signal()
         }
         // To destroy it amid its first join would abort the process; it has left the group, and lives on the same.
-        if left.wait(timeout: .now() + .seconds(Consumer.leaveS)) == .success, !isJoining { unsafe kept.release() }
+        if left.wait(timeout: .now() + .seconds(Consumer.leaveS)) == .success, !handle.context.join.isUnderWay { unsafe kept.release() }
     }
 
     public func subscribe(_ topics: [String]) throws {
@@ -165,7 +165,7 @@ public final class Consumer {
     public var isOutdated: Bool { handle.isOutdated() }
 
     /// Whether the group is about to give this member its first partitions: not the time to make another client.
-    public var isJoining: Bool { handle.context.join.isUnderWay }
+    public var isJoining: Bool { handle.context.join.isWorthWaiting }
 
     /// Whether the group has taken everything away from this member, who does not know it yet.
     public var isAssignmentLost: Bool { unsafe rd_kafka_assignment_lost(handle.client) != 0 }

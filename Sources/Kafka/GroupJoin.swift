@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Observe
 internal import Synchronization
 
 /// How far a consumer's first join of its group is.
@@ -9,7 +10,11 @@ final class GroupJoin: Sendable {
     private static let joinGroup: Int16 = 11
     private static let mended: Int32 = 0x0203_00FF
 
-    private let isTaken = Atomic<Bool>(false)
+    /// So long another client waits for it: whoever is not let in any more never gets an assignment.
+    private static let waitMs: Int64 = 10_000
+
+    /// When the group took it in; 0: not yet.
+    private let takenMs = Atomic<Int64>(0)
     private let hasPartitions = Atomic<Bool>(false)
 
     /// Also when the group gave none: the assignor has made its state then.
@@ -18,7 +23,9 @@ final class GroupJoin: Sendable {
         set { hasPartitions.store(newValue, ordering: .releasing) }
     }
 
-    var isUnderWay: Bool { isTaken.load(ordering: .acquiring) && !isAssigned }
+    /// It must not be destroyed.
+    var isUnderWay: Bool { takenMs.load(ordering: .acquiring) != 0 && !isAssigned }
+    var isWorthWaiting: Bool { isUnderWay && Clock.steadyMs() - takenMs.load(ordering: .acquiring) < GroupJoin.waitMs }
 
     static func watch(_ conf: OpaquePointer) {
         guard rd_kafka_version() < mended else { return }
@@ -29,7 +36,9 @@ final class GroupJoin: Sendable {
                     client, "group-join",
                     { client, _, _, _, api, _, _, _, _, code, _ in
                         if api == GroupJoin.joinGroup, code == RD_KAFKA_RESP_ERR_NO_ERROR {
-                            unsafe CallbackContext.of(rd_kafka_opaque(client)).join.isTaken.store(true, ordering: .releasing)
+                            let join = unsafe CallbackContext.of(rd_kafka_opaque(client)).join
+                            _ = join.takenMs.compareExchange(
+                                expected: 0, desired: Clock.steadyMs(), ordering: .acquiringAndReleasing)
                         }
                         return RD_KAFKA_RESP_ERR_NO_ERROR
                     }, nil)
