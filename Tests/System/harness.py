@@ -62,9 +62,11 @@ def scratch(prefix):
 
 
 def _ports():
-    """Of a block that no other test process hands out, below those that the kernel gives to outgoing connections (32768 and up)."""
+    """Of a block that no other test process hands out, below those that the kernel gives to outgoing connections (32768 and up).
+    DROVER_TEST_PORTS: where the blocks of this run begin, for two runs side by side."""
     worker = int(re.sub(r"\D", "", os.environ.get("PYTEST_XDIST_WORKER", "")) or 12)
-    yield from itertools.cycle(range(20000 + 400 * worker, 20400 + 400 * worker))
+    first = int(os.environ.get("DROVER_TEST_PORTS", "20000")) + 400 * worker
+    yield from itertools.cycle(range(first, first + 400))
 
 
 _handed_out = _ports()

@@ -70,7 +70,10 @@ class World:
         arguments = ["work", "--set", f"kafka.instance_id={name}"]
         for key, value in {"kafka.group": re.search(r"story_\w+", env["DROVER_POSTGRES_URL"]).group(0), **settings}.items():
             arguments += ["--set", f"{key}={value}"]
-        return self.drover.start(*arguments, env=env)
+        worker = self.drover.start(*arguments, env=env)
+        # From here on it stops as asked, also where nothing is left for it to do.
+        worker.wait_for("worker started")
+        return worker
 
     def written(self, env):
         """Records that the database has the results of."""
