@@ -111,13 +111,13 @@ extension RecordDecoder {
     private func healthScan() throws(DecodeError) -> Action.HealthScan {
         guard let words = try text(.text, "text") else { throw .keyMissing("text") }
         var scan = Action.HealthScan(
-            request: scanner.isAbsent(.request) ? nil : try id(.request, "request"), isDone: scanner.isTrue(.done),
-            text: words)
+            request: scanner.isAbsent(.request) ? nil : try id(.request, "request"),
+            isDone: try flag(.done, "done") ?? false, text: words)
         scan.stored = try codes(.stored, "stored")
         scan.pending = try codes(.pending, "pending")
         scan.permanent = try codes(.permanent, "permanent")
-        scan.isLampOn = scanner.flag(.lamp)
-        scan.notReady = scanner.strings(.notReady, bytesMax: 64) ?? []
+        scan.isLampOn = try flag(.lamp, "lamp")
+        scan.notReady = try texts(.notReady, "not_ready", bytesMax: 64)
         scan.vin = try text(.vin, "vin", bytesMax: 17)
         scan.freezeFrame = try text(.freezeFrame, "freeze_frame", bytesMax: 10_000)
         return scan
@@ -125,13 +125,27 @@ extension RecordDecoder {
 
     /// Trouble codes as people write them: a letter and four hexadecimal digits.
     private func codes(_ key: JSONScanner.Common, _ name: String) throws(DecodeError) -> [String] {
-        let codes = scanner.strings(key, bytesMax: 5) ?? []
+        let codes = try texts(key, name, bytesMax: 5)
         let isRight = codes.allSatisfy { code in
             code.utf8.count == 5 && "PCBU".utf8.contains(code.utf8.first!)
                 && code.utf8.dropFirst().allSatisfy { RecordDecoder.isDigit($0) || (0x41...0x46).contains($0) }
         }
         guard isRight else { throw .keyMissing(name) }
         return codes
+    }
+
+    /// Empty when it is absent; what is there must be a list of texts.
+    private func texts(_ key: JSONScanner.Common, _ name: String, bytesMax: Int) throws(DecodeError) -> [String] {
+        if scanner.isAbsent(key) { return [] }
+        guard let texts = scanner.strings(key, bytesMax: bytesMax) else { throw .keyMissing(name) }
+        return texts
+    }
+
+    /// Nil when it is absent; what is there must be true or false.
+    private func flag(_ key: JSONScanner.Common, _ name: String) throws(DecodeError) -> Bool? {
+        if scanner.isAbsent(key) { return nil }
+        guard let flag = scanner.flag(key) else { throw .keyMissing(name) }
+        return flag
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
