@@ -3,6 +3,7 @@ image's packages are those that the program needs, and every role gets ready as 
 import functools
 import os
 import re
+import shutil
 import stat
 import subprocess
 from contextlib import ExitStack
@@ -291,10 +292,9 @@ def test_a_value_comes_from_a_file_or_from_the_variable_not_from_both(drover, tm
 
 @pytest.mark.long(reason="installs Debian's smallest system")
 @pytest.mark.skipif(os.geteuid() != 0, reason="changes the root folder")
+@pytest.mark.skipif(not shutil.which("debootstrap"), reason="needs debootstrap: apt-get install debootstrap")
 def test_the_program_runs_on_the_images_packages_alone(program, drover, fixtures, tmp_path):
     """Debian's smallest system with the packages that are listed, Swift's libraries where the program looks for them, its user, no toolchain."""
-    import shutil
-
     root = tmp_path / "root"
     sources = "\n".join(path.read_text() for path in [*Path("/etc/apt").glob("sources.list"), *Path("/etc/apt").glob("sources.list.d/*")])
     mirror = re.search(r"^(?:URIs:|deb(?: \[[^]]*\])?) +(https?:\S+/debian/?)(?: .*)?$", sources, re.M)
