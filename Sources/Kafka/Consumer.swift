@@ -101,7 +101,8 @@ public final class Consumer {
             left.signal()
         }
         // To destroy it amid its first join would abort the process; it has left the group, and lives on the same.
-        if left.wait(timeout: .now() + .seconds(Consumer.leaveS)) == .success, !handle.context.join.isUnderWay { unsafe kept.release() }
+        let hasLeft = left.wait(timeout: .now() + .seconds(Consumer.leaveS)) == .success
+        if hasLeft, !handle.context.join.isUnderWay { unsafe kept.release() }
     }
 
     public func subscribe(_ topics: [String]) throws {

@@ -102,7 +102,8 @@ enum Advice {
         "57P02": "The server crashed and restarts; it is tried again",
         "57P03": "The server is starting up; it is tried again",
         "25006": "The server is a standby or read-only: connect to the primary",
-        PostgresError.lockNotAvailable: "Another session keeps it locked; it is tried again. Where it lasts, see pg_locks",
+        PostgresError.lockNotAvailable:
+            "Another session keeps it locked; it can be run again. Where it lasts, see pg_locks",
         "57014": "The statement took longer than allowed or was cancelled",
         "40001": "Another transaction was faster; the whole transaction can be run again",
         "40P01": "Deadlock; the whole transaction can be run again",

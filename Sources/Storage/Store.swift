@@ -17,7 +17,8 @@ public enum Store {
         // A worker that stands still amid a commit must not keep its partitions' rows locked for ever. Its other sessions may wait
         // behind that one: they must not get its locks in turn, 30 s each, before somebody who works does.
         try connection.execute(
-            "SET idle_in_transaction_session_timeout = '\(standingStillS)s'; SET lock_timeout = '\(standingStillS / 3)s'")
+            "SET idle_in_transaction_session_timeout = '\(standingStillS)s'; "
+                + "SET lock_timeout = '\(standingStillS / 3)s'")
         return connection
     }
 

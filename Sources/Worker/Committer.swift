@@ -99,7 +99,8 @@ final class Committer: @unchecked Sendable {
     private func endStandingStill() {
         do {
             let ended = try Store.endStandingStill(settings.conninfo)
-            if ended > 0 { log.warning("ended sessions of a worker that stood still amid a commit", ["count": "\(ended)"]) }
+            guard ended > 0 else { return }
+            log.warning("ended sessions of a worker that stood still amid a commit", ["count": "\(ended)"])
         } catch { log.error("looking for sessions that stand still failed", ["error": "\(error)"]) }
     }
 

@@ -33,7 +33,8 @@ struct EngineBench {
         let taken = try takeOver(settings)
         let peak = Double(OwnMemory.peakBytes) / 1_048_576
         let floor = try EngineFloor(
-            records: records, kafka: settings.kafka(clientID: "drover-bench"), owner: servers.embedded.conninfo(user: "drover_owner"),
+            records: records, kafka: settings.kafka(clientID: "drover-bench"),
+            owner: servers.embedded.conninfo(user: "drover_owner"),
             commits: max(1, Int(Double(records) / engine.perSecond / 0.2))
         ).measure()
         return [
