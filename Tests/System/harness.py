@@ -45,6 +45,12 @@ def until(what, *show, about=""):
     return found
 
 
+def freeze(role):
+    """Stops a process; returns when all of its threads stand still, which a signal alone does not wait for."""
+    role.process.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, role.process.pid, os.WSTOPPED)
+
+
 def _in_memory():
     """Whether there is room for some clusters, which cost a third there."""
     available = re.search(r"MemAvailable: +(\d+) kB", Path("/proc/meminfo").read_text())

@@ -10,7 +10,7 @@ import obd
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 from elm_tap import Simulator, Tap
-from harness import HANG_S, ROOT, is_long, until
+from harness import HANG_S, ROOT, freeze, is_long, until
 from obd.protocols import ECU
 from packed import readings
 from test_gateway import broker, gateway, records, servers, spooled, until_kept, world  # noqa: F401 (fixtures)
@@ -338,7 +338,7 @@ def test_a_broker_that_is_away_and_a_gateway_killed_meanwhile_lose_and_double_no
     running.wait_for(r'"adapters to poll" adapters=\d+')
     until(lambda: len(on_topic(world.brokers)) >= 5 * count, running)
     frozen = [time.time()]
-    running.signal(signal.SIGSTOP)
+    freeze(running)
     until_kept(broker)
     broker.stop()
     running.signal(signal.SIGCONT)

@@ -18,9 +18,9 @@ import pytest
 from apps import App, Desk
 from certificates import Authority
 from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
-from harness import HANG_S, is_long, scratch, until
+from harness import HANG_S, freeze, is_long, scratch, until
 from services import Services, slow
-from test_dispatch import end, freeze, place
+from test_dispatch import end, place
 from world import connect
 
 PEOPLE = itertools.count(1)

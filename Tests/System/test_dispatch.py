@@ -2,14 +2,13 @@
 import itertools
 import json
 import math
-import os
 import random
 import signal
 import time
 from contextlib import contextmanager
 
 import pytest
-from harness import HANG_S, is_long, until
+from harness import HANG_S, freeze, is_long, until
 from world import connect, producer
 
 NORTH, EAST = 38.9, -77.05
@@ -24,12 +23,6 @@ def office(world):
     office = Office(world)
     yield office
     office.stop()
-
-
-def freeze(role):
-    """Stops a process; returns when all of its threads stand still."""
-    role.process.send_signal(signal.SIGSTOP)
-    os.waitid(os.P_PID, role.process.pid, os.WSTOPPED)
 
 
 class Office:

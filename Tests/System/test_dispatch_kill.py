@@ -8,8 +8,8 @@ import time
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
-from harness import HANG_S, is_long, until
-from test_dispatch import Office, freeze
+from harness import HANG_S, freeze, is_long, until
+from test_dispatch import Office
 from world import connect
 
 

@@ -5,7 +5,7 @@ import signal
 import pytest
 from brokers import Noida
 from confluent_kafka import Consumer, TopicPartition
-from harness import HANG_S, until
+from harness import HANG_S, freeze, until
 
 READINGS = 400_000
 pytestmark = pytest.mark.long(reason="hundreds of thousands of readings, and the memory that they may take")
@@ -43,7 +43,7 @@ def memory_kib(pid):
 
 def test_a_broker_that_stands_still_makes_the_import_wait(drover, broker, tmp_path):
     run = importing(drover, broker, tmp_path)
-    broker.process.send_signal(signal.SIGSTOP)
+    freeze(broker)
     # How fast its queue fills depends on the machine; that it fills no further does not.
     sizes = [0]
 

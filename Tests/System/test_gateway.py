@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from brokers import Noida
 from confluent_kafka import Consumer, TopicPartition
-from harness import HANG_S, ROOT, free_port, is_long, scratch, until
+from harness import HANG_S, ROOT, free_port, freeze, is_long, scratch, until
 from servers import Servers
 from world import World, connect, producer
 
@@ -242,7 +242,7 @@ def test_a_broker_that_is_away_and_a_gateway_killed_meanwhile_lose_and_double_no
     running = gateway(world, env, tmp_path)
     until(lambda: len(rows(env)) == boxes_count, running, worker)
     assert worker.stop() == 0
-    running.signal(signal.SIGSTOP)
+    freeze(running)
     until_kept(broker)
     broker.stop()
     running.signal(signal.SIGCONT)

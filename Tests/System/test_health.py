@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from brokers import Noida
 from cluster import Cluster
-from harness import HANG_S, ROOT, free_port, scratch, until
+from harness import HANG_S, ROOT, free_port, freeze, scratch, until
 from servers import TEMPLATE, golden
 
 PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
@@ -131,7 +131,7 @@ def test_a_worker_tells_the_truth_from_its_start_to_its_end(lone_site):
     site.cluster.start()
     worker.until("/readyz", 200)
 
-    worker.running.signal(signal.SIGSTOP)
+    freeze(worker.running)
     assert worker.ask("/livez", seconds=1)[0] is None
     worker.running.signal(signal.SIGCONT)
     worker.until("/livez", 200)

@@ -13,7 +13,7 @@ import pytest
 from brokers import Noida
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
-from harness import HANG_S, is_long, until
+from harness import HANG_S, freeze, is_long, until
 from kafka import Kafka, missing
 from world import connect
 
@@ -121,7 +121,7 @@ def test_kill_9_loses_nothing_and_keeps_each_keys_order(world, kafka, kafka_env)
             # The broker is held while requests are on their way: it takes them after the relay is dead, so that their
             # rows are on the topic and in the outbox.
             emptied(env, running)
-            os.kill(kafka.process.pid, signal.SIGSTOP)
+            freeze(kafka)
             fill(env, part, in_one=len(part))
             until(lambda: unread(kafka.port) > 1_000, running, about="a request on its way")
             running.kill()

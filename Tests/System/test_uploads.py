@@ -25,8 +25,7 @@ import pytest
 from answers import Answer
 from brokers import Noida
 from certificates import self_signed
-from harness import HANG_S, ROOT, Drover, is_long, scratch, until
-from test_dispatch import freeze
+from harness import HANG_S, ROOT, Drover, freeze, is_long, scratch, until
 from world import World, connect
 
 ADDRESS = re.compile(r"the page is at https://127\.0\.0\.1:(\d+)/")
