@@ -300,6 +300,8 @@ def test_the_program_runs_on_the_images_packages_alone(program, drover, fixtures
     mirror = re.search(r"^(?:URIs:|deb(?: \[[^]]*\])?) +(https?:\S+/debian/?)(?: .*)?$", sources, re.M)
     made = run("debootstrap", "--variant=minbase", f"--include={','.join(sorted(packages(IMAGE)))}", "bookworm", root, *([mirror[1]] if mirror else []))
     assert made.code == 0, made.out[-2000:]
+    # As the Containerfile does: libpq asks what the user is called.
+    assert run("chroot", root, "useradd", "--system", "--uid", "10001", "--home-dir", "/var/lib/drover", "--shell", "/usr/sbin/nologin", "drover").code == 0
     libraries = re.findall(r"=> (\S+/swift/linux/\S+)", subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout)
     [place] = {str(Path(each).parent) for each in libraries}
     (root / place[1:]).mkdir(parents=True)
