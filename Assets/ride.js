@@ -73,6 +73,10 @@
     // The server takes 240 records a minute of a driver. Who stands still is asked for, too: a stop is reached by standing there.
     const everyMs = 3000;
     let isAsking = false;
+    // Whoever sends a form leaves this page, perhaps the service, too: a position that came after it would be refused.
+    const leaving = new AbortController();
+    document.addEventListener("submit", (event) => { if (!event.defaultPrevented) leaving.abort(); });
+    addEventListener("pageshow", (shown) => { if (shown.persisted) location.reload(); });
 
     const say = (text) => { if (said.textContent !== text) said.textContent = text; };
 
@@ -80,10 +84,10 @@
         const body = new URLSearchParams({ form: position.elements.form.value, latitude_deg: coords.latitude.toFixed(7), longitude_deg: coords.longitude.toFixed(7) });
         if (coords.speed !== null && coords.speed >= 0) body.set("speed_mps", coords.speed.toFixed(2));
         try {
-            const answer = await fetch(position.action, { method: "POST", body, redirect: "manual" });
+            const answer = await fetch(position.action, { method: "POST", body, redirect: "manual", signal: leaving.signal });
             say(answer.type === "opaqueredirect" ? "It is sent." : "Your position was not taken.");
         } catch {
-            say("Your position cannot be sent: no connection.");
+            if (!leaving.signal.aborted) say("Your position cannot be sent: no connection.");
         }
         isAsking = false;
     }
@@ -91,7 +95,7 @@
     function watch() {
         if (!track.checked) return say("It is not sent.");
         if (!navigator.geolocation) return say("This device does not say where it is: type positions.");
-        if (isAsking) return;
+        if (isAsking || leaving.signal.aborted) return;
         isAsking = true;
         navigator.geolocation.getCurrentPosition(
             send, () => { isAsking = false; say("Your device does not say where it is: type positions."); },

@@ -280,8 +280,8 @@ class Watch:
             self.outside.append(request.url)
 
     def _failed(self, request):
-        # Whoever leaves a page gives up what it still asked for: what it loads, its scripts' questions, the stream that keeps it live.
-        if request.failure == "net::ERR_ABORTED" and request.resource_type != "document":
+        # The browser's own doing, no server's: whoever leaves a page gives up what it still asked for, be it the next page.
+        if request.failure == "net::ERR_ABORTED":
             return
         self.failed.append(f"{request.url}: {request.failure}")
 
