@@ -18,6 +18,15 @@ public enum LiveTripStore {
         Set(try connection.query("SELECT vehicle FROM watched WHERE until_at > now()").map { try $0.text(0)! })
     }
 
+    /// Of cars that were forgotten (`drover.watch`) while the worker wrote what came last.
+    package static func forget(_ vehicles: [String], on connection: Connection) throws {
+        try connection.query(
+            """
+            DELETE FROM live_trip l WHERE vehicle = ANY ($1)
+                AND NOT EXISTS (SELECT FROM watched w WHERE w.vehicle = l.vehicle)
+            """, [.textArray(vehicles)])
+    }
+
     package static func rows(_ trips: [(vehicle: String, live: LiveTrip)]) -> TableRows? {
         guard !trips.isEmpty else { return nil }
         var copy = BinaryCopy.fragment

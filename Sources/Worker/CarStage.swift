@@ -20,6 +20,8 @@ final class CarStage: Stage {
     private let drivers: DriverJudge
     /// Cars whose running trip somebody looks at, with what was written of it.
     private var watched: [Int: CarBook.LiveMark?] = [:]
+    /// At which nobody looks any more: what was written since they were forgotten goes, too.
+    private var unwatched: Set<Int> = []
 
     init(
         _ partition: TopicPartition, place: KeyPlace, book: CarBook, drivers: DriverJudge, decoder: RecordDecoder,
@@ -111,6 +113,8 @@ final class CarStage: Stage {
     func watch(_ vehicles: Set<String>) {
         guard !vehicles.isEmpty || !watched.isEmpty else { return }
         let numbers = vehicles.compactMap { VehicleID($0).flatMap { book.number(of: $0) } }
+        unwatched.formUnion(watched.keys.filter { !numbers.contains($0) })
+        unwatched.subtract(numbers)
         watched = Dictionary(uniqueKeysWithValues: numbers.map { ($0, watched[$0] ?? nil) })
     }
 
@@ -141,6 +145,11 @@ final class CarStage: Stage {
         rows.droppedMinutes = book.rows.droppedMinutes.map { (text($0.car), $0.startMs) }
         let starts = book.rows.minutes.filter { $0.startPlace != nil }.map { (text($0.car), $0.tripStartMs) }
         if !starts.isEmpty { rows.others = [{ connection in try TripWeatherStore.settle(starts, on: connection) }] }
+        if !unwatched.isEmpty {
+            let vehicles = unwatched.map { text(Int32($0)) }
+            rows.others.append { connection in try LiveTripStore.forget(vehicles, on: connection) }
+            unwatched.removeAll()
+        }
         book.clearRows()
         if !actions.isEmpty {
             let (actions, number) = (self.actions, partition.partition)
