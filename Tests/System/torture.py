@@ -223,6 +223,8 @@ class Worker:
         self.process.wait(HANG_S)
 
     def terminate(self):
+        # Before it says that it has started, it need not have heard of signals.
+        until(lambda: self.process.poll() is not None or '"worker started"' in self.said(), self.said, about="a worker that has started")
         self.is_meant_to_end = True
         self.process.terminate()
 
