@@ -149,9 +149,11 @@ public struct CarWatch: Sendable {
         cars[number].quietMs = .min
     }
 
-    /// What the latest readings of the car leave.
-    public mutating func judged(_ number: Int, _ watch: DriverWatch) {
+    /// What the latest readings of the car leave, the last of them at `lastMs`. Its minute may have been written before somebody
+    /// was known who drives it: what silence ends is looked for there.
+    public mutating func judged(_ number: Int, _ watch: DriverWatch, lastMs: Int64) {
         guard isWatched(number) else { return }
+        cars[number].lastMinuteMs = max(cars[number].lastMinuteMs, UTC.minute(of: lastMs))
         if watch.isActive { active.insert(number) } else { active.remove(number) }
         (cars[number].dueMs, cars[number].quietMs) = (watch.dueMs, watch.quietMs)
         cars[number].open = watch.open.reduce(0) { $0 | CarLimits.bit(of: $1.parameter) }

@@ -165,7 +165,7 @@ final class DriverJudge {
         tell(judgement.episodes, told, span.pushedMs, isLate: span.isLate, &alerts, &transitions) {
             $0.openedMs >= stretch.fromMs && $0.openedMs <= untilMs
         }
-        if !stretch.isFollowed { watch.judged(number, judgement.watch) }
+        if !stretch.isFollowed { watch.judged(number, judgement.watch, lastMs: stretch.toMs) }
     }
 
     private func judgeCodes(

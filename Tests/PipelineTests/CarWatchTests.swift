@@ -46,7 +46,7 @@ private struct Desk {
         judgements += 1
         let judgement = Desk.judged(readings, passedMs: clockMs)
         told = judgement.episodes
-        watch.judged(0, judgement.watch)
+        watch.judged(0, judgement.watch, lastMs: readings.map(\.ts).max()!)
     }
 
     /// The open minute is written and time passes.
@@ -164,7 +164,7 @@ struct CarWatchTests {
             let due = watch.takeDue()
             guard !due.isEmpty else { continue }
             let judgement = Desk.judged(readings, passedMs: reading.ts)
-            for (number, _) in due { watch.judged(number, judgement.watch) }
+            for (number, _) in due { watch.judged(number, judgement.watch, lastMs: reading.ts) }
             judgements += due.count
         }
         // Once when it begins, once a written minute, and what the first 32 were asked before the others came.
@@ -194,5 +194,21 @@ struct CarWatchTests {
         watch.wrote(5, minuteMs: CarWatchTests.start)
         watch.tick(clockMs: .max, pushedMs: 0)
         #expect(!watch.hasDue)
+    }
+
+    @Test("What is open ends by silence, also of a car whose only minute was written before its driver was known")
+    func writtenBefore() {
+        var hot = CarReading(ts: CarWatchTests.start)
+        hot[.coolant] = 150_000
+        var watch = CarWatch()
+        watch.watch(0, limits: DriverSettings.standard.limits)
+        let judgement = Desk.judged([hot], passedMs: hot.ts)
+        #expect(judgement.watch.isActive)
+        watch.judged(0, judgement.watch, lastMs: hot.ts)
+        watch.tick(clockMs: hot.ts + DriverWatch.quietMs + 1, pushedMs: 0)
+        let due = watch.takeDue()
+        #expect(due.map(\.number) == [0])
+        // A span in which no reading lies judges nothing.
+        #expect(due.allSatisfy { $0.span.fromMs <= hot.ts && $0.span.toMs >= UTC.minute(of: hot.ts) && $0.span.toMs > 0 })
     }
 }
