@@ -112,8 +112,8 @@ final class CarStage: Stage {
 
     func watch(_ vehicles: Set<String>) {
         guard !vehicles.isEmpty || !watched.isEmpty else { return }
-        let numbers = vehicles.compactMap { VehicleID($0).flatMap { book.number(of: $0) } }
-        unwatched.formUnion(watched.keys.filter { !numbers.contains($0) })
+        let numbers = Set(vehicles.compactMap { VehicleID($0).flatMap { book.number(of: $0) } })
+        unwatched.formUnion(watched.keys)
         unwatched.subtract(numbers)
         watched = Dictionary(uniqueKeysWithValues: numbers.map { ($0, watched[$0] ?? nil) })
     }
