@@ -122,8 +122,11 @@ extension FleetSearch {
             var j = i
             while j <= n, load[base + j] + passengers[r] <= capacity[v] {
                 if j > i, limited[v] > 0 {
-                    let arrival = start + rules.pickupServiceS + secondsFrom(pickup, to: base + i + 1)
-                    guard arrival <= latestS[base + i + 1] else { break }
+                    let (next, arrival) = (
+                        base + i + 1, start + rules.pickupServiceS + secondsFrom(pickup, to: base + i + 1)
+                    )
+                    // By measured times a way with one more stop can be the quicker one: then only the next stop says no.
+                    guard arrival <= (travel.sites == 0 ? latestS[next] : closesS[Int(stops[next])]) else { break }
                 }
                 let change = measure(v, with: pickup, after: i, and: dropoff, after: j) - cost[v]
                 if change < best.change { best = Insertion(change: change, pickupAfter: i, dropoffAfter: j) }
