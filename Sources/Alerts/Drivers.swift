@@ -1,7 +1,7 @@
 /// Whose limits a car is judged by: who drove it and who owns it, over time. The same records make the same answers,
 /// whatever their order.
 public struct Drivers: Equatable, Sendable {
-    /// An account uploaded readings of this span, both ends included.
+    /// An account uploaded readings of this span, both ends included: a piece of a drive, or all of it.
     public struct Driving: Equatable, Sendable {
         public let fromMs, untilMs: Int64
         public let account: String
@@ -10,6 +10,28 @@ public struct Drivers: Equatable, Sendable {
             (self.fromMs, self.untilMs, self.account, self.id) = (fromMs, untilMs, account, id)
         }
     }
+    /// Phones upload a drive in pieces of some seconds or minutes. Between two of one drive lies no more than this, as long as
+    /// a trip waits for its next reading.
+    public static let pauseMsMax: Int64 = 300_000
+
+    /// Pieces of one account that overlap or adjoin become one drive. Its id is that of the piece that began first, of two that
+    /// began together the greater. Drives may be joined again with more pieces: the same set gives the same drives.
+    public static func joined(_ pieces: [Driving]) -> [Driving] {
+        var drives: [Driving] = []
+        for piece in pieces.sorted(by: { ($0.account, $0.fromMs, $0.id) < ($1.account, $1.fromMs, $1.id) }) {
+            guard let last = drives.last, last.account == piece.account,
+                piece.fromMs <= last.untilMs + pauseMsMax
+            else {
+                drives.append(piece)
+                continue
+            }
+            drives[drives.count - 1] = Driving(
+                fromMs: last.fromMs, untilMs: max(last.untilMs, piece.untilMs), account: last.account,
+                id: piece.fromMs == last.fromMs ? piece.id : last.id)
+        }
+        return drives
+    }
+
     /// From a time on.
     public struct Change: Equatable, Sendable {
         public let fromMs: Int64
@@ -23,12 +45,12 @@ public struct Drivers: Equatable, Sendable {
     let owners: [Change]
 
     public init(drivings: [Driving], assignments: [Change], owners: [Change]) {
-        self.drivings = drivings.sorted { ($0.fromMs, $0.id) < ($1.fromMs, $1.id) }
+        self.drivings = Drivers.joined(drivings).sorted { ($0.fromMs, $0.id) < ($1.fromMs, $1.id) }
         self.assignments = assignments.sorted { $0.fromMs < $1.fromMs }
         self.owners = owners.sorted { $0.fromMs < $1.fromMs }
     }
 
-    /// The account of who drove at that time; of two that say so the one who began later. Nil: nobody is known, and
+    /// The account of who drove at that time; of two that say so the one whose drive began later. Nil: nobody is known, and
     /// nobody's limits apply.
     public func account(at ts: Int64) -> String? {
         if let driving = drivings.last(where: { $0.fromMs <= ts && ts <= $0.untilMs }) { return driving.account }

@@ -49,7 +49,8 @@ public final class Importer {
         let partitions = try producer.partitionCount(of: topic, timeoutMs: 10_000) ?? 0
         for partition in 0..<Int32(partitions) {
             try producer.produce(
-                topic: topic, partition: partition, key: [], value: RecordWriter.tick(tickMs), timestampMs: nil)
+                topic: topic, partition: partition, key: [], value: RecordWriter.tick(tickMs, by: "import.file"),
+                timestampMs: nil)
             counts.ticks += 1
         }
         try producer.flush(timeoutMs: 60_000)

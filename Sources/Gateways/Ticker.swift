@@ -7,7 +7,7 @@ internal import Wire
 
 /// Tells the workers through the log what time it is: a tick record in each partition of the reading topics, again and
 /// again, from a thread and a producer of its own. Repeats are harmless, and so is a wrong clock: a tick that runs
-/// ahead of the broker's stamp is dropped by the worker.
+/// ahead of the broker's stamp is dropped by the worker, and one that jumps waits for another to agree.
 ///
 /// A tick that cannot be sent at its time is not sent: the next one says more.
 public final class Ticker: Sendable {
@@ -18,6 +18,7 @@ public final class Ticker: Sendable {
 
     private let kafka: KafkaSettings
     private let topics: [String]
+    private let name: String
     private let intervalMs: Int
     private let log: Log
     private let state = Mutex(State())
@@ -25,7 +26,12 @@ public final class Ticker: Sendable {
     private let ended = DispatchSemaphore(value: 0)
 
     /// Nothing is asked of the broker before `start`.
-    public init(_ kafka: KafkaSettings, topics: [String] = Topics.readings, intervalS: Int64, log: Log) {
+    ///
+    /// - Parameter name: as `Tick.sender` makes it.
+    public init(
+        _ kafka: KafkaSettings, name: String, topics: [String] = Topics.readings, intervalS: Int64, log: Log
+    ) {
+        self.name = name
         (self.kafka, self.topics, self.intervalMs) = (kafka, topics, Int(intervalS) * 1_000)
         self.log = log
     }
@@ -81,7 +87,7 @@ public final class Ticker: Sendable {
             (0..<(known[topic] ?? 0)).map { TopicPartition(topic: topic, partition: $0) }
         }
         let wanted = state.withLock { $0.partitions }.map { $0.filter { $0.partition < known[$0.topic] ?? 0 } } ?? all
-        let tick = RecordWriter.tick(Clock.nowMs())
+        let tick = RecordWriter.tick(Clock.nowMs(), by: name)
         for partition in wanted {
             try producer.produce(
                 topic: partition.topic, partition: partition.partition, key: [], value: tick, timestampMs: nil, tag: 0)

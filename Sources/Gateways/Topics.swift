@@ -9,11 +9,15 @@ public enum Topics {
     /// What comes back out, from the outbox.
     public static let results = [Topic.alerts, Topic.assignments, Topic.rejected]
 
+    /// How a topic's records are stamped.
+    public static let stampType = "message.timestamp.type"
+    public static let brokerStamps = "LogAppendTime"
+
     /// Topics keep everything: a replay reaches back as far as they do.
     private static let config = [
         "retention.ms": "-1", "retention.bytes": "-1",
         // The broker's own clock judges ticks and readings that run ahead, not the sender's.
-        "message.timestamp.type": "LogAppendTime",
+        stampType: brokerStamps,
     ]
 
     /// - Parameter shape: of those that are missing; the others stay as they are.
@@ -37,6 +41,22 @@ public enum Topics {
                     config: config.merging(shape.config) { $1 })
             }, timeoutMs: 15_000)
         return try admin.topics(timeoutMs: timeoutMs).filter { all.contains($0.key) }
+    }
+
+    /// What decides of the topics that workers read, as the brokers have it now.
+    public struct Deciding: Sendable {
+        public let identities: [String: TopicIdentity]
+        /// Topics whose records their senders stamp, where the broker tells it.
+        public let stampedBySenders: [String]
+    }
+
+    public static func deciding(_ settings: KafkaSettings, timeoutMs: Int32) throws -> Deciding {
+        let admin = try Admin(settings)
+        let identities = try admin.identities(of: readings, timeoutMs: timeoutMs)
+        // A broker that does not tell its topics' settings is no fault.
+        let types = (try? admin.setting(stampType, of: identities.keys.sorted(), timeoutMs: timeoutMs)) ?? [:]
+        return Deciding(
+            identities: identities, stampedBySenders: types.filter { $0.value != brokerStamps }.keys.sorted())
     }
 
     /// The topics that are there, and what to do where they have not the copies that are wanted; nothing is changed.

@@ -19,6 +19,14 @@ public struct KnownTopic: Sendable {
     public let inStep: Int
 }
 
+/// What decides where a topic's records go, and whether it is the topic that was read.
+public struct TopicIdentity: Equatable, Sendable {
+    public let partitions: Int32
+    /// A topic that is made anew has another one; nil: the broker or our librdkafka does not tell it.
+    public let id: String?
+    public init(partitions: Int32, id: String?) { (self.partitions, self.id) = (partitions, id) }
+}
+
 /// The brokers that are there, and what they have.
 public struct Cluster: Sendable {
     public let brokers: Int
@@ -44,6 +52,11 @@ public final class Admin {
         // Whoever asks again and again, such as for /readyz, takes up renewed certificates.
         if handle.isOutdated() { handle = try unsafe Handle(RD_KAFKA_PRODUCER, settings, []) }
         return try handle.cluster(nil, timeoutMs: timeoutMs)
+    }
+
+    /// What decides of these topics, of those that are there.
+    public func identities(of topics: [String], timeoutMs: Int32) throws -> [String: TopicIdentity] {
+        try handle.identities(of: topics, isMember: false, timeoutMs: timeoutMs)
     }
 
     /// A topic's setting, by topic, where the broker tells it. Not every broker does.

@@ -18,8 +18,8 @@ public struct PartitionLog: Sendable {
     public let firstOffset: Int64
     /// The offset after the last that was there; nil: it was not asked for.
     public let endOffset: Int64?
-    /// How many partitions the topic has.
-    public let partitionCount: Int32
+    /// The topic's, when the log was asked for.
+    public let identity: TopicIdentity
 }
 
 /// A member of a consumer group, or (without `subscribe`) a plain reader. One thread polls it.
@@ -34,8 +34,6 @@ public final class Consumer {
     private var pendingFailure: KafkaError?
     /// Topic handles are few and live as long as the client.
     private var names: [OpaquePointer: String] = unsafe [:]
-    /// How many partitions a topic has.
-    private var counts: [String: Int32] = [:]
 
     /// `instanceID` makes the membership static: a restart within the session time-out keeps its partitions.
     public init(
@@ -228,6 +226,9 @@ public final class Consumer {
         return handle.context.changes
     }
 
+    /// A leader says that the log has lost its end (RD_KAFKA_RESP_ERR__LOG_TRUNCATION, since 2.1.0).
+    private static let logTruncated = rd_kafka_resp_err_t(rawValue: -139)
+
     /// An error that came as a message; nil when librdkafka gets over it by itself.
     private func read(_ message: UnsafeMutablePointer<rd_kafka_message_t>) -> KafkaError? {
         switch unsafe message.pointee.err {
@@ -235,7 +236,7 @@ public final class Consumer {
             RD_KAFKA_RESP_ERR__TIMED_OUT, RD_KAFKA_RESP_ERR__RESOLVE, RD_KAFKA_RESP_ERR__SSL,
             RD_KAFKA_RESP_ERR__AUTHENTICATION:
             return nil
-        case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
+        case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE, Consumer.logTruncated:
             guard let topic = unsafe message.pointee.rkt else { return nil }
             handle.context.changes.append(
                 .outOfRange(unsafe TopicPartition(topic: name(topic), partition: message.pointee.partition)))
@@ -267,27 +268,27 @@ public final class Consumer {
     }
 
     /// The logs of partitions as their brokers tell them, asked together: there may be hundreds. One whose broker does not
-    /// answer is left out. How many partitions a topic has is asked once: it never changes.
+    /// answer is left out.
     ///
     /// - Parameter ends: topics whose ends are asked for, too.
     public func logs(
         of partitions: some Collection<TopicPartition>, ends: Set<String> = [], timeoutMs: Int32
     ) throws -> [TopicPartition: PartitionLog] {
-        for topic in Set(partitions.map(\.topic)) where counts[topic] == nil {
-            counts[topic] = try self.partitions(of: topic, timeoutMs: timeoutMs)
-        }
+        let identities = try identities(of: Set(partitions.map(\.topic)), timeoutMs: timeoutMs)
         let firsts = try offsets(of: Array(partitions), fromMs: Consumer.earliest, timeoutMs: timeoutMs)
         let ending = partitions.filter { ends.contains($0.topic) }
         let lasts =
             ending.isEmpty ? [:] : try offsets(of: Array(ending), fromMs: Consumer.latest, timeoutMs: timeoutMs)
         var logs: [TopicPartition: PartitionLog] = [:]
         for case (let partition, let first?) in firsts {
-            guard let count = counts[partition.topic], count > partition.partition else { continue }
+            guard let identity = identities[partition.topic], identity.partitions > partition.partition else {
+                continue
+            }
             let end = lasts[partition] ?? nil
             // Its broker did not say.
             if ends.contains(partition.topic), end == nil { continue }
             logs[partition] = PartitionLog(
-                partition: partition, firstOffset: first, endOffset: end, partitionCount: count)
+                partition: partition, firstOffset: first, endOffset: end, identity: identity)
         }
         return logs
     }
@@ -315,6 +316,11 @@ public final class Consumer {
             offsets[partition] = unsafe .some(row.offset >= 0 ? row.offset : nil)
         }
         return offsets
+    }
+
+    /// What decides of these topics, of those that are there.
+    public func identities(of topics: Set<String>, timeoutMs: Int32) throws -> [String: TopicIdentity] {
+        try handle.identities(of: topics.sorted(), isMember: true, timeoutMs: timeoutMs)
     }
 
     public func partitions(of topic: String, timeoutMs: Int32) throws -> Int32? {

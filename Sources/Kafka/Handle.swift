@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Glibc
 internal import Observe
 
 /// How to reach the brokers. `extra` are further librdkafka properties.
@@ -174,6 +175,42 @@ final class Handle {
     /// Topics with their partitions; the given one only, or all.
     func partitions(of topic: String?, timeoutMs: Int32) throws -> [String: Int32] {
         try cluster(topic, timeoutMs: timeoutMs).topics.mapValues(\.partitions)
+    }
+
+    /// What decides of these topics, of those that are there.
+    ///
+    /// - Parameter isMember: asked one by one, for an answer about all topics makes a member of a group look whether it has to join again.
+    ///   Others ask for all: a broker may make a topic that is asked for by name, where a consumer does not forbid it.
+    func identities(of topics: [String], isMember: Bool, timeoutMs: Int32) throws -> [String: TopicIdentity] {
+        var known: [String: Int32] = [:]
+        if isMember {
+            for topic in topics { known[topic] = try partitions(of: topic, timeoutMs: timeoutMs)[topic] }
+        } else {
+            known = try partitions(of: nil, timeoutMs: timeoutMs).filter { topics.contains($0.key) }
+        }
+        let ids = topicIDs(known.keys.sorted(), timeoutMs: timeoutMs)
+        return Dictionary(
+            uniqueKeysWithValues: known.map { ($0.key, TopicIdentity(partitions: $0.value, id: ids[$0.key])) })
+    }
+
+    /// Only of those whose broker and library tell it.
+    private func topicIDs(_ topics: [String], timeoutMs: Int32) -> [String: String] {
+        guard !topics.isEmpty else { return [:] }
+        let names = unsafe topics.map { unsafe UnsafePointer<CChar>(strdup(context.names.onBrokers($0))) }
+        defer { unsafe names.forEach { unsafe free(UnsafeMutablePointer(mutating: $0)) } }
+        let size = Int(drover_topic_id_size)
+        var ids = [CChar](repeating: 0, count: topics.count * size)
+        unsafe names.withUnsafeBufferPointer { names in
+            unsafe ids.withUnsafeMutableBufferPointer { ids in
+                unsafe drover_topic_ids(client, names.baseAddress, names.count, timeoutMs, ids.baseAddress)
+            }
+        }
+        var found: [String: String] = [:]
+        for (index, topic) in topics.enumerated() {
+            let id = text(Array(ids[(index * size)..<((index + 1) * size)]))
+            if !id.isEmpty { found[topic] = id }
+        }
+        return found
     }
 
     /// The brokers with the given topic, or with all.

@@ -36,6 +36,13 @@ public final class MessageBatch: @unchecked Sendable {
         return unsafe rd_kafka_message_timestamp(messages[index], &type)
     }
 
+    /// Whether that is the producer's clock. False where the broker does not say.
+    public func isStampedBySender(_ index: Int) -> Bool {
+        var type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
+        _ = unsafe rd_kafka_message_timestamp(messages[index], &type)
+        return type == RD_KAFKA_TIMESTAMP_CREATE_TIME
+    }
+
     /// Lends key and value; the value of a tombstone is nil.
     @inline(__always)
     public func withBytes<R>(

@@ -46,6 +46,7 @@ public struct CampusBook: Sendable {
         enum What {
             case record(RideRecord)
             case tick
+            case setBack
             /// What a tick means to one campus.
             case tickOf(String)
         }
@@ -58,7 +59,7 @@ public struct CampusBook: Sendable {
         var campus: String? {
             switch what {
             case .record(let record): record.campus
-            case .tick: nil
+            case .tick, .setBack: nil
             case .tickOf(let campus): campus
             }
         }
@@ -102,6 +103,7 @@ public struct CampusBook: Sendable {
             // Our own, back from the log.
             guard at < decidesFrom, let first = waiting.first, at >= first.offset else { return }
             guard let decisions = DecisionText.decode(text) else { throw .keyMissing("decision") }
+            guard DecisionWhy.isReadable(why) else { throw .keyMissing("why") }
             given[Place(campus: record.campus, offset: at)] = (decisions, why)
         case .campus(let settings):
             guard CampusDesk(id: record.campus, settings) != nil else { throw .keyMissing("boundary") }
@@ -123,6 +125,13 @@ public struct CampusBook: Sendable {
         goOn()
     }
 
+    /// The clock was moved wrongly: from here on it goes on from `ts`. What was decided meanwhile is on the log, and stays.
+    public mutating func setBack(_ ts: Int64, offset: Int64) {
+        waiting.append(Waiting(what: .setBack, offset: offset, atMs: ts))
+        seen = offset
+        goOn()
+    }
+
     public mutating func takeChanges() -> Changes {
         defer { changes = Changes() }
         return changes
@@ -137,6 +146,18 @@ public struct CampusBook: Sendable {
     public mutating func goOn() {
         var decided = 0
         while let first = waiting.first {
+            if case .setBack = first.what {
+                clockMs = min(clockMs, first.atMs)
+                for id in desks.keys.sorted() {
+                    // What comes again after the partition moved was taken by the owner before.
+                    guard var desk = desks[id], first.offset > desk.offset else { continue }
+                    desk.setBack(first.atMs, offset: first.offset)
+                    note(desk, first, why: nil)
+                    changes.desks[id] = desk
+                }
+                waiting.removeFirst()
+                continue
+            }
             if case .tick = first.what {
                 clockMs = max(clockMs, first.atMs)
                 let each = desks.keys.sorted().map {

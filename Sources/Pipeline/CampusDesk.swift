@@ -117,6 +117,23 @@ public struct CampusDesk: Equatable, Sendable {
         self = next
     }
 
+    /// The clock was moved wrongly. Signs of life that were dated by it count from where it goes on.
+    mutating func setBack(_ ms: Int64, offset: Int64) {
+        self = begun(offset)
+        campus.setBack(ms)
+        for (id, ride) in rides where ride.signMs > ms {
+            rides[id]!.signMs = ms
+            changedRides.append(rides[id]!)
+        }
+        for (id, vehicle) in vehicles where max(vehicle.signMs, vehicle.placeMs) > ms {
+            vehicles[id]!.signMs = min(vehicle.signMs, ms)
+            vehicles[id]!.placeMs = min(vehicle.placeMs, ms)
+            changedVehicles.insert(id)
+        }
+        changedRides.sort { $0.pickup.request < $1.pickup.request }
+        ended = ended.mapValues { min($0, ms) }
+    }
+
     private mutating func passTime(_ turn: inout Turn) throws(Undecided) {
         try giveUpSilent(&turn)
         if rides.values.contains(where: { $0.state == .queued }) {

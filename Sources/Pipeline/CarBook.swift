@@ -370,16 +370,38 @@ public struct CarBook {
         }
     }
 
+    /// The clock was moved wrongly, and goes on from `ts`. All that is in memory only is written, as by a tick that is later than
+    /// everything; trips that only the clock had ended are open again.
+    public mutating func setBack(_ ts: Int64, offset: Int64) {
+        defer { clockMs = ts }
+        guard offset >= storedOffset else { return }
+        for number in late.keys where isReopening(number) { note(number, offset: offset, isDue: true) }
+        for number in cars.indices where cars[number].firstOffset != .max {
+            write(number, prefix: .max, nextOffset: offset + 1)
+        }
+        clockMs = ts
+        replay = (offset + 1, ts)
+        for number in cars.indices {
+            cars[number].sinceMs = min(cars[number].sinceMs, ts)
+            let lastMs = cars[number].lastMs
+            guard lastMs != .max, lastMs != .min, !cars[number].isOpen, !isReopening(number) else { continue }
+            if ts <= lastMs + rules.tripGapMs, !(cuts(number)?.separate(lastMs, .max) ?? false) {
+                end(number, offset: offset, isOpen: true)
+            }
+        }
+    }
+
     /// Its bag is not in memory yet.
     func isReopening(_ number: Int) -> Bool {
         cars[number].openMs == .min && !(late[number]?.reopening.isEmpty ?? true)
     }
 
     /// Notes what a tick would have written if the bag were in memory.
-    private mutating func note(_ number: Int, offset: Int64) {
+    private mutating func note(_ number: Int, offset: Int64, isDue: Bool = false) {
         var waiting = late[number]!
         let isDue =
-            clockMs > cars[number].lastMs + rules.tripGapMs || clockMs - waiting.sinceMs >= CarBook.openAgeMsMax
+            isDue || clockMs > cars[number].lastMs + rules.tripGapMs
+            || clockMs - waiting.sinceMs >= CarBook.openAgeMsMax
         if waiting.reopening.count > waiting.written, isDue {
             (waiting.written, waiting.writtenOffset) = (waiting.reopening.count, offset + 1)
             late[number] = waiting
@@ -405,18 +427,18 @@ public struct CarBook {
         }
     }
 
-    /// The trip is over by the clock or by its driver: nothing changes in it but that.
-    mutating func end(_ number: Int, offset: Int64) {
+    /// The trip is over by the clock or by its driver, or not over after all: nothing changes in it but that.
+    mutating func end(_ number: Int, offset: Int64, isOpen: Bool = false) {
         var state = state(number, &scratch)
         if cars[number].openMs != .min {
             readBag(number, prefix: .max)
             _ = state.add(minute: readings, cuts: cuts(number))
         }
         state.nextOffset = offset + 1
-        cars[number].isOpen = false
+        cars[number].isOpen = isOpen
         scratch.removeAll(keepingCapacity: true)
         state.pack(to: &scratch)
-        rows.put(state.drive.trip!, isOpen: false, state: scratch, of: number, &cars)
+        rows.put(state.drive.trip!, isOpen: isOpen, state: scratch, of: number, &cars)
     }
 
     // MARK: Cycles

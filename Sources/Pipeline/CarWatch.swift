@@ -121,6 +121,15 @@ public struct CarWatch: Sendable {
         }
     }
 
+    /// The clock was moved wrongly: what it ended of the last day is judged again, of cars that are watched.
+    public mutating func setBack(clockMs: Int64, pushedMs: Int64) {
+        lastPushedMs = pushedMs
+        for number in cars.indices where cars[number].isWatched && cars[number].lastMinuteMs > clockMs - 86_400_000 {
+            let lastMs = cars[number].lastMinuteMs
+            ask(number, Span(fromMs: lastMs, toMs: lastMs, pushedMs: pushedMs, isLate: true))
+        }
+    }
+
     // MARK: What is known of a car
 
     /// The limits of all who may drive it now; what is open, when the partition was taken over.

@@ -30,6 +30,66 @@ enum DecisionWhy {
         ]).rendered()
     }
 
+    // MARK: From the log
+
+    /// Whether reports and pages can read it, which take its lists, numbers and times as such (Queries/reports/dispatch_*.sql):
+    /// one that they cannot would stop them for all campuses. Names that are not known here may say anything.
+    static func isReadable(_ text: String) -> Bool {
+        guard let why = try? JSONTree(Array(text.utf8), valuesMax: 1_000_000), case .object = why, why.isReadable,
+            hasNumbers(why, ["seconds_per_metre"]), hasNumbers(why["weights"] ?? .null, ["surge"])
+        else { return false }
+        return all(why["steps"]) { step in
+            all(step["moved"]) { hasTimes($0, ["pickup", "pickup_before"]) }
+                && all(step["choices"]) { choice in
+                    hasNumbers(choice, likelihoods) && all(choice["options"], isReadable(option:))
+                }
+        }
+    }
+
+    private static let likelihoods = ["cancel_likelihood", "override_likelihood", "dropoff_override_likelihood"]
+    private static let seconds = [
+        "growth_s", "before_s", "after_s", "travel_s", "wait_s", "ride_s", "order_s", "cancel_s", "override_s",
+        "promises_s",
+    ]
+
+    private static func isReadable(option: JSONTree) -> Bool {
+        let isFlag =
+            switch option["proven"] ?? .null {
+            case .null, .bool: true
+            case .number, .text, .list, .object: false
+            }
+        let counts = ["legs_measured", "legs_estimated"].allSatisfy { key in
+            guard let value = option[key], !value.isNull else { return true }
+            guard case .number(let text) = value else { return false }
+            return Int32(text) != nil
+        }
+        return isFlag && counts && hasNumbers(option, seconds) && hasTimes(option, ["pickup"])
+    }
+
+    /// A list of which each item passes; one that is not there has none.
+    private static func all(_ list: JSONTree?, _ passes: (JSONTree) -> Bool) -> Bool {
+        guard let list else { return true }
+        return list.items?.allSatisfy(passes) ?? false
+    }
+
+    private static func hasNumbers(_ tree: JSONTree, _ keys: [String]) -> Bool {
+        keys.allSatisfy { key in
+            guard let value = tree[key], !value.isNull else { return true }
+            if case .number = value { return true }
+            return false
+        }
+    }
+
+    private static func hasTimes(_ tree: JSONTree, _ keys: [String]) -> Bool {
+        keys.allSatisfy { key in
+            guard let value = tree[key], !value.isNull else { return true }
+            guard let text = value.text, let ts = UTC.parse(text) else { return false }
+            return UTC.plausible.contains(ts) && UTC.text(ts) == text
+        }
+    }
+
+    // MARK: What it holds
+
     private static func step(_ step: CampusDesk.Step, _ campus: Campus) -> JSONValue {
         let decision = step.decision
         var fields: [(String, JSONValue)] = [("event", .text(step.event)), ("request", .optional(step.request))]

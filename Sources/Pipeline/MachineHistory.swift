@@ -70,6 +70,8 @@ public struct MachineEvent: Equatable, Sendable {
     public enum Fact: Equatable, Sendable {
         case reading(MachineReading)
         case tick(Int64)
+        /// A person sets the clock back.
+        case setBack(Int64)
         case rules(RuleTimeline.Entry)
         case action(Action)
     }

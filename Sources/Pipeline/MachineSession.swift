@@ -63,6 +63,7 @@ struct MachineSession {
                 try window.insert(reading, offset: event.offset, rules, clockMs: clockMs, pushedMs: event.pushedMs)
             }
         case .tick(let ts): tick(ts, event.pushedMs)
+        case .setBack(let ts): setBack(ts, event.pushedMs)
         case .rules(let entry):
             changes.rules.append((entry, event.offset))
             if let effect = rules.insert(entry) { apply(effect, event.pushedMs) }
@@ -102,6 +103,35 @@ struct MachineSession {
             change(vehicle, pushedMs, fromMs: earliestMs[vehicle] ?? .max, rowsMax: nil) {
                 (window) throws(MachineWindow.Short) in
                 try window.tick(rules, clockMs: clockMs, pushedMs: pushedMs)
+            }
+        }
+    }
+
+    /// The clock was moved wrongly: machines whose deadlines it passed meanwhile are judged again, and what it opened is withdrawn.
+    /// Those that have no deadline left are not in the book.
+    private mutating func setBack(_ ts: Int64, _ pushedMs: Int64) {
+        guard ts < clockMs else { return }
+        let passed = ts..<clockMs
+        clockMs = ts
+        // The next tick looks for it.
+        nextDeadlineMs = ts
+        guard let stored = histories.reportedSince, stored.ms <= 0 else {
+            missingSinceMs = 0
+            return
+        }
+        let (rules, clockMs) = (rules, clockMs)
+        func wasPassed(_ fold: AlertFold, _ vehicle: VehicleID) -> Bool {
+            fold.nextDeadlineMs(after: passed.lowerBound, rules: rules, vehicle: vehicle).map(passed.contains) ?? false
+        }
+        let ends = Dictionary(uniqueKeysWithValues: book.machines.map { ($0.vehicle, $0.fold) })
+        let due = stored.vehicles.union(windows.keys).filter { vehicle in
+            if let window = windows[vehicle], window.isWhole { return wasPassed(window.end, vehicle) }
+            return ends[vehicle].map { wasPassed($0, vehicle) } ?? true
+        }
+        for vehicle in due.sorted() {
+            change(vehicle, pushedMs, fromMs: earliestMs[vehicle] ?? .max, rowsMax: nil) {
+                (window) throws(MachineWindow.Short) in
+                try window.setBack(rules, clockMs: clockMs, pushedMs: pushedMs)
             }
         }
     }

@@ -93,6 +93,11 @@ struct MachineWindow {
         try judge(from: rows.count, rules, clockMs: clockMs, AlertCause(pushedMs: pushedMs, isLate: false))
     }
 
+    /// Tells what the clock has not opened after all.
+    mutating func setBack(_ rules: RuleTimeline, clockMs: Int64, pushedMs: Int64) throws(Short) -> [AlertTransition] {
+        try judge(from: rows.count, rules, clockMs: clockMs, AlertCause(pushedMs: pushedMs, isLate: true))
+    }
+
     /// Judges the rows from `index` on, and stops where the state is what it was before: what follows is, too. Before
     /// `untilMs` the rules are others, so an equal state says nothing.
     private mutating func judge(

@@ -162,6 +162,16 @@ public struct SettingRow: Sendable {
         SettingRow(
             "retention.debug_log_days", .integer(0...100_000), "0",
             "days that debug logs of boxes are kept, by `drover retention`; 0: for ever"),
+        SettingRow(
+            "retention.trip_weather_days", .integer(0...100_000), "0",
+            "days that the weather of trips is kept, with where they began, by `drover retention`; 0: for ever"),
+        SettingRow(
+            "retention.notice_days", .integer(0...100_000), "0",
+            "days that notices are kept, with their messages, by `drover retention`: what was told of alerts that are over; "
+                + "0: for ever"),
+        SettingRow(
+            "retention.outbox_days", .integer(0...100_000), "0",
+            "days that records are kept which the broker refused, by `drover retention`; 0: for ever"),
         SettingRow("ticks.interval_s", .integer(1...60), "5", "time between two ticks in a partition"),
         SettingRow(
             "ticks.roles", .text, "work,serve,notify,gateway",

@@ -12,6 +12,10 @@ public enum AccountStore {
             SELECT settings, in_force_at FROM drover.account_settings WHERE account = $1
             ORDER BY in_force_at DESC, record_id COLLATE "C" DESC LIMIT 1
             """, [.text(account)]
-        ).first.map { (try DriverSettings(text: try $0.text("settings")!), try $0.timestampMs("in_force_at")!) }
+        ).first.map { row in
+            // As DriverAlertStore reads it.
+            let settings = (try? DriverSettings(text: try row.text("settings")!)) ?? .standard
+            return (settings, try row.timestampMs("in_force_at")!)
+        }
     }
 }

@@ -1,3 +1,4 @@
+internal import Alerts
 internal import Fleet
 internal import Postgres
 
@@ -23,11 +24,9 @@ enum CarActionStore {
         case .tripTag(let atMs, let tag):
             try note(vehicle, .timestampMs(atMs), isDiscard: false, tag: tag, at, id, by, on: connection)
         case .driving(let fromMs):
-            try connection.query(
-                """
-                INSERT INTO driving (vehicle, from_at, until_at, account, record_id)
-                VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING
-                """, [vehicle, .timestampMs(fromMs), at, by, id])
+            try drove(
+                Drivers.Driving(fromMs: fromMs, untilMs: action.ts, account: action.by, id: action.id), vehicle,
+                on: connection)
         case .assignment(let driver):
             try connection.query(
                 """
@@ -67,6 +66,53 @@ enum CarActionStore {
             try TripWeatherStore.write(answer, hourMs: hourMs, of: action.vehicle!, on: connection)
         case .registration, .service, .acknowledgement, .silence, .pollRequest, .pollAnswer:
             preconditionFailure("not of cars")
+        }
+    }
+
+    /// A drive is one row, in however many pieces and in whatever order they come.
+    private static func drove(_ piece: Drivers.Driving, _ vehicle: Parameter, on connection: Connection) throws {
+        var (drive, rows): (Drivers.Driving, [Drivers.Driving]) = (piece, [])
+        // Until no more rows adjoin what it has become.
+        while true {
+            let found = try drives(of: vehicle, near: drive, on: connection)
+            guard found.count > rows.count else { break }
+            rows = found
+            drive = Drivers.joined(rows + [piece])[0]
+        }
+        guard rows != [drive] else { return }
+        let written = try connection.query(
+            """
+            INSERT INTO driving AS known (vehicle, from_at, until_at, account, record_id) VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT (vehicle, record_id) DO UPDATE SET from_at = EXCLUDED.from_at, until_at = EXCLUDED.until_at
+            WHERE known.account = EXCLUDED.account
+            """,
+            [
+                vehicle, .timestampMs(drive.fromMs), .timestampMs(drive.untilMs), .text(drive.account), .text(drive.id),
+            ])
+        let others = rows.map(\.id).filter { $0 != drive.id }
+        // Nothing was written: another account has a record of this id, and the first counts.
+        guard written.rowsChanged > 0, !others.isEmpty else { return }
+        try connection.query(
+            "DELETE FROM driving WHERE vehicle = $1 AND record_id = ANY ($2)", [vehicle, .textArray(others)])
+    }
+
+    /// Drives of its account that overlap or adjoin it.
+    private static func drives(
+        of vehicle: Parameter, near drive: Drivers.Driving, on connection: Connection
+    ) throws -> [Drivers.Driving] {
+        try connection.query(
+            """
+            SELECT from_at, until_at, account, record_id FROM driving
+            WHERE vehicle = $1 AND account = $2 AND until_at >= $3 AND from_at <= $4
+            """,
+            [
+                vehicle, .text(drive.account), .timestampMs(drive.fromMs - Drivers.pauseMsMax),
+                .timestampMs(drive.untilMs + Drivers.pauseMsMax),
+            ]
+        ).map { row in
+            Drivers.Driving(
+                fromMs: try row.timestampMs("from_at")!, untilMs: try row.timestampMs("until_at")!,
+                account: try row.text("account")!, id: try row.text("record_id")!)
         }
     }
 

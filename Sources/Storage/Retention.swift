@@ -5,20 +5,26 @@ public enum Retention {
     /// A table whose rows grow with time.
     public struct Kept: Sendable {
         public let table: String
-        /// Of the setting that says for how many days.
-        public var setting: String { "retention.\(table)_days" }
+        /// That says for how many days: of the table, or of the one that it belongs to.
+        public let setting: String
         let time: String
         /// Whose clock must have passed: nobody's late records may come below the rows that stay.
         let topic: String?
         let way: Way
+
+        init(table: String, as whole: String? = nil, time: String, topic: String?, way: Way) {
+            (self.table, self.time, self.topic, self.way) = (table, time, topic, way)
+            setting = "retention.\(whole ?? table)_days"
+        }
     }
 
     enum Way: Sendable {
         /// Whole partitions. `staying` selects, as `r.*`, those rows of the partition `%@` that stay although it goes, where
         /// `$1` is from when on all stay and `$2` and `$3` are the partition's own time.
         case partitions(staying: String)
-        /// Rows of one owner after the other: such tables are small, and have an index by owner and time.
-        case rows(owner: String)
+        /// Rows `r` of one owner after the other, by an index by owner and time: such tables are small. `condition` says which
+        /// may go at all, where `$2` is from when on all stay.
+        case rows(owner: String, condition: String = "true")
     }
 
     public static let all: [Kept] = [
@@ -46,7 +52,35 @@ public enum Retention {
                     """)),
         Kept(table: "dispatch_decision", time: "made_at", topic: nil, way: .rows(owner: "campus")),
         Kept(table: "debug_log", time: "fetched_at", topic: nil, way: .rows(owner: "vehicle")),
+        Kept(table: "trip_weather", time: "hour_at", topic: "drover.cars", way: .rows(owner: "vehicle")),
+        // Where a trip began is kept for its weather alone.
+        Kept(
+            table: "trip_start", as: "trip_weather", time: "start_at", topic: "drover.cars",
+            way: .rows(owner: "vehicle")),
+        Kept(
+            table: "notice", time: "decided_at", topic: nil, way: .rows(owner: "account", condition: isSettled("r"))),
+        Kept(
+            table: "notice_message", as: "notice", time: "made_at", topic: nil,
+            way: .rows(
+                owner: "account",
+                condition: """
+                    r.state <> 'waiting' AND NOT EXISTS (
+                        SELECT FROM drover.notice_told t JOIN drover.notice n USING (notice_id)
+                        WHERE t.message_id = r.message_id AND NOT (n.decided_at < $2 AND \(isSettled("n"))))
+                    """)),
+        // What waits for its broker stays, however old.
+        Kept(
+            table: "outbox", time: "made_at", topic: nil, way: .rows(owner: "topic", condition: "r.refused IS NOT NULL")
+        ),
     ]
+
+    /// Who was told of an alert is looked at until it is over: or people would be told again.
+    private static func isSettled(_ notice: String) -> String {
+        """
+        \(notice).state <> 'waiting' AND NOT EXISTS (
+            SELECT FROM drover.alert a WHERE a.alert_id = \(notice).alert_id AND a.state IN ('open', 'due_soon'))
+        """
+    }
 
     public struct Outcome: Sendable {
         public let table: String
@@ -81,10 +115,10 @@ public enum Retention {
         let keptFromMs = min(nowMs, clockMs) - days * dayMs - (kept.topic == nil ? 0 : marginMs)
         let beforeMs = keptFromMs / dayMs * dayMs
         switch kept.way {
-        case .rows(let owner):
+        case .rows(let owner, let condition):
             outcome.beforeMs = beforeMs
             if !isDryRun { try remember(kept, beforeMs, on: connection) }
-            try removeRows(kept, owner, isDryRun, &outcome, on: connection, shouldStop: shouldStop)
+            try removeRows(kept, owner, condition, isDryRun, &outcome, on: connection, shouldStop: shouldStop)
         case .partitions(let staying):
             let periods = try Period.all(of: kept.table, endedBy: beforeMs, on: connection)
             guard let last = periods.last else {
@@ -219,10 +253,10 @@ public enum Retention {
     // MARK: Rows
 
     private static func removeRows(
-        _ kept: Kept, _ owner: String, _ isDryRun: Bool, _ outcome: inout Outcome, on connection: Connection,
-        shouldStop: () -> Bool
+        _ kept: Kept, _ owner: String, _ condition: String, _ isDryRun: Bool, _ outcome: inout Outcome,
+        on connection: Connection, shouldStop: () -> Bool
     ) throws {
-        let rows = "drover.\(kept.table) r WHERE r.\(owner) = $1 AND r.\(kept.time) < $2"
+        let rows = "drover.\(kept.table) r WHERE r.\(owner) = $1 AND r.\(kept.time) < $2 AND \(condition)"
         let owners = try connection.query("SELECT DISTINCT \(owner) FROM drover.\(kept.table) ORDER BY 1")
             .map { try $0.text(0)! }
         for each in owners where !shouldStop() {

@@ -72,6 +72,8 @@ public struct CampusDay: Sendable {
         settle(offset, ts)
     }
 
+    public mutating func setBack(_ ts: Int64, offset: Int64) { book.setBack(ts, offset: offset) }
+
     private var goesByRecordTime: Bool { book.desks[campus]?.settings.goesByRecordTime ?? false }
 
     private func event(_ kind: RideRecord.Kind) -> Event? {

@@ -81,9 +81,12 @@ extension RecordDecoder {
     private func weather() throws(DecodeError) -> Action.Kind {
         let hourMs = try time(.hourTs, "hour_ts")
         guard hourMs % WeatherAnswer.hourMs == 0 else { throw .keyMissing("hour_ts") }
-        guard let text = try text(.answer, "answer", bytesMax: WeatherAnswer.bytesMax),
-            let answer = WeatherAnswer(json: Array(text.utf8)), answer.tells(ofHour: hourMs)
-        else { throw .keyMissing("answer") }
+        guard let text = try text(.answer, "answer", bytesMax: WeatherAnswer.bytesMax) else {
+            throw .keyMissing("answer")
+        }
+        guard try WeatherAnswer(told: Array(text.utf8)).tells(ofHour: hourMs) else {
+            throw .weather("`ts` is more than an hour and a half from `hour_ts`")
+        }
         return .weather(hourMs: hourMs, answer: text)
     }
 

@@ -16,6 +16,7 @@ public enum DecodeError: Error, Equatable, Sendable, CustomStringConvertible {
     case rules(String)
     case settings(String)
     case telematics(String)
+    case weather(String)
     case campusUnknown
     case survey(String)
     case surveyDiffers
@@ -46,6 +47,7 @@ public enum DecodeError: Error, Equatable, Sendable, CustomStringConvertible {
         case .tombstone: "no value (a tombstone)"
         case .rules(let why): "`rules` is no rule set: \(why)"
         case .settings(let why): "`settings` is no account's settings: \(why)"
+        case .weather(let why): "no answer of a weather service: \(why)"
         case .telematics(let why): "no answer of ISO 15143-3: \(why)"
         case .survey(let why): "`survey` is no survey: \(why)"
         case .surveyDiffers:

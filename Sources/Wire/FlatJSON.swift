@@ -16,6 +16,8 @@ public enum FlatJSON {
         /// A list or an object.
         case notPlain(key: String)
         case repeated(key: String)
+        /// A number that not every reader takes: `JSONNumber`.
+        case numberBeyond(key: String)
 
         public var description: String {
             switch self {
@@ -23,6 +25,7 @@ public enum FlatJSON {
             case .notJSON(let at): "not a JSON object: see byte \(at)"
             case .notPlain(let key): "`\(key)` must be a text, a number, true, false or null"
             case .repeated(let key): "`\(key)` stands there more than once"
+            case .numberBeyond(let key): "`\(key)` is a number \(JSONNumber.rule)"
             }
         }
     }
@@ -43,15 +46,18 @@ struct FlatReader {
     var at = 0
 
     mutating func object() throws(FlatJSON.Fault) -> [FlatJSON.Field] {
-        var fields: [FlatJSON.Field] = []
+        // A set: a record may hold as many unknown keys as its bytes have room for.
+        var (fields, keys): ([FlatJSON.Field], Set<String>) = ([], [])
         try expect("{")
         if !skip("}") {
             repeat {
                 blanks()
                 let key = try text()
-                if fields.contains(where: { $0.key == key }) { throw .repeated(key: key) }
+                guard keys.insert(key).inserted else { throw .repeated(key: key) }
                 try expect(":")
-                fields.append((key, try value(of: key)))
+                let value = try value(of: key)
+                if case .number(let text) = value, !JSONNumber.isReadable(text) { throw .numberBeyond(key: key) }
+                fields.append((key, value))
             } while skip(",")
             try expect("}")
         }

@@ -67,6 +67,17 @@ public indirect enum JSONTree: Equatable, Sendable {
         }
     }
 
+    /// Whether PostgreSQL's `jsonb` keeps it as it is: numbers that can be read, and no name twice.
+    public var isReadable: Bool {
+        switch self {
+        case .null, .bool, .text: true
+        case .number(let text): JSONNumber.isReadable(text)
+        case .list(let items): items.allSatisfy(\.isReadable)
+        case .object(let fields):
+            Set(fields.map(\.key)).count == fields.count && fields.allSatisfy(\.value.isReadable)
+        }
+    }
+
     /// A number, or a text that holds one: some services send coordinates so. Nil for what is not finite.
     public var double: Double? {
         switch self {

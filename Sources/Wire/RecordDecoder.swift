@@ -4,8 +4,8 @@ public import Fleet
 public enum Record: Equatable, Sendable {
     case car(VehicleID, CarReading, droppedFields: Int)
     case machine(MachineReading, droppedFields: Int)
-    /// Time reaches the workers as ticks, epoch milliseconds.
-    case tick(Int64)
+    /// Time reaches the workers as ticks.
+    case tick(Tick)
     /// Thresholds in force from a time on, epoch milliseconds; the text is decoded by `Alerts`.
     case rules(fromMs: Int64, version: String, text: String)
     case action(Action)
@@ -14,7 +14,7 @@ public enum Record: Equatable, Sendable {
 /// What a record on the cars' topic says, when the reading itself goes into the caller's memory.
 public enum CarRecord: Equatable, Sendable {
     case reading(droppedFields: Int)
-    /// As `Record.tick`.
+    /// At this time, epoch milliseconds; `RecordDecoder.tick` has the rest.
     case tick(Int64)
     /// A kind that only the general `decode` knows, or refuses.
     case other
@@ -36,9 +36,10 @@ public final class RecordDecoder {
     ) throws(DecodeError) -> Record {
         let (kind, ts) = try unsafe head(value)
         switch kind {
-        case .tick: return .tick(ts)
+        case .tick: return .tick(try tick(ts))
         case .reading: break
         case .other:
+            if scanner.isText(.kind, "clock_set") { return .tick(Tick(ts, isSetBack: true)) }
             if scanner.isText(.kind, "rules") { return try rules(ts) }
             return .action(try unsafe action(ts, key: key, isMachine: isMachine))
         }
@@ -68,6 +69,13 @@ public final class RecordDecoder {
         }
         reading = CarReading(ts: ts)
         return .reading(droppedFields: takeSignals(into: &reading))
+    }
+
+    /// The tick that `decodeCar` found.
+    public func tick(_ ts: Int64) throws(DecodeError) -> Tick {
+        guard unsafe scanner.bytes(.by) != nil else { return Tick(ts) }
+        guard let by = scanner.text(.by, bytesMax: 64) else { throw .keyMissing("by") }
+        return Tick(ts, by: try Tick.checked(by))
     }
 
     private enum Kind { case reading, tick, other }

@@ -2,7 +2,20 @@ public import Fleet
 
 /// Topic records as bytes. Keys name their unit; what is unknown is absent.
 public enum RecordWriter {
-    public static func tick(_ ts: Int64) -> [UInt8] { Array("{\"schema\":1,\"kind\":\"tick\",\"ts\":\(ts)}".utf8) }
+    /// Precondition: `by` is a name as `Tick.sender` makes them.
+    public static func tick(_ ts: Int64, by: String) -> [UInt8] {
+        precondition(VehicleID.isValid(by.utf8))
+        return Array("{\"schema\":1,\"kind\":\"tick\",\"ts\":\(ts),\"by\":\"\(by)\"}".utf8)
+    }
+
+    /// A person sets the clock of one partition back to `ts`, who says why.
+    public static func clockSet(_ ts: Int64, by: String, reason: String, id: String) -> [UInt8] {
+        let fields: [(String, JSONValue)] = [
+            ("schema", .integer(1)), ("kind", .text(Tick.setBackKind)), ("id", .text(id)), ("ts", .integer(ts)),
+            ("by", .text(by)), ("note", .text(reason)),
+        ]
+        return Array(JSONValue.object(fields).rendered().utf8)
+    }
 
     /// A rule set, for every partition: in force for readings from `fromMs` on. See Alerts/RuleText.swift.
     public static func rules(fromMs: Int64, version: String, text: String) -> [UInt8] {

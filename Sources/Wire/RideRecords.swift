@@ -25,7 +25,11 @@ public enum RideRecords {
         let ts = try fields.integer("ts")
         guard UTC.plausible.contains(ts) else { throw .timeImpossible(ts) }
         let kind = try fields.text("kind", bytesMax: 40)
-        if kind == "tick" { return .tick(ts) }
+        if let tick = try Tick.decoded(
+            kind: kind, ts: ts, by: { () throws(DecodeError) in try fields.optionalText("by", bytesMax: 64) })
+        {
+            return .tick(tick)
+        }
         let campus = try fields.id("campus")
         guard unsafe campus.utf8.elementsEqual(key) else { throw .keyDiffers }
         return .record(
@@ -81,7 +85,7 @@ public enum RideRecords {
         let startMs = try fields.integer("hour_ts")
         guard UTC.plausible.contains(startMs) else { throw .keyMissing("hour_ts") }
         let weather = try fields.optionalText("weather", bytesMax: weatherBytesMax)
-        if let weather, WeatherAnswer(json: Array(weather.utf8)) == nil { throw .keyMissing("weather") }
+        if let weather { _ = try WeatherAnswer(told: Array(weather.utf8)) }
         return RideRecord.Hour(
             startMs: startMs, surge: surge,
             speedKmh: try fields.optionalScaled("speed_kmh", decimals: 3, CampusSettings.Key.speedKmh.range),

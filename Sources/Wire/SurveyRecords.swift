@@ -24,7 +24,9 @@ public enum SurveyRecords {
         let ts = try integer("ts", tree)
         guard UTC.plausible.contains(ts) else { throw .timeImpossible(ts) }
         let kind = try text("kind", tree, bytesMax: 40)
-        if kind == "tick" { return .tick(ts) }
+        if let tick = try Tick.decoded(kind: kind, ts: ts, by: { () throws(DecodeError) in tree["by"]?.text }) {
+            return .tick(tick)
+        }
         let site = try id("site", tree)
         guard unsafe site.utf8.elementsEqual(key) else { throw .keyDiffers }
         return .record(
@@ -49,9 +51,8 @@ public enum SurveyRecords {
             }
             var answers: [String] = []
             for item in items {
-                guard let answer = item.text, WeatherAnswer(json: Array(answer.utf8)) != nil else {
-                    throw .keyMissing("answers")
-                }
+                guard let answer = item.text else { throw .keyMissing("answers") }
+                _ = try WeatherAnswer(told: Array(answer.utf8))
                 answers.append(answer)
             }
             return .weather(survey: try id("survey", tree), answers: answers)

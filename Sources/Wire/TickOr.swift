@@ -1,7 +1,6 @@
 /// What a message is, of a topic that holds ticks beside records of one kind.
 public enum TickOr<Record> {
-    /// Epoch milliseconds.
-    case tick(Int64)
+    case tick(Tick)
     case record(Record)
 
     public typealias Decode = (_ value: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws(DecodeError) ->

@@ -19,7 +19,13 @@ public enum TourRecords {
         guard Set(fields.map(\.key)).count == fields.count else { throw .notJSON("a key stands there more than once") }
         let schema = try integer("schema", tree)
         guard schema == 1 else { throw .schemaUnknown(schema) }
-        if tree["kind"]?.text == "tick" { return .tick(try time(tree)) }
+        let kind = tree["kind"]?.text ?? ""
+        if kind == Tick.kind || kind == Tick.setBackKind,
+            let tick = try Tick.decoded(
+                kind: kind, ts: try time(tree), by: { () throws(DecodeError) in tree["by"]?.text })
+        {
+            return .tick(tick)
+        }
         let event = try event(tree)
         guard unsafe event.tour.utf8.elementsEqual(key) else { throw .keyDiffers }
         return .record(event)

@@ -62,35 +62,45 @@ public struct WeatherAnswer: Equatable, Sendable {
     }
 
     /// Nil for what `fields` did not make. Unknown keys are left alone.
-    public init?(json bytes: [UInt8]) {
-        guard let fields = try? FlatJSON.fields(bytes, bytesMax: WeatherAnswer.bytesMax) else { return nil }
-        func text(_ key: String) -> String? {
-            if case .text(let text)? = fields.first(where: { $0.key == key })?.value { text } else { nil }
+    public init?(json bytes: [UInt8]) { try? self.init(told: bytes) }
+
+    /// - Throws: `DecodeError.weather`. What passes is read back by every reader, unknown keys included.
+    init(told bytes: [UInt8]) throws(DecodeError) {
+        let fields: [String: FlatJSON.Value]
+        do throws(FlatJSON.Fault) {
+            let told = try FlatJSON.fields(bytes, bytesMax: WeatherAnswer.bytesMax)
+            fields = Dictionary(uniqueKeysWithValues: told.map { ($0.key, $0.value) })
+        } catch {
+            throw .weather("\(error)")
         }
-        func number(_ key: String, _ decimals: Int) -> Int64? {
-            guard case .number(let text)? = fields.first(where: { $0.key == key })?.value else { return nil }
-            return Decimal.scaled(text.utf8, decimals: decimals)
+        func text(_ key: String) throws(DecodeError) -> String {
+            guard case .text(let text)? = fields[key] else { throw .weather("`\(key)` must be a text") }
+            return text
         }
-        guard let source = text("source"), let model = text("model"), let ts = number("ts", 0),
-            let fetched = number("fetched_ts", 0), let latitude = number("latitude", 7),
-            let longitude = number("longitude", 7), let size = number("cell_deg", 3),
-            SurveyText.times.contains(ts), SurveyText.times.contains(fetched), latitude.magnitude <= 900_000_000,
-            longitude.magnitude <= 1_800_000_000, (1...10_000).contains(size)
-        else { return nil }
-        (self.source, self.model, fetchedMs) = (source, model, fetched)
-        place = Position(latitude: Int32(latitude), longitude: Int32(longitude))
-        cellMilliDeg = Int32(size)
-        hour = WeatherHour(ts: ts)
+        func number(_ key: String, _ decimals: Int, _ range: ClosedRange<Int64>) throws(DecodeError) -> Int64 {
+            guard case .number(let text)? = fields[key], let number = Decimal.scaled(text.utf8, decimals: decimals),
+                range.contains(number)
+            else { throw .weather("`\(key)` must be a number that is possible there") }
+            return number
+        }
+        let times = SurveyText.times.lowerBound...SurveyText.times.upperBound - 1
+        (source, model, fetchedMs) = (try text("source"), try text("model"), try number("fetched_ts", 0, times))
+        place = Position(
+            latitude: Int32(try number("latitude", 7, -900_000_000...900_000_000)),
+            longitude: Int32(try number("longitude", 7, -1_800_000_000...1_800_000_000)))
+        cellMilliDeg = Int32(try number("cell_deg", 3, 1...10_000))
+        hour = WeatherHour(ts: try number("ts", 0, times))
         for (quantity, key) in WeatherAnswer.keys {
-            guard let value = number(key, 3) else { continue }
-            guard quantity.possible.contains(value) else { return nil }
-            hour.thousandths[quantity] = value
+            // A text here would stop PostgreSQL's readers, which know what the key is.
+            guard let told = fields[key], told != .null else { continue }
+            hour.thousandths[quantity] = try number(key, 3, quantity.possible)
         }
-        for part in (text("dropped") ?? "").split(separator: ",") {
+        guard let dropped = fields["dropped"], dropped != .null else { return }
+        for part in try text("dropped").split(separator: ",") {
             let words = part.split(separator: " ").map(String.init)
             guard words.count == 2, let quantity = WeatherQuantity(rawValue: words[0]),
                 let reason = DroppedWeather.Reason(rawValue: words[1])
-            else { return nil }
+            else { throw .weather("`dropped` must name quantities with their reasons") }
             hour.dropped.append(DroppedWeather(quantity, reason))
         }
     }

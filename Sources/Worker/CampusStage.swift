@@ -10,9 +10,11 @@ final class CampusStage: Stage {
     private let partition: TopicPartition
     private let place: KeyPlace
     private let rejects: Rejects
+    private let ticks: PartitionTicks
     private var book: CampusBook
 
-    init(_ partition: TopicPartition, place: KeyPlace, book: CampusBook, rejects: Rejects) {
+    init(_ partition: TopicPartition, place: KeyPlace, book: CampusBook, rejects: Rejects, ticks: PartitionTicks) {
+        self.ticks = ticks
         (self.partition, self.place, self.book, self.rejects) = (partition, place, book, rejects)
     }
 
@@ -38,9 +40,13 @@ final class CampusStage: Stage {
 
     private func take(_ batch: MessageBatch, _ index: Int, _ counts: inout RecordCounts) throws(DecodeError) {
         let (offset, pushedMs) = (batch.offset(index), batch.timestampMs(index))
-        switch try unsafe batch.decoded(index, at: place, &counts, RideRecords.decode) {
-        case nil: break
-        case .tick(let ts): book.tick(ts, offset: offset)
+        switch try unsafe batch.decoded(index, at: place, RideRecords.decode) {
+        case .tick(let tick):
+            switch ticks.take(tick, offset: offset, pushedMs: pushedMs, &counts) {
+            case .counts(let ms): book.tick(ms, offset: offset)
+            case .setBack(let ms): book.setBack(ms, offset: offset)
+            case .waits, .dropped: break
+            }
         case .record(let record):
             if Ahead.isReadingTooFar(record.ts, pushedMs) { throw .timeAhead(ms: record.ts - pushedMs) }
             // The broker's stamp orders a campus; a log without stamps has the sender's clocks.
@@ -50,7 +56,6 @@ final class CampusStage: Stage {
 
     var waitingRows: Int { 0 }
     var needsHistory: Bool { false }
-    var clockMs: Int64 { book.clockMs }
     var replayFrom: (offset: Int64, clockMs: Int64)? { book.waitsFrom.map { ($0, book.clockMs) } }
 
     func rows() -> StageRows {

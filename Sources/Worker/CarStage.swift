@@ -17,6 +17,7 @@ final class CarStage: Stage {
 
     private let place: KeyPlace
     private let kept: KeptSpan
+    private let ticks: PartitionTicks
     private let drivers: DriverJudge
     /// Cars whose running trip somebody looks at, with what was written of it.
     private var watched: [Int: CarBook.LiveMark?] = [:]
@@ -25,9 +26,9 @@ final class CarStage: Stage {
 
     init(
         _ partition: TopicPartition, place: KeyPlace, book: CarBook, drivers: DriverJudge, decoder: RecordDecoder,
-        kept: KeptSpan, rejects: Rejects
+        kept: KeptSpan, rejects: Rejects, ticks: PartitionTicks
     ) {
-        self.kept = kept
+        (self.kept, self.ticks) = (kept, ticks)
         (self.partition, self.place, self.book, self.drivers) = (partition, place, book, drivers)
         (self.decoder, self.rejects) = (decoder, rejects)
     }
@@ -63,12 +64,7 @@ final class CarStage: Stage {
                 let pushedMs = batch.timestampMs(index)
                 switch try unsafe decoder.decodeCar(value, key: key, into: &reading) {
                 case .tick(let ts):
-                    if Ahead.isTickTooFar(ts, pushedMs) {
-                        counts.droppedTicks += 1
-                    } else {
-                        book.tick(ts, offset: offset)
-                        watch.tick(clockMs: book.clockMs, pushedMs: pushedMs)
-                    }
+                    take(try decoder.tick(ts), offset, pushedMs, &book, &watch, &counts)
                 case .reading(let dropped):
                     if Ahead.isReadingTooFar(reading.ts, pushedMs) { throw .timeAhead(ms: reading.ts - pushedMs) }
                     try kept.check(reading.ts, pushedMs)
@@ -76,7 +72,7 @@ final class CarStage: Stage {
                     let number = try unsafe book.take(key: key, reading, offset: offset, pushedMs: pushedMs)
                     watch.look(number, reading, pushedMs: pushedMs)
                 case .other:
-                    try unsafe takeOther(value, key: key, offset, pushedMs, &book)
+                    try unsafe takeOther(value, key: key, offset, pushedMs, &book, &watch, &counts)
                     watch.lastPushedMs = pushedMs
                 }
             }
@@ -84,13 +80,31 @@ final class CarStage: Stage {
         try result.get()
     }
 
+    private func take(
+        _ tick: Tick, _ offset: Int64, _ pushedMs: Int64, _ book: inout CarBook, _ watch: inout CarWatch,
+        _ counts: inout RecordCounts
+    ) {
+        switch ticks.take(tick, offset: offset, pushedMs: pushedMs, &counts) {
+        case .counts(let ms):
+            book.tick(ms, offset: offset)
+            watch.tick(clockMs: book.clockMs, pushedMs: pushedMs)
+        case .setBack(let ms):
+            book.setBack(ms, offset: offset)
+            watch.setBack(clockMs: ms, pushedMs: pushedMs)
+        case .waits, .dropped: break
+        }
+    }
+
     /// What people say: rare beside readings.
     private func takeOther(
         _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ offset: Int64, _ pushedMs: Int64,
-        _ book: inout CarBook
+        _ book: inout CarBook, _ watch: inout CarWatch, _ counts: inout RecordCounts
     ) throws(DecodeError) {
-        guard case .action(let action) = try unsafe decoder.decode(value, key: key, isMachine: false) else {
-            throw .kindUnknown
+        let action: Action
+        switch try unsafe decoder.decode(value, key: key, isMachine: false) {
+        case .action(let said): action = said
+        case .tick(let tick): return take(tick, offset, pushedMs, &book, &watch, &counts)
+        case .car, .machine, .rules: throw .kindUnknown
         }
         if Ahead.isReadingTooFar(action.ts, pushedMs) { throw .timeAhead(ms: action.ts - pushedMs) }
         if action.vehicle != nil { try unsafe place.check(key) }
@@ -129,7 +143,6 @@ final class CarStage: Stage {
 
     var waitingRows: Int { book.rows.count + actions.count }
     var needsHistory: Bool { book.hasLate || drivers.hasWork }
-    var clockMs: Int64 { book.clockMs }
     var replayFrom: (offset: Int64, clockMs: Int64)? { book.replayFrom }
 
     func rows() -> StageRows {

@@ -20,9 +20,16 @@ final class Committer: @unchecked Sendable {
     }
 
     enum Job: Sendable {
-        case load([PartitionLog], done: @Sendable (Result<[OwnedPartition], any Error>) -> Void)
+        /// Of the distrusted the logs were replaced while they were read.
+        case load([PartitionLog], distrusted: [TopicPartition], done: @Sendable (Result<Loaded, any Error>) -> Void)
         case write(Commit, done: @Sendable (Result<Commit.Outcome, any Error>) -> Void)
         case stop
+    }
+
+    struct Loaded: Sendable {
+        var owned: [OwnedPartition] = []
+        /// Of topics that are not what they were.
+        var refused: [TopicPartition: OwnedPartition.Fault] = [:]
     }
 
     private let settings: Settings
@@ -61,8 +68,15 @@ final class Committer: @unchecked Sendable {
                 loop.ended()
                 ended.signal()
                 return
-            case .load(let partitions, let done):
-                let owned = loop.whileWaiting { Result { try connected { try load(partitions, on: $0) } } }
+            case .load(let partitions, let distrusted, let done):
+                let owned = loop.whileWaiting {
+                    Result {
+                        try connected { connection in
+                            if !distrusted.isEmpty { try ProgressStore.distrust(distrusted, on: connection) }
+                            return try load(partitions, on: connection)
+                        }
+                    }
+                }
                 done(owned)
             case .write(let commit, let done):
                 let outcome = loop.whileWaiting { Result { try connected { try write(commit, on: $0) } } }
@@ -106,16 +120,26 @@ final class Committer: @unchecked Sendable {
 
     // MARK: Taking over
 
-    private func load(_ logs: [PartitionLog], on connection: Connection) throws -> [OwnedPartition] {
-        try connection.transaction {
+    private func load(_ all: [PartitionLog], on connection: Connection) throws -> Loaded {
+        let refused = try ProgressStore.claim(all, isLive: settings.isLive, on: connection)
+        let logs = all.filter { refused[$0.partition] == nil }
+        let owned = try own(logs, on: connection)
+        return Loaded(owned: owned, refused: refused.mapValues(OwnedPartition.Fault.topic))
+    }
+
+    private func own(_ logs: [PartitionLog], on connection: Connection) throws -> [OwnedPartition] {
+        guard !logs.isEmpty else { return [] }
+        return try connection.transaction {
             let firsts = Dictionary(uniqueKeysWithValues: logs.map { ($0.partition, $0.firstOffset) })
             let progress = try ProgressStore.load(firsts, on: connection)
             let rejected = try RejectedStore.load(progress.mapValues(\.nextOffset), on: connection)
             return try logs.map { log in
                 let (partition, progress) = (log.partition, progress[log.partition]!)
                 let rejects = Rejects(rejected[partition]!, storedOffset: progress.nextOffset)
-                let stage = try settings.stages.make(log, progress, rejects, connection)
-                return OwnedPartition(log, progress, stage: stage, rejects: rejects)
+                let ticks = PartitionTicks(progress)
+                let stage = try settings.stages.make(log, progress, rejects, ticks, connection)
+                return OwnedPartition(
+                    log, progress, isLive: settings.isLive, stage: stage, rejects: rejects, ticks: ticks)
             }
         }
     }
@@ -151,8 +175,9 @@ final class Commit: @unchecked Sendable {
     }
 
     var partitions: [TopicPartition] { parts.map(\.step.partition) }
-    var nextOffsets: [TopicPartition: Int64] {
-        Dictionary(uniqueKeysWithValues: parts.map { ($0.step.partition, $0.step.to.nextOffset) })
+    /// Where they stand when it is written.
+    var places: [TopicPartition: PartitionProgress] {
+        Dictionary(uniqueKeysWithValues: parts.map { ($0.step.partition, $0.step.to) })
     }
 
     func write(tables: [StagedTable], tellsOthers: Bool, on connection: Connection) throws -> Outcome {

@@ -17,7 +17,7 @@ final class Lane: @unchecked Sendable {
 
     /// What the worker has to know.
     enum Report: Sendable {
-        case committed([TopicPartition: Int64])
+        case committed([TopicPartition: PartitionProgress])
         /// Another worker wrote these partitions: they are dropped here.
         case lost(Set<TopicPartition>)
         /// Nothing of these partitions is certain any more: they are dropped here, to be loaded again.
@@ -208,7 +208,7 @@ final class Lane: @unchecked Sendable {
             var counts = commit.counts
             counts.rejected += outcome.refused
             metrics.publish(counts, outcome)
-            report(.committed(commit.nextOffsets.filter { outcome.kept.contains($0.key) }))
+            report(.committed(commit.places.filter { outcome.kept.contains($0.key) }))
             sayNotTaken(counts)
             if let watched = outcome.watched { for each in owned.values { each.stage.watch(watched) } }
             log.debug(

@@ -14,6 +14,7 @@ final class MachineStage: Stage {
     private let decoder: RecordDecoder
     private let kept: KeptSpan
     private let rejects: Rejects
+    private let ticks: PartitionTicks
     private var book: MachineBook
     private var events: [MachineEvent] = []
     /// No rule set is on record.
@@ -21,9 +22,9 @@ final class MachineStage: Stage {
 
     init(
         _ partition: TopicPartition, place: KeyPlace, book: MachineBook, decoder: RecordDecoder, kept: KeptSpan,
-        rejects: Rejects
+        rejects: Rejects, ticks: PartitionTicks
     ) {
-        self.kept = kept
+        (self.kept, self.ticks) = (kept, ticks)
         (self.partition, self.place, self.book, self.decoder, self.rejects) = (partition, place, book, decoder, rejects)
     }
 
@@ -58,10 +59,12 @@ final class MachineStage: Stage {
         }
         let pushedMs = batch.timestampMs(index)
         switch try result.get() {
-        case .tick(let ts):
-            guard Ahead.isTickTooFar(ts, pushedMs) else { return .tick(ts) }
-            counts.droppedTicks += 1
-            return nil
+        case .tick(let tick):
+            switch ticks.take(tick, offset: batch.offset(index), pushedMs: pushedMs, &counts) {
+            case .counts(let ms): return .tick(ms)
+            case .setBack(let ms): return .setBack(ms)
+            case .waits, .dropped: return nil
+            }
         case .machine(let reading, let dropped):
             if Ahead.isReadingTooFar(reading.ts, pushedMs) { throw .timeAhead(ms: reading.ts - pushedMs) }
             try kept.check(reading.ts, pushedMs)
@@ -79,7 +82,6 @@ final class MachineStage: Stage {
 
     var waitingRows: Int { 0 }
     var needsHistory: Bool { !events.isEmpty }
-    var clockMs: Int64 { max(0, book.clockMs) }
     var replayFrom: (offset: Int64, clockMs: Int64)? { nil }
 
     func rows() -> StageRows { StageRows() }

@@ -6,18 +6,13 @@ internal import Storage
 ///
 /// Made by the committer, then used by its lane, and by the committer while the lane waits: by one thread at a time.
 final class OwnedPartition: @unchecked Sendable {
-    enum Fault: Error {
-        /// The record before our stored offset is another one than we read: the log was lost or replaced.
-        case replaced(atOffset: Int64)
-        /// The log begins after the records that we still need.
-        case beginsAfter(neededOffset: Int64)
-    }
-
     let partition: TopicPartition
     /// The first offset that the log had when the partition was loaded.
     let firstOffset: Int64
+    let identity: TopicIdentity
     let stage: any Stage
     let rejects: Rejects
+    private let ticks: PartitionTicks
     /// What the commit in flight, or the last one, makes of the partition: the next compares with its offset.
     private(set) var handedOver: PartitionProgress
     /// The offset after the last record taken.
@@ -27,9 +22,17 @@ final class OwnedPartition: @unchecked Sendable {
     private var expected: (offset: Int64, hash: Int64)?
     /// The first record that is needed.
     let replayOffset: Int64
+    /// Records before it may be stamped by their senders: they were taken, or a person accepted them.
+    private let stampedFrom: Int64
 
-    init(_ log: PartitionLog, _ progress: PartitionProgress, stage: any Stage, rejects: Rejects) {
-        (partition, firstOffset) = (log.partition, log.firstOffset)
+    /// - Parameter isLive: a replay takes what the live tables took, whoever stamped it.
+    init(
+        _ log: PartitionLog, _ progress: PartitionProgress, isLive: Bool, stage: any Stage, rejects: Rejects,
+        ticks: PartitionTicks
+    ) {
+        self.ticks = ticks
+        stampedFrom = isLive ? max(progress.nextOffset, progress.createTimeBefore ?? 0) : .max
+        (partition, firstOffset, identity) = (log.partition, log.firstOffset, log.identity)
         (self.stage, self.rejects, handedOver) = (stage, rejects, progress)
         nextOffset = progress.replayFrom
         replayOffset = progress.replayFrom
@@ -65,6 +68,9 @@ final class OwnedPartition: @unchecked Sendable {
     /// Takes a run of messages. Those before the partition's place were taken already.
     func takeRun(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) throws(Fault) {
         try check(batch, messages)
+        for index in messages where batch.isStampedBySender(index) && batch.offset(index) >= stampedFrom {
+            throw .stampedBySender(atOffset: batch.offset(index))
+        }
         var (first, end) = (messages.lowerBound, messages.upperBound)
         while first < end, batch.offset(first) < nextOffset { first += 1 }
         while first < end, batch.offset(end - 1) >= endOffset { end -= 1 }
@@ -99,13 +105,14 @@ final class OwnedPartition: @unchecked Sendable {
     func handOver() -> ProgressStep {
         var to = handedOver
         to.nextOffset = nextOffset
-        to.clockMs = stage.clockMs
+        to.clockMs = ticks.clockMs
         to.lastRecordHash = lastRecordHash
         if let replay = stage.replayFrom {
             (to.replayFrom, to.replayClockMs) = (min(replay.offset, nextOffset), replay.clockMs)
         } else {
-            (to.replayFrom, to.replayClockMs) = (nextOffset, stage.clockMs)
+            (to.replayFrom, to.replayClockMs) = (nextOffset, ticks.clockMs)
         }
+        (to.clockWaits, to.replayClockWaits) = (ticks.waiting, ticks.waiting(at: to.replayFrom))
         let step = ProgressStep(partition: partition, from: handedOver, to: to)
         (handedOver, wentOn) = (to, false)
         return step

@@ -11,7 +11,7 @@ public final class Replay {
 
     private enum Event: Sendable {
         case report(Lane.Report)
-        case loaded(lane: Int, Result<[OwnedPartition], any Error>)
+        case loaded(lane: Int, Result<Committer.Loaded, any Error>)
     }
 
     private let settings: WorkerSettings
@@ -93,14 +93,18 @@ public final class Replay {
         }
         for (lane, partitions) in byLane {
             let events = events
-            lanes[lane].committer.put(.load(partitions) { events.put(.loaded(lane: lane, $0)) })
+            lanes[lane].committer.put(.load(partitions, distrusted: []) { events.put(.loaded(lane: lane, $0)) })
         }
     }
 
     private func handle(_ event: Event) throws -> [OwnedPartition]? {
         switch event {
         case .loaded(let lane, let result):
-            let owned = try result.get()
+            let loaded = try result.get()
+            if let (partition, fault) = loaded.refused.min(by: { $0.key.description < $1.key.description }) {
+                throw Fault(description: "\(partition): \(fault.what); \(fault.detail). \(fault.remedy)")
+            }
+            let owned = loaded.owned
             for each in owned {
                 each.end(before: targets[each.partition]!)
                 done[each.partition] = each.storedOffset
@@ -109,12 +113,12 @@ public final class Replay {
             let reading = owned.filter { $0.storedOffset < targets[$0.partition]! }
             try consumer.add(Dictionary(uniqueKeysWithValues: reading.map { ($0.partition, $0.startOffset) }))
             return owned
-        case .report(.committed(let offsets)): done.merge(offsets) { $1 }
+        case .report(.committed(let places)): done.merge(places.mapValues(\.nextOffset)) { $1 }
         case .report(.lost(let lost)):
             throw Fault(description: "\(lost.map(\.description).sorted()): another replay writes this schema")
         case .report(.failed(_, let reason)): throw Fault(description: reason)
         case .report(.broken(let partition, let fault)):
-            throw Fault(description: "\(partition): the log is another one than was read before (\(fault))")
+            throw Fault(description: "\(partition): \(fault.what); \(fault.detail)")
         }
         return nil
     }

@@ -29,7 +29,6 @@ package protocol Stage: AnyObject {
 
     /// Where the next owner has to begin reading, and the clock there; nil: at the next offset.
     var replayFrom: (offset: Int64, clockMs: Int64)? { get }
-    var clockMs: Int64 { get }
 
     /// Of these vehicles the running values are asked for.
     func watch(_ vehicles: Set<String>)
@@ -94,10 +93,10 @@ public struct KeptSpan: Sendable {
 }
 
 extension MessageBatch {
-    /// A message of a topic of ticks and records. Nil: a tick that somebody's wrong clock has made; it counts for nothing.
+    /// A message of a topic of ticks and records.
     func decoded<Record>(
-        _ index: Int, at place: KeyPlace, _ counts: inout RecordCounts, _ decode: TickOr<Record>.Decode
-    ) throws(DecodeError) -> TickOr<Record>? {
+        _ index: Int, at place: KeyPlace, _ decode: TickOr<Record>.Decode
+    ) throws(DecodeError) -> TickOr<Record> {
         let result = unsafe withBytes(index) { key, value in
             Result { () throws(DecodeError) -> TickOr<Record> in
                 guard let value = unsafe value else { throw .tombstone }
@@ -106,20 +105,13 @@ extension MessageBatch {
                 return decoded
             }
         }
-        let decoded = try result.get()
-        guard case .tick(let ts) = decoded, Ahead.isTickTooFar(ts, timestampMs(index)) else { return decoded }
-        counts.droppedTicks += 1
-        return nil
+        return try result.get()
     }
 }
 
-/// Limits on how far ahead of the broker's stamp a record's own time may be. The stamp is part of the log, so a replay
-/// decides alike; a log without stamps (-1) cannot tell.
+/// How far ahead of the broker's stamp a reading's own time may be. The stamp is part of the log, so a replay decides alike; a log
+/// without stamps (-1) cannot tell. Of ticks `PartitionClock` decides.
 enum Ahead {
-    /// A tick further ahead is somebody's wrong clock.
-    static let tickMsMax: Int64 = 60_000
-
-    static func isTickTooFar(_ ts: Int64, _ pushedMs: Int64) -> Bool { pushedMs >= 0 && ts - pushedMs > tickMsMax }
     static func isReadingTooFar(_ ts: Int64, _ pushedMs: Int64) -> Bool {
         pushedMs >= 0 && ts - pushedMs > DecodeError.aheadMsMax
     }

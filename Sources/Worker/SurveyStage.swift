@@ -29,13 +29,14 @@ final class SurveyStage: Stage {
     private let partition: TopicPartition
     private let place: KeyPlace
     private let rejects: Rejects
+    private let ticks: PartitionTicks
     private var taken: [Taken] = []
     /// Of the records that wait, in kilobytes.
     private var waiting = 0
-    private(set) var clockMs: Int64
 
-    init(_ partition: TopicPartition, place: KeyPlace, clockMs: Int64, rejects: Rejects) {
-        (self.partition, self.place, self.clockMs, self.rejects) = (partition, place, clockMs, rejects)
+    init(_ partition: TopicPartition, place: KeyPlace, rejects: Rejects, ticks: PartitionTicks) {
+        self.ticks = ticks
+        (self.partition, self.place, self.rejects) = (partition, place, rejects)
     }
 
     func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) {
@@ -64,10 +65,10 @@ final class SurveyStage: Stage {
         _ batch: MessageBatch, _ index: Int, _ counts: inout RecordCounts
     ) throws(DecodeError) -> SurveyRecord? {
         let pushedMs = batch.timestampMs(index)
-        switch try unsafe batch.decoded(index, at: place, &counts, SurveyRecords.decode) {
-        case nil: return nil
-        case .tick(let ts):
-            clockMs = max(clockMs, ts)
+        switch try unsafe batch.decoded(index, at: place, SurveyRecords.decode) {
+        case .tick(let tick):
+            // Nothing here waits for a time: it only stands beside the offset.
+            _ = ticks.take(tick, offset: batch.offset(index), pushedMs: pushedMs, &counts)
             return nil
         case .record(let record):
             for ts in [record.ts, record.startMs ?? record.ts] where Ahead.isReadingTooFar(ts, pushedMs) {

@@ -8,11 +8,12 @@ internal import Wire
 final class TourStage: Stage {
     private let place: KeyPlace
     private let rejects: Rejects
+    private let ticks: PartitionTicks
     private var taken: [TourEvent] = []
-    private(set) var clockMs: Int64
 
-    init(place: KeyPlace, clockMs: Int64, rejects: Rejects) {
-        (self.place, self.clockMs, self.rejects) = (place, clockMs, rejects)
+    init(place: KeyPlace, rejects: Rejects, ticks: PartitionTicks) {
+        self.ticks = ticks
+        (self.place, self.rejects) = (place, rejects)
     }
 
     func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) {
@@ -30,10 +31,10 @@ final class TourStage: Stage {
         _ batch: MessageBatch, _ index: Int, _ counts: inout RecordCounts
     ) throws(DecodeError) -> TourEvent? {
         let pushedMs = batch.timestampMs(index)
-        switch try unsafe batch.decoded(index, at: place, &counts, TourRecords.decode) {
-        case nil: return nil
-        case .tick(let ts):
-            clockMs = max(clockMs, ts)
+        switch try unsafe batch.decoded(index, at: place, TourRecords.decode) {
+        case .tick(let tick):
+            // Nothing here waits for a time: it only stands beside the offset.
+            _ = ticks.take(tick, offset: batch.offset(index), pushedMs: pushedMs, &counts)
             return nil
         case .record(let event):
             if Ahead.isReadingTooFar(event.ts, pushedMs) { throw .timeAhead(ms: event.ts - pushedMs) }

@@ -49,6 +49,9 @@ public final class Worker {
     /// How often a log that does not fit our offset is looked at again: a person may have reset it.
     private static let brokenMs: Int64 = 10_000
 
+    /// By then a lane has let go of a partition, and its last commit is done.
+    private static let distrustMs: Int64 = 1_000
+
     /// How often others are told where it stands.
     private static let standingMs: Int64 = 200
     /// How long an answer of the broker is waited for: the poll, and a stop, wait with it.
@@ -56,7 +59,8 @@ public final class Worker {
 
     private enum Event: Sendable {
         case report(lane: Int, Lane.Report)
-        case loaded(lane: Int, [TopicPartition], Result<[OwnedPartition], any Error>)
+        case found(LogWatch.Finding)
+        case loaded(lane: Int, [TopicPartition], Result<Committer.Loaded, any Error>)
     }
 
     private enum Place: Equatable {
@@ -73,11 +77,14 @@ public final class Worker {
     private let lanes: [Lane]
     private let plan: LanePlan
     private let events: Mailbox<Event>
+    /// Whose log was replaced while it was read. Marked as such when they are loaded again.
+    private var distrusted: Set<TopicPartition> = []
     private let publisher: RulesPublisher
+    private let watch: LogWatch
     /// The group's assignment.
     private var places: [TopicPartition: Place] = [:]
     private var backOff = BackOff(Worker.backOffMs)
-    private var faults: [TopicPartition: String] = [:]
+    private var faults: [TopicPartition: OwnedPartition.Fault] = [:]
     private var isPaused: [Bool]
     private var lagOffsets: [TopicPartition: Int64] = [:]
     private var lagCommitMs: Int64 = 0
@@ -124,7 +131,11 @@ public final class Worker {
             }
         }
         isPaused = lanes.map { _ in false }
-        try consumer.subscribe(settings.topics)
+        watch = LogWatch(settings.kafka, group: settings.group, log: log) { events.put(.found($0)) }
+        do { try consumer.subscribe(settings.topics) } catch {
+            watch.stop()
+            throw error
+        }
     }
 
     /// Returns when `shouldStop` says so. What is not committed then is read again by the next worker.
@@ -164,6 +175,7 @@ public final class Worker {
         loop.ended()
         standing.set { $0.isMember = false }
         for lane in lanes { lane.stop() }
+        watch.stop()
         log.info("worker stopped", ["records": "\(metrics.records.value)"])
     }
 
@@ -227,6 +239,7 @@ public final class Worker {
 
     private func drop(_ partition: TopicPartition) {
         if case .reading(let lane)? = places.removeValue(forKey: partition) { lanes[lane].put(.release([partition])) }
+        watch.set(nil, of: partition)
         faults[partition] = nil
         lagOffsets[partition] = nil
         written[partition] = nil
@@ -248,7 +261,9 @@ public final class Worker {
         }
         for (lane, logs) in byLane {
             let events = events
-            lanes[lane].committer.put(.load(logs) { events.put(.loaded(lane: lane, logs.map(\.partition), $0)) })
+            let others = logs.map(\.partition).filter(distrusted.contains)
+            lanes[lane].committer.put(
+                .load(logs, distrusted: others) { events.put(.loaded(lane: lane, logs.map(\.partition), $0)) })
         }
     }
 
@@ -265,18 +280,39 @@ public final class Worker {
 
     private func handle(_ event: Event) {
         switch event {
-        case .loaded(let lane, let partitions, .success(let owned)):
-            begin(owned.filter { places[$0.partition] == .loading(lane: lane) }, on: lane)
+        case .loaded(let lane, let partitions, .success(let loaded)):
+            distrusted.subtract(partitions)
+            begin(loaded.owned.filter { places[$0.partition] == .loading(lane: lane) }, on: lane)
+            for (partition, fault) in loaded.refused where places[partition] == .loading(lane: lane) {
+                leaveAlone(partition, fault)
+            }
+            for (partition, fault) in loaded.refused {
+                if case .topic(let mismatch) = fault { changed(partition.topic, mismatch) }
+            }
             for partition in partitions where places[partition] == .loading(lane: lane) {
                 places[partition] = .waiting(untilMs: Clock.steadyMs() + Worker.brokenMs)
             }
         case .loaded(let lane, let partitions, .failure(let error)):
             failed(partitions.filter { places[$0] == .loading(lane: lane) }, "\(error)")
-        case .report(_, .committed(let offsets)):
+        case .report(_, .committed(let committed)):
             backOff.reset()
-            let ours = offsets.filter { places[$0.key] != nil }
+            for (partition, place) in committed {
+                faults[partition] = nil
+                if let hash = place.lastRecordHash, hash != 0, case .reading? = places[partition] {
+                    watch.set(LogWatch.Mark(offset: place.nextOffset - 1, fingerprint: hash), of: partition)
+                }
+            }
+            let ours = committed.filter { places[$0.key] != nil }.mapValues(\.nextOffset)
             lagOffsets.merge(ours) { $1 }
             written.merge(ours) { $1 }
+        case .found(.changed(let topic, let mismatch)): changed(topic, mismatch)
+        case .found(.replaced(let partition, let offset)):
+            guard case .reading(let lane)? = places[partition] else { return }
+            for partition in giveUp([partition], of: lane) {
+                leaveAlone(partition, .replaced(atOffset: offset))
+                distrusted.insert(partition)
+                places[partition] = .waiting(untilMs: Clock.steadyMs() + Worker.distrustMs)
+            }
         case .report(let lane, .lost(let lost)):
             for partition in giveUp(lost, of: lane) {
                 places[partition] = .waiting(untilMs: Clock.steadyMs() + Worker.lostMs)
@@ -286,7 +322,7 @@ public final class Worker {
             }
         case .report(let lane, .failed(let partitions, let reason)): failed(giveUp(partitions, of: lane), reason)
         case .report(let lane, .broken(let partition, let fault)):
-            for partition in giveUp([partition], of: lane) { broken(partition, fault) }
+            for partition in giveUp([partition], of: lane) { leaveAlone(partition, fault) }
         }
     }
 
@@ -295,6 +331,7 @@ public final class Worker {
     private func giveUp(_ partitions: some Sequence<TopicPartition>, of lane: Int) -> [TopicPartition] {
         let reading = partitions.filter { places[$0] == .reading(lane: lane) }
         lanes[lane].put(.release(reading))
+        for partition in reading { watch.set(nil, of: partition) }
         said("stopping to read") { try consumer.remove(reading) }
         return reading
     }
@@ -323,7 +360,7 @@ public final class Worker {
         do {
             for owned in partitions {
                 guard owned.replayOffset >= owned.firstOffset else {
-                    broken(owned.partition, .beginsAfter(neededOffset: owned.replayOffset))
+                    leaveAlone(owned.partition, .beginsAfter(neededOffset: owned.replayOffset))
                     continue
                 }
                 offsets[owned.partition] = max(owned.firstOffset, owned.startOffset)
@@ -339,6 +376,7 @@ public final class Worker {
         for owned in begun {
             places[owned.partition] = .reading(lane: lane)
             written[owned.partition] = owned.startOffset
+            watch.set(owned.identity, of: owned.partition.topic)
         }
         // A pause of an earlier owner's may still hold.
         said("pausing or resuming") {
@@ -362,33 +400,35 @@ public final class Worker {
         guard case .reading(let lane)? = places[partition] else { return }
         _ = giveUp([partition], of: lane)
         let ends = try? consumer.watermarks(of: partition, timeoutMs: Worker.brokerMs)
-        leaveAlone(
-            partition, "the broker does not have the records that follow our stored offset",
-            ends.map { "its log goes from \($0.low) to \($0.high)" } ?? "where its log ends is not known")
+        leaveAlone(partition, .outOfRange(ends: ends.map { $0.low..<max($0.low, $0.high) }))
     }
 
-    private func broken(_ partition: TopicPartition, _ fault: OwnedPartition.Fault) {
-        switch fault {
-        case .replaced(let offset):
-            leaveAlone(
-                partition, "the log is another one than we read: its end was lost and written anew",
-                "the record at \(offset) differs")
-        case .beginsAfter(let offset):
-            leaveAlone(
-                partition, "the log begins after the records that are needed", "the first needed is \(offset)")
+    /// Partitions were added to a live topic, or it was made anew: what is read from here on is not what was read before.
+    private func changed(_ topic: String, _ mismatch: TopicMismatch) {
+        watch.set(nil, of: topic)
+        for (lane, partitions) in reading(of: topic) {
+            for partition in giveUp(partitions, of: lane) { leaveAlone(partition, .topic(mismatch)) }
         }
     }
 
+    private func reading(of topic: String) -> [Int: [TopicPartition]] {
+        var partitions: [Int: [TopicPartition]] = [:]
+        for case (let partition, .reading(let lane)) in places where partition.topic == topic {
+            partitions[lane, default: []].append(partition)
+        }
+        return partitions
+    }
+
     /// Skipping by ourselves would hide what is lost; a person decides.
-    private func leaveAlone(_ partition: TopicPartition, _ what: String, _ detail: String) {
+    private func leaveAlone(_ partition: TopicPartition, _ fault: OwnedPartition.Fault) {
         places[partition] = .waiting(untilMs: Clock.steadyMs() + Worker.brokenMs)
-        guard faults[partition] != what else { return }
-        faults[partition] = what
+        guard faults[partition]?.what != fault.what else { return }
+        faults[partition] = fault
         log.error(
-            "the log does not reach our offset; this partition is left alone. See `drover offsets`",
+            "this partition is left alone, and nothing of it is skipped. See `drover offsets show`",
             [
-                "topic": "\(partition.topic)", "partition": "\(partition.partition)", "reason": "\(what)",
-                "detail": "\(detail)",
+                "topic": "\(partition.topic)", "partition": "\(partition.partition)", "reason": "\(fault.what)",
+                "detail": "\(fault.detail)", "remedy": "\(fault.remedy)",
             ])
     }
 
@@ -400,7 +440,8 @@ public final class Worker {
         let reading = places.filter { if case .reading = $0.value { true } else { false } }.map(\.key)
         standing.set { state in
             (state.isMember, state.assigned, state.reading) = (isMember, places.count, reading.count)
-            (state.isLost, state.left) = (consumer.isAssignmentLost, faults.count)
+            state.isLost = consumer.isAssignmentLost
+            state.left = Set(faults.map { "\($0.key.topic): \($0.value.what)" }).sorted()
         }
         metrics.partitions.set(reading.count)
         var lags = Dictionary(uniqueKeysWithValues: settings.topics.map { ($0, Int64(0)) })

@@ -10,8 +10,8 @@ final class WorkerStanding: Sendable {
         var isLost = false
         var assigned = 0
         var reading = 0
-        /// Whose log does not reach our offset: a person has to look.
-        var left = 0
+        /// What a person has to look at, a line a topic and reason.
+        var left: [String] = []
     }
 
     private let state = Mutex(State())
@@ -26,8 +26,9 @@ final class WorkerStanding: Sendable {
         guard state.assigned > 0 else { return .well("none is assigned: the other workers have them all") }
         let counts = "\(state.reading) of \(state.assigned) are read"
         guard state.reading == state.assigned else {
-            return .ill(
-                counts + (state.left > 0 ? ", \(state.left) are left alone: drover offsets show" : ", the others wait"))
+            guard let first = state.left.first else { return .ill(counts + ", the others wait") }
+            let more = state.left.count > 1 ? " (and \(state.left.count - 1) more)" : ""
+            return .ill(counts + ", the others are left alone. \(first)\(more): drover offsets show")
         }
         return .well(counts)
     }

@@ -69,6 +69,15 @@ struct ActionPush {
         try push([(Array(record.site.utf8), SurveyRecords.encode(record))])
     }
 
+    /// One for a partition; says what became of it.
+    func push(_ value: [UInt8], to partition: Int32) throws {
+        let kafka = try settings.kafka(clientID: "drover-action")
+        let producer = try Producer(kafka)
+        try producer.produce(topic: topic, partition: partition, key: [], value: value, timestampMs: nil)
+        try producer.flush(timeoutMs: 30_000)
+        say(try wait(for: [partition], kafka))
+    }
+
     private func say(_ isTaken: Bool) {
         Out.note(
             isTaken

@@ -189,5 +189,11 @@ extension Command {
                 if let remedy = standing.remedy { throw Failure(remedy) }
                 return standing.text
             },
+            Look(name: "topics", needs: ["kafka.", "postgres.url"]) { settings in
+                let standing = try TopicsStanding(
+                    settings, clientID: "drover-check", on: Connection(conninfo: settings.text("postgres.url")))
+                guard standing.faults.isEmpty else { throw Failure(standing.faults.joined(separator: "; ")) }
+                return "\(standing.topics) that workers read are what they were"
+            },
         ]
 }

@@ -6,7 +6,7 @@ enum Commands {
         .up, .trips, .alerts, .plan, .importCars, .importMachines, .importDispatch, .importPeople, .importSightings,
         .export, .report, .schedule, .query, .work, .gateway, .gatewayPoll, .gatewayLog, .pullISO, .serve, .notify,
         .migrate,
-        .check, .settings, .status, .health, .offsets, .retention, .rejected, .replay, .verify, .rulesPublish,
+        .check, .settings, .status, .health, .offsets, .clock, .retention, .rejected, .replay, .verify, .rulesPublish,
         .rulesTest,
         .rulesTry,
         .vehicle,

@@ -2,6 +2,7 @@ import Fleet
 import Gateways
 import Kafka
 import Observe
+import Pipeline
 import Reports
 import Settings
 import Trials
@@ -106,11 +107,17 @@ private struct DispatchTrial: Sendable {
         let end = try reader.end(of: partition)
         var day = CampusDay(campus: campus, spanMs: spanMs, decidesFrom: end)
         guard end > 0 else { return day }
+        var clock = PartitionClock()
         // Decisions on the last records of the span stand behind it: a log without any later tick just ends.
         try reader.read(partition, 0...end - 1) { pushed in
             guard !StopFlag.isSet, let value = pushed.value else { return }
             switch try? unsafe TickOr(value, key: pushed.key, RideRecords.decode) {
-            case .tick(let ts): day.tick(ts, offset: pushed.offset)
+            case .tick(let tick):
+                switch clock.take(tick, pushedMs: pushed.pushedMs) {
+                case .counts(let ms): day.tick(ms, offset: pushed.offset)
+                case .setBack(let ms): day.setBack(ms, offset: pushed.offset)
+                case .waits, .dropped: break
+                }
             case .record(let record):
                 day.take(record, offset: pushed.offset, atMs: pushed.pushedMs >= 0 ? pushed.pushedMs : record.ts)
             case nil: break

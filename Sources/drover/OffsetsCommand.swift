@@ -9,12 +9,15 @@ import Storage
 
 extension Command {
     static let offsets = Command(
-        name: "offsets", operands: "show|reset [options]",
-        summary: "Where the workers stand on each partition; `reset` reads anew what the broker has lost.",
+        name: "offsets", operands: "show|reset|accept TOPIC [options]",
+        summary:
+            "Where the workers stand on each partition; `reset` reads anew what the broker has lost, `accept` takes records "
+            + "that their senders stamped before the topic had append time.",
         options: [.init("--dry-run", nil, "reset: only say what would be done")] + SettingsSource.options,
         example: "drover offsets reset --dry-run",
         run: { arguments in
-            let offsets = try Offsets(SettingsSource.load(arguments))
+            let settings = try SettingsSource.load(arguments)
+            let offsets = try Offsets(settings)
             switch arguments.operands {
             case ["show"]: Out.result(try offsets.table().text())
             case ["reset"]:
@@ -26,7 +29,22 @@ extension Command {
                         ? "\(lost.count) partitions would be read anew; nothing was changed"
                         : "\(lost.count) partitions are read anew from the first record that is there. "
                             + "Workers that left them alone look again within 10 s")
-            default: throw UsageError("say `show` or `reset`")
+                let recounted = offsets.recounted()
+                for line in recounted { Out.note(line) }
+                if !recounted.isEmpty { return .failed }
+            case let words where words.count == 2 && words[0] == "accept":
+                guard Topics.readings.contains(words[1]) else {
+                    throw UsageError("\(words[1]): is not a topic of readings")
+                }
+                let topics = try Topics.deciding(settings.kafka(clientID: "drover-offsets"), timeoutMs: 10_000)
+                guard !topics.stampedBySenders.contains(words[1]) else {
+                    throw Failure(
+                        "\(words[1]): what comes next would be stamped by its sender, too. First set "
+                            + "\(Topics.stampType)=\(Topics.brokerStamps): drover check says how")
+                }
+                for line in try offsets.accept(words[1]) { Out.note(line) }
+                Out.note("workers that left \(words[1]) alone look again within 10 s")
+            default: throw UsageError("say `show`, `reset` or `accept TOPIC`")
             }
             return .done
         })
@@ -40,6 +58,17 @@ struct Offsets {
         case lost
         /// The record before our offset is another one than we read: the log's end was lost and written anew.
         case replaced
+        /// The topic was deleted and made anew.
+        case another
+        /// The topic has another number of partitions than when it was first read: nothing here mends that.
+        case recounted
+
+        init(_ mismatch: TopicMismatch) {
+            switch mismatch {
+            case .recounted: self = .recounted
+            case .madeAnew: self = .another
+            }
+        }
     }
 
     private struct Place {
@@ -58,12 +87,16 @@ struct Offsets {
 
     private let connection: Connection
     private let consumer: Consumer
+    private let stored: [String: TopicIdentity]
+    private let found: [String: TopicIdentity]
 
     /// - Parameter connection: that is read on; nil: the worker's, which may also reset.
     init(_ settings: Settings, _ connection: Connection? = nil) throws {
         self.connection = try connection ?? Connection(conninfo: settings.text("postgres.url"))
         consumer = try Consumer(
             try settings.kafka(clientID: "drover-offsets"), group: "drover-offsets", instanceID: nil, batchMax: 1_000)
+        stored = try ProgressStore.topics(on: self.connection)
+        found = try consumer.identities(of: Set(Topics.readings), timeoutMs: 10_000)
     }
 
     private func places() throws -> [Place] {
@@ -84,7 +117,7 @@ struct Offsets {
         for topic in Topics.readings {
             // A topic that is gone has no record: whatever was stored for it lies beyond its end.
             let known = stored.keys.filter { $0.topic == topic }.map { $0.partition + 1 }.max() ?? 0
-            let count = try consumer.partitions(of: topic, timeoutMs: 10_000)
+            let count = found[topic]?.partitions
             for index in 0..<max(known, count ?? 0) {
                 let partition = TopicPartition(topic: topic, partition: index)
                 let ends = index < count ?? 0 ? try consumer.watermarks(of: partition, timeoutMs: 10_000) : (0, 0)
@@ -103,6 +136,10 @@ struct Offsets {
         var places = try places()
         let found = try lastRecords(places)
         for index in places.indices {
+            if let mismatch = mismatch(of: places[index].partition.topic) {
+                places[index].state = State(mismatch)
+                continue
+            }
             guard let stored = places[index].stored else { continue }
             if let replayFrom = places[index].replayFrom, replayFrom < places[index].low {
                 places[index].state = .lost
@@ -113,6 +150,11 @@ struct Offsets {
             }
         }
         return places
+    }
+
+    private func mismatch(of topic: String) -> TopicMismatch? {
+        guard let stored = stored[topic], let found = found[topic] else { return nil }
+        return TopicMismatch(stored: stored, found: found)
     }
 
     private func lastRecords(_ places: [Place]) throws -> [TopicPartition: Int64] {
@@ -155,16 +197,51 @@ struct Offsets {
             table.rows.append([
                 place.partition.topic, String(place.partition.partition), place.stored.map { String($0) },
                 String(place.low), String(place.high), String(lag),
-                place.state == .ok ? "ok" : "\(place.state.rawValue): drover offsets reset",
+                text(place),
             ])
         }
         return table
     }
 
+    private func text(_ place: Place) -> String {
+        switch place.state {
+        case .ok: "ok"
+        case .lost, .replaced, .another: "\(place.state.rawValue): drover offsets reset"
+        case .recounted: mismatch(of: place.partition.topic).map { "recounted: \($0.what)" } ?? "recounted"
+        }
+    }
+
+    /// Topics whose partitions cannot be read as they are, with the way out.
+    func recounted() -> [String] {
+        stored.keys.sorted().compactMap { topic in
+            guard case .recounted(let count, let now)? = mismatch(of: topic) else { return nil }
+            let mismatch = TopicMismatch.recounted(stored: count, found: now)
+            return "\(topic): \(mismatch.what): nothing of it is reset. To go on, \(mismatch.remedy)"
+        }
+    }
+
+    /// What is on the topic's log now is read, whoever stamped it.
+    func accept(_ topic: String) throws -> [String] {
+        let places = try places().filter { $0.partition.topic == topic }
+        let taken = try connection.query(
+            """
+            UPDATE drover.partition_progress p SET create_time_before = greatest(p.create_time_before, seen.high)
+            FROM unnest($1::int[], $2::bigint[]) AS seen(partition, high) WHERE p.topic = $3 AND p.partition = seen.partition
+            RETURNING p.partition
+            """,
+            [.int4Array(places.map(\.partition.partition)), .int8Array(places.map(\.high)), .text(topic)]
+        ).map { Int32(try $0.int("partition")!) }
+        return places.map {
+            taken.contains($0.partition.partition)
+                ? "\($0.partition): records before offset \($0.high) are read as they are stamped"
+                : "\($0.partition): no worker has read it yet. Start one, and accept again what it then leaves alone"
+        }
+    }
+
     /// Reading again is harmless, because results are absolute values of the set of readings. Returns what was done, a
     /// line each.
     func resetLost(isDryRun: Bool = false) throws -> [String] {
-        let lost = try checked().filter { $0.state != .ok }
+        let lost = try checked().filter { $0.state != .ok && $0.state != .recounted }
         let lines = lost.map {
             "\($0.partition): \($0.state.rawValue); from offset \($0.stored ?? 0) to \($0.low), the log's next is \($0.high)"
         }
@@ -178,10 +255,17 @@ struct Offsets {
                 """
                 UPDATE drover.partition_progress p
                 SET next_offset = lost.low, replay_offset = lost.low, last_record_hash = NULL,
-                    clock_at = NULL, replay_clock_at = NULL
+                    clock_at = NULL, replay_clock_at = NULL, clock_waits = NULL, replay_clock_waits = NULL,
+                    create_time_before = NULL
                 FROM unnest($1::text[], $2::int[], $3::bigint[]) AS lost(topic, partition, low)
                 WHERE p.topic = lost.topic AND p.partition = lost.partition
                 """, partitions)
+            let topics = Set(lost.map(\.partition.topic)).sorted()
+            try connection.query(
+                """
+                UPDATE drover.partition_progress p SET topic_id = nullif(found.id, '')
+                FROM unnest($1::text[], $2::text[]) AS found(topic, id) WHERE p.topic = found.topic
+                """, [.textArray(topics), .textArray(topics.map { found[$0]?.id ?? "" })])
             // The states say up to which offset of the old log they go: they are made again from the stored minutes.
             try connection.query(
                 """

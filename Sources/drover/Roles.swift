@@ -9,6 +9,7 @@ import Postgres
 import Settings
 import Synchronization
 import Trips
+import Wire
 import Worker
 
 /// The roles that run until they are stopped, wired from settings.
@@ -73,10 +74,18 @@ enum Roles {
         guard try tickRoles(settings).contains(role) else { return try body(nil) }
         // The log of the role's own client says already what ails the broker.
         let ticker = Ticker(
-            try settings.kafka(clientID: "drover-ticks"), intervalS: settings.integer("ticks.interval_s"), log: log)
+            try settings.kafka(clientID: "drover-ticks"),
+            name: Tick.sender(role: role, instance: instance(settings)),
+            intervalS: settings.integer("ticks.interval_s"), log: log)
         ticker.start()
         defer { ticker.stop() }
         return try body(ticker)
+    }
+
+    /// What tells this process from others of its role.
+    private static func instance(_ settings: Settings) -> String {
+        let named = settings.text("kafka.instance_id")
+        return named.isEmpty ? ProcessInfo.processInfo.hostName : named
     }
 
     /// Which roles send ticks.

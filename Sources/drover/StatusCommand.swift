@@ -28,7 +28,11 @@ extension Command {
                     settings.kafka(clientID: "drover-status"), settings.topicShape, timeoutMs: 5_000)
             }
             let known = try Home.migration()
-            let lines = StatusLine.all(reads, lag: lag, topics: topics, knownMigration: known)
+            var lines = StatusLine.all(reads, lag: lag, topics: topics, knownMigration: known)
+            if topics != nil {
+                let standing = try TopicsStanding(settings, clientID: "drover-status", on: connection)
+                lines.insert(StatusLine(standing), at: 2)
+            }
             Out.result(format(lines))
             return lines.contains { $0.remedy != nil } ? .failed : .done
         })
@@ -50,6 +54,16 @@ struct StatusLine {
         StatusLine(
             what: what, value: "not seen: this login may not read all of it",
             remedy: "drover status as the owner (postgres.owner_url)")
+    }
+
+    init(what: String, value: String, remedy: String? = nil) {
+        (self.what, self.value, self.remedy) = (what, value, remedy)
+    }
+
+    init(_ standing: TopicsStanding) {
+        what = "what decides"
+        value = standing.faults.isEmpty ? "as it was" : "\(standing.faults.count) topics are not read"
+        remedy = standing.faults.isEmpty ? nil : standing.faults.joined(separator: "; ")
     }
 
     static func all(

@@ -144,7 +144,6 @@ final class MinuteStage: Stage {
         let first = vehicles.reduce(Int64.max) { min($0, $1.firstOffset) }
         return first == .max ? nil : (first, 0)
     }
-    var clockMs: Int64 { 0 }
 }
 
 struct MinuteReading {

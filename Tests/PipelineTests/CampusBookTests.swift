@@ -33,6 +33,29 @@ struct CampusBookTests {
         #expect(changes.decisions.map(\.offset) == [1, 2, 3] && changes.decisions.allSatisfy { $0.isNew })
     }
 
+    @Test(
+        "A decision from the log whose reasons no report could read is refused, and made here",
+        arguments: [
+            "", "no JSON", "[]", #"{"steps":5}"#, #"{"steps":[{"moved":[{"pickup":"tomorrow"}]}]}"#,
+            #"{"steps":[{"moved":{}}]}"#, #"{"steps":[{"choices":[{"options":1}]}]}"#,
+            #"{"steps":[{"choices":[{"options":[{"growth_s":"much"}]}]}]}"#,
+            #"{"steps":[{"choices":[{"options":[{"legs_measured":1.5}]}]}]}"#,
+            #"{"steps":[{"choices":[{"options":[{"proven":1}]}]}]}"#, #"{"weights":{"surge":"x"}}"#,
+            #"{"x":1e999999}"#, #"{"x":1,"x":2}"#, "{\"x\":\"\\u0000\"}",
+        ])
+    func refusesReasons(_ why: String) throws {
+        var book = CampusBook(clockMs: 0, decidesFrom: 3)
+        for (offset, kind) in CampusBookTests.day.prefix(2).enumerated() {
+            try book.take(
+                CampusBookTests.record(kind, Int64(offset)), offset: Int64(offset), atMs: 1_700_000_000_000)
+        }
+        #expect(throws: DecodeError.keyMissing("why")) {
+            try book.take(
+                CampusBookTests.record(.decision(offset: 1, text: "expired=", why: why), 2), offset: 2,
+                atMs: 1_700_000_000_000)
+        }
+    }
+
     @Test("Before it nothing is decided: the records wait, and a replay begins with them again")
     func waits() throws {
         var book = try CampusBookTests.feed(CampusBookTests.day, decidesFrom: .max)

@@ -41,7 +41,10 @@ struct MachineBookTests {
     private func commit(_ changes: MachineChanges, _ batch: [MachineEvent], _ tables: inout MachineTables) {
         tables.write(changes)
         tables.nextOffset = batch.last!.offset + 1
-        for case .tick(let ts) in batch.map(\.fact) { tables.clockMs = max(tables.clockMs ?? ts, ts) }
+        for fact in batch.map(\.fact) {
+            if case .tick(let ts) = fact { tables.clockMs = max(tables.clockMs ?? ts, ts) }
+            if case .setBack(let ts) = fact { tables.clockMs = min(tables.clockMs ?? ts, ts) }
+        }
     }
 
     private func expectSame(_ tables: MachineTables, _ log: [MachineEvent], seed: UInt64) {
@@ -193,6 +196,21 @@ struct MachineBookTests {
                 [reading(220, [.gpsAvailable: 1])],
             ], forgetting: forgetting)
         #expect(story(found) == ["opened 200 r0", "withdrawn 200 r1"])
+    }
+
+    @Test(
+        "What only a wrong clock has opened is withdrawn when it is set back, and opens again in its time",
+        arguments: [false, true])
+    func aClockThatIsSetBack(forgetting: Bool) {
+        let batches: [[MachineEvent.Fact]] = [
+            [rules(0), reading(0, [.gpsAvailable: 1], isReporting: true)], [tick(100_000)],
+            [.setBack(MachineBookTests.startMs + 100_000)], [tick(299)], [tick(301)],
+        ]
+        let (opened, gone) = (tables(Array(batches[..<2])), tables(Array(batches[..<4]), forgetting: forgetting))
+        #expect(story(opened).contains("opened 300 r0") && !gone.alerts.isEmpty)
+        #expect(gone.episodes.isEmpty)
+        let again = tables(batches, forgetting: forgetting)
+        #expect(again.episodes.count == 1 && story(again).last?.hasSuffix(" 300 r2") ?? false)
     }
 
     @Test("Silence opens at its deadline by the clock", arguments: [false, true]) func silence(forgetting: Bool) {

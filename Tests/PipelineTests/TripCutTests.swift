@@ -45,6 +45,11 @@ struct TripCutTests {
             commit()
         }
 
+        mutating func setBack(_ second: Int64) {
+            book.setBack(startMs + second * 1_000, offset: offset)
+            commit()
+        }
+
         private mutating func commit() {
             offset += 1
             tables.write(book.rows, of: book)
@@ -74,6 +79,37 @@ struct TripCutTests {
             let rows = tables.results.minutes[car, default: [:]].values
             return Dictionary(uniqueKeysWithValues: rows.map { ($0.startMs - startMs, $0.readings.count) })
         }
+    }
+
+    @Test(
+        "A trip that only a wrong clock has ended is open again when it is set back; what is in memory is written",
+        arguments: [false, true])
+    func aClockThatIsSetBack(takingOver: Bool) {
+        var run = Run()
+        run.read(0, 10, 70)
+        run.tick(100_000)
+        #expect(run.trips == ["0-70"])
+        if takingOver { run.takeOver() }
+        run.setBack(100)
+        #expect(run.trips == ["0-70+"] && run.book.replayFrom.offset == run.offset)
+        if takingOver { run.takeOver() }
+        run.read(80, 130)
+        run.setBack(90)
+        #expect(run.trips == ["0-130+"] && run.stretches == [0: 2, 60_000: 2, 120_000: 1])
+        run.tick(1_000)
+        #expect(run.trips == ["0-130"])
+        // Before its end, and beyond what ends it.
+        run.setBack(900)
+        #expect(run.trips == ["0-130"])
+    }
+
+    @Test func aTripThatItsDriverHasEndedStaysSoWhenTheClockIsSetBack() {
+        var run = Run()
+        run.read(0, 10)
+        run.mark(stop: 15)
+        run.tick(100_000)
+        run.setBack(20)
+        #expect(run.trips == ["0-10"])
     }
 
     @Test func aStartBeginsATripWithAReadingOfItsOwnTime() {

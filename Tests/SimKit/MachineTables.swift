@@ -107,6 +107,7 @@ public struct MachineTables: Equatable, Sendable {
             switch event.fact {
             case .reading(let reading): all.append(reading)
             case .tick(let ts): clockMs = max(clockMs, ts)
+            case .setBack(let ts): clockMs = min(clockMs, ts)
             case .rules(let entry): _ = rules.insert(entry)
             case .action(let action): tables.insert(action)
             }

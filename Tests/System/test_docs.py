@@ -141,3 +141,10 @@ def test_the_developers_page_lists_every_fuzz_target():
     targets = set(re.findall(r'Target\(\s*name: "([a-z-]+)"', source))
     folders = {path.name for path in (ROOT / "Tests" / "Fixtures" / "fuzz").iterdir() if path.is_dir()}
     assert listed == targets == folders
+
+
+def test_what_bounds_each_table_is_told():
+    """A table that nobody has thought about grows for ever."""
+    tables = {name for path in (ROOT / "Queries" / "migrations").glob("*.sql") for name in re.findall(r"^CREATE (?:UNLOGGED )?TABLE drover\.(\w+)", path.read_text(), re.M)}
+    told = set(re.findall(r"`(\w+)`", (ROOT / "docs" / "scale.md").read_text().partition("\n## What grows\n")[2].partition("\n## ")[0]))
+    assert len(tables) > 80 and tables - told == set()

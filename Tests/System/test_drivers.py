@@ -139,6 +139,34 @@ def test_an_upload_says_who_drove_and_a_repeat_changes_nothing(desk):
     assert [(row[0], row[1], int(row[2]), int(row[3])) for row in rows] == wanted
 
 
+def test_pieces_of_a_drive_become_one_row_whatever_their_order(desk):
+    """A phone uploads every minute: a row each would be most of the database after some years."""
+    start, other = now() - 5 * HOUR, next(ACCOUNTS)
+    def piece(number, account, from_s, to_s):
+        return {"schema": 1, "kind": "driving", "id": f"{desk.car}-{account}-{number}", "vehicle": desk.car, "by": account, "from_ts": start + from_s * 1000, "ts": start + to_s * 1000}
+    # Two hours, with a second between the pieces; a repeat of each third; another account within; and a drive after six minutes' pause.
+    pieces = [piece(number, desk.account, number * 60, number * 60 + 59) for number in range(120)]
+    wanted = [(desk.account, 0, 7_199, f"{desk.car}-{desk.account}-0"), (other, 600, 1_300, f"{desk.car}-{other}-1"), (desk.account, 7_560, 7_600, f"{desk.car}-{desk.account}-later")]
+    all_of_them = [*pieces, *pieces[::3], piece(1, other, 600, 900), piece(2, other, 1_000, 1_300), piece("later", desk.account, 7_560, 7_600)]
+    random.Random(7).shuffle(all_of_them)
+    def drives():
+        return [(account, int(begin), int(end), record) for account, begin, end, record in query(desk, """
+            SELECT account, extract(epoch FROM from_at) - %s, extract(epoch FROM until_at) - %s, record_id FROM drover.driving WHERE vehicle = %s ORDER BY from_at""", start / 1000, start / 1000, desk.car)]
+    for part in range(0, len(all_of_them), 30):
+        push(desk, all_of_them[part:part + 30])
+        desk.world.work_off(desk.env)
+    assert drives() == wanted
+    push(desk, all_of_them[::-1])
+    desk.world.work_off(desk.env)
+    assert drives() == wanted
+    # A trip of the other's, within the hours of who drove before and after, is the other's.
+    push(desk, drive(desk.car, start + 700_000, range(200), speed_kmh=50) + drive(desk.car, start + 3_600_000, range(200), speed_kmh=50))
+    desk.world.work_off(desk.env)
+    assert [row[0] for row in query(desk, "SELECT driver FROM drover.trip_now WHERE vehicle = %s ORDER BY start_at", desk.car)] == [other, desk.account]
+    assert [row[0] for row in query(desk, "SELECT c.driver FROM drover.trip t, drover.trip_context(t.vehicle, t.start_at, t.end_at) c "
+                                          "WHERE t.vehicle = %s ORDER BY t.start_at", desk.car)] == [other, desk.account]
+
+
 def test_trips_scans_and_summaries(desk):
     app, start = phone(desk), now() - HOUR
     def item(kind, number, **values):

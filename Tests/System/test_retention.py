@@ -34,6 +34,9 @@ def filled(world):
     return world.filled
 
 
+KEPT = ["vehicle_minute", "machine_reading", "dispatch_decision", "debug_log", "trip_weather", "trip_start", "notice", "notice_message", "outbox"]
+
+
 def ticked(env):
     """As if all partitions had."""
     with connect(env) as connection:
@@ -57,7 +60,7 @@ def sums(env):
 
 
 def test_by_itself_everything_is_kept(world, filled):
-    before = {table: rows(filled, f"SELECT count(*) FROM drover.{table}") for table in ("vehicle_minute", "machine_reading", "dispatch_decision", "debug_log")}
+    before = {table: rows(filled, f"SELECT count(*) FROM drover.{table}") for table in KEPT}
     found = retention(world, filled)
     assert set(found) == set(before) and all(row["note"] == "kept for ever" and row["rows_gone"] == 0 and row["kept_days"] is None for row in found.values())
     assert {table: rows(filled, f"SELECT count(*) FROM drover.{table}") for table in before} == before and rows(filled, "SELECT * FROM drover.retained") == []
@@ -250,6 +253,57 @@ def test_ten_writers_that_need_the_same_month_make_it_once(world, filled):
     assert rows(filled, "SELECT count(*) FROM drover.vehicle_minute WHERE vehicle LIKE 'many-%%'", ) == [(10,)]
     with connect(filled) as connection:
         connection.execute("DELETE FROM drover.vehicle_minute WHERE vehicle LIKE 'many-%'")
+
+
+def test_the_weather_of_old_trips_goes_with_where_they_began(world, filled):
+    with connect(filled) as connection:
+        for number, start in enumerate([NOW - 40 * DAY, NOW - 20 * DAY]):
+            for car in ("windy", "calm"):
+                connection.execute("INSERT INTO drover.trip_start VALUES (%s, %s, 50, 8, false)", [car, start])
+                connection.execute("INSERT INTO drover.trip_weather SELECT %s, date_trunc('hour', %s::timestamptz), 100, n, 1880, %s, '{}' FROM generate_series(1, 6000) n", [car, start, start])
+    mine = "SELECT count(*) FROM drover.{} WHERE vehicle IN ('windy', 'calm')"
+    would = retention(world, filled, "--dry-run", trip_weather=30)
+    before = [rows(filled, mine.format(table))[0][0] for table in ("trip_weather", "trip_start")]
+    assert before == [24_000, 4] and would["trip_weather"]["rows_would_go"] >= 12_000 and would["trip_weather"]["bytes_would_go"] > 500_000
+    gone = retention(world, filled, trip_weather=30)
+    assert [gone[table]["rows_gone"] for table in ("trip_weather", "trip_start")] == [would[table]["rows_would_go"] for table in ("trip_weather", "trip_start")]
+    assert [rows(filled, mine.format(table)) for table in ("trip_weather", "trip_start")] == [[(12_000,)], [(2,)]]
+    assert gone["trip_weather"]["kept_days"] == gone["trip_start"]["kept_days"] == 30
+    # What was kept whole is known to whoever compares.
+    assert {name for name, in rows(filled, "SELECT relation FROM drover.retained")} >= {"trip_weather", "trip_start"}
+    with connect(filled) as connection:
+        connection.execute("DELETE FROM drover.trip_weather WHERE vehicle IN ('windy', 'calm'); DELETE FROM drover.trip_start WHERE vehicle IN ('windy', 'calm')")
+
+
+def test_what_was_told_goes_when_the_alert_is_over_and_refused_records_with_it(world, filled):
+    old, young = NOW - 100 * DAY, NOW - 10 * DAY
+    with connect(filled) as connection:
+        [open_alert], [over] = connection.execute("SELECT alert_id FROM drover.alert ORDER BY state = 'open' DESC, alert_id LIMIT 2").fetchall()
+        connection.execute("UPDATE drover.alert SET state = CASE alert_id WHEN %s THEN 'open' ELSE 'resolved' END WHERE alert_id IN (%s, %s)", [open_alert, open_alert, over])
+        told = [("over", over, old, "told"), ("over-too", over, old, "not_told"), ("open", open_alert, old, "told"), ("young", over, young, "told"), ("waiting", over, old, "waiting")]
+        ids = {}
+        for number, (name, alert, at, state) in enumerate(told):
+            ids[name] = f"n-{number:032x}"
+            connection.execute("""INSERT INTO drover.notice (notice_id, alert_id, account, occasion, round, vehicle, relation, manner, state, reason, decided_at, due_at)
+                VALUES (%s, %s, 'jo', 'opened', 0, 'v', 'owner', 'at_once', %s, 'test', %s, %s)""", [ids[name], alert, state, at, at])
+        for number, (state, at, names) in enumerate([("sent", old, ["over", "over-too"]), ("sent", old, ["over", "open"]), ("waiting", old, ["over"]), ("sent", young, ["over"])]):
+            message = f"notice-{number:032x}"
+            connection.execute("INSERT INTO drover.notice_message (message_id, account, channel, manner, state, made_at) VALUES (%s, 'jo', 'mail', 'at_once', %s, %s)", [message, state, at])
+            for name in names:
+                connection.execute("INSERT INTO drover.notice_told VALUES (%s, %s)", [message, ids[name]])
+        for record, at, refused in [("o-1", old, "too large"), ("o-2", young, "too large"), ("o-3", old, None)]:
+            connection.execute("INSERT INTO drover.outbox (topic, key, record_id, record, made_at, refused) VALUES ('drover.alerts', 'k', %s, '{}', %s, %s)", [record, at, refused])
+    def left():
+        return [[key for key, in rows(filled, f"SELECT {key} FROM drover.{table} WHERE {mine} ORDER BY 1")]
+                for table, key, mine in [("notice", "notice_id", "account = 'jo'"), ("notice_message", "message_id", "account = 'jo'"), ("outbox", "record_id", "record_id LIKE 'o-_'")]]
+    everything = left()
+    would = retention(world, filled, "--dry-run", notice=30, outbox=30)
+    assert left() == everything
+    gone = retention(world, filled, notice=30, outbox=30)
+    assert [gone[table]["rows_gone"] for table in ("notice", "notice_message", "outbox")] == [2, 1, 1] == [would[table]["rows_would_go"] for table in ("notice", "notice_message", "outbox")]
+    assert left() == [sorted(ids[name] for name in ("open", "young", "waiting")), [f"notice-{n:032x}" for n in (1, 2, 3)], ["o-2", "o-3"]]
+    with connect(filled) as connection:
+        connection.execute("DELETE FROM drover.notice WHERE account = 'jo'; DELETE FROM drover.notice_message WHERE account = 'jo'; DELETE FROM drover.outbox WHERE record_id LIKE 'o-_'")
 
 
 def test_a_partition_that_is_behind_holds_it_up(world, filled):

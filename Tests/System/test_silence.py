@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 from harness import HANG_S, ROOT, is_long
 from test_gateway import servers, world  # noqa: F401 (fixtures)
-from world import connect, producer
+from world import accept_stamps, connect, producer
 
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 TICK = 5 * MINUTE
@@ -157,6 +157,7 @@ def test_a_month_of_silence_tells_what_is_lost_on_time_and_nothing_else(world, e
     admin.create_topics([NewTopic("drover.machines", partitions, 1, config=config)])["drover.machines"].result(HANG_S)
     month = Month(seed, each)
     env, sender = world.database(), producer(world.brokers)
+    accept_stamps(env["DROVER_POSTGRES_URL"], ["drover.machines"], partitions)
     assert world.drover.run("rules", "publish", ROOT / "Deploy" / "thresholds", env=env).code == 0
     # No ticks of the present: the partitions' clocks are those of the month.
     settings = {"ticks.roles": "notify"}

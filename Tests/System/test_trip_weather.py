@@ -276,3 +276,44 @@ def test_weather_that_cannot_be_is_set_aside(world, env, car):
     push(world, env, records)
     assert query(env, "SELECT count(*) FROM drover.rejected")[0][0] == before + len(records)
     assert query(env, "SELECT 1 FROM drover.trip_weather WHERE vehicle = %s", car) == []
+
+
+def reports(world, env):
+    """Those of all vehicles: each trip's weather is read for them."""
+    for name in ("trips", "fuel", "fleet-day"):
+        run = world.drover.run("report", name, "--date", "2026-06-15", "--zone", "UTC", "--format", "json", env=env)
+        assert run.code == 0, run.err
+        yield run.out
+
+
+def test_a_number_that_no_reader_takes_is_set_aside_and_stops_no_report(world, env, car):
+    """PostgreSQL makes no number of 1e999999, nor of a word; one row of it kept everybody's reports of the day from coming."""
+    push(world, env, drive(car, BASE))
+    good = json.dumps({"source": "by hand", "model": "m", "ts": BASE, "fetched_ts": BASE + HOUR, "latitude": 50.05, "longitude": 8.15, "cell_deg": 0.1, "temperature_c": 20.5})
+    bad = [(good[:-1] + ', "x": 1e999999}', "`x` is a number of more than"), (good[:-1] + ', "x": 0e-999999}', "`x` is a number of more than"),
+           (good.replace("20.5", '"cold"'), "`temperature_c` must be a number"), (good.replace("20.5", "1e400"), "`temperature_c` is a number of more than")]
+    records = [{"schema": 1, "kind": "weather", "id": f"w-{number}", "vehicle": car, "ts": BASE, "by": "weather", "hour_ts": BASE, "answer": answer}
+               for number, (answer, _) in enumerate(bad)]
+    push(world, env, records)
+    reasons = [reason for reason, in query(env, "SELECT reason FROM drover.rejected WHERE topic = 'drover.cars' AND reason LIKE 'no answer of%%' ORDER BY record_offset DESC LIMIT 4")][::-1]
+    assert all("no answer of a weather service: " + why in reason for (_, why), reason in zip(bad, reasons)), reasons
+    assert known(env, car) == 0 and len(list(reports(world, env))) == 3
+    push(world, env, [{**records[0], "id": "w-good", "answer": good}])
+    assert known(env, car) == 1
+    # As a version before this one stored them: fetched later, of cells of other sizes around the same place.
+    def store(number):
+        size, answer = 100 * (number + 2), bad[number][0]
+        with connect(env) as connection:
+            connection.execute("INSERT INTO drover.trip_weather VALUES (%s, %s, %s, %s, %s, now(), %s)", [
+                car, datetime.fromtimestamp(BASE / 1000, timezone.utc), size, 140_050 // size, 188_150 // size, answer])
+    def shown():
+        trips, *_ = reports(world, env)
+        mine, = [trip for trip in json.loads(trips)["trips"] if trip["vehicle"] == car]
+        return mine["weather_temperature_c"], mine["weather_source"]
+    store(0)
+    store(1)
+    # What is no JSON to PostgreSQL gives way to what is.
+    assert known(env, car) == 3 and shown() == (20.5, "by hand m")
+    for number in (2, 3):
+        store(number)
+        assert shown()[0] is None and query(env, "SELECT weather_source, weather_temperature_c FROM drover.trip_now WHERE vehicle = %s", car) == [("by hand m", None)]

@@ -32,7 +32,7 @@ from hosts import Hosts
 from kafka import Kafka
 from servers import TEMPLATE, golden
 from torture_input import CARS, MACHINES, TOURS, Fleet
-from world import producer
+from world import accept_stamps, producer
 
 TOPICS = (CARS, MACHINES, TOURS)
 # What a worker says of PostgreSQL's 53100.
@@ -679,6 +679,8 @@ class Bench:
         try:
             # Those that workers read; the mock makes none by itself.
             server.prepare({topic: partitions for topic in (*TOPICS, "drover.dispatch", "drover.sightings")})
+            if broker == "mock":
+                accept_stamps(self.cluster.conninfo(database), (*TOPICS, "drover.dispatch", "drover.sightings"), partitions)
             torture = Torture(
                 self.program, folder, self.cluster, server, items, database, seed=self.seed, partitions=partitions, say=self.say, hosts=hosts,
                 **options)

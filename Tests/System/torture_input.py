@@ -26,7 +26,7 @@ class Item:
 
 
 def tick(ts, arrives_ms):
-    return Item("", None, json.dumps({"schema": 1, "kind": "tick", "ts": int(ts)}).encode(), int(ts), arrives_ms)
+    return Item("", None, json.dumps({"schema": 1, "kind": "tick", "ts": int(ts), "by": "import.load"}).encode(), int(ts), arrives_ms)
 
 
 class Fleet:

@@ -102,7 +102,7 @@ class World:
         """The present into every partition of the cars' topic: what is open in memory is written."""
         ticks = producer(brokers or self.brokers)
         for partition in ticks.list_topics("drover.cars", timeout=HANG_S).topics["drover.cars"].partitions:
-            tick = {"schema": 1, "kind": "tick", "ts": int(time.time() * 1000)}
+            tick = {"schema": 1, "kind": "tick", "ts": int(time.time() * 1000), "by": "import.tests"}
             ticks.produce("drover.cars", partition=partition, value=json.dumps(tick).encode())
         assert ticks.flush(HANG_S) == 0
 
@@ -148,6 +148,15 @@ def columns(connection, table):
         "SELECT column_name FROM information_schema.columns WHERE table_schema = 'drover' AND table_name = %s ORDER BY ordinal_position",
         [table]).fetchall()
     return ", ".join(name for name, in names if name not in PROCESSING)
+
+
+def accept_stamps(conninfo, topics, partitions):
+    """For brokers and topics that know no append time: their records are read as their senders stamp them."""
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        connection.execute(
+            """INSERT INTO drover.partition_progress (topic, partition, next_offset, replay_offset, create_time_before)
+            SELECT topic, partition, 0, 0, 9223372036854775807 FROM unnest(%s::text[]) topic, generate_series(0, %s - 1) partition""",
+            [list(topics), partitions])
 
 
 def recordings(fixtures):

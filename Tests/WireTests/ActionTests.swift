@@ -99,6 +99,10 @@ struct ActionTests {
             (1_699_999_200_000, "{}", "no answer"), (1_699_999_200_000, weather(.max), "no time"),
             (1_699_999_200_000, weather(.min), "no time"),
             (1_699_999_200_000, weather().replacing("-1.5", with: "-150"), "colder than it was ever measured"),
+            (1_699_999_200_000, weather().replacing("-1.5", with: "\"cold\""), "a text where a number is known"),
+            (1_699_999_200_000, weather().replacing("-1.5", with: "true"), "a flag where a number is known"),
+            (1_699_999_200_000, weather().replacing("}", with: ",\"x\":1e999999}"), "an unknown number without bounds"),
+            (1_699_999_200_000, weather().replacing("}", with: ",\"x\":0e-999999}"), "a zero of too many places"),
         ])
     func refusedWeather(_ hourMs: Int64, _ answer: String, _ why: String) {
         let action = Action(

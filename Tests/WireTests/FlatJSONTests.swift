@@ -50,4 +50,35 @@ struct FlatJSONTests {
             try FlatJSON.fields(Array(#"{"a":[1]}"#.utf8), bytesMax: 100)
         }
     }
+
+    @Test("Two million keys are looked through once: each against all before it would take hours")
+    func manyKeys() throws {
+        var text = Array("{".utf8)
+        for key in 0..<2_000_000 { text += Array("\"\(key)\":0,".utf8) }
+        let whole = text + Array("\"end\":0}".utf8)
+        #expect(try FlatJSON.fields(whole, bytesMax: whole.count).count == 2_000_001)
+        #expect(throws: FlatJSON.Fault.repeated(key: "7")) {
+            try FlatJSON.fields(text + Array("\"7\":0}".utf8), bytesMax: whole.count)
+        }
+    }
+
+    @Test(
+        "A number that some reader cannot hold is refused with its key",
+        arguments: [
+            ("0", true), ("-0.0e-0", true), ("1e308", true), ("-1.7e+308", true), ("1e309", false), ("1e999999", false),
+            ("-1e999999", false), ("1e-307", true), ("1e-320", false), ("1e-999999", false), ("0e400", true),
+            // PostgreSQL counts the places of a zero, too.
+            ("0e-999999", false), ("0e99999999999999999999", false), (String(repeating: "9", count: 300), true),
+            (String(repeating: "9", count: 310), false), ("0." + String(repeating: "1", count: 398), true),
+            ("0." + String(repeating: "1", count: 399), false),
+        ])
+    func number(_ text: String, isTaken: Bool) {
+        let fields = Result { () throws(FlatJSON.Fault) in
+            try FlatJSON.fields(Array("{\"x\":\(text)}".utf8), bytesMax: 1_000)
+        }
+        switch fields {
+        case .success: #expect(isTaken)
+        case .failure(let fault): #expect(!isTaken && fault == .numberBeyond(key: "x"))
+        }
+    }
 }

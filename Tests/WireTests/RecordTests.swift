@@ -29,10 +29,26 @@ struct RecordTests {
         #expect(try decode(json) == .car(VehicleID("car-1")!, wanted, droppedFields: 3))
     }
 
+    @Test("A tick says who sends it, and a name that is none is refused")
+    func sendersOfTicks() throws {
+        #expect(
+            try decode(#"{"schema":1,"kind":"tick","ts":1700000000000}"#, key: "") == .tick(Tick(1_700_000_000_000)))
+        for by in [#""a b""#, #""""#, "\"\(String(repeating: "a", count: 65))\""] {
+            #expect(throws: DecodeError.keyMissing("by")) {
+                try decode(#"{"schema":1,"kind":"tick","ts":1700000000000,"by":\#(by)}"#, key: "")
+            }
+        }
+        let back = RecordWriter.clockSet(1_700_000_000_000, by: "Ann Smith", reason: "its clock ran", id: "a-1")
+        #expect(
+            try decode(String(decoding: back, as: UTF8.self), key: "")
+                == .tick(Tick(1_700_000_000_000, isSetBack: true)))
+        #expect(Tick.sender(role: "work", instance: "Ann's host/ü") == "work.Ann-s-host---")
+    }
+
     @Test func ticksNeedNoKey() throws {
         #expect(
-            try decode(String(decoding: RecordWriter.tick(1_700_000_000_000), as: UTF8.self), key: "")
-                == .tick(1_700_000_000_000))
+            try decode(String(decoding: RecordWriter.tick(1_700_000_000_000, by: "work-1"), as: UTF8.self), key: "")
+                == .tick(Tick(1_700_000_000_000, by: "work-1")))
     }
 
     @Test(
@@ -93,7 +109,10 @@ struct RecordTests {
                 switch (said, saidOfCar) {
                 case (.success(.car(let vehicle, let whole, let dropped)), .success(.reading(let droppedFields))):
                     Array(vehicle.text.utf8) == key && whole == reading && dropped == droppedFields
-                case (.success(.tick(let ts)), .success(.tick(let alike))): ts == alike
+                case (.success(.tick(let tick)), .success(.tick(let alike))): tick.ts == alike
+                case (.success(.tick(let tick)), .success(.other)): tick.isSetBack
+                // Who sends it is asked for when it is a tick.
+                case (.failure(.keyMissing("by")), .success(.tick)): true
                 case (.failure(.kindUnknown), .success(.other)): true
                 case (.failure(let error), .failure(let alike)): error == alike
                 default: false

@@ -288,7 +288,8 @@ struct SurveyRecordTests {
             let text = String(decoding: SurveyRecords.encode(record), as: UTF8.self)
             #expect(try decode(text) == .record(record))
         }
-        #expect(try decode(#"{"schema":1,"kind":"tick","ts":1600000000000}"#, key: "") == .tick(1_600_000_000_000))
+        #expect(
+            try decode(#"{"schema":1,"kind":"tick","ts":1600000000000}"#, key: "") == .tick(Tick(1_600_000_000_000)))
     }
 
     @Test func badRecordsAreRefused() throws {
@@ -311,7 +312,7 @@ struct SurveyRecordTests {
             #expect(throws: error) { try decode(text.replacing(from, with: to)) }
         }
         #expect(throws: DecodeError.keyDiffers) { try decode(text, key: "b") }
-        #expect(throws: DecodeError.keyMissing("answers")) {
+        #expect(throws: DecodeError.weather("`source` must be a text")) {
             try decode(
                 #"{"schema":1,"kind":"weather","id":"r","site":"a","ts":1600000000000,"account":"c","by":"w","#
                     + #""survey":"s1","answers":["{}"]}"#)

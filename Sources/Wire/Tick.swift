@@ -1,0 +1,43 @@
+internal import Fleet
+
+/// What a record says of the time, to the partition that it stands in.
+public struct Tick: Equatable, Sendable {
+    /// Epoch milliseconds.
+    public let ts: Int64
+    /// Who sends it, by role and instance; nil: versions before told nobody.
+    public let by: String?
+    /// The clock was moved wrongly, and a person sets it back to `ts`.
+    public let isSetBack: Bool
+
+    public init(_ ts: Int64, by: String? = nil, isSetBack: Bool = false) {
+        (self.ts, self.by, self.isSetBack) = (ts, by, isSetBack)
+    }
+
+    static let kind = "tick"
+    static let setBackKind = "clock_set"
+
+    /// An import's closing tick is made from the readings before it, not from a clock.
+    public var isOfImport: Bool { by?.hasPrefix(Tick.importer) ?? false }
+    private static let importer = "import."
+
+    /// What a sender is called: the role, and what tells it from others of the role. What an id cannot hold becomes `-`.
+    public static func sender(role: String, instance: String) -> String {
+        let name = "\(role).\(instance)".utf8.prefix(64).map { VehicleID.isValid([$0]) ? $0 : UInt8(ascii: "-") }
+        return String(decoding: name, as: UTF8.self)
+    }
+
+    /// By kind and fields of a record; nil: it says something else.
+    static func decoded(
+        kind: String, ts: Int64, by: () throws(DecodeError) -> String?
+    ) throws(DecodeError) -> Tick? {
+        guard kind == Tick.kind || kind == setBackKind else { return nil }
+        // A person's name may hold anything: only senders of ticks are told apart.
+        guard kind == Tick.kind else { return Tick(ts, isSetBack: true) }
+        return Tick(ts, by: try checked(try by()))
+    }
+
+    static func checked(_ by: String?) throws(DecodeError) -> String? {
+        guard let by, !VehicleID.isValid(by.utf8) else { return by }
+        throw .keyMissing("by")
+    }
+}
