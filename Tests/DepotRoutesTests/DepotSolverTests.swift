@@ -17,9 +17,11 @@ struct DepotSolverTests {
         for seed in 0..<UInt64(Kit.isLong ? 400 : 12) {
             let problem = Kit.small(4, rides: rides, seed: seed)
             let best = Exhaustive(problem).best
-            // 400 steps miss the best plan of a few sets in 800: those are searched again, and at last for longer.
+            // 400 steps miss the best plan of a few sets in 800, none of them among the first dozen: those are searched again, and at
+            // last for longer.
             var isFound = false
-            for (start, iterations) in [400, 400, 400, 4_000].enumerated() where !isFound {
+            let searches = seed < 12 ? [400] : [400, 400, 400, 4_000]
+            for (start, iterations) in searches.enumerated() where !isFound {
                 let plan = try #require(solve(problem, seed: seed + 1_000 * UInt64(start), iterations: iterations).plan)
                 #expect(PlanCheck(problem).faults(plan) == [], "seed \(seed)")
                 isFound = abs(plan.distance - best.distance) < 1e-6 && (rides || plan.vehicles == best.routes)
