@@ -6,6 +6,8 @@ public struct DriverJudgement: Sendable {
     public let episodes: [Episode]
     /// After the last reading.
     public let watch: DriverWatch
+    /// What was open ended because nothing was read after the last reading. A backlog may say otherwise.
+    public let isEndedBySilence: Bool
 
     /// - Parameters:
     ///   - readings: by time, one a time.
@@ -16,7 +18,9 @@ public struct DriverJudgement: Sendable {
         var watch = DriverWatch(vehicle: vehicle, drivers: drivers, rules: rules)
         var episodes: [String: Episode] = [:]
         for reading in readings { for episode in watch.observe(reading) { episodes[episode.id] = episode } }
-        for episode in watch.pass(passedMs) { episodes[episode.id] = episode }
+        let ended = watch.pass(passedMs)
+        for episode in ended { episodes[episode.id] = episode }
+        isEndedBySilence = !ended.isEmpty
         self.episodes = episodes.values.sorted { ($0.openedMs, $0.id) < ($1.openedMs, $1.id) }
         self.watch = watch
     }

@@ -27,6 +27,17 @@ public struct ToldAlert: Equatable, Sendable {
     }
 }
 
+extension ToldAlert {
+    /// Readings after `lastMs` can touch it, or tell of an alert of its id: it was not over then (a service may have closed
+    /// it since) or opened later; or so it was when what is still open opened, which may not have been told.
+    public func isReached(after lastMs: Int64, open: [Episode]) -> Bool {
+        func isReached(_ ms: Int64) -> Bool {
+            firstOpenedMs >= ms || !isWithdrawn && episode.resolvedMs ?? .max > ms
+        }
+        return isReached(lastMs) || open.contains { $0.isOfSame(as: episode) && isReached($0.openedMs) }
+    }
+}
+
 /// What changed an alert.
 public struct AlertCause: Equatable, Sendable {
     /// The broker's time stamp of the record.
@@ -44,52 +55,66 @@ public struct ToldAlerts: Equatable, Sendable {
 
     public init(_ all: [ToldAlert] = []) { self.all = all }
 
-    /// Leaves what readings after `lastMs` can touch: what was open then (a service may have closed it since), and what an
-    /// id of theirs could be taken by.
-    public func remaining(after lastMs: Int64) -> ToldAlerts {
-        ToldAlerts(
-            all.filter {
-                !$0.isWithdrawn && ($0.episode.resolvedMs ?? .max) > lastMs || $0.firstOpenedMs >= lastMs
-            })
+    /// Leaves what readings after a state can touch.
+    public func remaining(after state: AlertFold) -> ToldAlerts {
+        ToldAlerts(all.filter { $0.isReached(after: state.lastMs ?? .min, open: state.open) })
     }
 
-    /// Takes over an alert as it stands elsewhere, if it is one of these.
-    public mutating func replace(_ alert: ToldAlert) {
-        guard let index = all.firstIndex(where: { $0.id == alert.id }) else { return }
-        all[index] = alert
+    /// Takes over an alert as it stands elsewhere, if readings after `state` can touch it.
+    public mutating func adopt(_ alert: ToldAlert, after state: AlertFold) {
+        if let index = all.firstIndex(where: { $0.id == alert.id }) {
+            all[index] = alert
+        } else if alert.isReached(after: state.lastMs ?? .min, open: state.open) {
+            all.append(alert)
+        }
     }
 
-    /// Makes the alerts that `isJudged` holds true for equal to `episodes`, which are all that there are in their stead.
-    /// Unchanged ones say nothing. An episode that overlaps one told takes over its id; what is left is withdrawn.
+    /// What `changedIDs` names, by id.
+    public var changed: [ToldAlert] { all.filter { changedIDs.contains($0.id) }.sorted { $0.id < $1.id } }
+
+    /// What episodes can make of an alert that was told.
+    public enum Reach: Sendable {
+        /// They do not touch it.
+        case untouched
+        /// One of them stands in its place, or it is withdrawn.
+        case judged
+        /// One of them may stand in its place; else a later one decides.
+        case goingOn
+        /// The one with its own opening may stand in its place; else a later one decides.
+        case reserved
+    }
+
+    /// Makes the alerts that are judged equal to `episodes`, which are all that there are in their stead. Unchanged ones
+    /// say nothing. An episode that overlaps one told takes over its id; what is left is withdrawn.
     public mutating func tell(
         _ episodes: [Episode], cause: AlertCause, isJudged: (ToldAlert) -> Bool
     ) -> [AlertTransition] {
-        var free = all.indices.filter { !all[$0].isWithdrawn && isJudged(all[$0]) }
+        tell(episodes, cause: cause) { isJudged($0) ? .judged : .untouched }
+    }
+
+    public mutating func tell(
+        _ episodes: [Episode], cause: AlertCause, reach: (ToldAlert) -> Reach
+    ) -> [AlertTransition] {
+        let reaches = all.map { $0.isWithdrawn ? .untouched : reach($0) }
+        var free = all.indices.filter { reaches[$0] != .untouched }
             .sorted { (all[$0].episode.openedMs, all[$0].id) < (all[$1].episode.openedMs, all[$1].id) }
-        func take(_ episode: Episode, where fits: (Episode) -> Bool) -> Int? {
-            let at = free.firstIndex { index in
-                let told = all[index].episode
-                // Trouble codes are one parameter; the name tells which it is.
-                let isSame =
-                    told.parameter == episode.parameter
-                    && (episode.parameter != .troubleCode || told.name == episode.name)
-                return isSame && fits(told)
-            }
-            return at.map { free.remove(at: $0) }
-        }
+        func take(where fits: (Int) -> Bool) -> Int? { free.firstIndex(where: fits).map { free.remove(at: $0) } }
         // The same opening first: an overlap must not take an alert from the episode that it stands for.
         var told = episodes.sorted { ($0.openedMs, $0.id) < ($1.openedMs, $1.id) }.map { episode in
-            (episode: episode, index: take(episode) { $0.openedMs == episode.openedMs })
+            let index = take { index in
+                all[index].episode.isOfSame(as: episode) && all[index].episode.openedMs == episode.openedMs
+            }
+            return (episode: episode, index: index)
         }
         for at in told.indices where told[at].index == nil {
             let episode = told[at].episode
-            told[at].index = take(episode) { $0.overlaps(episode) }
+            told[at].index = take { reaches[$0] != .reserved && all[$0].episode.competes(with: episode) }
         }
         var transitions: [AlertTransition] = []
         for (episode, index) in told {
             transitions += index.map { update($0, to: episode, cause) } ?? open(episode, cause)
         }
-        for index in free {
+        for index in free where reaches[index] == .judged {
             correct(index, cause)
             all[index].isWithdrawn = true
             changedIDs.insert(all[index].id)
@@ -107,7 +132,8 @@ public struct ToldAlerts: Equatable, Sendable {
         let before = all[index].episode
         guard before != episode else { return [] }
         replace(index, by: episode, cause)
-        guard !cause.isLate, before.openedMs == episode.openedMs else {
+        // What was over and is not, or ended at another time, is a correction, whatever brought it.
+        guard !cause.isLate, before.openedMs == episode.openedMs, before.resolvedMs == nil else {
             correct(index, cause)
             return [AlertTransition(.revised, all[index], cause)]
         }
@@ -150,7 +176,13 @@ public struct ToldAlerts: Equatable, Sendable {
 }
 
 extension Episode {
-    fileprivate func overlaps(_ other: Episode) -> Bool {
-        openedMs < other.resolvedMs ?? .max && other.openedMs < resolvedMs ?? .max
+    func isOfSame(as other: Episode) -> Bool {
+        // Trouble codes are one parameter; the name tells which it is.
+        parameter == other.parameter && (parameter != .troubleCode || name == other.name)
+    }
+
+    /// It is of the same parameter, and both say something of one time: they cannot both be so.
+    public func competes(with other: Episode) -> Bool {
+        isOfSame(as: other) && openedMs < other.resolvedMs ?? .max && other.openedMs < resolvedMs ?? .max
     }
 }

@@ -18,15 +18,16 @@ extension CarBook {
         }
     }
 
-    /// What `resolve` needs to know, one query a car.
+    /// What `resolve` needs to know next, one query a car.
     public var lateQueries: [HistoryQuery] {
-        late.map { number, late in
+        late.map { number, all in
+            let late = all.round().now
             var times = late.readings.map(\.ts) + late.reopening.map(\.reading.ts) + late.cuts
             // The bag may take readings from the minute's start on: the trip that they would continue is needed, too.
             if !late.reopening.isEmpty { times.append(openMinute(number, late)) }
             return HistoryQuery(
                 vehicle: VehicleID(String(decoding: keys.key(number), as: UTF8.self))!,
-                fromMs: times.min()! - rules.tripGapMs, toMs: times.max()! + rules.tripGapMs,
+                fromMs: times.min()! - rules.tripGapMs, toMs: max(times.max()! + rules.tripGapMs, late.reachMs),
                 openMs: openMinute(number, late))
         }
     }
@@ -36,35 +37,74 @@ extension CarBook {
         late.reopening.first.map { stretch(number, $0.reading.ts).lowerBound } ?? cars[number].openMs
     }
 
-    /// Folds the late readings in and puts the rows that follow into `rows`. Precondition: `rows` is empty, and the
-    /// histories are those of a database that holds everything handed over so far. `nextOffset` is the partition's.
+    /// Folds the late readings in and puts the rows that follow into `rows`: of each car those of a day. What is left, and
+    /// what needs more of the history, stays late: `hasLate` says so, and it is asked for again.
+    ///
+    /// Precondition: the histories are those of a database that holds everything handed over so far. `nextOffset` is the
+    /// partition's.
     public mutating func resolve(_ histories: [VehicleID: CarHistory], nextOffset: Int64) {
         precondition(rows.isEmpty)
-        for (number, readings) in late.sorted(by: { $0.key < $1.key }) {
+        for (number, all) in late.sorted(by: { $0.key < $1.key }) {
             let vehicle = VehicleID(String(decoding: keys.key(number), as: UTF8.self))!
-            resolve(number, readings, histories[vehicle] ?? .none, nextOffset: nextOffset)
+            let (now, rest) = all.round()
+            if let reachMs = resolve(number, now, histories[vehicle] ?? .none, nextOffset: nextOffset) {
+                late[number]!.reachMs = reachMs
+                continue
+            }
+            late[number] = rest
+            // Of the stretch that is to be opened again the last reading is known already.
+            if let last = rest?.reopening.map(\.reading.ts).max(), cars[number].lastMs != .max {
+                cars[number].lastMs = max(cars[number].lastMs, last)
+            }
         }
-        late.removeAll(keepingCapacity: true)
     }
 
+    /// Returns nil when it is done, else how far the history has to reach; nothing is changed then.
     private mutating func resolve(
         _ number: Int, _ late: LateReadings, _ history: CarHistory, nextOffset: Int64
-    ) {
+    ) -> Int64? {
         let isReopening = !late.reopening.isEmpty
         // The state goes back behind the bag, where cuts may be forgotten already.
         for cut in history.cuts { _ = cuts[number, default: TripCuts()].insert(cut) }
-        if isReopening { reopen(number, late, history) }
-        let open = cars[number].openMs..<cars[number].openEndMs
+        let open =
+            isReopening ? stretch(number, late.reopening[0].reading.ts) : cars[number].openMs..<cars[number].openEndMs
         let stored = history.minutes.flatMap(\.minute.readings).filter { !open.contains($0.ts) }
         let united = (stored + late.readings).unioned()
         // Everything was there already: a repeat changes nothing, and a cut where nothing is neither.
         let isRepeat = united == stored && late.cuts.isEmpty && cars[number].lastMs != .max
-        if !isReopening, united.isEmpty || isRepeat { return }
+        if !isReopening, united.isEmpty || isRepeat { return nil }
 
+        var (minutes, trips, drive) = Drive.whole(
+            united, cuts: TripCuts(history.cuts), from: start(of: united, history), rules: rules)
+        let isLatest = isReopening || minutes.last.map { $0.startMs >= history.lastMinuteMs ?? .min } ?? false
+        if let next = history.next {
+            // Of the latest only the open stretch is left, which is added to whatever comes of this.
+            guard let crossing = drive.crossing(next.startMs),
+                isLatest || next.carry.isEmpty || next.carry == crossing.carry
+            else { return next.startMs }
+            if !isLatest { trips[trips.count - 1] = crossing.ended }
+        }
+        if isReopening { reopen(number, late, history) }
+        fold(number, late, history, (minutes, trips, drive), isLatest: isLatest, nextOffset)
+        return nil
+    }
+
+    /// Where the first of the touched trips is from before, the drive as it stands there; nil: nothing is before.
+    private func start(of readings: [CarReading], _ history: CarHistory) -> Drive? {
+        guard let first = history.trips.first?.trip, first.isFromBefore, let ts = readings.first?.ts,
+            ts >= first.startMs
+        else { return nil }
+        return Drive.resumed(first, before: history.before, rules: rules)
+    }
+
+    private mutating func fold(
+        _ number: Int, _ late: LateReadings, _ history: CarHistory,
+        _ folded: (minutes: [VehicleMinute], trips: [Trip], drive: Drive), isLatest: Bool, _ nextOffset: Int64
+    ) {
+        let (minutes, trips, drive) = folded
+        let isReopening = !late.reopening.isEmpty
         var before = state(number, &scratch)
         let correct = Corrector(history: history, revisedMs: late.pushedMs)
-        let (minutes, trips, drive) = Drive.whole(united, cuts: TripCuts(history.cuts), rules: rules)
-        let isLatest = isReopening || minutes.last.map { $0.startMs >= history.lastMinuteMs ?? .min } ?? false
         drop(history, kept: minutes, number)
         let days = days(of: minutes, history)
         for minute in minutes {
@@ -145,7 +185,7 @@ extension CarBook {
             }
             // The open minute's trip goes on from the folded ones, or begins; one that was not touched stays last.
             if isLatest {
-                if ended == nil, !trips.isEmpty { trips.removeLast() }
+                if let ended { trips[trips.count - 1] = ended } else if !trips.isEmpty { trips.removeLast() }
                 trips.append(trip)
             }
             days[after.dayMs] = after.day
@@ -180,6 +220,26 @@ extension CarBook {
         scratch.removeAll(keepingCapacity: true)
         state.pack(to: &scratch)
         rows.put(state.drive.trip!, isOpen: isOpen, state: scratch, of: number, &cars, correction: correction)
+    }
+}
+
+extension CarBook.LateReadings {
+    /// Read back at once are trips around a day of what is late, however far apart the rest lies; what opens the latest
+    /// stretch again comes last.
+    func round() -> (now: Self, rest: Self?) {
+        let times = readings.map(\.ts) + cuts
+        guard let firstMs = times.min() else { return (self, nil) }
+        let lastMs = firstMs + UTC.msPerDay
+        let isWhole = (times.max() ?? .min) <= lastMs && reopening.allSatisfy { $0.reading.ts <= lastMs }
+        if isWhole { return (self, nil) }
+        var (now, rest) = (self, self)
+        now.readings.removeAll { $0.ts > lastMs }
+        now.cuts.removeAll { $0 > lastMs }
+        now.reopening = []
+        rest.readings.removeAll { $0.ts <= lastMs }
+        rest.cuts.removeAll { $0 <= lastMs }
+        rest.reachMs = .min
+        return (now, rest)
     }
 }
 

@@ -22,14 +22,26 @@ extension CarBook {
         LiveMark(openMs: cars[number].openMs, count: cars[number].bag.count)
     }
 
-    /// Nil: no minute is open. Late readings that wait for the end of the cycle are not in it.
-    public mutating func live(_ number: Int) -> LiveTrip? {
+    /// Where the trip of the open minute begins, when the drive it is of began before; nil: it did not, or no minute is open.
+    public mutating func openBorderMs(_ number: Int) -> Int64? {
+        guard let trip = openTrip(number), trip.isFromBefore else { return nil }
+        return trip.startMs
+    }
+
+    /// With the open minute, whose readings are then in `readings`; nil: none is open.
+    private mutating func openTrip(_ number: Int) -> Trip? {
         guard cars[number].openMs != .min, cars[number].bag.count > 0 else { return nil }
         var state = state(number, &scratch)
         readBag(number, prefix: .max)
         _ = state.add(minute: readings, cuts: cuts(number))
+        return state.drive.trip
+    }
+
+    /// Nil: no minute is open. Late readings that wait for the end of the cycle are not in it.
+    public mutating func live(_ number: Int) -> LiveTrip? {
+        guard let trip = openTrip(number) else { return nil }
         return LiveTrip(
-            trip: state.drive.trip!, minuteMs: cars[number].openMs,
+            trip: trip, minuteMs: cars[number].openMs,
             samples: PackedSamples.encode(readings, minuteMs: cars[number].openMs))
     }
 }

@@ -76,6 +76,8 @@ public struct CarBook {
         var cuts: [Int64] = []
         /// When the last late reading or mark was pushed, by the broker's stamp.
         var pushedMs: Int64 = .min
+        /// What is read back reaches to here at least: the trips after those that are touched change with them.
+        var reachMs = Int64.min
 
         // In place: a list that is taken out, added to and put back is copied for each of its readings.
         mutating func take(_ reading: CarReading, pushedMs: Int64) {
@@ -142,10 +144,25 @@ public struct CarBook {
         return true
     }
 
+    /// The car's latest trip begins where its row says: an upgrade cut it, and the packed state still is of the whole.
+    public mutating func cut(vehicle: VehicleID, at startMs: Int64, totals: DriveTotals) {
+        guard let number = number(of: vehicle), !cars[number].state.isEmpty else { return }
+        var state = state(number, &scratch)
+        state.drive.cut(at: startMs, totals: totals)
+        keep(state, number)
+    }
+
     /// A car whose state could not be read and whose latest trip is open, which the clock may end before the car reports
     /// again: the state is made from that trip's stored readings and the stored sums of the day that it reached.
-    public mutating func rebuild(vehicle: VehicleID, readings: [CarReading], day: DriveTotals) {
-        let (_, _, drive) = Drive.whole(readings.unioned(), rules: rules)
+    ///
+    /// - Parameters:
+    ///   - part: the stored trip, where it is from before.
+    ///   - before: the readings of the trip before it, where `part` has no carry.
+    public mutating func rebuild(
+        vehicle: VehicleID, readings: [CarReading], part: Trip?, before: [CarReading], day: DriveTotals
+    ) {
+        let start = part.map { Drive.resumed($0, before: before, rules: rules) }
+        let (_, _, drive) = Drive.whole(readings.unioned(), from: start, rules: rules)
         guard let number = unsafe Array(vehicle.text.utf8).withUnsafeBytes({ unsafe keys.find($0) }),
             let trip = drive.trip
         else { return }

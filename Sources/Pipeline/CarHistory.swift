@@ -40,6 +40,10 @@ public struct CarHistory: Equatable, Sendable {
     public var days: [Int64: Day]
     /// The last stored stretch of the vehicle anywhere, the open one left out; nil when there is none.
     public var lastMinuteMs: Int64?
+    /// The next stored trip after the touched ones, where it is from before: their end decides how it begins.
+    public var next: Trip?
+    /// The readings of the trip before the first touched one, where that is from before and no carry was kept.
+    public var before: [CarReading] = []
     /// Cuts from a minute before the first of the readings above, or the span, to their end.
     public var cuts: [Int64]
 

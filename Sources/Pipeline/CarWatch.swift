@@ -28,6 +28,9 @@ public struct CarWatch: Sendable {
     private struct Car {
         /// Nobody drives or owns it: `.none`.
         var limits = CarLimits.none
+        /// The minute of a reading before this is judged whatever it holds: others drove or other limits held then, or the
+        /// clock has ended by a silence that it says was none.
+        var doubtedBeforeMs = Int64.min
         /// A reading from here on is asked about whatever it holds.
         var dueMs = Int64.max
         /// When the clock ends what is open.
@@ -77,6 +80,7 @@ public struct CarWatch: Sendable {
     public mutating func look(_ number: Int, _ reading: borrowing CarReading, pushedMs: Int64) {
         lastPushedMs = pushedMs
         guard number < cars.count else { return }
+        if reading.ts < cars[number].doubtedBeforeMs { cars[number].isForced = true }
         let crossed = cars[number].limits.crossed(by: reading) & ~cars[number].open
         if crossed == 0, reading.ts < cars[number].dueMs { return }
         look(number, crossed, reading.ts, pushedMs)
@@ -132,9 +136,16 @@ public struct CarWatch: Sendable {
 
     // MARK: What is known of a car
 
+    private mutating func doubt(_ number: Int, before ms: Int64) {
+        cars[number].doubtedBeforeMs = max(cars[number].doubtedBeforeMs, ms)
+    }
+
     /// The limits of all who may drive it now; what is open, when the partition was taken over.
-    public mutating func watch(_ number: Int, limits: CarLimits) {
+    ///
+    /// - Parameter sinceMs: before it other people or limits may have counted.
+    public mutating func watch(_ number: Int, limits: CarLimits, sinceMs: Int64) {
         while cars.count <= number { cars.append(Car()) }
+        doubt(number, before: sinceMs)
         cars[number].limits = limits
         cars[number].isWatched = true
         // What came while the limits were not known lies in the open minute.
@@ -146,8 +157,13 @@ public struct CarWatch: Sendable {
 
     /// Of a partition that is taken over: the car's last reading, the earliest time at which the spell may have begun, and
     /// the parameters that are open.
-    public mutating func restore(_ number: Int, lastMs: Int64, spellMs: Int64, open: [MachineParameter]) {
+    ///
+    /// - Parameter clockMs: what it has passed may have been ended by silence.
+    public mutating func restore(
+        _ number: Int, lastMs: Int64, spellMs: Int64, open: [MachineParameter], clockMs: Int64
+    ) {
         guard isWatched(number) else { return }
+        if clockMs > lastMs + DriverWatch.quietMs { doubt(number, before: lastMs + DriverWatch.reachMs) }
         cars[number].lastMinuteMs = UTC.minute(of: lastMs)
         cars[number].dueMs = cars[number].limits.wheelMs.map { spellMs + $0 } ?? .max
         cars[number].isForced = false
@@ -160,8 +176,10 @@ public struct CarWatch: Sendable {
 
     /// What the latest readings of the car leave, the last of them at `lastMs`. Its minute may have been written before somebody
     /// was known who drives it: what silence ends is looked for there.
-    public mutating func judged(_ number: Int, _ watch: DriverWatch, lastMs: Int64) {
+    public mutating func judged(_ number: Int, _ judgement: DriverJudgement, lastMs: Int64) {
         guard isWatched(number) else { return }
+        if judgement.isEndedBySilence { doubt(number, before: lastMs + DriverWatch.reachMs) }
+        let watch = judgement.watch
         cars[number].lastMinuteMs = max(cars[number].lastMinuteMs, UTC.minute(of: lastMs))
         if watch.isActive { active.insert(number) } else { active.remove(number) }
         (cars[number].dueMs, cars[number].quietMs) = (watch.dueMs, watch.quietMs)

@@ -4,14 +4,16 @@ public import Fleet
 /// The machines of one partition. Facts in (records in the order of the log, history), rows and transitions out; no
 /// clock of its own and no I/O.
 ///
-/// Records are taken one by one, so that what was told, and with it ids and revisions, follows from the log alone and
-/// not from how it was cut into batches. Readings in order are judged on from memory; for anything else the readings
-/// from there on are read back, and judged again until the state is what it was.
+/// A reading that comes in the order of its machine's times is judged at once, from memory. Whatever makes readings be
+/// judged again (a late one, other rules, a service, a clock that is set back) only says from when on; at each tick that
+/// is done a piece further, for one machine after the other, until the state comes out as it was (decision 22). So what
+/// was told, and with it ids and revisions, follows from the log alone, and no record costs more than a bound.
 public struct MachineBook: Sendable {
     public enum Outcome: Equatable, Sendable {
         /// Nothing was taken: read this back and come again with all that was read back so far.
         case needs(MachineNeeds)
-        case taken(MachineChanges)
+        /// So many of the records were taken. The others come again when what follows is written.
+        case taken(MachineChanges, count: Int)
     }
 
     struct Machine: Sendable {
@@ -22,92 +24,220 @@ public struct MachineBook: Sendable {
         var services: ServiceLog
     }
 
-    /// Readings read back at first for a late one; eight times as many each time that they do not suffice.
-    public static let pageRows = 32
+    /// How much is judged again at one tick.
+    public struct Pace: Sendable {
+        /// Readings of one machine that are read back, at first and where those do not suffice; the last is a piece.
+        public var pages: [Int]
+        /// Readings of all machines, counted by their pages: half of them for who waits longest, half for who came last and
+        /// needs no more than a page. So rules for ten thousand machines keep nobody's late reading waiting.
+        public var rows: Int
+
+        public init(pages: [Int], rows: Int) { (self.pages, self.rows) = (pages, rows) }
+
+        public static let product = Pace(pages: [32, 256, 2_048, 8_192], rows: 16_384)
+    }
 
     public internal(set) var rules: RuleTimeline
     /// The partition's clock: its greatest tick.
     public internal(set) var clockMs: Int64
+    public internal(set) var queue: RejudgingQueue
+    let pace: Pace
     private(set) var slots: [VehicleID: Int] = [:]
     private(set) var machines: [Machine] = []
     /// By slot: when the clock opens the machine's next alert; `Int64.max` for never.
     private(set) var deadlineMs: [Int64] = []
     private let machinesMax: Int
 
-    /// For a partition taken over: its rule sets and its clock as they are stored.
-    public init(rules: RuleTimeline, clockMs: Int64?, machinesMax: Int = 200_000) {
+    /// For a partition taken over: its rule sets, its clock and what waits to be judged again, as they are stored.
+    public init(
+        rules: RuleTimeline, clockMs: Int64?, rejudging: [VehicleID: Rejudging] = [:], machinesMax: Int = 200_000,
+        pace: Pace = .product
+    ) {
         (self.rules, self.clockMs, self.machinesMax) = (rules, clockMs ?? .min, machinesMax)
+        (queue, self.pace) = (RejudgingQueue(rejudging), pace)
     }
 
     public var count: Int { machines.count }
+    public var isRejudging: Bool { !queue.isEmpty }
 
-    /// Takes over the machines that have a deadline: their histories after the latest reading. Returns how many had to
-    /// be judged again, because their state could not be decoded.
-    public mutating func restore(_ histories: [VehicleID: MachineHistory]) -> Int {
-        var rebuilt = 0
-        for (vehicle, history) in histories {
-            var window = MachineWindow(vehicle: vehicle, history)
-            let isBroken = window.needsRepair
-            // Whole, so it is never short. The rows are written when the machine's readings are next read back.
-            if isBroken { _ = try? window.repair(rules, clockMs: clockMs, pushedMs: clockMs) }
-            guard let lastMs = window.end.lastMs else { continue }
-            keep(
-                Machine(
-                    vehicle: vehicle, fold: window.end, told: history.told.remaining(after: lastMs),
-                    services: history.services))
-            guard isBroken, let slot = slots[vehicle] else { continue }
-            // What was overdue may never have been told: the next tick looks.
-            deadlineMs[slot] = .min
-            rebuilt += 1
+    /// The time of the latest reading of a machine that is held in memory.
+    public func lastMs(of vehicle: VehicleID) -> Int64? { machine(vehicle)?.fold.lastMs }
+
+    /// Takes over machines that have a deadline: what is known after their latest readings, and that deadline as it is stored,
+    /// which may have passed while the machine waited to be judged again. One whose state is not known is judged again.
+    public mutating func restore(_ ends: [(vehicle: VehicleID, end: MachineHistory, dueMs: Int64)]) {
+        var unknown: [VehicleID] = []
+        for (vehicle, end, dueMs) in ends {
+            switch end.before {
+            case .nothing: break
+            case .state(let fold):
+                keep(Machine(vehicle: vehicle, fold: fold, told: end.told, services: end.services), dueMs: dueMs)
+            case .unknown: unknown.append(vehicle)
+            }
         }
-        return rebuilt
+        queue.askFirst(unknown)
     }
 
-    /// Takes records in the order of the log. Either all are taken, or none and it is said what is missing.
-    public mutating func take(_ events: [MachineEvent], histories: MachineHistories) -> Outcome {
-        let session = MachineSession.run(self, histories, events)
-        if let needs = session.needs { return .needs(needs) }
-        (rules, clockMs) = (session.rules, session.clockMs)
-        var changes = session.changes
-        for window in session.windows.values.sorted(by: { $0.vehicle < $1.vehicle }) {
-            let wasMs = deadline(of: window.vehicle)
-            keep(window)
-            let nextMs =
-                window.isWhole
-                ? window.end.nextDeadlineMs(after: clockMs, rules: rules, vehicle: window.vehicle)
-                : deadline(of: window.vehicle)
-            if let change = window.change(nextMs, wasDeadlineMs: wasMs) { changes.machines.append(change) }
+    /// Takes records in the order of the log, from the first: as many as can be taken before what follows from them is
+    /// written. Either these are all taken, or none and it is said what is missing.
+    public mutating func take(_ events: ArraySlice<MachineEvent>, histories: MachineHistories) -> Outcome {
+        guard let first = events.first else { return .taken(MachineChanges(), count: 0) }
+        switch first.fact {
+        case .tick(let ts) where isRejudging && ts > clockMs: return turn(ts, first, histories)
+        case .rules(let entry): return take(entry, first, histories)
+        case .setBack(let ts): return setBack(ts, first, histories)
+        default: break
         }
-        return .taken(changes)
+        let session = MachineSession.run(self, histories, events)
+        if !session.needs.isEmpty { return .needs(session.needs) }
+        clockMs = session.clockMs
+        var changes = session.changes
+        for (vehicle, asked) in session.asked { ask(asked, of: vehicle, &changes) }
+        for live in session.machines.values.sorted(by: { $0.vehicle < $1.vehicle }) where live.hasChanged {
+            write(live, &changes)
+        }
+        return .taken(changes, count: session.count)
+    }
+
+    private mutating func write(_ live: LiveMachine, _ changes: inout MachineChanges) {
+        let (wasDueMs, dueMs) = (deadline(of: live.vehicle), live.dueMs(after: clockMs, rules))
+        if let machine = live.machine { keep(machine, dueMs: dueMs) }
+        if let change = live.change(dueMs: dueMs, wasDueMs: wasDueMs) { changes.machines.append(change) }
+    }
+
+    // MARK: What is judged again
+
+    private mutating func ask(_ asked: Rejudging, of vehicle: VehicleID, _ changes: inout MachineChanges) {
+        if let changed = queue.ask(asked, of: vehicle) { changes.rejudging[vehicle] = .some(changed) }
+    }
+
+    /// Every machine with a reading that is judged by other rules now.
+    private mutating func take(
+        _ entry: RuleTimeline.Entry, _ event: MachineEvent, _ histories: MachineHistories
+    ) -> Outcome {
+        var (rules, changes) = (rules, MachineChanges())
+        changes.rules = [(entry, event.offset)]
+        if let effect = rules.insert(entry) {
+            guard let stored = histories.reportedSince, stored.ms <= effect.fromMs else {
+                return .needs(reportedSince: effect.fromMs)
+            }
+            let span = Rejudging.Span(fromMs: effect.fromMs, untilMs: effect.untilMs ?? .max)
+            let asked = Rejudging(span, askedOffset: event.offset, isLate: false)
+            for vehicle in stored.vehicles.sorted() { ask(asked, of: vehicle, &changes) }
+        }
+        self.rules = rules
+        return .taken(changes, count: 1)
+    }
+
+    /// The clock was moved wrongly: what it opened is withdrawn, where the machine's last reading says so.
+    private mutating func setBack(_ ts: Int64, _ event: MachineEvent, _ histories: MachineHistories) -> Outcome {
+        guard ts < clockMs else { return .taken(MachineChanges(), count: 1) }
+        guard let stored = histories.reportedSince, stored.ms == .min else { return .needs(reportedSince: .min) }
+        clockMs = ts
+        var changes = MachineChanges()
+        let end = Rejudging.Span(fromMs: .max, untilMs: .max)
+        let asked = Rejudging(end, askedOffset: event.offset, isLate: false)
+        for vehicle in stored.vehicles.sorted() { ask(asked, of: vehicle, &changes) }
+        return .taken(changes, count: 1)
+    }
+
+    /// A tick: the machines that wait are judged a piece further, in the order of the queue, as far as the pace goes;
+    /// then it opens what is due of those that do not wait.
+    private mutating func turn(_ ts: Int64, _ event: MachineEvent, _ histories: MachineHistories) -> Outcome {
+        var needs = MachineNeeds()
+        let turns = turns(ts, event, histories, &needs)
+        guard needs.isEmpty else { return .needs(needs) }
+        clockMs = ts
+        var changes = MachineChanges()
+        for turn in turns.sorted(by: { $0.vehicle < $1.vehicle }) {
+            let next = turn.next(askedOffset: event.offset)
+            queue.replace(next, of: turn.vehicle)
+            changes.rejudging.updateValue(next, forKey: turn.vehicle)
+            changes.transitions += turn.transitions
+            if turn.isRebuilt { changes.rebuilt += 1 }
+            let wasDueMs = deadline(of: turn.vehicle)
+            var dueMs = wasDueMs
+            if let end = turn.end {
+                dueMs = end.fold.nextDeadlineMs(after: ts, rules: rules, vehicle: turn.vehicle)
+                keep(end, dueMs: dueMs)
+            } else if let slot = slots[turn.vehicle] {
+                let fold = machines[slot].fold
+                for alert in turn.alerts { machines[slot].told.adopt(alert, after: fold) }
+            }
+            if let change = turn.change(dueMs: dueMs, wasDueMs: wasDueMs) { changes.machines.append(change) }
+        }
+        // Also of those that wait no more: what was open before is as it was.
+        var written = Dictionary(uniqueKeysWithValues: changes.machines.enumerated().map { ($1.vehicle, $0) })
+        for vehicle in due(before: ts) {
+            var live = LiveMachine(machine(vehicle)!, isWaiting: false)
+            changes.transitions += live.tellEnd(rules, clockMs: ts, event)
+            write(live, &changes)
+            guard let last = changes.machines.last, last.vehicle == vehicle, let first = written[vehicle] else {
+                continue
+            }
+            written[vehicle] = nil
+            changes.machines[first] = changes.machines[first].merged(with: changes.machines.removeLast())
+        }
+        return .taken(changes, count: 1)
+    }
+
+    /// Which machines are judged a piece further at a tick, and what comes of it; or what must be read back to know.
+    private func turns(
+        _ ts: Int64, _ event: MachineEvent, _ histories: MachineHistories, _ needs: inout MachineNeeds
+    ) -> [MachineTurn] {
+        let first = pace.pages[0]
+        func turn(_ vehicle: VehicleID, _ asked: Rejudging) -> (turn: MachineTurn, rowsMax: Int)? {
+            guard let history = histories.machines[vehicle] else {
+                needs.machines.append(MachineQuery(vehicle: vehicle, fromMs: asked.span.fromMs, rowsMax: first))
+                return nil
+            }
+            let cause = AlertCause(pushedMs: event.pushedMs, isLate: true)
+            let turn = MachineTurn(vehicle: vehicle, asked, history, rules: rules, clockMs: ts, cause: cause)
+            return (turn, history.rowsMax)
+        }
+        var (left, found, tried): (Int, [MachineTurn], Set<VehicleID>) = (max(pace.rows / 2, first), [], [])
+        for (vehicle, asked) in queue.first(1 + pace.rows / first) {
+            guard left >= first else { break }
+            tried.insert(vehicle)
+            guard let (turn, rowsMax) = turn(vehicle, asked) else {
+                left -= first
+                continue
+            }
+            let page = turn.isShort ? pace.pages.first { $0 > rowsMax } : nil
+            let cost = page ?? rowsMax
+            guard left >= cost || found.isEmpty else { break }
+            left -= cost
+            found.append(turn)
+            guard let page else { continue }
+            needs.machines.append(MachineQuery(vehicle: vehicle, fromMs: asked.span.fromMs, rowsMax: page))
+        }
+        for (vehicle, asked) in queue.last(pace.rows / 2 / first) where !tried.contains(vehicle) {
+            guard let (turn, _) = turn(vehicle, asked), !turn.isShort else { continue }
+            found.append(turn)
+        }
+        return found
     }
 
     // MARK: Memory
 
     func machine(_ vehicle: VehicleID) -> Machine? { slots[vehicle].map { machines[$0] } }
 
+    /// The machines whose deadlines the clock has passed, except those with late readings that wait to be judged: they may
+    /// say that the machine was not silent.
+    func due(before clockMs: Int64) -> [VehicleID] {
+        deadlineMs.indices.filter { deadlineMs[$0] < clockMs }.map { machines[$0].vehicle }
+            .filter { queue[$0]?.isLate != true }.sorted()
+    }
+
     private func deadline(of vehicle: VehicleID) -> Int64? {
         slots[vehicle].flatMap { deadlineMs[$0] == .max ? nil : deadlineMs[$0] }
     }
 
-    private mutating func keep(_ window: MachineWindow) {
-        guard window.isWhole else {
-            // Its end is as it was; of the alerts that memory holds some may have been corrected.
-            guard let slot = slots[window.vehicle] else { return }
-            for alert in window.told.all where window.told.changedIDs.contains(alert.id) {
-                machines[slot].told.replace(alert)
-            }
-            return
-        }
-        guard let lastMs = window.end.lastMs else { return }
-        keep(
-            Machine(
-                vehicle: window.vehicle, fold: window.end, told: window.told.remaining(after: lastMs),
-                services: window.services))
-    }
-
     /// Beyond the limit only machines with a deadline are added; the others are read back when they report.
-    private mutating func keep(_ machine: Machine) {
-        let dueMs = machine.fold.nextDeadlineMs(after: clockMs, rules: rules, vehicle: machine.vehicle) ?? .max
+    private mutating func keep(_ machine: Machine, dueMs: Int64?) {
+        var machine = machine
+        let dueMs = dueMs ?? .max
+        machine.told = machine.told.remaining(after: machine.fold)
         if let slot = slots[machine.vehicle] {
             (machines[slot], deadlineMs[slot]) = (machine, dueMs)
         } else if dueMs != .max || machines.count < machinesMax {
@@ -115,5 +245,13 @@ public struct MachineBook: Sendable {
             machines.append(machine)
             deadlineMs.append(dueMs)
         }
+    }
+}
+
+extension MachineBook.Outcome {
+    fileprivate static func needs(reportedSince ms: Int64) -> MachineBook.Outcome {
+        var needs = MachineNeeds()
+        needs.reportedSinceMs = ms
+        return .needs(needs)
     }
 }

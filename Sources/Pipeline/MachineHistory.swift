@@ -1,68 +1,141 @@
 public import Alerts
 public import Fleet
 
-/// A reading with the alert engine's state after it; the state is nil when it is not known (a new reading) or could not
-/// be decoded.
+/// A reading with the alert engine's state after it. The state is nil while the reading waits to be judged, and where it
+/// could not be decoded.
 public struct MachineRow: Equatable, Sendable {
-    public let reading: MachineReading
+    public var reading: MachineReading
     /// Where its record stands in the partition: of two that say the same the first that was taken.
-    public let offset: Int64
+    public var offset: Int64
     public var state: AlertFold?
     public init(reading: MachineReading, offset: Int64, state: AlertFold?) {
         (self.reading, self.offset, self.state) = (reading, offset, state)
     }
 }
 
-/// What the store is asked about one machine.
+/// Readings of one machine that wait to be judged again, a piece at each tick of the partition (decision 22).
+///
+/// All readings before a span's `fromMs` are judged. From `untilMs` on each stored state follows from the one before it, so
+/// that the first of them that comes out as stored ends it.
+public struct Rejudging: Equatable, Sendable {
+    public struct Span: Equatable, Sendable {
+        public var fromMs: Int64
+        public var untilMs: Int64
+
+        public init(fromMs: Int64, untilMs: Int64) {
+            let known = UTC.plausible
+            self.fromMs = min(max(fromMs, known.lowerBound), known.upperBound)
+            self.untilMs = min(max(untilMs, known.lowerBound), known.upperBound)
+        }
+
+        public static let all = Span(fromMs: .min, untilMs: .max)
+
+        func union(_ other: Span) -> Span {
+            Span(fromMs: min(fromMs, other.fromMs), untilMs: max(untilMs, other.untilMs))
+        }
+    }
+
+    public var span: Span
+    /// Its place in the queue: the record that asked for it, or the tick of its last piece.
+    public var askedOffset: Int64
+    /// Readings came late: they may say that the machine was not silent.
+    public var isLate: Bool
+    /// A piece of it was judged.
+    public var hasBegun: Bool
+    /// What was asked for meanwhile before the place that the pieces had come to. It is judged after them: else something
+    /// late at each tick would keep them there for ever.
+    public var again: Span?
+
+    public init(_ span: Span, askedOffset: Int64, isLate: Bool, hasBegun: Bool = false, again: Span? = nil) {
+        (self.span, self.askedOffset, self.isLate) = (span, askedOffset, isLate)
+        (self.hasBegun, self.again) = (hasBegun, again)
+    }
+
+    /// Keeps the place in the queue.
+    mutating func extend(to other: Rejudging) {
+        isLate = isLate || other.isLate
+        guard hasBegun, other.span.fromMs < span.fromMs else {
+            span = span.union(other.span)
+            return
+        }
+        again = again?.union(other.span) ?? other.span
+        // The pieces to come meet it, too.
+        if other.span.untilMs >= span.fromMs { span.untilMs = max(span.untilMs, other.span.untilMs) }
+    }
+}
+
+/// What the store is asked about one machine: its readings from a time on, the state before them and the alerts that they
+/// can touch.
 public struct MachineQuery: Equatable, Sendable {
     public let vehicle: VehicleID
-    /// The readings from this time on, the state before them and the alerts that they can touch.
     public let fromMs: Int64
-    /// As many readings; nil: all.
-    public let rowsMax: Int?
-    public init(vehicle: VehicleID, fromMs: Int64, rowsMax: Int?) {
+    public let rowsMax: Int
+    public init(vehicle: VehicleID, fromMs: Int64, rowsMax: Int) {
         (self.vehicle, self.fromMs, self.rowsMax) = (vehicle, fromMs, rowsMax)
+    }
+
+    /// The state after the latest reading.
+    public static func end(_ vehicle: VehicleID) -> MachineQuery {
+        MachineQuery(vehicle: vehicle, fromMs: UTC.plausible.upperBound, rowsMax: 0)
     }
 }
 
 /// What the store knows of a machine from a time on.
 public struct MachineHistory: Equatable, Sendable {
-    public var fromMs: Int64
-    /// The alert engine's state after the last reading before that time; nil when there is none before.
-    public var before: AlertFold?
+    public enum Before: Equatable, Sendable {
+        case nothing
+        case state(AlertFold)
+        /// There is a reading, and its state is not known.
+        case unknown(lastMs: Int64)
+    }
+
+    /// The last reading before that time.
+    public var before: Before
     /// The stored readings from that time on, by time, up to as many as were asked for.
     public var rows: [MachineRow]
+    public var rowsMax: Int
     /// The rows reach to the machine's latest reading.
     public var isWhole: Bool
-    /// Alerts, told or withdrawn, whose first opening is not before the last reading before that time, and those not
-    /// withdrawn that were not over by that reading.
+    /// Those that readings after that state can touch (`ToldAlert.isReached`).
     public var told: ToldAlerts
     /// All that are on record.
     public var services: ServiceLog
 
     public init(
-        fromMs: Int64, before: AlertFold?, rows: [MachineRow], isWhole: Bool, told: ToldAlerts,
+        before: Before, rows: [MachineRow] = [], rowsMax: Int, isWhole: Bool = true, told: ToldAlerts = ToldAlerts(),
         services: ServiceLog = .none
     ) {
-        (self.fromMs, self.before, self.rows, self.isWhole) = (fromMs, before, rows, isWhole)
+        (self.before, self.rows, self.rowsMax, self.isWhole) = (before, rows, rowsMax, isWhole)
         (self.told, self.services) = (told, services)
     }
 }
 
-/// Everything that was read back for a batch so far.
+/// One reading's place.
+public struct MachinePlace: Hashable, Sendable {
+    public let vehicle: VehicleID
+    public let ts: Int64
+    public init(vehicle: VehicleID, ts: Int64) { (self.vehicle, self.ts) = (vehicle, ts) }
+}
+
+/// Everything that was read back so far.
 public struct MachineHistories: Sendable {
     public var machines: [VehicleID: MachineHistory] = [:]
+    /// Of each place that was asked for: the reading that is stored there.
+    public var places: [MachinePlace: MachineRow?] = [:]
     /// The machines with a reading at or after a time.
     public var reportedSince: (ms: Int64, vehicles: Set<VehicleID>)?
     public init() {}
 }
 
-/// What must be read back before a batch can be taken.
+/// What must be read back before records can be taken.
 public struct MachineNeeds: Equatable, Sendable {
     public var machines: [MachineQuery] = []
+    public var places: [MachinePlace] = []
     /// The partition's machines with a reading at or after this time.
     public var reportedSinceMs: Int64?
     public init() {}
+
+    var isEmpty: Bool { machines.isEmpty && places.isEmpty && reportedSinceMs == nil }
 }
 
 /// One record of a partition, in the order of the log.
@@ -84,7 +157,7 @@ public struct MachineEvent: Equatable, Sendable {
     }
 }
 
-/// The rows that follow from a batch for one machine, as absolute values; only what changed.
+/// The rows that follow for one machine, as absolute values; only what changed.
 public struct MachineChange: Equatable, Sendable {
     public let vehicle: VehicleID
     /// Model and time of the latest reading known here.
@@ -106,13 +179,26 @@ public struct MachineChange: Equatable, Sendable {
     }
 }
 
-/// What follows from a batch of one partition.
+extension MachineChange {
+    /// - Parameter other: what followed later.
+    func merged(with other: MachineChange) -> MachineChange {
+        let later = Set(other.alerts.map(\.id))
+        let alerts = alerts.filter { !later.contains($0.id) } + other.alerts
+        return MachineChange(
+            vehicle: vehicle, model: other.model, lastMs: other.lastMs, readings: readings + other.readings,
+            alerts: alerts.sorted { $0.id < $1.id }, isLatest: other.isLatest, nextDeadlineMs: other.nextDeadlineMs)
+    }
+}
+
+/// What follows from records of one partition.
 public struct MachineChanges: Equatable, Sendable {
     /// By vehicle.
     public var machines: [MachineChange] = []
+    /// Nil: judged again to the end.
+    public var rejudging: [VehicleID: Rejudging?] = [:]
     /// To be told, in the order of the log.
     public var transitions: [AlertTransition] = []
-    /// The rule sets of the batch, with their offsets.
+    /// The rule sets, with their offsets.
     public var rules: [(entry: RuleTimeline.Entry, offset: Int64)] = []
     /// What people said, in the order of the log.
     public var actions: [Action] = []
@@ -123,6 +209,7 @@ public struct MachineChanges: Equatable, Sendable {
 
     public static func == (a: MachineChanges, b: MachineChanges) -> Bool {
         a.machines == b.machines && a.transitions == b.transitions && a.rebuilt == b.rebuilt && a.actions == b.actions
+            && a.rejudging == b.rejudging
             && a.rules.elementsEqual(b.rules) { $0.entry == $1.entry && $0.offset == $1.offset }
     }
 }

@@ -23,6 +23,13 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// A COMMIT went out and no answer came back. Whether it happened must be read back, never guessed.
     public internal(set) var isOutcomeUnknown = false
 
+    /// The server understood what it was given and does not take it: given again it would say the same. Data exceptions,
+    /// integrity, syntax and limits of a program (SQL standard and appendix A, classes 22, 23, 42, 54, P0).
+    public var isRefusal: Bool {
+        !isConnectionLost && sqlState != PostgresError.noRight
+            && ["22", "23", "42", "54", "P0"].contains(sqlState.prefix(2))
+    }
+
     public var description: String {
         var text = "PostgreSQL: \(message)"
         if !sqlState.isEmpty { text += " (\(sqlState))" }

@@ -79,6 +79,7 @@ public struct CarNow: Sendable {
             ("vehicle", .text(read.vehicle)), ("as_of", .text(UTC.text(trip.endMs))),
             ("age_s", .number(Decimal.text(max(0, nowMs - trip.endMs), decimals: 3))), ("driving", .bool(isDriving)),
             ("units", .text(units.rawValue)), ("start", .text(UTC.text(trip.startMs))),
+            ("from_before", .bool(trip.isFromBefore)),
             ("driving_time_s", .number(figures.durationS)),
         ]
         fields += distances(figures)

@@ -207,7 +207,7 @@ struct FleetDay: ReportOutput {
                 let cost = short(figures.fuelCost, 2).map { "\($0) \(figures.price?.currency ?? "")" }
                 return [
                     read.vehicle, read.driver, read.tag, day.clock(read.trip.startMs),
-                    read.isOpen ? "under way" : day.clock(read.trip.endMs),
+                    read.isOpen ? "under way" : read.trip.goesOn ? "goes on" : day.clock(read.trip.endMs),
                     shown(figures.distanceKm, "km", 1), shown(figures.averageSpeedKmh, "km/h", 1),
                     shown(figures.maxSpeedKmh, "km/h", 0),
                     short(Decimal.text(read.trip.totals.idleMs / 60, decimals: 3), 1),

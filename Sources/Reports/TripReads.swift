@@ -4,6 +4,18 @@ package import Postgres
 internal import Storage
 package import Trips
 
+extension Trip {
+    /// Of a part of a drive that runs for a day or longer: on which side it goes on. Nil: it is a whole drive.
+    package var part: String? {
+        switch (isFromBefore, goesOn) {
+        case (false, false): nil
+        case (true, false): "from before"
+        case (false, true): "goes on"
+        case (true, true): "from before, goes on"
+        }
+    }
+}
+
 /// A trip as people see it: a row of drover.trip_now.
 package struct TripRead: Sendable {
     package let vehicle: String
@@ -27,9 +39,11 @@ package struct TripRead: Sendable {
     package init(_ row: Row, price: FuelPrice?) throws {
         vehicle = try row.text("vehicle")!
         isOpen = try row.bool("is_open")!
-        trip = Trip(
+        var trip = Trip(
             startMs: try row.timestampMs("start_at")!, endMs: try row.timestampMs("end_at")!,
             totals: try TotalsColumns.totals(row))
+        (trip.isFromBefore, trip.goesOn) = (try row.bool("from_before")!, try row.bool("goes_on")!)
+        self.trip = trip
         revisedMs = try row.timestampMs("revised_at")
         (tag, driver) = (try row.text("tag"), try row.text("driver"))
         isDiscarded = try row.timestampMs("discarded_at") != nil

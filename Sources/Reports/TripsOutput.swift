@@ -75,6 +75,7 @@ public struct TripsOutput: Sendable {
     private static let figureColumns: [Column] = [
         Column(key: "start", isText: true) { UTC.text($0.figures.trip.startMs) },
         Column(key: "end", isText: true) { UTC.text($0.figures.trip.endMs) },
+        Column(key: "part", isText: true) { $0.figures.trip.part },
         Column(key: "duration_s") { $0.figures.durationS },
         Column(key: "readings") { String($0.figures.trip.totals.readings) },
         Column(key: "segments") { String($0.figures.trip.segments) },

@@ -10,7 +10,9 @@ package enum CarStore {
         name: "vehicle_minute", columns: ["vehicle", "minute_at", "trip_start_at", "samples"] + TotalsColumns.names,
         key: ["vehicle", "minute_at"], isRevised: true, periodsBy: "minute_at")
     private static let trip = StagedTable(
-        name: "trip", columns: ["vehicle", "start_at", "end_at", "is_open", "state"] + TotalsColumns.names,
+        name: "trip",
+        columns: ["vehicle", "start_at", "end_at", "is_open", "state", "from_before", "goes_on", "carry"]
+            + TotalsColumns.names,
         key: ["vehicle", "start_at"], isRevised: true)
     private static let day = StagedTable(
         name: "vehicle_day", columns: ["vehicle", "day_at"] + TotalsColumns.names, key: ["vehicle", "day_at"],
@@ -28,11 +30,12 @@ package enum CarStore {
         while true {
             let rows = try connection.query(
                 """
-                SELECT v.vehicle, t.start_at IS NOT NULL AS has_trip, t.is_open, t.state, t.start_at, (
+                SELECT v.vehicle, t.start_at IS NOT NULL AS has_trip, t.is_open, t.state, t.start_at,
+                    t.from_before AND t.carry IS NULL AS was_cut, (
                     SELECT string_agg(\(cutMs), ' ') FROM trip_mark AS m WHERE m.vehicle = v.vehicle
                         AND m.marked_at >= coalesce(date_trunc('minute', t.end_at, 'UTC'), '-infinity')) AS cuts
                 FROM vehicle v LEFT JOIN LATERAL (
-                    SELECT start_at, end_at, is_open, state FROM trip WHERE trip.vehicle = v.vehicle
+                    SELECT start_at, end_at, is_open, state, from_before, carry FROM trip WHERE trip.vehicle = v.vehicle
                     ORDER BY start_at DESC LIMIT 1) AS t ON true
                 WHERE v.kind = 'car' AND v.topic_partition = $1 AND v.vehicle > $2 ORDER BY v.vehicle LIMIT 20000
                 """, [.int4(partition), .text(last)])
@@ -41,7 +44,12 @@ package enum CarStore {
                 let state = try row.bytes(3) ?? (row.bool(1)! ? [] : nil)
                 let isOpen = try row.bool(2) ?? false
                 let cuts = cuts(try row.text("cuts"))
-                if book.load(vehicle: VehicleID(last)!, state: state, isOpen: isOpen, cuts: cuts) { continue }
+                if book.load(vehicle: VehicleID(last)!, state: state, isOpen: isOpen, cuts: cuts) {
+                    guard try row.bool("was_cut") ?? false else { continue }
+                    let part = try trip(VehicleID(last)!, startMs: row.timestampMs("start_at")!, on: connection)
+                    book.cut(vehicle: VehicleID(last)!, at: part.startMs, totals: part.totals)
+                    continue
+                }
                 unreadable += 1
                 if isOpen {
                     try rebuild(VehicleID(last)!, startMs: row.timestampMs("start_at")!, &book, on: connection)
@@ -57,6 +65,26 @@ package enum CarStore {
 
     private static func cuts(_ text: String?) -> [Int64] { text?.split(separator: " ").map { Int64($0)! } ?? [] }
 
+    private static let tripColumns =
+        "start_at, end_at, is_open, revision, from_before, goes_on, carry, "
+        + TotalsColumns.names.joined(separator: ", ")
+
+    private static func trip(_ row: Row) throws -> Trip {
+        var trip = Trip(
+            startMs: try row.timestampMs("start_at")!, endMs: try row.timestampMs("end_at")!,
+            totals: try TotalsColumns.totals(row))
+        (trip.isFromBefore, trip.goesOn) = (try row.bool("from_before")!, try row.bool("goes_on")!)
+        trip.carry = try row.bytes("carry") ?? []
+        return trip
+    }
+
+    private static func trip(_ vehicle: VehicleID, startMs: Int64, on connection: Connection) throws -> Trip {
+        try trip(
+            connection.query(
+                "SELECT \(tripColumns) FROM trip WHERE vehicle = $1 AND start_at = $2",
+                [.text(vehicle.text), .timestampMs(startMs)])[0])
+    }
+
     /// Folds the vehicle's latest trip again, which begins at `startMs`.
     private static func rebuild(
         _ vehicle: VehicleID, startMs: Int64, _ book: inout CarBook, on connection: Connection
@@ -68,17 +96,18 @@ package enum CarStore {
             WHERE vehicle = $1 AND minute_at > $2::timestamptz - interval '1 minute' AND trip_start_at = $2
             ORDER BY minute_at
             """, parameters
-        ).flatMap { row in
-            try PackedSamples.decode(try row.bytes("samples")!, minuteMs: try row.timestampMs("minute_at")!)
-        }
+        ).flatMap(samples)
         // The trip is the latest: the day that it reached is the last.
         let day = try connection.query(
             """
             SELECT \(TotalsColumns.names.joined(separator: ", ")) FROM vehicle_day
             WHERE vehicle = $1 AND day_at >= date_trunc('day', $2::timestamptz, 'UTC') ORDER BY day_at DESC LIMIT 1
             """, parameters)
+        let part = try trip(vehicle, startMs: startMs, on: connection)
+        let before = part.isFromBefore && part.carry.isEmpty ? try self.before(part, of: vehicle, on: connection) : []
         book.rebuild(
-            vehicle: vehicle, readings: readings, day: day.isEmpty ? DriveTotals() : try TotalsColumns.totals(day[0]))
+            vehicle: vehicle, readings: readings, part: part.isFromBefore ? part : nil, before: before,
+            day: day.isEmpty ? DriveTotals() : try TotalsColumns.totals(day[0]))
     }
 
     // MARK: Reading back
@@ -119,29 +148,54 @@ package enum CarStore {
             ) AS last_at, (
                 SELECT string_agg(\(cutMs), ' ') FROM trip_mark AS m WHERE m.vehicle = reach.vehicle
                     AND m.marked_at >= reach.from_at - interval '1 minute' AND m.marked_at <= reach.to_at
-            ) AS cuts FROM reach
+            ) AS cuts, next.start_at AS next_at, next.carry AS next_carry
+            FROM reach LEFT JOIN LATERAL (
+                SELECT start_at, from_before, carry FROM trip n
+                WHERE n.vehicle = reach.vehicle AND n.start_at > coalesce(reach.last_start_at, reach.to_at)
+                ORDER BY start_at LIMIT 1) AS next ON next.from_before
             """, parameters)
         {
+            if let nextMs = try row.timestampMs("next_at") {
+                var next = Trip(startMs: nextMs, endMs: nextMs, totals: DriveTotals())
+                (next.isFromBefore, next.carry) = (true, try row.bytes("next_carry") ?? [])
+                histories[try vehicle(row)]?.next = next
+            }
             histories[try vehicle(row)]?.lastMinuteMs = try row.timestampMs("last_at")
             histories[try vehicle(row)]?.cuts = cuts(try row.text("cuts"))
         }
-        let trips = TotalsColumns.names.map { "t.\($0)" }.joined(separator: ", ")
         for row in try connection.query(
             """
-            \(touched) SELECT t.vehicle, t.start_at, t.end_at, t.is_open, t.revision, \(trips)
-            FROM touched JOIN trip t ON t.vehicle = touched.vehicle AND t.start_at = touched.start_at
-            ORDER BY t.vehicle, t.start_at
+            \(touched) SELECT vehicle, \(tripColumns)
+            FROM (SELECT vehicle, start_at FROM touched) AS t JOIN trip USING (vehicle, start_at)
+            ORDER BY vehicle, start_at
             """, parameters)
         {
-            let trip = Trip(
-                startMs: try row.timestampMs("start_at")!, endMs: try row.timestampMs("end_at")!,
-                totals: try TotalsColumns.totals(row))
             histories[try vehicle(row)]?.trips.append(
-                .init(trip, isOpen: try row.bool("is_open")!, revision: try revision(row)))
+                .init(try trip(row), isOpen: try row.bool("is_open")!, revision: try revision(row)))
+        }
+        for (vehicle, history) in histories {
+            guard let first = history.trips.first?.trip, first.isFromBefore, first.carry.isEmpty else { continue }
+            histories[vehicle]?.before = try before(first, of: vehicle, on: connection)
         }
         try readMinutes(parameters, on: connection, into: &histories)
         try readDays(parameters, on: connection, into: &histories)
         return histories
+    }
+
+    /// The readings of the trip before a part that has no carry: no trip is longer than two days.
+    private static func before(_ part: Trip, of vehicle: VehicleID, on connection: Connection) throws -> [CarReading] {
+        try connection.query(
+            """
+            SELECT minute_at, samples FROM vehicle_minute
+            WHERE vehicle = $1 AND minute_at >= $2::timestamptz - interval '2 days' AND minute_at < $2 AND trip_start_at = (
+                SELECT max(start_at) FROM trip WHERE vehicle = $1 AND start_at < $2)
+            ORDER BY minute_at
+            """, [.text(vehicle.text), .timestampMs(part.startMs)]
+        ).flatMap(samples)
+    }
+
+    private static func samples(_ row: Row) throws -> [CarReading] {
+        try PackedSamples.decode(try row.bytes("samples")!, minuteMs: try row.timestampMs("minute_at")!)
     }
 
     private static func readMinutes(
@@ -224,6 +278,9 @@ package enum CarStore {
             } else {
                 trips.null()
             }
+            trips.bool(row.trip.isFromBefore)
+            trips.bool(row.trip.goesOn)
+            if row.trip.carry.isEmpty { trips.null() } else { trips.bytea(row.trip.carry[...]) }
             fill(row.trip.totals, row.correction, &trips)
         }
         for index in rows.days.indices {

@@ -10,34 +10,47 @@ package enum DriverAlertStore {
 
     private static let accounts = """
         CROSS JOIN LATERAL (
-            (SELECT o.account FROM car_owner o WHERE o.vehicle = v.vehicle ORDER BY o.owned_at DESC LIMIT 1)
-            UNION (SELECT a.account FROM assignment a WHERE a.vehicle = v.vehicle ORDER BY a.assigned_at DESC LIMIT 1)
-            UNION (SELECT d.account FROM driving d WHERE d.vehicle = v.vehicle ORDER BY d.from_at DESC LIMIT 1)
-        ) AS known WHERE known.account IS NOT NULL
+            (SELECT o.account, o.owned_at FROM car_owner o WHERE o.vehicle = v.vehicle ORDER BY o.owned_at DESC LIMIT 1)
+            UNION (SELECT a.account, a.assigned_at FROM assignment a WHERE a.vehicle = v.vehicle ORDER BY a.assigned_at DESC LIMIT 1)
+            UNION (SELECT d.account, d.from_at FROM driving d WHERE d.vehicle = v.vehicle ORDER BY d.from_at DESC LIMIT 1)
+        ) AS known(account, since_at)
         """
 
-    /// The narrowest limits of all who may drive these cars now; a car that nobody drives or owns is left out.
+    /// The narrowest limits of all who may drive a car now, and since when nobody else's counted.
+    package struct Known {
+        package var limits = CarLimits.none
+        package var sinceMs = Int64.min
+    }
+
+    /// Of these cars; one that nobody drives or owns is left out.
     package static func limits(
         of vehicles: [VehicleID], partition: Int32, on connection: Connection
-    ) throws -> [VehicleID: CarLimits] {
+    ) throws -> [VehicleID: Known] {
         try limits(
             connection.query(
-                "SELECT v.vehicle, known.account FROM unnest($1::text[]) AS v(vehicle) \(accounts)",
+                "SELECT v.vehicle, known.account, known.since_at FROM unnest($1::text[]) AS v(vehicle) \(accounts)",
                 [.textArray(vehicles.map(\.text))]), partition, on: connection)
     }
 
     private static func limits(
         _ rows: Rows, _ partition: Int32, on connection: Connection
-    ) throws -> [VehicleID: CarLimits] {
-        let pairs = try rows.map { (VehicleID(try $0.text(0)!)!, try $0.text(1)!) }
-        let rules = try settings(of: Set(pairs.map(\.1)), latest: 2, partition, on: connection)
-        var limits: [VehicleID: CarLimits] = [:]
-        for (vehicle, account) in pairs {
-            for settings in rules[account]?.map(\.settings) ?? [.standard] {
-                limits[vehicle, default: .none].formUnion(settings.limits)
+    ) throws -> [VehicleID: Known] {
+        let told = try rows.map { (VehicleID(try $0.text(0)!)!, try $0.text(1), try $0.timestampMs(2)!) }
+        let rules = try settings(of: Set(told.compactMap(\.1)), latest: 2, partition, on: connection)
+        var known: [VehicleID: Known] = [:]
+        for case (let vehicle, let account?, _) in told {
+            let versions = rules[account] ?? []
+            for settings in versions.isEmpty ? [.standard] : versions.map(\.settings) {
+                known[vehicle, default: Known()].limits.formUnion(settings.limits)
             }
+            guard let firstMs = versions.map(\.inForceMs).min() else { continue }
+            known[vehicle]!.sinceMs = max(known[vehicle]!.sinceMs, firstMs)
         }
-        return limits
+        // Also that nobody drives it any more.
+        for (vehicle, _, ms) in told where known[vehicle] != nil {
+            known[vehicle]!.sinceMs = max(known[vehicle]!.sinceMs, ms)
+        }
+        return known
     }
 
     /// - Parameter latest: so many versions of each, one of them may come into force only later; nil: all.
@@ -78,7 +91,7 @@ package enum DriverAlertStore {
     /// Of a partition that is taken over: the cars that somebody drives or owns.
     package struct Watched {
         package let vehicle: VehicleID
-        package let limits: CarLimits
+        package let limits: Known
         /// Nil: it has said nothing yet.
         package let lastMs: Int64?
         /// Not later than its latest spell at the wheel began.
@@ -90,7 +103,7 @@ package enum DriverAlertStore {
         let limits = try limits(
             connection.query(
                 """
-                SELECT v.vehicle, known.account
+                SELECT v.vehicle, known.account, known.since_at
                 FROM (SELECT vehicle FROM vehicle WHERE kind = 'car' AND topic_partition = $1) AS v \(accounts)
                 """, [.int4(partition)]), partition, on: connection)
         guard !limits.isEmpty else { return [] }
@@ -126,13 +139,19 @@ package enum DriverAlertStore {
 
     // MARK: Judging
 
-    /// Everything of a car within reach of a span.
+    /// Everything of a car within reach of a span, but no further than the part of a drive that it lies in: a drive may last
+    /// for months.
     package struct Stretch {
         package let fromMs, toMs: Int64
         /// By time, one a time.
         package let readings: [CarReading]
         /// The car has readings after it, out of reach.
         package let isFollowed: Bool
+        /// The drive goes on behind it: the next stretch begins at once.
+        package let goesOn: Bool
+
+        /// What it says opens until then.
+        package var untilMs: Int64 { goesOn ? toMs : toMs + DriverWatch.reachMs }
     }
 
     /// Since when something of the car is open, however long ago it was left; nil: nothing is.
@@ -147,57 +166,74 @@ package enum DriverAlertStore {
     /// The first stretch that ends at `fromMs` or later and begins before `untilMs`, both with what is within reach. One
     /// after the other they are judged: a span of years must not be in memory at once.
     ///
-    /// - Parameter open: readings of the open minute, which may not be stored yet.
+    /// - Parameters:
+    ///   - open: readings of the open minute, which may not be stored yet.
+    ///   - borderMs: where their trip begins, if the drive began before.
     /// - Returns: nil when there is none.
     package static func stretch(
-        of vehicle: VehicleID, fromMs: Int64, untilMs: Int64, open: [CarReading], on connection: Connection
+        of vehicle: VehicleID, fromMs: Int64, untilMs: Int64, open: [CarReading], borderMs: Int64? = nil,
+        on connection: Connection
     ) throws -> Stretch? {
-        if let stretch = try stretch(of: vehicle, at: fromMs, open: open, on: connection) { return stretch }
+        if let stretch = try stretch(of: vehicle, at: fromMs, open: open, borderMs, on: connection) { return stretch }
         let next = try connection.query(
             "SELECT min(start_at) FROM trip WHERE vehicle = $1 AND start_at BETWEEN $2 AND $3",
             [.text(vehicle.text), .timestampMs(clamped(fromMs)), .timestampMs(clamped(untilMs))])[0].timestampMs(0)
         let inMemory = open.first { $0.ts >= fromMs && $0.ts <= untilMs }?.ts
         return try [next, inMemory].compactMap { $0 }.min().flatMap {
-            try stretch(of: vehicle, at: $0, open: open, on: connection)
+            try stretch(of: vehicle, at: $0, open: open, borderMs, on: connection)
         }
     }
 
     private static func stretch(
-        of vehicle: VehicleID, at ms: Int64, open: [CarReading], on connection: Connection
+        of vehicle: VehicleID, at ms: Int64, open: [CarReading], _ borderMs: Int64?, on connection: Connection
     ) throws -> Stretch? {
-        var (fromMs, toMs) = (clamped(ms), clamped(ms))
+        let atMs = clamped(ms)
+        var (fromMs, toMs) = (atMs, atMs)
+        // The borders around it, as far as they are known.
+        var (firstMs, nextMs) = (Int64.min, Int64.max)
+        if let borderMs, borderMs <= atMs { firstMs = borderMs } else { nextMs = borderMs ?? .max }
         var (isFound, isGrowing) = (false, true)
         while isGrowing {
             let (beforeMs, afterMs) = (fromMs, toMs)
             let row = try connection.query(
                 """
-                SELECT min(start_at) AS from_at, max(end_at) AS to_at FROM trip
+                SELECT min(start_at) AS from_at, max(end_at) AS to_at,
+                    max(start_at) FILTER (WHERE from_before AND start_at <= $4) AS first_at,
+                    min(end_at) FILTER (WHERE goes_on AND end_at > $4) AS next_at
+                FROM trip
                 WHERE vehicle = $1 AND start_at <= $3 AND end_at >= $2 AND start_at >= coalesce((
                     SELECT max(earlier.start_at) FROM trip earlier
                     WHERE earlier.vehicle = $1 AND earlier.start_at <= $2), $2)
                 """,
                 [
-                    .text(vehicle.text), .timestampMs(clamped(fromMs - DriverWatch.reachMs)),
-                    .timestampMs(clamped(toMs + DriverWatch.reachMs)),
+                    .text(vehicle.text), .timestampMs(clamped(max(fromMs - DriverWatch.reachMs, firstMs))),
+                    .timestampMs(clamped(min(toMs + DriverWatch.reachMs, nextMs - 1))), .timestampMs(atMs),
                 ])[0]
+            firstMs = max(firstMs, try row.timestampMs("first_at") ?? .min)
+            nextMs = min(nextMs, try row.timestampMs("next_at") ?? .max)
             if let tripFromMs = try row.timestampMs("from_at"), let tripToMs = try row.timestampMs("to_at") {
                 (fromMs, toMs, isFound) = (min(fromMs, tripFromMs), max(toMs, tripToMs), true)
             }
             if let first = open.first?.ts, let last = open.last?.ts, first <= toMs + DriverWatch.reachMs,
-                last >= fromMs - DriverWatch.reachMs
+                last >= fromMs - DriverWatch.reachMs, first < nextMs, last >= firstMs
             {
                 (fromMs, toMs, isFound) = (min(fromMs, first), max(toMs, last), true)
             }
+            (fromMs, toMs) = (max(fromMs, firstMs), min(toMs, nextMs - 1))
             isGrowing = (beforeMs, afterMs) != (fromMs, toMs)
         }
         guard isFound else { return nil }
-        let readings = try readings(of: vehicle, fromMs, toMs, on: connection) + open.filter { $0.ts <= toMs }
+        // The trip's row may not know yet that the drive goes on.
+        let goesOn = nextMs != .max && toMs + DriverWatch.reachMs >= nextMs
+        if goesOn { toMs = nextMs - 1 }
+        let span = fromMs...toMs
+        let readings = try readings(of: vehicle, fromMs, toMs, on: connection) + open.filter { span.contains($0.ts) }
         let later = try connection.query(
             "SELECT EXISTS (SELECT FROM trip WHERE vehicle = $1 AND start_at > $2)",
             [.text(vehicle.text), .timestampMs(toMs)])[0].bool(0)!
         return Stretch(
             fromMs: fromMs, toMs: toMs, readings: readings.unioned(),
-            isFollowed: later || open.contains { $0.ts > toMs })
+            isFollowed: later || open.contains { $0.ts > toMs }, goesOn: goesOn)
     }
 
     private static func readings(

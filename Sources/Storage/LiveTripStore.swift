@@ -6,7 +6,8 @@ internal import Trips
 /// The running trips that somebody looks at (0017_live_trip.sql).
 public enum LiveTripStore {
     package static let table = StagedTable(
-        name: "live_trip", columns: ["vehicle", "start_at", "end_at", "minute_at", "samples"] + TotalsColumns.names,
+        name: "live_trip",
+        columns: ["vehicle", "start_at", "end_at", "minute_at", "samples", "from_before"] + TotalsColumns.names,
         key: ["vehicle"])
 
     /// Asks for a car to be looked at for the next half minute.
@@ -31,12 +32,13 @@ public enum LiveTripStore {
         guard !trips.isEmpty else { return nil }
         var copy = BinaryCopy.fragment
         for (vehicle, live) in trips {
-            copy.row(columns: 5 + TotalsColumns.names.count)
+            copy.row(columns: 6 + TotalsColumns.names.count)
             copy.text(vehicle)
             copy.timestampMs(live.trip.startMs)
             copy.timestampMs(live.trip.endMs)
             copy.timestampMs(live.minuteMs)
             copy.bytea(live.samples)
+            copy.bool(live.trip.isFromBefore)
             CarStore.append(live.trip.totals, to: &copy)
         }
         return TableRows(table, copy)

@@ -28,47 +28,72 @@ extension MachineStore {
             })
     }
 
-    /// The book of a partition that is taken over: its rule sets and the machines that have a deadline. `clockMs` is the
-    /// partition's clock as stored with its offset; `rebuilt` counts machines judged again from their first reading,
-    /// because a stored state could not be decoded.
+    /// The book of a partition that is taken over: its rule sets, the machines that have a deadline and those that wait to be
+    /// judged again. `clockMs` is the partition's clock as stored with its offset.
     package static func load(
-        partition: Int32, clockMs: Int64?, on connection: Connection
-    ) throws -> (book: MachineBook, rebuilt: Int) {
-        var (book, rebuilt) = (
-            MachineBook(rules: try rules(partition: partition, on: connection), clockMs: clockMs), 0
-        )
+        partition: Int32, clockMs: Int64?, pace: MachineBook.Pace = .product, on connection: Connection
+    ) throws -> MachineBook {
+        var book = MachineBook(
+            rules: try rules(partition: partition, on: connection), clockMs: clockMs,
+            rejudging: try rejudging(partition: partition, on: connection), pace: pace)
         let rows = try connection.query(
             """
-            SELECT vehicle, last_reading_at FROM vehicle
+            SELECT vehicle, next_deadline_at FROM vehicle
             WHERE topic_partition = $1 AND kind = 'machine' AND next_deadline_at IS NOT NULL
             """, [.int4(partition)])
-        // Nothing is stored after the latest reading: only the state before, and what is open.
-        let queries = try rows.map {
-            MachineQuery(
-                vehicle: VehicleID(try $0.text("vehicle")!)!, fromMs: try $0.timestampMs("last_reading_at")! + 1,
-                rowsMax: nil)
+        let due = try rows.map {
+            (vehicle: VehicleID(try $0.text("vehicle")!)!, ms: try $0.timestampMs("next_deadline_at")!)
         }
-        for start in stride(from: 0, to: queries.count, by: loadedAtOnce) {
+        for start in stride(from: 0, to: due.count, by: loadedAtOnce) {
+            let page = due[start...].prefix(loadedAtOnce)
             var histories = MachineHistories()
-            try read(Array(queries[start...].prefix(loadedAtOnce)), into: &histories, on: connection)
-            rebuilt += book.restore(histories.machines)
+            try read(page.map { .end($0.vehicle) }, into: &histories, on: connection)
+            book.restore(page.map { ($0.vehicle, histories.machines[$0.vehicle]!, $0.ms) })
         }
-        return (book, rebuilt)
+        return book
     }
 
-    /// Machines whose whole history may have to be in memory together.
-    private static let loadedAtOnce = 200
+    private static let loadedAtOnce = 2_000
+
+    package static func rejudging(
+        partition: Int32, on connection: Connection
+    ) throws -> [VehicleID: Rejudging] {
+        Dictionary(
+            uniqueKeysWithValues: try connection.query(
+                """
+                SELECT vehicle, from_at, until_at, asked_offset, is_late, has_begun, again_from_at, again_until_at
+                FROM machine_rejudging WHERE topic_partition = $1
+                """, [.int4(partition)]
+            ).map { row in
+                var asked = Rejudging(
+                    Rejudging.Span(
+                        fromMs: try row.timestampMs("from_at")!, untilMs: try row.timestampMs("until_at")!),
+                    askedOffset: Int64(try row.int("asked_offset")!), isLate: try row.bool("is_late")!,
+                    hasBegun: try row.bool("has_begun")!)
+                if let fromMs = try row.timestampMs("again_from_at"),
+                    let untilMs = try row.timestampMs("again_until_at")
+                {
+                    asked.again = Rejudging.Span(fromMs: fromMs, untilMs: untilMs)
+                }
+                return (VehicleID(try row.text("vehicle")!)!, asked)
+            })
+    }
 
     // MARK: Reading back
 
-    /// Takes events, reading back what that needs. Outside of the transaction that writes what it gives.
+    /// Takes events, reading back what that needs, and writes what follows from them: in parts, each of which may need what
+    /// the one before wrote.
     package static func take(
-        _ events: [MachineEvent], into book: inout MachineBook, partition: Int32, on connection: Connection
-    ) throws -> MachineChanges {
-        var histories = MachineHistories()
-        while true {
-            switch book.take(events, histories: histories) {
-            case .taken(let changes): return changes
+        _ events: [MachineEvent], into book: inout MachineBook, partition: Int32, on connection: Connection,
+        write: (MachineChanges) throws -> Void
+    ) throws {
+        var (rest, histories) = (events[...], MachineHistories())
+        while !rest.isEmpty {
+            switch book.take(rest, histories: histories) {
+            case .taken(let changes, let count):
+                try write(changes)
+                rest = rest.dropFirst(count)
+                histories = MachineHistories()
             case .needs(let needs): try read(needs, partition: partition, into: &histories, on: connection)
             }
         }
@@ -79,6 +104,7 @@ extension MachineStore {
         _ needs: MachineNeeds, partition: Int32, into histories: inout MachineHistories, on connection: Connection
     ) throws {
         try read(needs.machines, into: &histories, on: connection)
+        try read(needs.places, into: &histories, on: connection)
         guard let sinceMs = needs.reportedSinceMs else { return }
         let rows = try connection.query(
             """
@@ -95,59 +121,64 @@ extension MachineStore {
     }
 
     private static func read(
+        _ places: [MachinePlace], into histories: inout MachineHistories, on connection: Connection
+    ) throws {
+        guard !places.isEmpty else { return }
+        for place in places { histories.places.updateValue(nil, forKey: place) }
+        let names = reading.columns.map { "r.\($0)" }.joined(separator: ", ")
+        for row in try connection.query(
+            """
+            SELECT \(names) FROM unnest($1::text[], $2::timestamptz[]) AS place(vehicle, read_at)
+            JOIN machine_reading r USING (vehicle, read_at)
+            """, [.textArray(places.map(\.vehicle.text)), .timestampArray(places.map(\.ts))])
+        {
+            let row = try machineRow(row)
+            histories.places[MachinePlace(vehicle: row.reading.vehicle, ts: row.reading.ts)] = row
+        }
+    }
+
+    private static func read(
         _ queries: [MachineQuery], into histories: inout MachineHistories, on connection: Connection
     ) throws {
         guard !queries.isEmpty else { return }
-        let broken = try readOnce(queries, into: &histories, on: connection)
-        guard !broken.isEmpty else { return }
-        // The state to start from cannot be decoded: start from the first reading instead.
-        _ = try readOnce(
-            broken.map { MachineQuery(vehicle: $0, fromMs: .min, rowsMax: nil) }, into: &histories, on: connection)
-    }
-
-    /// Returns machines whose state before cannot be decoded.
-    private static func readOnce(
-        _ queries: [MachineQuery], into histories: inout MachineHistories, on connection: Connection
-    ) throws -> [VehicleID] {
-        var broken: [VehicleID] = []
         let asked: [Parameter] = [
             .textArray(queries.map(\.vehicle.text)), .timestampArray(queries.map { clamped($0.fromMs) }),
         ]
         for query in queries {
-            histories.machines[query.vehicle] = MachineHistory(
-                fromMs: query.fromMs, before: nil, rows: [], isWhole: true, told: ToldAlerts())
+            histories.machines[query.vehicle] = MachineHistory(before: .nothing, rowsMax: query.rowsMax)
         }
+        var (lastMs, open): ([VehicleID: Int64], [Episode]) = ([:], [])
         for row in try connection.query(
             """
-            SELECT asked.vehicle, before.alert_state
-            FROM unnest($1::text[], $2::timestamptz[]) AS asked(vehicle, from_at)
+            SELECT asked.vehicle, before.read_at, before.alert_state
+            FROM unnest($1::text[], $2::timestamptz[], $3::bigint[]) AS asked(vehicle, from_at, rows_max)
             CROSS JOIN LATERAL (
-                SELECT alert_state FROM machine_reading r
-                WHERE r.vehicle = asked.vehicle AND r.read_at < asked.from_at ORDER BY r.read_at DESC LIMIT 1) AS before
-            """, asked)
+                SELECT read_at, alert_state FROM machine_reading r
+                WHERE r.vehicle = asked.vehicle AND r.read_at < asked.from_at
+                    -- Pieces go on past readings that wait to be judged after them.
+                    AND (r.alert_state <> '' OR asked.rows_max = 0)
+                ORDER BY r.read_at DESC LIMIT 1) AS before
+            """, asked + [.int8Array(queries.map { Int64($0.rowsMax) })])
         {
             let vehicle = VehicleID(try row.text("vehicle")!)!
-            guard let state = try? AlertFold(packed: row.bytes("alert_state")!) else {
-                broken.append(vehicle)
-                continue
-            }
-            histories.machines[vehicle]?.before = state
+            let beforeMs = try row.timestampMs("read_at")!
+            let state = try? AlertFold(packed: row.bytes("alert_state")!)
+            histories.machines[vehicle]?.before = state.map { .state($0) } ?? .unknown(lastMs: beforeMs)
+            lastMs[vehicle] = beforeMs
+            open += state?.open ?? []
         }
-        try readRows(queries, asked, into: &histories, on: connection)
-        try readTold(asked, into: &histories, on: connection)
+        let paged = queries.filter { $0.rowsMax > 0 }
+        if !paged.isEmpty { try readRows(paged, into: &histories, on: connection) }
+        try readTold(queries.map { ($0.vehicle, lastMs[$0.vehicle]) }, open: open, into: &histories, on: connection)
         for (vehicle, services) in try ActionStore.services(of: queries.map(\.vehicle), on: connection) {
             histories.machines[vehicle]?.services = services
         }
-        return broken
     }
 
     private static func readRows(
-        _ queries: [MachineQuery], _ asked: [Parameter], into histories: inout MachineHistories,
-        on connection: Connection
+        _ queries: [MachineQuery], into histories: inout MachineHistories, on connection: Connection
     ) throws {
         let names = reading.columns.map { "r.\($0)" }.joined(separator: ", ")
-        // One more than asked for tells whether there are more.
-        let limits = queries.map { Int64($0.rowsMax.map { $0 + 1 } ?? Int(Int32.max)) }
         for row in try connection.query(
             """
             SELECT \(names) FROM unnest($1::text[], $2::timestamptz[], $3::bigint[]) AS asked(vehicle, from_at, rows_max)
@@ -155,41 +186,63 @@ extension MachineStore {
                 SELECT * FROM machine_reading m
                 WHERE m.vehicle = asked.vehicle AND m.read_at >= asked.from_at ORDER BY m.read_at LIMIT asked.rows_max) AS r
             ORDER BY r.vehicle, r.read_at
-            """, asked + [.int8Array(limits)])
+            """,
+            [
+                .textArray(queries.map(\.vehicle.text)), .timestampArray(queries.map { clamped($0.fromMs) }),
+                // One more than asked for tells whether there are more.
+                .int8Array(queries.map { Int64($0.rowsMax) + 1 }),
+            ])
         {
-            let reading = try machineReading(row)
-            let state = try? AlertFold(packed: row.bytes("alert_state")!)
-            histories.machines[reading.vehicle]?.rows.append(
-                MachineRow(reading: reading, offset: Int64(try row.int("record_offset") ?? -1), state: state))
+            let row = try machineRow(row)
+            histories.machines[row.reading.vehicle]?.rows.append(row)
         }
-        for query in queries {
-            guard let rowsMax = query.rowsMax, histories.machines[query.vehicle]!.rows.count > rowsMax else { continue }
+        for query in queries where histories.machines[query.vehicle]!.rows.count > query.rowsMax {
             histories.machines[query.vehicle]!.rows.removeLast()
             histories.machines[query.vehicle]!.isWhole = false
         }
     }
 
+    private static func machineRow(_ row: Row) throws -> MachineRow {
+        MachineRow(
+            reading: try machineReading(row), offset: Int64(try row.int("record_offset") ?? -1),
+            state: try? AlertFold(packed: row.bytes("alert_state")!))
+    }
+
+    /// What `ToldAlert.isReached` holds true for. `lastMs` nil: all.
     private static func readTold(
-        _ asked: [Parameter], into histories: inout MachineHistories, on connection: Connection
+        _ machines: [(vehicle: VehicleID, lastMs: Int64?)], open: [Episode], into histories: inout MachineHistories,
+        on connection: Connection
     ) throws {
         let names = alert.columns.map { "a.\($0)" }.joined(separator: ", ")
+        var told: [VehicleID: [ToldAlert]] = [:]
         for row in try connection.query(
             """
-            SELECT \(names) FROM unnest($1::text[], $2::timestamptz[]) AS asked(vehicle, from_at)
-            CROSS JOIN LATERAL (
-                SELECT coalesce(max(r.read_at), '-infinity') AS at FROM machine_reading r
-                WHERE r.vehicle = asked.vehicle AND r.read_at < asked.from_at) AS before
-            JOIN alert a ON a.vehicle = asked.vehicle AND a.kind = 'machine'
-                AND (a.first_opened_at >= before.at
-                     OR a.state <> 'withdrawn' AND (a.resolved_at IS NULL OR a.resolved_at > before.at))
-            ORDER BY a.vehicle, a.opened_at, a.alert_id
-            """, asked)
+            WITH reached(vehicle, from_at, parameter) AS (
+                SELECT vehicle, last_at, NULL FROM unnest($1::text[], $2::timestamptz[]) AS machine(vehicle, last_at)
+                UNION ALL SELECT * FROM unnest($3::text[], $4::timestamptz[], $5::text[])),
+            found AS (
+                SELECT a.alert_id FROM reached r JOIN alert a USING (vehicle)
+                WHERE a.kind = 'machine' AND coalesce(r.parameter = a.parameter, true) AND a.first_opened_at >= r.from_at
+                UNION
+                SELECT a.alert_id FROM reached r JOIN alert a USING (vehicle)
+                WHERE a.kind = 'machine' AND coalesce(r.parameter = a.parameter, true)
+                    AND a.state <> 'withdrawn' AND a.resolved_at > r.from_at
+                UNION
+                SELECT a.alert_id FROM reached r JOIN alert a USING (vehicle)
+                WHERE a.kind = 'machine' AND a.state <> 'withdrawn' AND a.resolved_at IS NULL)
+            SELECT \(names) FROM found JOIN alert a USING (alert_id) ORDER BY a.vehicle, a.opened_at, a.alert_id
+            """,
+            [
+                .textArray(machines.map(\.vehicle.text)),
+                .timestampArray(machines.map { clamped($0.lastMs ?? .min) }),
+                .textArray(open.map(\.vehicle.text)), .timestampArray(open.map(\.openedMs)),
+                .textArray(open.map(\.name)),
+            ])
         {
             let alert = try toldAlert(row)
-            let vehicle = alert.episode.vehicle
-            let before = histories.machines[vehicle]!.told.all
-            histories.machines[vehicle]!.told = ToldAlerts(before + [alert])
+            told[alert.episode.vehicle, default: []].append(alert)
         }
+        for (vehicle, alerts) in told { histories.machines[vehicle]!.told = ToldAlerts(alerts) }
     }
 
     // MARK: A machine's history, for readers

@@ -52,6 +52,7 @@ package enum MachineStore {
         }
         try ActionStore.write(changes.actions, partition: partition, on: connection)
         try writeDeadlines(changes.machines.filter(\.isLatest), on: connection)
+        try writeRejudging(changes.rejudging, partition: partition, on: connection)
         for (entry, offset) in changes.rules {
             try connection.query(
                 """
@@ -84,6 +85,38 @@ package enum MachineStore {
             ])
     }
 
+    private static func writeRejudging(
+        _ changes: [VehicleID: Rejudging?], partition: Int32, on connection: Connection
+    ) throws {
+        let over = changes.filter { $0.value == nil }.map(\.key.text)
+        if !over.isEmpty {
+            try connection.query("DELETE FROM machine_rejudging WHERE vehicle = ANY ($1::text[])", [.textArray(over)])
+        }
+        let asked = changes.compactMap { vehicle, asked in asked.map { (vehicle, $0) } }
+        guard !asked.isEmpty else { return }
+        try connection.query(
+            """
+            INSERT INTO machine_rejudging AS known (vehicle, topic_partition, from_at, until_at, asked_offset,
+                is_late, has_begun, again_from_at, again_until_at)
+            SELECT vehicle, $1, from_at, until_at, asked_offset, is_late, has_begun,
+                CASE WHEN is_again THEN again_from_at END, CASE WHEN is_again THEN again_until_at END
+            FROM unnest($2::text[], $3::timestamptz[], $4::timestamptz[], $5::bigint[], $6::boolean[], $7::boolean[],
+                    $8::boolean[], $9::timestamptz[], $10::timestamptz[])
+                AS row(vehicle, from_at, until_at, asked_offset, is_late, has_begun, is_again, again_from_at, again_until_at)
+            ON CONFLICT (vehicle) DO UPDATE SET
+                topic_partition = EXCLUDED.topic_partition, from_at = EXCLUDED.from_at, until_at = EXCLUDED.until_at,
+                asked_offset = EXCLUDED.asked_offset, is_late = EXCLUDED.is_late, has_begun = EXCLUDED.has_begun,
+                again_from_at = EXCLUDED.again_from_at, again_until_at = EXCLUDED.again_until_at
+            """,
+            [
+                .int4(partition), .textArray(asked.map(\.0.text)), .timestampArray(asked.map(\.1.span.fromMs)),
+                .timestampArray(asked.map(\.1.span.untilMs)), .int8Array(asked.map(\.1.askedOffset)),
+                .boolArray(asked.map(\.1.isLate)), .boolArray(asked.map(\.1.hasBegun)),
+                .boolArray(asked.map { $0.1.again != nil }), .timestampArray(asked.map { $0.1.again?.fromMs ?? 0 }),
+                .timestampArray(asked.map { $0.1.again?.untilMs ?? 0 }),
+            ])
+    }
+
     private static func fill(_ row: MachineRow, _ copy: inout BinaryCopy) {
         let reading = row.reading
         copy.text(reading.vehicle.text)
@@ -105,7 +138,8 @@ package enum MachineStore {
         copy.float8(reading.longitude.map { Double($0) / 1e7 })
         if let names = reading.connectedDevices { copy.textArray(names) } else { copy.null() }
         copy.bool(reading.isReporting)
-        copy.bytea(row.state!.packed)
+        // A reading that waits to be judged has no state; the column has one, empty.
+        copy.bytea(row.state?.packed ?? [])
         copy.int8(row.offset)
         copy.bool(reading.isPartial)
     }

@@ -73,11 +73,15 @@ package enum NoticeStore {
     // MARK: Events
 
     /// Within the transaction that decided them.
-    package static func write(_ events: [NoticeEvent], on connection: Connection) throws {
+    ///
+    /// - Parameter schema: `drover`, or that of a replay, where no relay looks.
+    package static func write(
+        _ events: [NoticeEvent], schema: String = Store.liveSchema, on connection: Connection
+    ) throws {
         guard !events.isEmpty else { return }
         try connection.query(
             """
-            INSERT INTO drover.notice_event (alert_id, transition, told_at)
+            INSERT INTO \(schema).notice_event (alert_id, transition, told_at)
             SELECT alert_id, transition, told_at FROM unnest($1::text[], $2::text[], $3::timestamptz[])
                 WITH ORDINALITY AS row(alert_id, transition, told_at, place) ORDER BY place
             """,

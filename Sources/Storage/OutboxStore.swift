@@ -61,11 +61,27 @@ package enum OutboxStore {
             SELECT topic, key, record_id, record
             FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
                 WITH ORDINALITY AS row(topic, key, record_id, record, place) ORDER BY place
-            """,
-            [
-                .textArray(records.map(\.topic)), .textArray(records.map(\.key)), .textArray(records.map(\.recordID)),
-                .textArray(records.map(\.json)),
-            ])
+            """, parameters(records))
+    }
+
+    /// What a replay would tell, into its own schema, where no relay looks. The same again changes nothing.
+    package static func keep(_ records: [OutboxRecord], on connection: Connection) throws {
+        guard !records.isEmpty else { return }
+        try connection.query(
+            """
+            INSERT INTO outbox (topic, key, record_id, record)
+            SELECT topic, key, record_id, record
+            FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
+                WITH ORDINALITY AS row(topic, key, record_id, record, place) ORDER BY place
+            ON CONFLICT (record_id, topic) DO NOTHING
+            """, parameters(records))
+    }
+
+    private static func parameters(_ records: [OutboxRecord]) -> [Parameter] {
+        [
+            .textArray(records.map(\.topic)), .textArray(records.map(\.key)), .textArray(records.map(\.recordID)),
+            .textArray(records.map(\.json)),
+        ]
     }
 
     /// What is told to accounts, beside their records in the outbox. Under a lock of each account until the end of the

@@ -23,7 +23,7 @@ public struct StatusReads: Sendable {
     public let outboxRefused, rejectedOfDay, refusedOfDay, reportsFailedOfDay: Int?
     /// Services of others that are left alone, with their last fault.
     public let resting: [(service: String, fault: String)]?
-    public let openAlerts, silentVehicles: Int?
+    public let rejudging, openAlerts, silentVehicles: Int?
 
     /// The owner's login sees all of it. Precondition: `connection` is in a transaction.
     public init(on connection: Connection) throws {
@@ -81,6 +81,7 @@ public struct StatusReads: Sendable {
                 """
             ).map { (try $0.text(0)!, try $0.text(1)!) }
         }
+        rejudging = try count("machine_rejudging", "true")
         openAlerts = try count("alert", "state IN ('open', 'due_soon')")
         silentVehicles = try count("vehicle", "last_reading_at < now() - interval '1 day'")
     }

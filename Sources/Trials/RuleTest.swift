@@ -49,23 +49,59 @@ public struct RuleTest: Sendable {
         return lines.isEmpty ? nil : "\(place): \(name)\n" + lines.map { "  \($0)\n" }.joined()
     }
 
-    /// The alerts told, one fact after the other, as the worker tells them.
+    /// The alerts told, one fact after the other, as the worker tells them: what is late at the next tick, and after the last
+    /// fact at once.
     package func told(_ rules: RuleSet) -> [ToldAlert] {
         let timeline = RuleTimeline(always: rules)
-        var (readings, services, told): ([MachineReading], ServiceLog, ToldAlerts) = ([], .none, ToldAlerts())
-        var clockMs: Int64?
-        for fact in facts {
-            let lastMs = readings.last?.ts ?? .min
-            switch fact {
-            case .reading(let reading): readings = (readings + [reading]).unioned()
-            case .tick(let ts): clockMs = max(clockMs ?? ts, ts)
-            case .service(let service): _ = services.insert(service)
+        // As they are known, and as they were judged in the order of their times.
+        var (known, judged): ([MachineReading], [MachineReading]) = ([], [])
+        var (services, judgedBy): (ServiceLog, ServiceLog) = (.none, .none)
+        var (told, clockMs): (ToldAlerts, Int64?) = (ToldAlerts(), nil)
+        // Something is to be judged again; readings among it.
+        var (isWaiting, hasLate) = (false, false)
+        func tell(at ms: Int64, isLate: Bool = false) {
+            var episodes = Trial.episodes(judged, rules: timeline, services: judgedBy, clockMs: clockMs)
+            if hasLate {
+                // What waits may say that the machine was not silent: only what was told stands.
+                let known = Set(
+                    Trial.episodes(judged, rules: timeline, services: judgedBy, clockMs: nil).map(\.id))
+                episodes.removeAll { episode in
+                    !known.contains(episode.id)
+                        && !told.all.contains { !$0.isWithdrawn && $0.episode.competes(with: episode) }
+                }
             }
-            let episodes = Trial.episodes(readings, rules: timeline, services: services, clockMs: clockMs)
-            var isLate = fact.ms <= lastMs
-            if case .tick = fact { isLate = false }
-            _ = told.tell(episodes, cause: AlertCause(pushedMs: fact.ms, isLate: isLate)) { _ in true }
+            _ = told.tell(episodes, cause: AlertCause(pushedMs: ms, isLate: isLate)) { _ in true }
         }
+        func judgeLate(at ms: Int64) {
+            (judged, judgedBy, isWaiting, hasLate) = (known, services, false, false)
+            tell(at: ms, isLate: true)
+        }
+        for fact in facts {
+            switch fact {
+            case .reading(let reading):
+                let (lastMs, before) = (known.last?.ts ?? .min, known)
+                known = (known + [reading]).unioned()
+                if reading.ts > lastMs {
+                    judged.append(reading)
+                    tell(at: fact.ms)
+                } else if known != before {
+                    (isWaiting, hasLate) = (true, true)
+                }
+            case .tick(let ts) where ts > clockMs ?? .min:
+                clockMs = ts
+                if isWaiting { judgeLate(at: fact.ms) } else { tell(at: fact.ms) }
+            case .tick: continue
+            case .service(let service):
+                guard services.insert(service) != nil else { continue }
+                if hasLate || service.doneMs <= known.last?.ts ?? .min {
+                    isWaiting = true
+                } else {
+                    judgedBy = services
+                    tell(at: fact.ms)
+                }
+            }
+        }
+        if let last = facts.last, isWaiting { judgeLate(at: last.ms) }
         return told.all.sorted { ($0.episode.openedMs, $0.id) < ($1.episode.openedMs, $1.id) }
     }
 

@@ -32,6 +32,11 @@ struct AirFlow: Equatable, Sendable {
 
     mutating func startMinute() { (ms, twice, burntTwice) = (nil, 0, 0) }
 
+    mutating func forget(before ts: Int64) {
+        last.forget(before: ts)
+        if last == nil { lastBurnt = 0 }
+    }
+
     func pack(to out: inout [UInt8], before endMs: Int64) {
         last.pack(to: &out, before: endMs)
         if last != nil { out.appendZigzag(lastBurnt) }

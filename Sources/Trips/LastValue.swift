@@ -11,6 +11,10 @@ struct LastValue: Equatable, Sendable {
 }
 
 extension LastValue? {
+    mutating func forget(before ts: Int64) {
+        if let last = self, last.ts < ts { self = nil }
+    }
+
     func pack(to out: inout [UInt8], before endMs: Int64) {
         guard let self else { return out.append(0) }
         out.append(1)

@@ -143,17 +143,36 @@ struct MinuteFold: Equatable, Sendable {
         perLitre.startMinute()
     }
 
+    /// A border is reached: what was read before `ts`, the start of the trip that ends there, is forgotten. So no reading
+    /// decides anything further away than the trip after its own.
+    mutating func forget(before ts: Int64) {
+        if let last = speed, last.ts < ts {
+            (speed, engineOn, wasFuelCut) = (nil, false, nil)
+            sharp.startRun()
+            smoothed.startRun()
+        }
+        rpm.forget(before: ts)
+        fuelRate.forget(before: ts)
+        manifoldPressure.forget(before: ts)
+        intakeAir.forget(before: ts)
+        measured.forget(before: ts)
+        calculated.forget(before: ts)
+        perLitre.forget(before: ts)
+        mixture.forget(before: ts)
+        sharp.forget(before: ts)
+    }
+
     /// What crosses a minute's edge, as bytes.
-    func pack(to out: inout [UInt8], before endMs: Int64) {
+    func pack(to out: inout [UInt8], before endMs: Int64, isFromBefore: Bool) {
         for last in [speed, rpm, fuelRate, manifoldPressure, intakeAir] { last.pack(to: &out, before: endMs) }
         out.append((engineOn ? 1 : 0) | (wasFuelCut == nil ? 0 : 2) | (wasFuelCut == true ? 4 : 0))
         for flow in [measured, calculated, perLitre] { flow.pack(to: &out, before: endMs) }
-        mixture.pack(to: &out, before: endMs)
+        mixture.pack(to: &out, before: endMs, isFromBefore: isFromBefore)
         sharp.pack(to: &out, before: endMs)
         smoothed.pack(to: &out)
     }
 
-    mutating func unpack(_ reader: inout VarintReader, before endMs: Int64) throws(DecodeError) {
+    mutating func unpack(_ reader: inout VarintReader, before endMs: Int64, isFromBefore: Bool) throws(DecodeError) {
         speed = try MinuteFold.last(.speed, &reader, endMs)
         rpm = try MinuteFold.last(.rpm, &reader, endMs)
         fuelRate = try MinuteFold.last(.fuelRate, &reader, endMs)
@@ -164,7 +183,7 @@ struct MinuteFold: Equatable, Sendable {
         try measured.unpack(&reader, before: endMs)
         try calculated.unpack(&reader, before: endMs)
         try perLitre.unpack(&reader, before: endMs)
-        try mixture.unpack(&reader, before: endMs)
+        try mixture.unpack(&reader, before: endMs, isFromBefore: isFromBefore)
         try sharp.unpack(&reader, before: endMs)
         try smoothed.unpack(&reader)
     }

@@ -29,6 +29,8 @@ struct Mixture: Equatable, Sendable {
     private var status: LastValue?
     private var throttle: LastValue?
     private var leastThrottle: Int64?
+    /// The least of the trip before, where the drive goes on from it.
+    private var leastThrottleBefore: Int64?
 
     mutating func take(_ reading: CarReading) {
         let ts = reading.ts
@@ -50,8 +52,10 @@ struct Mixture: Equatable, Sendable {
         guard status.value / 1_000 & Mixture.cutBit != 0, let speed, speed.isFresh(at: ts, rules), speed.value > 0,
             let rpm, rpm.isFresh(at: ts, rules), rpm.value > Mixture.idleRpmMilliMax
         else { return false }
-        guard let throttle, let leastThrottle, throttle.isFresh(at: ts, rules) else { return false }
-        return throttle.value <= min(leastThrottle + Mixture.shutAboveLeastMilliPct, Mixture.shutMilliPctMax)
+        guard let throttle, let least = [leastThrottle, leastThrottleBefore].compactMap({ $0 }).min(),
+            throttle.isFresh(at: ts, rules)
+        else { return false }
+        return throttle.value <= min(least + Mixture.shutAboveLeastMilliPct, Mixture.shutMilliPctMax)
     }
 
     /// Of an air flow what meets fuel at the stoichiometric ratio, both in µg/s.
@@ -64,19 +68,38 @@ struct Mixture: Equatable, Sendable {
         return Decimal.divided(flow * (100_000 + trim), by: 100_000)
     }
 
-    func pack(to out: inout [UInt8], before endMs: Int64) {
-        for last in [lambda, shortTrim, longTrim, status, throttle] { last.pack(to: &out, before: endMs) }
-        guard throttle != nil else { return }
-        out.appendZigzag(leastThrottle ?? 0)
+    mutating func forget(before ts: Int64) {
+        lambda.forget(before: ts)
+        shortTrim.forget(before: ts)
+        longTrim.forget(before: ts)
+        status.forget(before: ts)
+        throttle.forget(before: ts)
+        (leastThrottleBefore, leastThrottle) = (leastThrottle, nil)
     }
 
-    mutating func unpack(_ reader: inout VarintReader, before endMs: Int64) throws(DecodeError) {
+    func pack(to out: inout [UInt8], before endMs: Int64, isFromBefore: Bool) {
+        for last in [lambda, shortTrim, longTrim, status, throttle] { last.pack(to: &out, before: endMs) }
+        guard isFromBefore else {
+            if throttle != nil { out.appendZigzag(leastThrottle ?? 0) }
+            return
+        }
+        out.append((leastThrottle == nil ? 0 : 1) | (leastThrottleBefore == nil ? 0 : 2))
+        for least in [leastThrottle, leastThrottleBefore] { if let least { out.appendZigzag(least) } }
+    }
+
+    mutating func unpack(_ reader: inout VarintReader, before endMs: Int64, isFromBefore: Bool) throws(DecodeError) {
         lambda = try LastValue?(&reader, before: endMs)
         if let lambda, !Mixture.lambdaMilli.contains(lambda.value) { throw .packed("an impossible lambda") }
         shortTrim = try LastValue?(&reader, before: endMs)
         longTrim = try LastValue?(&reader, before: endMs)
         status = try LastValue?(&reader, before: endMs)
         throttle = try LastValue?(&reader, before: endMs)
-        leastThrottle = throttle == nil ? nil : try reader.value()
+        guard isFromBefore else {
+            leastThrottle = throttle == nil ? nil : try reader.value()
+            return
+        }
+        let flags = try reader.byte()
+        leastThrottle = flags & 1 == 0 ? nil : try reader.value()
+        leastThrottleBefore = flags & 2 == 0 ? nil : try reader.value()
     }
 }

@@ -38,6 +38,12 @@ struct SharpEvents: Equatable, Sendable {
     private var accelerating = Side()
     private var braking = Side()
 
+    /// What was sharp before it is too long ago to be merged with.
+    mutating func forget(before ts: Int64) {
+        if let last = accelerating.lastSharpTs, last < ts { accelerating = Side() }
+        if let last = braking.lastSharpTs, last < ts { braking = Side() }
+    }
+
     mutating func startRun() { window.removeAll(keepingCapacity: true) }
 
     mutating func observe(ts: Int64, metresPerHour: Int64, rules: TripRules, into totals: inout DriveTotals) {

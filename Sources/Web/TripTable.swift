@@ -50,7 +50,7 @@ struct TripTable {
             figures.fuelCost.flatMap { cost in
                 short(cost, 2).map { "\($0) \(figures.price?.currency ?? "")" }
             },
-            read.driver, read.isOpen ? "under way" : "ended",
+            read.driver, read.isOpen ? "under way" : read.trip.goesOn ? "goes on" : "ended",
         ]
     }
 

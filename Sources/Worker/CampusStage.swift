@@ -26,7 +26,7 @@ final class CampusStage: Stage {
         counts.decidedAnew += book.decidedAnew - anewBefore
     }
 
-    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) {
+    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
         let anewBefore = book.decidedAnew
         for index in messages {
             do throws(DecodeError) {
@@ -36,6 +36,7 @@ final class CampusStage: Stage {
             }
         }
         counts.decidedAnew += book.decidedAnew - anewBefore
+        return messages.count
     }
 
     private func take(_ batch: MessageBatch, _ index: Int, _ counts: inout RecordCounts) throws(DecodeError) {

@@ -23,6 +23,7 @@ final class CarStage: Stage {
     private var watched: [Int: CarBook.LiveMark?] = [:]
     /// At which nobody looks any more: what was written since they were forgotten goes, too.
     private var unwatched: Set<Int> = []
+    private(set) var hasMore = false
 
     init(
         _ partition: TopicPartition, place: KeyPlace, book: CarBook, drivers: DriverJudge, decoder: RecordDecoder,
@@ -33,9 +34,10 @@ final class CarStage: Stage {
         (self.decoder, self.rejects) = (decoder, rejects)
     }
 
-    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) {
+    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
         // Reached through this object, each access to them is checked: once a run, not once a record.
         take(batch, messages, &book, &drivers.watch, &counts)
+        return messages.count
     }
 
     private func take(
@@ -175,11 +177,13 @@ final class CarStage: Stage {
     private func text(_ car: Int32) -> String { String(decoding: book.vehicle(car), as: UTF8.self) }
 
     func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows {
-        drivers.late(book)
+        if !hasMore { drivers.late(book) }
         if book.hasLate {
             book.resolve(try CarStore.history(book.lateQueries, on: connection), nextOffset: nextOffset)
         }
+        hasMore = book.hasLate
         var rows = rows()
+        guard !hasMore else { return rows }
         // The lane waits for the whole commit.
         rows.tells = [{ [self] connection in try drivers.judge(&book, on: connection) }]
         return rows

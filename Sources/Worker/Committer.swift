@@ -86,7 +86,7 @@ final class Committer: @unchecked Sendable {
     }
 
     private func write(_ commit: Commit, on connection: Connection) throws -> Commit.Outcome {
-        var outcome = try commit.write(tables: settings.tables, tellsOthers: settings.isLive, on: connection)
+        var outcome = try commit.write(tables: settings.tables, schema: settings.schema, on: connection)
         if settings.isLive, Clock.steadyMs() - askedMs >= Committer.askPeriodMs {
             askedMs = Clock.steadyMs()
             // It is committed: a page that is not fresh is no reason to take that back.
@@ -180,16 +180,25 @@ final class Commit: @unchecked Sendable {
         Dictionary(uniqueKeysWithValues: parts.map { ($0.step.partition, $0.step.to) })
     }
 
-    func write(tables: [StagedTable], tellsOthers: Bool, on connection: Connection) throws -> Outcome {
+    func write(tables: [StagedTable], schema: String, on connection: Connection) throws -> Outcome {
         let startMs = Clock.steadyMs()
         return try connection.transaction {
             let kept = try ProgressStore.advance(parts.map(\.step), on: connection)
             let ours = parts.filter { kept.contains($0.step.partition) }
             var rows = try write(ours.map(\.rows), tables, on: connection)
-            let resolved = try resolving.filter { kept.contains($0.partition) }.map { owned in
-                try owned.stage.resolve(nextOffset: owned.nextOffset, on: connection)
+            var resolved: [StageRows] = []
+            var waiting = resolving.filter { kept.contains($0.partition) }
+            while !waiting.isEmpty {
+                let now = try waiting.map { try $0.stage.resolve(nextOffset: $0.nextOffset, on: connection) }
+                rows += try write(now, tables, on: connection)
+                // Written: only what is told of it is still needed.
+                resolved += now.map { rows in
+                    var rows = rows
+                    (rows.tables, rows.others) = ([], [])
+                    return rows
+                }
+                waiting.removeAll { !$0.stage.hasMore }
             }
-            rows += try write(resolved, tables, on: connection)
             let told = try resolved.flatMap(\.tells).flatMap { try $0(connection) }
             let late = Dictionary(
                 uniqueKeysWithValues: resolving.filter { kept.contains($0.partition) }.map { owned in
@@ -199,13 +208,16 @@ final class Commit: @unchecked Sendable {
                 (part.rejected ?? late[part.step.partition]).map { (part.step.partition, $0) }
             }
             try RejectedStore.write(rejected, on: connection)
-            if tellsOthers {
-                let records =
-                    RejectedStore.outbox(rejected) + (ours.map(\.rows) + resolved).flatMap(\.outbox) + told
+            let records = RejectedStore.outbox(rejected) + (ours.map(\.rows) + resolved).flatMap(\.outbox) + told
+            if schema == Store.liveSchema {
                 try OutboxStore.write(records, on: connection)
                 try NoticeStore.write(records.compactMap(\.notice), on: connection)
                 try ForwardStore.write((ours.map(\.rows) + resolved).flatMap(\.versions), on: connection)
                 try OutboxStore.writeEvents(records, on: connection)
+            } else {
+                // A replay tells nobody: it keeps what it would tell, for `drover verify`.
+                try OutboxStore.keep(records, on: connection)
+                try NoticeStore.write(records.compactMap(\.notice), schema: schema, on: connection)
             }
             return Outcome(
                 kept: kept, lost: Set(partitions).subtracting(kept), rows: rows,

@@ -23,9 +23,10 @@ final class DriverJudge {
     func load(_ book: borrowing CarBook, on connection: Connection) throws {
         for car in try DriverAlertStore.watched(partition: partition, on: connection) {
             guard let number = book.number(of: car.vehicle) else { continue }
-            watch.watch(number, limits: car.limits)
+            watch.watch(number, limits: car.limits.limits, sinceMs: car.limits.sinceMs)
             guard let lastMs = car.lastMs else { continue }
-            watch.restore(number, lastMs: lastMs, spellMs: car.spellMs, open: car.open)
+            watch.restore(
+                number, lastMs: lastMs, spellMs: car.spellMs, open: car.open, clockMs: book.clockMs)
         }
     }
 
@@ -113,8 +114,9 @@ final class DriverJudge {
         (actions, newcomers) = ([], [])
         guard !asked.isEmpty else { return touched }
         let limits = try DriverAlertStore.limits(of: asked.sorted(), partition: partition, on: connection)
-        for (vehicle, limits) in limits {
-            if let number = book.number(of: vehicle) { watch.watch(number, limits: limits) }
+        for (vehicle, known) in limits {
+            guard let number = book.number(of: vehicle) else { continue }
+            watch.watch(number, limits: known.limits, sinceMs: known.sinceMs)
         }
         for (vehicle, span) in spans {
             if let number = book.number(of: vehicle), watch.isWatched(number) { watch.ask(number, span) }
@@ -131,16 +133,16 @@ final class DriverJudge {
         _ transitions: inout [AlertTransition], on connection: Connection
     ) throws {
         let vehicle = vehicle(number, book)
-        let open = book.openReadings(number)
+        let (borderMs, open) = (book.openBorderMs(number), book.openReadings(number))
         var atMs = min(
             span.fromMs, try DriverAlertStore.openSinceMs(of: vehicle, on: connection) ?? span.fromMs)
         while atMs <= span.toMs,
             let stretch = try DriverAlertStore.stretch(
-                of: vehicle, fromMs: atMs, untilMs: span.toMs, open: open, on: connection)
+                of: vehicle, fromMs: atMs, untilMs: span.toMs, open: open, borderMs: borderMs, on: connection)
         {
             try judge(number, vehicle, stretch, span, book.clockMs, &alerts, &transitions, on: connection)
             // Nothing within reach is left out.
-            atMs = stretch.toMs + DriverWatch.reachMs + 1
+            atMs = stretch.untilMs + 1
         }
     }
 
@@ -151,21 +153,22 @@ final class DriverJudge {
     ) throws {
         let (drivers, rules) = try DriverAlertStore.drivers(
             of: vehicle, fromMs: stretch.fromMs, toMs: stretch.toMs, partition: partition, on: connection)
-        let untilMs = stretch.toMs + DriverWatch.reachMs
+        // What is open at a border is over there as by a silence; the next stretch opens it again.
+        let silentMs = stretch.toMs + DriverWatch.reachMs
         let judgement = DriverJudgement(
             vehicle: vehicle, readings: stretch.readings, drivers: drivers, rules: rules,
-            passedMs: stretch.isFollowed ? max(clockMs, untilMs) : clockMs)
+            passedMs: stretch.isFollowed ? max(clockMs, silentMs) : clockMs)
         // A second stretch of the car goes on from what the first one told.
         if alerts.contains(where: { $0.episode.vehicle == vehicle }) {
             try DriverAlertStore.write(alerts, on: connection)
             alerts.removeAll()
         }
         let told = try DriverAlertStore.told(
-            of: vehicle, fromMs: stretch.fromMs, toMs: untilMs, on: connection)
+            of: vehicle, fromMs: stretch.fromMs, toMs: stretch.untilMs, on: connection)
         tell(judgement.episodes, told, span.pushedMs, isLate: span.isLate, &alerts, &transitions) {
-            $0.openedMs >= stretch.fromMs && $0.openedMs <= untilMs
+            $0.openedMs >= stretch.fromMs && $0.openedMs <= stretch.untilMs
         }
-        if !stretch.isFollowed { watch.judged(number, judgement.watch, lastMs: stretch.toMs) }
+        if !stretch.isFollowed { watch.judged(number, judgement, lastMs: stretch.toMs) }
     }
 
     private func judgeCodes(
@@ -193,6 +196,6 @@ final class DriverJudge {
         }
         let cause = AlertCause(pushedMs: pushedMs, isLate: isLate || isCorrection)
         transitions += told.tell(episodes, cause: cause) { isJudged($0.episode) }
-        alerts += told.all.filter { told.changedIDs.contains($0.id) }
+        alerts += told.changed
     }
 }

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Kafka
 internal import Observe
+internal import Postgres
 internal import Storage
 
 /// One lane: the partitions it owns, the state of their vehicles in memory shared with nobody, on a thread of its own,
@@ -20,7 +21,7 @@ final class Lane: @unchecked Sendable {
         case committed([TopicPartition: PartitionProgress])
         /// Another worker wrote these partitions: they are dropped here.
         case lost(Set<TopicPartition>)
-        /// Nothing of these partitions is certain any more: they are dropped here, to be loaded again.
+        /// Of these partitions nothing is certain any more: they are dropped here, to be loaded again.
         case failed([TopicPartition], String)
         case broken(TopicPartition, OwnedPartition.Fault)
     }
@@ -31,6 +32,9 @@ final class Lane: @unchecked Sendable {
     private static let waitingRowsMax = 50_000
 
     private static let notTakenPeriodMs: Int64 = 60_000
+
+    /// How long partitions are written one by one after the database refused a commit.
+    private static let apartMs: Int64 = 300_000
 
     let committer: Committer
     private let commitIntervalMs: Int64
@@ -46,6 +50,10 @@ final class Lane: @unchecked Sendable {
     private var counts = RecordCounts()
     private var isInFlight = false
     private var lastCommitMs = Clock.steadyMs()
+    /// Until then each commit is of one partition, so that one that cannot be written holds up no other.
+    private var apartUntilMs = Int64.min
+    /// Who was written last, in that time.
+    private var lastApart: TopicPartition?
     private var notTaken = RecordCounts()
     private var saidNotTakenMs = -Lane.notTakenPeriodMs
 
@@ -125,12 +133,13 @@ final class Lane: @unchecked Sendable {
             while first < run.messages.upperBound, let partition = owned[run.partition] {
                 let end = first + min(recordsAtOnce, run.messages.upperBound - first)
                 do throws(OwnedPartition.Fault) {
-                    try partition.takeRun(batch, first..<end, &counts)
+                    first = try partition.takeRun(batch, first..<end, &counts)
                 } catch {
                     owned[run.partition] = nil
                     report(.broken(run.partition, error))
+                    break
                 }
-                first = end
+                if first < end { commit(run.partition) }
                 goOn(run.partition)
                 guard first < run.messages.upperBound else { break }
                 breathe()
@@ -157,8 +166,29 @@ final class Lane: @unchecked Sendable {
         if !isInFlight, isDue, isPending { handOver() }
     }
 
-    private func handOver() {
+    /// Waits until all that was taken of a partition is written.
+    private func commit(_ partition: TopicPartition) {
+        repeat {
+            while isInFlight { waitForAnswer(timeoutMs: 1_000) }
+            guard owned[partition]?.isPending == true else { return }
+            handOver()
+        } while true
+    }
+
+    /// What the next commit is of.
+    private func nextPending() -> [OwnedPartition] {
         let pending = owned.values.filter(\.isPending)
+        guard Clock.steadyMs() < apartUntilMs, pending.count > 1 else { return pending }
+        func place(_ each: OwnedPartition) -> (String, Int32) { (each.partition.topic, each.partition.partition) }
+        let sorted = pending.sorted { place($0) < place($1) }
+        let next =
+            sorted.first { each in lastApart.map { place(each) > ($0.topic, $0.partition) } ?? true } ?? sorted[0]
+        lastApart = next.partition
+        return [next]
+    }
+
+    private func handOver() {
+        let pending = nextPending()
         let parts = pending.map { partition in
             Commit.Part(
                 step: partition.handOver(), rows: partition.stage.rows(),
@@ -222,11 +252,18 @@ final class Lane: @unchecked Sendable {
             report(.lost(outcome.lost))
         case .failure(let error):
             // Whether it happened is not known: the offsets that are read back say so.
-            let partitions = Array(owned.keys)
-            owned.removeAll()
-            counts = RecordCounts()
+            let partitions = commit.partitions.filter { owned[$0] != nil }
+            for partition in partitions { owned[partition] = nil }
             metrics.failures.add()
-            report(.failed(partitions, "\(error)"))
+            // What is no error of the server's is one of a stored row.
+            guard (error as? PostgresError)?.isRefusal ?? true else {
+                return report(.failed(partitions, "\(error)"))
+            }
+            apartUntilMs = Clock.steadyMs() + Lane.apartMs
+            guard let alone = partitions.first, partitions.count == 1 else {
+                return report(.failed(partitions, "\(error)"))
+            }
+            report(.broken(alone, .unwritable("\(error)")))
         }
     }
 }

@@ -17,6 +17,12 @@ final class MachineStage: Stage {
     private let ticks: PartitionTicks
     private var book: MachineBook
     private var events: [MachineEvent] = []
+    /// The latest readings of `events`.
+    private var newestMs: [VehicleID: Int64] = [:]
+    /// At the next tick readings may be judged again.
+    private var mayRejudge: Bool
+    /// Nothing more is taken before a commit.
+    private var isFull = false
     /// No rule set is on record.
     var needsRules = false
 
@@ -24,22 +30,41 @@ final class MachineStage: Stage {
         _ partition: TopicPartition, place: KeyPlace, book: MachineBook, decoder: RecordDecoder, kept: KeptSpan,
         rejects: Rejects, ticks: PartitionTicks
     ) {
-        (self.kept, self.ticks) = (kept, ticks)
+        (self.kept, self.ticks, mayRejudge) = (kept, ticks, book.isRejudging)
         (self.partition, self.place, self.book, self.decoder, self.rejects) = (partition, place, book, decoder, rejects)
     }
 
-    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) {
+    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
         for index in messages {
+            if isFull { return index - messages.lowerBound }
             do throws(DecodeError) {
                 if let fact = try fact(batch, index, &counts) {
-                    events.append(
-                        MachineEvent(fact, offset: batch.offset(index), pushedMs: batch.timestampMs(index)))
+                    add(MachineEvent(fact, offset: batch.offset(index), pushedMs: batch.timestampMs(index)))
                 }
             } catch {
                 rejects.add(batch, index, error, &counts)
             }
         }
+        return messages.count
     }
+
+    /// One tick at which something may be judged again a commit, and as many records: what a commit costs has a bound.
+    private func add(_ event: MachineEvent) {
+        switch event.fact {
+        case .reading(let reading):
+            let lastMs = newestMs[reading.vehicle] ?? book.lastMs(of: reading.vehicle)
+            mayRejudge = mayRejudge || reading.ts <= lastMs ?? .max
+            newestMs[reading.vehicle] = max(reading.ts, lastMs ?? .min)
+        case .tick: isFull = mayRejudge
+        // They ask for all machines: one of them a commit.
+        case .setBack, .rules: (mayRejudge, isFull) = (true, true)
+        case .action: mayRejudge = true
+        }
+        events.append(event)
+        if events.count >= MachineStage.recordsMax { isFull = true }
+    }
+
+    private static let recordsMax = 8_192
 
     /// Nil: a tick that is left out.
     private func fact(
@@ -87,18 +112,21 @@ final class MachineStage: Stage {
     func rows() -> StageRows { StageRows() }
 
     func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows {
-        let changes = try MachineStore.take(events, into: &book, partition: partition.partition, on: connection)
-        events.removeAll(keepingCapacity: true)
-        var rows = StageRows()
-        rows.count = changes.rowCount
-        rows.outbox = changes.transitions.map { OutboxRecord($0) }
-        rows.vehicles = changes.machines.filter { !$0.readings.isEmpty }.map {
-            VehicleStore.Row(
-                vehicle: $0.vehicle.text, kind: "machine", model: $0.model, partition: partition.partition,
-                lastMs: $0.lastMs)
-        }
         let number = partition.partition
-        rows.others = [{ connection in try MachineStore.write(changes, partition: number, on: connection) }]
+        var rows = StageRows()
+        try MachineStore.take(events, into: &book, partition: number, on: connection) { changes in
+            let vehicles = changes.machines.filter { !$0.readings.isEmpty }.map {
+                VehicleStore.Row(
+                    vehicle: $0.vehicle.text, kind: "machine", model: $0.model, partition: number, lastMs: $0.lastMs)
+            }
+            try VehicleStore.write(vehicles, on: connection)
+            try MachineStore.write(changes, partition: number, on: connection)
+            rows.count += changes.rowCount
+            rows.outbox += changes.transitions.map { OutboxRecord($0) }
+        }
+        events.removeAll(keepingCapacity: true)
+        newestMs.removeAll(keepingCapacity: true)
+        (mayRejudge, isFull) = (book.isRejudging, false)
         return rows
     }
 }

@@ -65,8 +65,9 @@ final class OwnedPartition: @unchecked Sendable {
         wentOn = true
     }
 
-    /// Takes a run of messages. Those before the partition's place were taken already.
-    func takeRun(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) throws(Fault) {
+    /// Takes a run of messages. Those before the partition's place were taken already. Returns where those begin that wait
+    /// for a commit.
+    func takeRun(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) throws(Fault) -> Int {
         try check(batch, messages)
         for index in messages where batch.isStampedBySender(index) && batch.offset(index) >= stampedFrom {
             throw .stampedBySender(atOffset: batch.offset(index))
@@ -74,17 +75,17 @@ final class OwnedPartition: @unchecked Sendable {
         var (first, end) = (messages.lowerBound, messages.upperBound)
         while first < end, batch.offset(first) < nextOffset { first += 1 }
         while first < end, batch.offset(end - 1) >= endOffset { end -= 1 }
-        if end < messages.upperBound {
-            // The end was passed, also when the record before it is not in the log any more.
-            defer { nextOffset = max(nextOffset, endOffset) }
-            if first < end { take(batch, first..<end, &counts) }
-            return
+        if first < end {
+            let taken = first + stage.take(batch, first..<end, &counts)
+            if first < taken { moveOn(batch, first..<taken, &counts) }
+            guard taken == end else { return taken }
         }
-        if first < end { take(batch, first..<end, &counts) }
+        // The end was passed, also when the record before it is not in the log any more.
+        if end < messages.upperBound { nextOffset = max(nextOffset, endOffset) }
+        return messages.upperBound
     }
 
-    private func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) {
-        stage.take(batch, messages, &counts)
+    private func moveOn(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) {
         nextOffset = batch.offset(messages.upperBound - 1) + 1
         // What was replayed up to the stored offset was counted when it was first taken.
         if nextOffset > handedOver.nextOffset {

@@ -12,6 +12,8 @@ extension OwnedPartition {
         case beginsAfter(neededOffset: Int64)
         /// A record behind our stored offset is stamped by its sender's clock: nothing judges times that run ahead.
         case stampedBySender(atOffset: Int64)
+        /// The database refuses what follows from its records, also when nothing else is written with it.
+        case unwritable(String)
         /// It is about the topic, and so about all of its partitions.
         case topic(TopicMismatch)
 
@@ -22,6 +24,7 @@ extension OwnedPartition {
             case .replaced: "the log is another one than we read: its end was lost and written anew"
             case .beginsAfter: "the log begins after the records that are needed"
             case .stampedBySender: "a record has a sender's time stamp: the topic is without append time"
+            case .unwritable: "the database refuses what follows from its records; it is tried again every 10 s"
             case .topic(let mismatch): mismatch.what
             }
         }
@@ -33,6 +36,7 @@ extension OwnedPartition {
             case .replaced(let offset): "the record at \(offset) differs"
             case .beginsAfter(let offset): "the first needed is \(offset)"
             case .stampedBySender(let offset): "the record at \(offset)"
+            case .unwritable(let reason): reason
             case .topic(let mismatch): mismatch.detail
             }
         }
@@ -44,6 +48,9 @@ extension OwnedPartition {
             case .stampedBySender:
                 "set message.timestamp.type=LogAppendTime (drover check says how), then for records that are on the log: "
                     + "drover offsets accept TOPIC"
+            case .unwritable:
+                "the other partitions go on. Where the reason names no table, right or constraint of yours, it is a fault of Drover: "
+                    + "report it"
             case .topic(let mismatch): mismatch.remedy
             }
         }

@@ -7,8 +7,9 @@ internal import Wire
 /// What one partition's records are made into. A stage is used by one thread at a time: its lane's, or, while the lane
 /// waits, the committer's.
 package protocol Stage: AnyObject {
-    /// Records in the order of the log, from the first that the partition's progress asks for.
-    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts)
+    /// Records in the order of the log, from the first that the partition's progress asks for. Returns how many were taken:
+    /// what follows from these must be committed before the next.
+    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int
 
     /// It stopped amid what it was given, so that a part can be committed; `goOn` takes the next part.
     var canGoOn: Bool { get }
@@ -27,6 +28,9 @@ package protocol Stage: AnyObject {
     /// What it rejects is written with it.
     func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows
 
+    /// `resolve` has to be called again, after its rows are written: there is more than is read back at once.
+    var hasMore: Bool { get }
+
     /// Where the next owner has to begin reading, and the clock there; nil: at the next offset.
     var replayFrom: (offset: Int64, clockMs: Int64)? { get }
 
@@ -36,6 +40,7 @@ package protocol Stage: AnyObject {
 
 extension Stage {
     package var canGoOn: Bool { false }
+    package var hasMore: Bool { false }
     package func goOn(_ counts: inout RecordCounts) {}
     package func watch(_ vehicles: Set<String>) {}
 }

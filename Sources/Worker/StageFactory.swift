@@ -91,13 +91,13 @@ package struct StageFactory: Sendable {
         _ log: PartitionLog, _ progress: PartitionProgress, _ kept: KeptSpan, _ rejects: Rejects,
         _ ticks: PartitionTicks, on connection: Connection
     ) throws -> (MachineStage, unreadable: Int) {
-        let (book, rebuilt) = try MachineStore.load(
+        let book = try MachineStore.load(
             partition: log.place.partition, clockMs: progress.clockMs == 0 ? nil : progress.clockMs, on: connection)
         let stage = MachineStage(
             log.partition, place: log.place, book: book, decoder: RecordDecoder(), kept: kept, rejects: rejects,
             ticks: ticks)
         stage.needsRules = book.rules.entries.isEmpty
-        return (stage, rebuilt)
+        return (stage, book.queue.unreadable)
     }
 }
 

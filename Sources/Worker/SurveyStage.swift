@@ -39,7 +39,7 @@ final class SurveyStage: Stage {
         (self.partition, self.place, self.rejects) = (partition, place, rejects)
     }
 
-    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) {
+    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
         for index in messages {
             let (offset, pushedMs) = (batch.offset(index), batch.timestampMs(index))
             do throws(DecodeError) {
@@ -58,6 +58,7 @@ final class SurveyStage: Stage {
                         firstBytes: rejects.firstBytes(batch, index)))
             }
         }
+        return messages.count
     }
 
     /// Nil: a tick.

@@ -16,7 +16,7 @@ final class TourStage: Stage {
         (self.place, self.rejects) = (place, rejects)
     }
 
-    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) {
+    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
         for index in messages {
             do throws(DecodeError) {
                 if let event = try event(batch, index, &counts) { taken.append(event) }
@@ -24,6 +24,7 @@ final class TourStage: Stage {
                 rejects.add(batch, index, error, &counts)
             }
         }
+        return messages.count
     }
 
     /// Nil: a tick.

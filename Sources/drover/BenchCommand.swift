@@ -20,14 +20,15 @@ import Worker
 /// `drover bench sightings`: how fast sightings are loaded, and what analysts ask of them.
 /// `drover bench scale`: what a vehicle costs, for fleets of growing size.
 /// `drover bench relay`: how long a record takes from a commit to its topic.
+/// `drover bench backlog`: how long a machine's late readings take, and what the others feel of it.
 /// `drover bench peers`: ours and other engines on one job.
 extension Command {
     static let bench = Command(
         name: "bench",
-        operands: "engine|load|scale|relay|dispatch|campus|sightings|peers|accuracy [FILE…]|all [options]",
+        operands: "engine|load|backlog|scale|relay|dispatch|campus|sightings|peers|accuracy [FILE…]|all [options]",
         summary: "Measures on servers of its own in a temporary folder. Build in release first.",
         options: [
-            .init("--records", "N", "engine, sightings: how many records (default 1000000)"),
+            .init("--records", "N", "engine, sightings: how many records (default 1000000); backlog: (default 100000)"),
             .init(
                 "--vehicles", "N", "engine: of how many cars, at 1 Hz (default 1000); scale: (default 1000 to 1000000)"),
             .init("--late", "SHARE", "scale: percent of the records that come after all others (default 1)"),
@@ -37,6 +38,7 @@ extension Command {
             .init(
                 "--rate", "N", "load: records a second, and as many cars (default 50000); campus: requests (default 50)"
             ),
+            .init("--backlog-rate", "N", "backlog: its readings a second (default 5000)"),
             .init("--seconds", "S", "load: for how long (default 30); campus: (default 60)"),
             .init("--commits", "N", "relay: how many commits, one by one (default 1000)"),
             .init(
@@ -75,6 +77,15 @@ extension Command {
                     {
                         try EngineBench(
                             records: records, vehicles: vehicles, brokers: arguments.text("--brokers")
+                        ).run(arguments)
+                    }
+                ),
+                (
+                    "backlog",
+                    {
+                        try BacklogBench(
+                            count: arguments.text("--records") == nil ? 100_000 : records,
+                            rate: Int(try arguments.integer("--backlog-rate", in: 100...100_000) ?? 5_000)
                         ).run(arguments)
                     }
                 ),

@@ -34,7 +34,14 @@ struct LoadBench {
         let worker = try Roles.worker(settings, instanceID: "bench", log: Log(level: .warning))
         let running = RunningRole("worker") { shouldStop in worker.run(shouldStop: shouldStop) }
         defer { running.stop() }
-        // Machines are judged once every partition has its rules. How many there are is the broker's to say.
+        try LoadBench.waitForRules(connection)
+        // Alerts are read where the relay reads them, with its rights.
+        let listener = try Connection(conninfo: servers.embedded.conninfo(user: "drover_notify"))
+        return try load(settings, connection, listener)
+    }
+
+    /// Machines are judged once every partition has its rules. How many there are is the broker's to say.
+    static func waitForRules(_ connection: Connection) throws {
         let lacking = """
             SELECT NOT bool_and(EXISTS (SELECT FROM drover.rule_set r WHERE r.topic_partition = p.partition)) AS lacks
             FROM drover.partition_progress p WHERE p.topic = $1
@@ -44,9 +51,6 @@ struct LoadBench {
             guard patience.seconds < 60 else { throw Failure("the worker did not begin in a minute") }
             _ = StopFlag.wait(timeoutMs: 100)
         }
-        // Alerts are read where the relay reads them, with its rights.
-        let listener = try Connection(conninfo: servers.embedded.conninfo(user: "drover_notify"))
-        return try load(settings, connection, listener)
     }
 
     private func load(
@@ -150,7 +154,7 @@ struct LoadBench {
 }
 
 /// When alerts become readable, as a reader sees it that is told of commits.
-private struct AlertWatch {
+struct AlertWatch {
     /// Ids become visible in another order than they are given: what is so little older is looked at again.
     private static let overlap: Int64 = 1_000
 

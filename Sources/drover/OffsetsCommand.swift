@@ -266,6 +266,13 @@ struct Offsets {
                 UPDATE drover.partition_progress p SET topic_id = nullif(found.id, '')
                 FROM unnest($1::text[], $2::text[]) AS found(topic, id) WHERE p.topic = found.topic
                 """, [.textArray(topics), .textArray(topics.map { found[$0]?.id ?? "" })])
+            // Their places in the queue are offsets of the old log.
+            try connection.query(
+                """
+                UPDATE drover.machine_rejudging r SET asked_offset = 0
+                FROM unnest($1::text[], $2::int[], $3::bigint[]) AS lost(topic, partition, low)
+                WHERE lost.topic = '\(Topic.machines)' AND r.topic_partition = lost.partition
+                """, partitions)
             // The states say up to which offset of the old log they go: they are made again from the stored minutes.
             try connection.query(
                 """

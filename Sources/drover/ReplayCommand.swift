@@ -39,7 +39,7 @@ extension Command {
 
     static let verify = Command(
         name: "verify", operands: "SCHEMA [options]",
-        summary: "Compares a replay with the live tables at one moment, table by table.",
+        summary: "Compares a replay with the live tables at one moment, and says what it does not compare, and why.",
         options: [.init("--format", "F", "table or json (default table)")] + SettingsSource.options,
         example: "drover verify replay_1",
         run: { arguments in
@@ -47,39 +47,54 @@ extension Command {
             let isJSON = try arguments.one("--format", of: ["table": false, "json": true], standard: "table")
             Signals.install()
             let job = try ReplayJob(SettingsSource.load(arguments), schema: arguments.operands[0])
-            let live = job.connection
-            guard try ReplaySchema.isThere(job.schema, on: live) else {
+            guard try ReplaySchema.isThere(job.schema, on: job.connection) else {
                 throw Failure("there is no replay in schema \(job.schema). First: drover replay --into \(job.schema)")
             }
-            // One moment of the live tables, while the workers go on; the replay is brought to the same offsets.
-            try live.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            guard try job.run(to: job.liveOffsets(live)) else { return .failed }
-            let replayed = try Connection(conninfo: job.settings.text("postgres.url"))
-            let results = try ReplaySchema.compare(job.schema, live: live, replayed: replayed)
-            try live.execute("COMMIT")
-            if isJSON {
-                Out.result(JSONValue.list(results.map(json)).rendered(indent: true))
-            } else {
-                var table = Table(["table", "rows", "result"])
-                table.rows = results.map {
-                    [$0.table, String($0.rows), $0.firstDifference == nil ? "equal" : "differs"]
-                }
-                Out.result(table.text())
-                for result in results {
-                    if let difference = result.firstDifference {
-                        Out.note("\(result.table): the first difference:\n  \(difference)")
-                    }
-                }
-            }
-            return results.allSatisfy { $0.firstDifference == nil } ? .done : .failed
+            guard let results = try job.compare() else { return .failed }
+            if isJSON { Out.result(json(results).rendered(indent: true)) } else { show(results) }
+            return results.allSatisfy(\.differences.isEmpty) ? .done : .failed
         })
 
-    private static func json(_ result: ReplaySchema.TableResult) -> JSONValue {
-        .object(
-            [
-                ("table", .text(result.table)), ("rows", .integer(Int64(result.rows))),
-                ("equal", .bool(result.firstDifference == nil)),
-            ] + (result.firstDifference.map { [("first_difference", .text($0))] } ?? []))
+    private static func show(_ results: [ReplayComparison.TableResult]) {
+        var table = Table(["table", "rows", "result"])
+        table.rows = results.map { [$0.table.label, String($0.rows), $0.differences.isEmpty ? "equal" : "differs"] }
+        Out.result(table.text())
+        Out.result("\nNot compared of these:")
+        for table in results.map(\.table) {
+            for each in table.leftOut { Out.result("  \(table.label): \(each.what): \(each.why)") }
+        }
+        Out.result("\nNot compared:")
+        for each in ReplayTables.notCompared {
+            Out.result("  \(each.tables.joined(separator: ", ")): \(each.why)")
+        }
+        for result in results where !result.differences.isEmpty {
+            Out.note("\(result.table.label) differs. The first differences found:")
+            for difference in result.differences { Out.note("  \(difference.text)") }
+        }
+    }
+
+    private static func json(_ results: [ReplayComparison.TableResult]) -> JSONValue {
+        let compared = results.map { result -> JSONValue in
+            let differences = result.differences.map { difference in
+                JSONValue.object([
+                    ("key", .object(difference.key.map { ($0.column, .optional($0.value)) })),
+                    ("column", .optional(difference.column)), ("live", .optional(difference.live)),
+                    ("replayed", .optional(difference.replayed)), ("text", .text(difference.text)),
+                ])
+            }
+            return .object([
+                ("table", .text(result.table.label)), ("rows", .integer(Int64(result.rows))),
+                ("equal", .bool(result.differences.isEmpty)), ("differences", .list(differences)),
+                (
+                    "not_compared",
+                    .list(result.table.leftOut.map { .object([("what", .text($0.what)), ("why", .text($0.why))]) })
+                ),
+            ])
+        }
+        let others = ReplayTables.notCompared.map { each in
+            JSONValue.object([("tables", .list(each.tables.map { .text($0) })), ("why", .text(each.why))])
+        }
+        return .object([("compared", .list(compared)), ("not_compared", .list(others))])
     }
 }
 
@@ -131,6 +146,13 @@ struct ReplayJob {
 
     /// Brings the schema to these offsets. False: it was stopped before.
     func run(to targets: [TopicPartition: Int64]) throws -> Bool {
+        if let lacking = try ReplaySchema.lacking(schema, on: connection) {
+            throw Failure(
+                """
+                schema \(schema) lacks \(lacking): an earlier version of drover began it. Drop it, DROP SCHEMA \
+                \(schema) CASCADE, and replay again: drover replay --into \(schema)
+                """)
+        }
         let replay = try Replay(
             Roles.workerSettings(settings, kafka: try settings.kafka(clientID: "drover-replay"), instanceID: nil),
             schema: schema, targets: targets, metrics: Metrics(), log: Roles.log)
@@ -138,6 +160,32 @@ struct ReplayJob {
         let isDone = try replay.run(progress: line.show, shouldStop: { StopFlag.isSet })
         if isDone { line.end() }
         return isDone
+    }
+}
+
+extension ReplayJob {
+    /// So many moments are tried, a second apart, for one without decisions of dispatch on their way.
+    private static let momentsMax = 10
+
+    /// Brings the replay to where the live tables are at one moment, and compares. Nil: it was stopped before.
+    func compare() throws -> [ReplayComparison.TableResult]? {
+        for moment in 1...ReplayJob.momentsMax {
+            // The workers go on: what they write from here on is not seen.
+            try ReplayComparison.beginLive(on: connection)
+            // A session that was lost has no transaction any more.
+            defer { _ = try? connection.execute("ROLLBACK") }
+            guard try run(to: liveOffsets(connection)) else { return nil }
+            let replayed = try Connection(conninfo: settings.text("postgres.url"))
+            try ReplayComparison.begin(on: replayed)
+            let comparison = try ReplayComparison(schema, live: connection, replayed: replayed)
+            if try comparison.isAtOnePlace() { return try ReplayTables.compared.map(comparison.compare) }
+            if moment < ReplayJob.momentsMax, StopFlag.wait(timeoutMs: 1_000) { return nil }
+        }
+        throw Failure(
+            """
+            the live tables hold decisions of dispatch that are not on the log: no replay can have them. The relay \
+            brings them there: is drover notify running? On a campus that decides all the time, try again
+            """)
     }
 }
 

@@ -129,6 +129,7 @@ struct StatusLine {
         func counted(_ what: String, _ count: Int?) {
             lines.append(count.map { StatusLine(what: what, value: "\($0)") } ?? unseen(what))
         }
+        counted("machines to judge again", reads.rejudging)
         counted("open alerts", reads.openAlerts)
         counted("vehicles silent for a day", reads.silentVehicles)
         return lines

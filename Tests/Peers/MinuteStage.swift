@@ -49,7 +49,7 @@ final class MinuteStage: Stage {
         }
     }
 
-    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) {
+    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
         for index in messages {
             let offset = batch.offset(index)
             let result = unsafe batch.withBytes(index) { _, value in
@@ -60,6 +60,7 @@ final class MinuteStage: Stage {
             }
             if case .failure(let error) = result { rejects.add(batch, index, error, &counts) }
         }
+        return messages.count
     }
 
     @inline(__always)

@@ -11,8 +11,8 @@ struct CarBookTests {
     static let rules = TripRules()
 
     /// One seed, whole. A failing seed is run again by itself with this.
-    static func check(seed: UInt64, readings: Int = 40) -> String? {
-        let log = CarSimulation.log(seed: seed, readings: readings)
+    static func check(seed: UInt64, readings: Int = 40, rules: TripRules = CarBookTests.rules) -> String? {
+        let log = CarSimulation.log(seed: seed, readings: readings, rules: rules)
         var chance = SeededChance(seed: seed &+ 99)
         let faults = seed % 4 == 0 ? CarSimulation.Faults() : .many
         var simulation = CarSimulation(
@@ -58,21 +58,54 @@ struct CarBookTests {
         }
     }
 
+    /// Cut at borders, joined by what comes late, and begun on another day by it.
+    @Test(
+        "Thousands of seeded runs of drives that last for days end in the same rows",
+        arguments: 0..<20 as Range<UInt64>)
+    func longDrives(group: UInt64) {
+        // Each costs as much as several of the short ones.
+        let count = CarBookTests.seedsPerGroup / 20
+        for seed in (group * count)..<((group + 1) * count) {
+            var rules = SeededDrive.longRules
+            // A silence of days ends none of these: whole days between two borders have no reading.
+            if seed % 5 == 0 { rules.tripGapMs = 2 * UTC.msPerDay }
+            guard let fault = CarBookTests.check(seed: seed, readings: 120, rules: rules) else { continue }
+            Issue.record("\(fault)")
+            return
+        }
+    }
+
     /// What stands in the tables follows from the log up to the stored offset, however it was split and disturbed.
-    @Test("The tables are a function of the log's prefix", arguments: 0..<300 as Range<UInt64>)
-    func prefix(seed: UInt64) {
-        let log = CarSimulation.log(seed: seed, readings: 60)
+    @Test(
+        "The tables are a function of the log's prefix", arguments: 0..<150 as Range<UInt64>,
+        [CarBookTests.rules, SeededDrive.longRules])
+    func prefix(seed: UInt64, rules: TripRules) {
+        let log = CarSimulation.log(seed: seed, readings: 60, rules: rules)
         var chance = SeededChance(seed: seed)
         let end = Int(1 + chance.below(Int64(log.count)))
-        var results: [CarTables.Results] = []
+        var (results, states): ([CarTables.Results], [[VehicleID: [UInt8]]]) = ([], [])
         for (batchMax, faults) in [(1, CarSimulation.Faults()), (40, .many), (10_000, CarSimulation.Faults())] {
-            var simulation = CarSimulation(log: log, rules: CarBookTests.rules, batchMax: Int64(batchMax), seed: seed)
+            var simulation = CarSimulation(log: log, rules: rules, batchMax: Int64(batchMax), seed: seed)
             simulation.run(faults: faults, end: end)
             results.append(simulation.tables.results)
+            states.append(CarBookTests.latestStates(simulation.tables))
         }
         for other in results.dropFirst() where other != results[0] {
             Issue.record("seed \(seed) to \(end): \(CarBookTests.difference(other, results[0]))")
         }
+        for other in states.dropFirst() where other != states[0] {
+            Issue.record("seed \(seed) to \(end): states \(other) for \(states[0])")
+        }
+    }
+
+    /// The packed state beside each car's latest trip, without the offset that it begins with: as `drover verify` compares.
+    private static func latestStates(_ tables: CarTables) -> [VehicleID: [UInt8]] {
+        var latest: [VehicleID: [UInt8]] = [:]
+        for (vehicle, trips) in tables.trips {
+            guard let last = trips.keys.max(), let state = tables.states[vehicle]?[last] else { continue }
+            latest[vehicle] = Array(state.drop { $0 >= 0x80 }.dropFirst())
+        }
+        return latest
     }
 
     private static let car = VehicleID("car-1")!
@@ -91,7 +124,7 @@ struct CarBookTests {
     private static func cycle(_ book: inout CarBook, _ tables: inout CarTables, nextOffset: Int64) {
         tables.write(book.rows, of: book)
         book.clearRows()
-        if book.hasLate {
+        while book.hasLate {
             book.resolve(tables.histories(book.lateQueries), nextOffset: nextOffset)
             tables.write(book.rows, of: book)
             book.clearRows()

@@ -10,6 +10,8 @@ private struct Desk {
     static let drivers = Drivers(
         drivings: [], assignments: [], owners: [Drivers.Change(fromMs: 0, account: "jo")])
     static let rules = ["jo": DriverRules(account: "jo", versions: [])]
+    /// By time; none: the standard.
+    var versions: [DriverRules.Version] = []
 
     var watch: CarWatch
     var readings: [CarReading] = []
@@ -19,12 +21,23 @@ private struct Desk {
 
     init(eagerMax: Int = 32) {
         watch = CarWatch(eagerMax: eagerMax)
-        watch.watch(0, limits: DriverSettings.standard.limits)
+        watch.watch(0, limits: DriverSettings.standard.limits, sinceMs: .min)
     }
 
-    static func judged(_ readings: [CarReading], passedMs: Int64) -> DriverJudgement {
+    /// Judged by the latest two versions until it is said otherwise.
+    init(versions: [DriverRules.Version]) {
+        (watch, self.versions) = (CarWatch(), versions)
+        var limits = CarLimits.none
+        for version in versions.suffix(2) { limits.formUnion(version.settings.limits) }
+        watch.watch(0, limits: limits, sinceMs: versions.suffix(2)[versions.count - 2].inForceMs)
+    }
+
+    static func judged(
+        _ readings: [CarReading], versions: [DriverRules.Version] = [], passedMs: Int64
+    ) -> DriverJudgement {
         DriverJudgement(
-            vehicle: car, readings: readings.unioned(), drivers: drivers, rules: rules, passedMs: passedMs)
+            vehicle: car, readings: readings.unioned(), drivers: drivers,
+            rules: ["jo": DriverRules(account: "jo", versions: versions)], passedMs: passedMs)
     }
 
     mutating func take(_ reading: CarReading) {
@@ -44,9 +57,9 @@ private struct Desk {
     mutating func commit(clockMs: Int64) {
         guard !watch.takeDue().isEmpty else { return }
         judgements += 1
-        let judgement = Desk.judged(readings, passedMs: clockMs)
+        let judgement = Desk.judged(readings, versions: versions, passedMs: clockMs)
         told = judgement.episodes
-        watch.judged(0, judgement.watch, lastMs: readings.map(\.ts).max()!)
+        watch.judged(0, judgement, lastMs: readings.map(\.ts).max()!)
     }
 
     /// The open minute is written and time passes.
@@ -109,6 +122,42 @@ struct CarWatchTests {
         }
     }
 
+    @Test(
+        "A backlog that the clock has passed long ago ends where its readings say", arguments: 0..<20 as Range<UInt64>)
+    func backlog(group: UInt64) {
+        for seed in group * 5..<(group + 1) * 5 {
+            var chance = SeededChance(seed: seed)
+            var desk = Desk(eagerMax: seed % 4 == 0 ? 32 : -1)
+            let drive = CarWatchTests.drive(&chance)
+            let clockMs = drive[drive.count - 1].ts + 86_400_000
+            for reading in drive {
+                desk.take(reading)
+                if chance.once(in: 7) { desk.watch.tick(clockMs: clockMs, pushedMs: 0) }
+                if chance.once(in: 5) { desk.commit(clockMs: clockMs) }
+            }
+            desk.end()
+            let expected = Desk.judged(drive, passedMs: clockMs).episodes
+            #expect(desk.told == expected, "seed \(seed)")
+        }
+    }
+
+    @Test("Readings from before the latest limits are judged by those of their time") func limitsOfTheirTime() throws {
+        let versions = try [100, 200, 201].enumerated().map { index, limit in
+            DriverRules.Version(
+                inForceMs: CarWatchTests.start + Int64(index) * 86_400_000,
+                settings: try DriverSettings(text: #"{"speed_limit_kmh":\#(limit)}"#))
+        }
+        var desk = Desk(versions: versions)
+        for second in 0..<200 as Range<Int64> {
+            var reading = CarReading(ts: CarWatchTests.start + 3_600_000 + second * 1_000)
+            reading[.speed] = second < 100 ? 130_000 : 50_000
+            desk.take(reading)
+        }
+        desk.end()
+        #expect(desk.told.map(\.parameter) == [.carSpeed])
+        #expect(desk.told.first?.openedMs == CarWatchTests.start + 3_600_000)
+    }
+
     @Test("What opens is told by the very next commit", arguments: 0..<10 as Range<UInt64>)
     func atOnce(group: UInt64) {
         for seed in group * 4..<(group + 1) * 4 {
@@ -149,7 +198,7 @@ struct CarWatchTests {
     func many() {
         var watch = CarWatch()
         let cars = 33
-        for number in 0..<cars { watch.watch(number, limits: DriverSettings.standard.limits) }
+        for number in 0..<cars { watch.watch(number, limits: DriverSettings.standard.limits, sinceMs: .min) }
         var (readings, judgements): ([CarReading], Int) = ([], 0)
         for second in 0..<300 as Range<Int64> {
             var reading = CarReading(ts: CarWatchTests.start + second * 1_000)
@@ -164,7 +213,7 @@ struct CarWatchTests {
             let due = watch.takeDue()
             guard !due.isEmpty else { continue }
             let judgement = Desk.judged(readings, passedMs: reading.ts)
-            for (number, _) in due { watch.judged(number, judgement.watch, lastMs: reading.ts) }
+            for (number, _) in due { watch.judged(number, judgement, lastMs: reading.ts) }
             judgements += due.count
         }
         // Once when it begins, once a written minute, and what the first 32 were asked before the others came.
@@ -201,10 +250,10 @@ struct CarWatchTests {
         var hot = CarReading(ts: CarWatchTests.start)
         hot[.coolant] = 150_000
         var watch = CarWatch()
-        watch.watch(0, limits: DriverSettings.standard.limits)
+        watch.watch(0, limits: DriverSettings.standard.limits, sinceMs: .min)
         let judgement = Desk.judged([hot], passedMs: hot.ts)
         #expect(judgement.watch.isActive)
-        watch.judged(0, judgement.watch, lastMs: hot.ts)
+        watch.judged(0, judgement, lastMs: hot.ts)
         watch.tick(clockMs: hot.ts + DriverWatch.quietMs + 1, pushedMs: 0)
         let due = watch.takeDue()
         #expect(due.map(\.number) == [0])

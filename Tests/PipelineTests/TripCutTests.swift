@@ -54,7 +54,7 @@ struct TripCutTests {
             offset += 1
             tables.write(book.rows, of: book)
             book.clearRows()
-            if book.hasLate {
+            while book.hasLate {
                 book.resolve(tables.histories(book.lateQueries), nextOffset: offset)
                 tables.write(book.rows, of: book)
                 book.clearRows()

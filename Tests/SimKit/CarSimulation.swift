@@ -147,10 +147,12 @@ public struct CarSimulation {
     }
 
     private mutating func resolve(_ number: Int) {
-        let histories = tables.histories(workers[number].book.lateQueries)
-        workers[number].book.resolve(histories, nextOffset: workers[number].at)
-        tables.write(workers[number].book.rows, of: workers[number].book)
-        workers[number].book.clearRows()
+        while workers[number].book.hasLate {
+            let histories = tables.histories(workers[number].book.lateQueries)
+            workers[number].book.resolve(histories, nextOffset: workers[number].at)
+            tables.write(workers[number].book.rows, of: workers[number].book)
+            workers[number].book.clearRows()
+        }
     }
 
     /// The reference: each car's set folded once, days summed straight from the minutes.
@@ -179,6 +181,8 @@ public struct CarSimulation {
                     && !cuts.separate(trip.endMs, .max)
                 tables.trips[vehicle, default: [:]][trip.startMs] = .init(trip, isOpen: isOpen)
                 let first = minutes.filter { $0.tripStartMs == trip.startMs }.min { $0.startMs < $1.startMs }!
+                // Of a day of a longer drive there is a row where a minute begins with it.
+                guard first.startMs <= trip.startMs else { continue }
                 let place = first.readings.filter { $0[.latitude] != nil && $0[.longitude] != nil }.first
                 tables.starts[vehicle, default: [:]][trip.startMs] = CarTables.Start(
                     place.map { Position(latitude: $0[.latitude]!, longitude: $0[.longitude]!) })
@@ -191,12 +195,16 @@ public struct CarSimulation {
 extension CarSimulation {
     /// A log of a few cars: in order, shuffled, with a stretch that comes last, or with repeats; ticks of a clock that
     /// runs with the readings or long after them. The last tick closes everything.
-    public static func log(seed: UInt64, readings: Int) -> [Record] {
+    ///
+    /// - Parameter rules: of drives that last for days, `SeededDrive.longRules`, or with a longer silence.
+    public static func log(seed: UInt64, readings: Int, rules: TripRules = TripRules()) -> [Record] {
         var chance = SeededChance(seed: seed &* 7_919 &+ 1)
         var arrivals: [(VehicleID, CarReading)] = []
         for car in 0..<(1 + chance.below(3)) {
             let count = Int(5 + chance.below(Int64(readings)))
-            let drive = SeededDrive.readings(seed: seed &* 31 &+ UInt64(car), count: count)
+            let (own, isLong) = (seed &* 31 &+ UInt64(car), rules.tripGapMs >= SeededDrive.longRules.tripGapMs)
+            let drive =
+                isLong ? SeededDrive.long(seed: own, count: count) : SeededDrive.readings(seed: own, count: count)
             arrivals += drive.map { (VehicleID("car-\(car)")!, $0) }
         }
         arrivals.sort { $0.1.ts < $1.1.ts }
@@ -228,7 +236,7 @@ extension CarSimulation {
             log.append(.reading(vehicle, reading))
         }
         addCuts(&log, all, &chance)
-        log.append(.tick(max(clock, end) + 300_001 + chance.below(1_000_000)))
+        log.append(.tick(max(clock, end) + rules.tripGapMs + 1 + chance.below(1_000_000)))
         return log
     }
 

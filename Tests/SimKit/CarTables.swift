@@ -135,6 +135,13 @@ public struct CarTables: Sendable {
             .init($0.row, revision: $0.revision)
         }
         history.days = days[query.vehicle, default: [:]].mapValues { .init($0.row, revision: $0.revision) }
+        history.next = trips[query.vehicle, default: [:]].values.map(\.row.trip)
+            .filter { $0.startMs > touched.last?.row.trip.startMs ?? query.toMs }.min { $0.startMs < $1.startMs }
+            .flatMap { $0.isFromBefore ? $0 : nil }
+        if let first = touched.first?.row.trip, first.isFromBefore, first.carry.isEmpty {
+            let beforeMs = all.map(\.row.tripStartMs).filter { $0 < first.startMs }.max()
+            history.before = all.filter { $0.row.tripStartMs == beforeMs }.flatMap(\.row.readings)
+        }
         history.lastMinuteMs = all.map(\.row.startMs).filter { $0 != query.openMs }.max()
         let span = (from - UTC.msPerMinute)...to
         history.cuts = cuts[query.vehicle, default: []].filter { span.contains($0) }.sorted()

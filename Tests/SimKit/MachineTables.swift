@@ -20,6 +20,7 @@ public struct MachineTables: Equatable, Sendable {
     public var alerts: [String: ToldAlert] = [:]
     public var rules: [Int64: RuleTimeline.Entry] = [:]
     public var deadlines: [VehicleID: Int64] = [:]
+    public var rejudging: [VehicleID: Rejudging] = [:]
     public var services: [VehicleID: [ServiceLog.Entry]] = [:]
     public var clockMs: Int64?
     public var nextOffset: Int64 = 0
@@ -41,11 +42,12 @@ public struct MachineTables: Equatable, Sendable {
             precondition(Set(change.alerts.map(\.id)).count == change.alerts.count)
             for row in change.readings {
                 readings[change.vehicle, default: [:]][row.reading.ts] = Row(
-                    reading: row.reading, state: row.state!.packed, offset: row.offset)
+                    reading: row.reading, state: row.state?.packed ?? [], offset: row.offset)
             }
             for alert in change.alerts { alerts[alert.id] = alert }
             if change.isLatest { deadlines[change.vehicle] = change.nextDeadlineMs }
         }
+        for (vehicle, asked) in changes.rejudging { rejudging[vehicle] = asked }
         for (entry, _) in changes.rules where rules[entry.inForceMs]?.rules.version ?? "" < entry.rules.version {
             rules[entry.inForceMs] = entry
         }
@@ -61,42 +63,74 @@ public struct MachineTables: Equatable, Sendable {
     }
 
     /// A book as a worker has it that takes the partition over.
-    public func book(machinesMax: Int = 200_000) -> (book: MachineBook, rebuilt: Int) {
-        var book = MachineBook(rules: RuleTimeline(rules.values), clockMs: clockMs, machinesMax: machinesMax)
-        let queries = deadlines.keys.map { vehicle in
-            MachineQuery(vehicle: vehicle, fromMs: readings[vehicle]!.keys.max()! + 1, rowsMax: nil)
-        }
-        let rebuilt = book.restore(Dictionary(uniqueKeysWithValues: queries.map { ($0.vehicle, history($0)) }))
-        return (book, rebuilt)
+    public func book(machinesMax: Int = 200_000, pace: MachineBook.Pace = .product) -> MachineBook {
+        var book = MachineBook(
+            rules: RuleTimeline(rules.values), clockMs: clockMs, rejudging: rejudging, machinesMax: machinesMax,
+            pace: pace)
+        book.restore(deadlines.map { ($0.key, history(.end($0.key)), $0.value) })
+        return book
     }
 
     public func read(_ needs: MachineNeeds, into histories: inout MachineHistories) {
         for query in needs.machines { histories.machines[query.vehicle] = history(query) }
+        for place in needs.places {
+            let row = readings[place.vehicle]?[place.ts]
+            histories.places.updateValue(row.map(MachineTables.row), forKey: place)
+        }
         guard let sinceMs = needs.reportedSinceMs else { return }
         histories.reportedSince = (sinceMs, Set(readings.filter { $0.value.keys.max()! >= sinceMs }.keys))
     }
 
+    private static func row(_ row: Row) -> MachineRow {
+        MachineRow(reading: row.reading, offset: row.offset, state: try? AlertFold(packed: row.state))
+    }
+
     private func history(_ query: MachineQuery) -> MachineHistory {
         let rows = readings[query.vehicle, default: [:]].sorted { $0.key < $1.key }
-        let before = rows.last { $0.key < query.fromMs }
-        let state = before.map { try? AlertFold(packed: $0.value.state) }
-        if case .some(.none) = state {
-            return history(MachineQuery(vehicle: query.vehicle, fromMs: .min, rowsMax: nil))
-        }
-        let beforeMs = before?.key ?? .min
         let after = rows.filter { $0.key >= query.fromMs }
-        let told = alerts.values.filter {
-            let isOver = $0.episode.resolvedMs ?? .max <= beforeMs
-            return $0.episode.vehicle == query.vehicle && ($0.firstOpenedMs >= beforeMs || !$0.isWithdrawn && !isOver)
-        }
-        return MachineHistory(
-            fromMs: query.fromMs, before: state ?? nil,
-            rows: after.prefix(query.rowsMax ?? .max).map {
-                MachineRow(
-                    reading: $0.value.reading, offset: $0.value.offset, state: try? AlertFold(packed: $0.value.state))
-            },
-            isWhole: after.count <= query.rowsMax ?? .max, told: ToldAlerts(told.sorted { $0.id < $1.id }),
+        var history = MachineHistory(
+            before: .nothing, rows: after.prefix(query.rowsMax).map { MachineTables.row($0.value) },
+            rowsMax: query.rowsMax, isWhole: query.rowsMax == 0 || after.count <= query.rowsMax,
             services: ServiceLog(services[query.vehicle] ?? []))
+        var (lastMs, open): (Int64, [Episode]) = (.min, [])
+        let isEnd = query.rowsMax == 0
+        if let before = rows.last(where: { $0.key < query.fromMs && (isEnd || !$0.value.state.isEmpty) }) {
+            let state = MachineTables.row(before.value).state
+            history.before = state.map { .state($0) } ?? .unknown(lastMs: before.key)
+            (lastMs, open) = (before.key, state?.open ?? [])
+        }
+        let told = alerts.values.filter {
+            $0.episode.vehicle == query.vehicle && $0.isReached(after: lastMs, open: open)
+        }
+        history.told = ToldAlerts(told.sorted { $0.id < $1.id })
+        return history
+    }
+
+    /// Takes records as a commit does, part by part; returns what followed.
+    public mutating func take(_ events: [MachineEvent], into book: inout MachineBook) -> [MachineChanges] {
+        var (rest, histories, found): (ArraySlice<MachineEvent>, MachineHistories, [MachineChanges]) = (
+            events[...], MachineHistories(), []
+        )
+        var rounds = 0
+        while !rest.isEmpty {
+            switch book.take(rest, histories: histories) {
+            case .taken(let changes, let count):
+                precondition(count > 0)
+                write(changes)
+                found.append(changes)
+                (rest, histories, rounds) = (rest.dropFirst(count), MachineHistories(), 0)
+            case .needs(let needs):
+                rounds += 1
+                precondition(rounds < 5, "records that never have enough")
+                read(needs, into: &histories)
+            }
+        }
+        nextOffset = events.last.map { $0.offset + 1 } ?? nextOffset
+        for fact in events.map(\.fact) {
+            if case .tick(let ts) = fact { clockMs = max(clockMs ?? ts, ts) }
+            if case .setBack(let ts) = fact { clockMs = min(clockMs ?? ts, ts) }
+        }
+        return found
     }
 
     /// The whole log at once, without its order: what any order must come to.
@@ -208,6 +242,17 @@ public enum SeededMachine {
         let places = ticks.map { _ in Int(chance.below(Int64(facts.count + 1))) }.sorted()
         for (tick, place) in zip(ticks, places).reversed() { facts.insert(.tick(tick), at: place) }
         return facts.enumerated().map { MachineEvent($1, offset: Int64($0), pushedMs: firstMs + Int64($0)) }
+    }
+
+    /// Ticks after a log, at which what is late is judged to its end.
+    public static func closing(_ log: [MachineEvent], count: Int = 12) -> [MachineEvent] {
+        let ms = log.map { if case .tick(let ts) = $0.fact { ts } else { Int64.min } }.max() ?? .min
+        let firstMs = max(ms, 1_789_344_000_000)
+        return (1...count).map { number in
+            MachineEvent(
+                .tick(firstMs + Int64(number)), offset: Int64(log.count + number - 1),
+                pushedMs: (log.last?.pushedMs ?? 0) + Int64(number))
+        }
     }
 
     public static func readings(seed: UInt64, count: Int, vehicle: VehicleID) -> [MachineReading] {

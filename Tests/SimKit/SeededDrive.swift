@@ -1,4 +1,5 @@
 public import Fleet
+public import Trips
 
 /// Seeded readings of one car: several trips over two days, midnight included, with holes, silences, several rates,
 /// missing signals and readings that dispute each other.
@@ -16,6 +17,47 @@ public enum SeededDrive {
             if chance.once(in: 12) { readings.append(reading(ts, speed + 1_000, engine, &chance)) }
         }
         return readings
+    }
+
+    /// With these a few readings a day are a drive.
+    public static let longRules: TripRules = {
+        var rules = TripRules()
+        (rules.gapMs, rules.tripGapMs) = (600_000, 7_200_000)
+        return rules
+    }()
+
+    /// Seeded readings of one car that drives for days with `longRules`: on, before and behind midnights, silences near them,
+    /// and some that end a drive.
+    public static func long(seed: UInt64, count: Int) -> [CarReading] {
+        var chance = SeededChance(seed: seed)
+        let midnightMs: Int64 = 1_767_225_600_000
+        // The first border depends on which side of a midnight the drive begins.
+        var ts = midnightMs + [0, -1, 1, chance.below(86_400_000)][Int(chance.below(4))]
+        var (speed, readings): (Int64, [CarReading]) = (0, [])
+        let engine = max(0, chance.below(8) - 4)
+        for _ in 0..<count {
+            ts += longStep(from: ts, &chance)
+            speed = min(130_000, max(0, speed + chance.below(40_001) - 20_000))
+            readings.append(reading(ts, speed, engine, &chance))
+            if chance.once(in: 12) { readings.append(reading(ts, speed + 1_000, engine, &chance)) }
+        }
+        return readings
+    }
+
+    private static func longStep(from ts: Int64, _ chance: inout SeededChance) -> Int64 {
+        let gapMs = longRules.tripGapMs
+        let toMidnightMs = UTC.day(of: ts) + UTC.msPerDay - ts
+        if toMidnightMs < gapMs, chance.once(in: 2) {
+            return max(1, toMidnightMs + [0, -1, 1, chance.below(120_000) - 60_000][Int(chance.below(4))])
+        }
+        return switch chance.below(100) {
+        case 0: gapMs + 1 + chance.below(100_000_000)
+        case 1, 2: gapMs
+        case 3: gapMs + 1
+        case 4...18: 500 + chance.below(60_000)
+        case 19...28: 600_000 + chance.below(2_400_000)
+        default: 3_000_000 + chance.below(gapMs - 3_000_000)
+        }
     }
 
     private static func step(_ chance: inout SeededChance) -> Int64 {

@@ -15,8 +15,8 @@ struct CarStoreTests {
     static let database = Result { try TestDatabase.migrated("cars") }
 
     /// The simulation's log with vehicles of its own, so that all seeds live in the same tables.
-    static func log(seed: UInt64) -> [CarSimulation.Record] {
-        CarSimulation.log(seed: seed, readings: 60).map { record in
+    static func log(seed: UInt64, rules: TripRules = TripRules()) -> [CarSimulation.Record] {
+        CarSimulation.log(seed: seed, readings: 60, rules: rules).map { record in
             switch record {
             case .reading(let vehicle, let reading): .reading(VehicleID("s\(seed)-\(vehicle.text)")!, reading)
             case .cut(let vehicle, let cut): .cut(VehicleID("s\(seed)-\(vehicle.text)")!, cut)
@@ -33,6 +33,32 @@ struct CarStoreTests {
         let run = try CarRun(log, partition: Int32(seed), seed: seed, CarStoreTests.database.get())
         try run.work(hasFaults: seed % 4 != 0)
         try run.compare(with: CarSimulation.expected(log, rules: run.rules))
+    }
+
+    @Test("The same of drives that last for days", arguments: 200..<216 as Range<UInt64>)
+    func longDrives(seed: UInt64) throws {
+        let log = CarStoreTests.log(seed: seed, rules: SeededDrive.longRules)
+        let run = try CarRun(
+            log, partition: Int32(seed), seed: seed, CarStoreTests.database.get(), rules: SeededDrive.longRules)
+        try run.work(hasFaults: seed % 4 != 0)
+        try run.compare(with: CarSimulation.expected(log, rules: run.rules))
+    }
+
+    @Test("Endless trips are cut by the upgrade, and carried on", arguments: 300..<308 as Range<UInt64>)
+    func endlessTrips(seed: UInt64) throws {
+        let rules = SeededDrive.longRules
+        let all = CarStoreTests.log(seed: seed, rules: rules).filter { if case .cut = $0 { false } else { true } }
+        let end = all.count * 2 / 3
+        let conninfo = try TestDatabase.migrated("endless_\(seed)", to: 1)
+        let parts = CarSimulation.expected(Array(all[..<end]), rules: rules)
+        try FirstVersion.write(
+            FirstVersion.endless(parts), log: all, end: end, partition: Int32(seed), Connection(conninfo: conninfo))
+        _ = try Migrator.apply(TestDatabase.migrations.get(), on: Connection(conninfo: conninfo))
+        let run = try CarRun(
+            all, partition: Int32(seed), seed: seed, conninfo, tables: FirstVersion.results(parts), rules: rules)
+        try run.compare(with: parts, isUpgrade: true)
+        try run.work(hasFaults: seed % 2 == 0)
+        try run.compare(with: CarSimulation.expected(all, rules: rules), isUpgrade: true)
     }
 
     @Test("A trip that the first version left open is ended by the clock alone") func openTrip() throws {
@@ -90,20 +116,23 @@ private final class CarRun {
         var cuts: [(VehicleID, Int64)] = []
     }
 
-    let rules = TripRules()
+    let rules: TripRules
     private let log: [CarSimulation.Record]
     private let partition: TopicPartition
-    private let db: Connection
+    private let conninfo: String
+    private var db: Connection
     private var chance: SeededChance
     private var model = CarTables()
     private var workers: [Worker] = []
 
     init(
         _ log: [CarSimulation.Record], partition: Int32, seed: UInt64, _ conninfo: String,
-        tables: CarTables.Results = .init()
+        tables: CarTables.Results = .init(), rules: TripRules = TripRules()
     ) throws {
+        self.rules = rules
         (self.log, self.partition) = (log, TopicPartition(topic: "drover.cars", partition: partition))
         chance = SeededChance(seed: seed)
+        self.conninfo = conninfo
         db = try Store.connectForWriting(conninfo)
         model.minutes = tables.minutes.mapValues { $0.mapValues { .init(row: $0) } }
         model.trips = tables.trips.mapValues { $0.mapValues { .init(row: $0) } }
@@ -230,6 +259,8 @@ private final class CarRun {
             }
         } catch is Refused {
             (model, isKept) = (before, false)
+            // As a worker does: the session may believe in staging tables that were rolled back.
+            db = try Store.connectForWriting(conninfo)
         }
         if isKept, !hasFaults || !chance.once(in: 10) { return true }
         workers[number] = try takeOver()
@@ -247,6 +278,10 @@ private final class CarRun {
     }
 
     private func resolve(_ number: Int) throws {
+        while workers[number].book.hasLate { try resolveOnce(number) }
+    }
+
+    private func resolveOnce(_ number: Int) throws {
         let queries = workers[number].book.lateQueries
         let histories = try CarStore.history(queries, on: db)
         let wanted = model.histories(queries)
@@ -256,6 +291,8 @@ private final class CarRun {
             #expect(found.minutes == wanted.minutes)
             #expect(found.otherMinutesOfDay == wanted.otherMinutesOfDay)
             #expect(found.lastMinuteMs == wanted.lastMinuteMs)
+            #expect(found.next?.startMs == wanted.next?.startMs && found.next?.carry == wanted.next?.carry)
+            #expect(found.before == wanted.before)
             let asked = query.fromMs...query.toMs
             #expect(found.cuts.filter(asked.contains).sorted() == wanted.cuts.filter(asked.contains))
             // The model does not ask which days.
@@ -287,11 +324,17 @@ private final class CarRun {
                 readings: try PackedSamples.decode(try row.bytes("samples")!, minuteMs: start))
             #expect(try row.int("revision")! == Int(model.minutes[vehicle]?[start]?.revision ?? -1))
         }
-        for row in try db.query("SELECT vehicle, start_at, end_at, is_open, revision, \(names) FROM trip WHERE \(ours)")
+        for row in try db.query(
+            """
+            SELECT vehicle, start_at, end_at, is_open, revision, from_before, goes_on, carry, \(names)
+            FROM trip WHERE \(ours)
+            """)
         {
             let (vehicle, start) = (VehicleID(try row.text("vehicle")!)!, try row.timestampMs("start_at")!)
-            let trip = Trip(
+            var trip = Trip(
                 startMs: start, endMs: try row.timestampMs("end_at")!, totals: try TotalsColumns.totals(row))
+            (trip.isFromBefore, trip.goesOn) = (try row.bool("from_before")!, try row.bool("goes_on")!)
+            trip.carry = try row.bytes("carry") ?? []
             results.trips[vehicle, default: [:]][start] = .init(trip, isOpen: try row.bool("is_open")!)
             #expect(try row.int("revision")! == Int(model.trips[vehicle]?[start]?.revision ?? -1))
         }
@@ -332,9 +375,37 @@ private enum FirstVersion {
             for start in minutes.keys { old.minutes[vehicle]![start]!.totals = totals(minutes[start]!.totals) }
         }
         for (vehicle, trips) in results.trips {
-            for start in trips.keys { old.trips[vehicle]![start]!.trip.totals = totals(trips[start]!.trip.totals) }
+            for start in trips.keys {
+                old.trips[vehicle]![start]!.trip.totals = totals(trips[start]!.trip.totals)
+                old.trips[vehicle]![start]!.trip.carry = []
+            }
         }
         old.days = results.days.mapValues { $0.mapValues(totals) }
+        return old
+    }
+
+    /// The rows as they were when nothing but a silence ended a trip.
+    static func endless(_ results: CarTables.Results) -> CarTables.Results {
+        var old = FirstVersion.results(results)
+        for (vehicle, parts) in old.trips {
+            var drive: CarTables.TripRow?
+            for part in parts.values.sorted(by: { $0.trip.startMs < $1.trip.startMs }) {
+                let startMs = part.trip.startMs
+                if part.trip.isFromBefore, var whole = drive {
+                    old.trips[vehicle]![startMs] = nil
+                    whole.trip.totals = whole.trip.totals + part.trip.totals
+                    (whole.trip.endMs, whole.isOpen) = (part.trip.endMs, part.isOpen)
+                    drive = whole
+                    for (key, minute) in old.minutes[vehicle]! where minute.tripStartMs == startMs {
+                        old.minutes[vehicle]![key]!.tripStartMs = whole.trip.startMs
+                    }
+                } else {
+                    drive = part
+                    drive!.trip.goesOn = false
+                }
+                old.trips[vehicle]![drive!.trip.startMs] = drive
+            }
+        }
         return old
     }
 

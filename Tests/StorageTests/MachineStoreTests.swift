@@ -10,26 +10,36 @@ import Testing
 struct MachineStoreTests {
     static let database = Result { try TestDatabase.migrated("machines") }
 
-    let db: Connection
+    private(set) var db: Connection
 
-    init() throws {
-        db = try Store.connectForWriting(MachineStoreTests.database.get())
+    init() throws { db = try MachineStoreTests.connect() }
+
+    private static func connect() throws -> Connection { try Store.connectForWriting(database.get()) }
+
+    /// A small pace: histories of a few readings are judged in pieces, too.
+    private let pace = MachineBook.Pace(pages: [2, 8], rows: 20)
+
+    private func book(_ partition: Int32, clockMs: Int64?) throws -> MachineBook {
+        try MachineStore.load(partition: partition, clockMs: clockMs, pace: pace, on: db)
     }
 
-    private func book(_ partition: Int32, clockMs: Int64?) throws -> (book: MachineBook, rebuilt: Int) {
-        try MachineStore.load(partition: partition, clockMs: clockMs, on: db)
+    private func take(_ events: [MachineEvent], _ book: inout MachineBook, _ partition: Int32) throws -> Int {
+        var rebuilt = 0
+        try MachineStore.take(events, into: &book, partition: partition, on: db) {
+            try write($0, partition)
+            rebuilt += $0.rebuilt
+        }
+        return rebuilt
     }
 
     private func write(_ changes: MachineChanges, _ partition: Int32) throws {
-        try db.transaction {
-            try VehicleStore.write(
-                changes.machines.filter { !$0.readings.isEmpty }.map {
-                    VehicleStore.Row(
-                        vehicle: $0.vehicle.text, kind: "machine", model: $0.model, partition: partition,
-                        lastMs: $0.lastMs)
-                }, on: db)
-            try MachineStore.write(changes, partition: partition, on: db)
-        }
+        try VehicleStore.write(
+            changes.machines.filter { !$0.readings.isEmpty }.map {
+                VehicleStore.Row(
+                    vehicle: $0.vehicle.text, kind: "machine", model: $0.model, partition: partition,
+                    lastMs: $0.lastMs)
+            }, on: db)
+        try MachineStore.write(changes, partition: partition, on: db)
     }
 
     private func log(_ seed: UInt64, _ chance: inout SeededChance) -> (vehicles: [VehicleID], log: [MachineEvent]) {
@@ -39,49 +49,45 @@ struct MachineStoreTests {
         }
         arrivals.sort { $0.ts < $1.ts }
         if seed % 2 == 1 { arrivals.shuffle(using: &chance) }
-        return (vehicles, SeededMachine.log(arrivals, &chance))
+        let log = SeededMachine.log(arrivals, &chance)
+        return (vehicles, log + SeededMachine.closing(log, count: 60))
     }
 
     /// What the model in memory holds after the same log, record by record.
     private func wanted(_ log: [MachineEvent]) -> MachineTables {
-        var (tables, book) = (MachineTables(), MachineBook(rules: RuleTimeline(), clockMs: nil))
-        for event in log {
-            var histories = MachineHistories()
-            while true {
-                let outcome = book.take([event], histories: histories)
-                if case .needs(let needs) = outcome { tables.read(needs, into: &histories) }
-                guard case .taken(let changes) = outcome else { continue }
-                tables.write(changes)
-                break
-            }
-        }
+        var (tables, book) = (MachineTables(), MachineBook(rules: RuleTimeline(), clockMs: nil, pace: pace))
+        for event in log { _ = tables.take([event], into: &book) }
         return tables
     }
 
     @Test(
         "The real tables hold what the model in memory does, whoever takes over when",
         arguments: 0..<16 as Range<UInt64>)
-    func model(seed: UInt64) throws {
+    mutating func model(seed: UInt64) throws {
         var chance = SeededChance(seed: seed)
         let partition = Int32(seed)
         let (vehicles, log) = log(seed, &chance)
         var (next, clockMs): (Int, Int64?) = (0, nil)
-        var book = try book(partition, clockMs: nil).book
+        var book = try book(partition, clockMs: nil)
+        struct Killed: Error {}
         while next < log.count {
             let batch = Array(log[next...].prefix(Int(1 + chance.below(20))))
-            let changes = try MachineStore.take(batch, into: &book, partition: partition, on: db)
-            if !chance.once(in: 8) {
-                try write(changes, partition)
+            do {
+                try db.transaction {
+                    _ = try take(batch, &book, partition)
+                    if chance.once(in: 8) { throw Killed() }
+                }
                 next += batch.count
                 for case .tick(let ts) in batch.map(\.fact) { clockMs = max(clockMs ?? ts, ts) }
-            } else {
-                book = try self.book(partition, clockMs: clockMs).book
+            } catch is Killed {
+                db = try MachineStoreTests.connect()
+                book = try self.book(partition, clockMs: clockMs)
             }
         }
         let wanted = wanted(log)
         var histories = MachineHistories()
         var needs = MachineNeeds()
-        needs.machines = vehicles.map { MachineQuery(vehicle: $0, fromMs: .min, rowsMax: nil) }
+        needs.machines = vehicles.map { MachineQuery(vehicle: $0, fromMs: .min, rowsMax: 10_000) }
         needs.reportedSinceMs = .min
         try MachineStore.read(needs, partition: partition, into: &histories, on: db)
         #expect(histories.reportedSince?.vehicles == Set(vehicles))
@@ -120,7 +126,7 @@ struct MachineStoreTests {
                 alerts: found.map { ToldAlert(id: $0.id, firstOpenedMs: $0.openedMs, episode: $0) }, isLatest: false,
                 nextDeadlineMs: nil)
         ]
-        try write(changes, 2_000)
+        try db.transaction { try write(changes, 2_000) }
         #expect(try MachineStore.alerts(of: vehicle, .engineHours, on: db) == found)
     }
 
@@ -129,22 +135,26 @@ struct MachineStoreTests {
     {
         var chance = SeededChance(seed: 1_000)
         let (vehicles, log) = log(1_000, &chance)
-        var book = try book(1_000, clockMs: nil).book
-        try write(try MachineStore.take(log, into: &book, partition: 1_000, on: db), 1_000)
+        var book = try book(1_000, clockMs: nil)
+        _ = try db.transaction { try take(log, &book, 1_000) }
         try db.execute(
             "UPDATE drover.machine_reading SET alert_state = '\\x01' WHERE vehicle LIKE 'm-1000-%';"
                 + "UPDATE drover.vehicle SET next_deadline_at = last_reading_at WHERE topic_partition = 1000")
-        let clockMs = log.compactMap { if case .tick(let ts) = $0.fact { ts } else { nil } }.max()
-        let taken = try self.book(1_000, clockMs: clockMs)
-        book = taken.book
-        #expect(taken.rebuilt == vehicles.count)
-        // The same readings again repair the rows.
-        let changes = try MachineStore.take(log, into: &book, partition: 1_000, on: db)
-        #expect(changes.rebuilt == vehicles.count && changes.transitions.isEmpty)
-        try write(changes, 1_000)
+        let clockMs = log.compactMap { if case .tick(let ts) = $0.fact { ts } else { nil } }.max()!
+        book = try self.book(1_000, clockMs: clockMs)
+        #expect(book.queue.unreadable == vehicles.count)
+        let told = try db.query("SELECT count(*) AS n FROM drover.alert WHERE vehicle LIKE 'm-1000-%'")[0].int("n")
+        // The next ticks judge them.
+        let ticks = (1...60).map {
+            MachineEvent(.tick(clockMs + $0), offset: Int64(log.count) + $0, pushedMs: 0)
+        }
+        _ = try db.transaction { try take(ticks, &book, 1_000) }
+        #expect(!book.isRejudging)
+        #expect(
+            try db.query("SELECT count(*) AS n FROM drover.alert WHERE vehicle LIKE 'm-1000-%'")[0].int("n") == told)
         var histories = MachineHistories()
         var needs = MachineNeeds()
-        needs.machines = vehicles.map { MachineQuery(vehicle: $0, fromMs: .min, rowsMax: nil) }
+        needs.machines = vehicles.map { MachineQuery(vehicle: $0, fromMs: .min, rowsMax: 10_000) }
         try MachineStore.read(needs, partition: 1_000, into: &histories, on: db)
         #expect(histories.machines.values.allSatisfy { $0.rows.allSatisfy { $0.state != nil } })
     }

@@ -387,7 +387,7 @@ def test_all_of_it_is_built_again_from_the_log(office):
     run = office.world.drover.run("replay", "--into", "again", env=office.env)
     assert run.code == 0, run.err
     run = office.world.drover.run("verify", "again", "--format", "json", env=office.env)
-    tables = {row["table"]: row for row in json.loads(run.out)}
+    tables = {row["table"]: row for row in json.loads(run.out)["compared"]}
     assert run.code == 0, [row for row in tables.values() if not row["equal"]]
     assert tables["campus"]["rows"] >= 1 and tables["dispatch_decision"]["rows"] >= 9
     assert why_of(office, campus, "c")["measured_by"] == "roads" and why_of(office, campus, "c")["weights"]["surge"] == 1.5

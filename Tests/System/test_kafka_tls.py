@@ -75,6 +75,7 @@ def gate(gates):
 
 def look_past(world, port, plain):
     """What the test itself asks of the broker at that port goes by its plain door."""
+    world.plain[f"127.0.0.1:{port}"] = plain
     world.watchers[f"127.0.0.1:{port}"] = Consumer({"bootstrap.servers": plain, "group.id": "tests-look", "log_level": 0})
 
 

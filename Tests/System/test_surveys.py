@@ -120,7 +120,7 @@ def test_a_replay_gives_the_same(coast, watamu):
     run = coast.drover.run("replay", "--into", "again", env=watamu)
     assert run.code == 0, run.err
     run = coast.drover.run("verify", "again", "--format", "json", env=watamu)
-    tables = {row["table"]: row for row in json.loads(run.out)}
+    tables = {row["table"]: row for row in json.loads(run.out)["compared"]}
     assert run.code == 0 and tables["sighting"]["rows"] == 12603 and tables["survey"]["rows"] == 905
 
 

@@ -246,6 +246,36 @@ def test_the_price_is_the_accounts_that_is_in_force_at_the_end(filled):
     assert then["currency"] == "EUR" and then["fuel_cost"] == pytest.approx(then["fuel_us_gal"] * 3, abs=0.001)
 
 
+def minutes_of_a_drive(vehicle, first, last):
+    """A reading each four minutes, so many minutes after 2026-10-05T00:00Z."""
+    return [{"schema": 1, "kind": "reading", "id": f"{vehicle}-{minute}", "vehicle": vehicle, "ts": MIDNIGHT + minute * 60_000, "speed_kmh": 36} for minute in range(first, last + 1, 4)]
+
+
+MIDNIGHT = int(datetime(2026, 10, 5, tzinfo=UTC).timestamp()) * 1000
+PARTS = "SELECT extract(epoch FROM start_at)::bigint / 60 - %s, extract(epoch FROM end_at)::bigint / 60 - %s, from_before, goes_on, readings FROM drover.trip WHERE vehicle = %s ORDER BY 1"
+
+
+def parts_of(env, vehicle):
+    with connect(env) as connection:
+        return [tuple(row) for row in connection.execute(PARTS, (MIDNIGHT // 60_000, MIDNIGHT // 60_000, vehicle)).fetchall()]
+
+
+def test_a_drive_of_days_is_cut_at_midnights_and_what_comes_late_moves_one_cut(filled):
+    world, env, _ = filled
+    drive = minutes_of_a_drive("sleepless", 4, 4 * 1440)
+    push(filled, drive)
+    parts = [(4, 2880, False, True, 719), (2880, 4320, True, True, 360), (4320, 5760, True, True, 360), (5760, 5760, True, False, 1)]
+    assert parts_of(env, "sleepless") == parts
+    [one] = [trip for trip in trips_of(filled, "sleepless", date="2026-10-07")["trips"] if trip["part"] == "from before, goes on"]
+    assert one["duration_s"] == 86400 and one["readings"] == 360
+    # Before its start, within a part and at a border; then all of it again, which changes nothing.
+    push(filled, [{**drive[0], "id": f"late-{at}", "ts": MIDNIGHT + at} for at in (0, 3000 * 60_000 + 1, 4320 * 60_000 - 1, 4320 * 60_000 + 1)])
+    moved = [(0, 1440, False, True, 360), (1440, 2880, True, True, 360), (2880, 4320, True, True, 362), (4320, 5760, True, True, 361), (5760, 5760, True, False, 1)]
+    assert parts_of(env, "sleepless") == moved
+    push(filled, drive)
+    assert parts_of(env, "sleepless") == moved
+
+
 def haversine(a, b):
     (lat1, lon1), (lat2, lon2) = [(math.radians(float(row["lat"])), math.radians(float(row["lon"]))) for row in (a, b)]
     h = math.sin((lat2 - lat1) / 2) ** 2 + math.cos(lat1) * math.cos(lat2) * math.sin((lon2 - lon1) / 2) ** 2

@@ -641,8 +641,8 @@ class Rehearsal:
             site.rows("WITH gone AS (DELETE FROM drover.vehicle_minute WHERE vehicle LIKE 'ballast-%%' RETURNING 1) SELECT count(*) FROM gone")
             site.run(site.new, "replay", "--into", f"again_{name}")
             done = site.run(site.new, "verify", f"again_{name}", "--format", "json", fine=(0, 1))
-            tables = json.loads(done.out) if done.out else []
-            wrong = [f"{row['table']}: {row.get('first_difference')}" for row in tables if not row["equal"]]
+            tables = json.loads(done.out)["compared"] if done.out else []
+            wrong = [f"{row['table']}: {row['differences'][0]['text']}" for row in tables if not row["equal"]]
             told(f"{len(tables)} tables, {sum(row['rows'] for row in tables):,} rows, {len(wrong)} differ")
             if done.code or wrong:
                 self.late.append(f"the replay differs: {'; '.join(wrong)[:600] or done.err[-400:]}")

@@ -2,6 +2,7 @@ import Fleet
 import SimKit
 import Testing
 import Trips
+import Wire
 
 struct DriveTests {
     private func reading(_ ts: Int64, speed: Double, rpm: Int32? = 1_000_000, maf: Int32? = nil) -> CarReading {
@@ -122,5 +123,87 @@ struct DriveTests {
         }
         #expect(totals.holes == holes && totals.sharpAccelerations == sharp, "seed \(seed)")
         #expect(abs(Double(totals.distanceMm) / 1_000 - distance) < 0.1, "seed \(seed)")
+    }
+
+    // MARK: Parts of a drive (docs/decisions/0023)
+
+    @Test("A border changes no minute, and parts add up to the whole", arguments: 0..<40 as Range<UInt64>)
+    func addingUp(seed: UInt64) {
+        let rules = SeededDrive.longRules
+        let readings = SeededDrive.long(seed: seed, count: 300).unioned()
+        let (minutes, trips, _) = Drive.whole(readings, rules: rules)
+        let borders = trips.filter(\.isFromBefore).map(\.startMs)
+        for trip in trips {
+            let sum = minutes.filter { $0.tripStartMs == trip.startMs }.map(\.totals).reduce(DriveTotals(), +)
+            #expect(sum == trip.totals && trip.endMs <= trip.borderMs && trip.endMs - trip.startMs <= 2 * UTC.msPerDay)
+            #expect(trip.isFromBefore == (trip.startMs % UTC.msPerDay == 0 && !trip.carry.isEmpty))
+        }
+        for (part, next) in zip(trips, trips.dropFirst()) {
+            #expect(part.goesOn == next.isFromBefore && (!part.goesOn || part.endMs == next.startMs))
+        }
+        // Around each border the same readings without one: less than a day of them has none. What fuel cut-off
+        // makes of the air is left out: it is judged by the least throttle of all that the fold has seen.
+        for border in borders {
+            let near = readings.filter { (border - 40_000_000..<border + 40_000_000).contains($0.ts) }
+            let alone = Drive.whole(near, rules: rules)
+            #expect(alone.trips.allSatisfy { !$0.goesOn })
+            let judged = border - 4_000_000..<border + 40_000_000
+            func sums(_ minutes: [VehicleMinute]) -> [[Int64?]] {
+                minutes.filter { judged.contains($0.startMs) }.map(\.totals).map {
+                    [
+                        $0.distanceMm, $0.idleMs, $0.holes, $0.sharpAccelerations, $0.sharpBrakings, $0.integratedMs,
+                        $0.milliTurns, $0.airMg, $0.fuelRateUl, $0.accelerationMm2PerS3,
+                    ]
+                }
+            }
+            #expect(sums(minutes) == sums(alone.minutes), "seed \(seed)")
+        }
+    }
+
+    private func packed(_ drive: Drive) throws -> Drive {
+        var bytes: [UInt8] = []
+        drive.pack(to: &bytes)
+        var reader = VarintReader(bytes)
+        return try Drive(&reader, rules: SeededDrive.longRules)
+    }
+
+    @Test("A drive goes on the same from its bytes, in a part, too", arguments: 0..<40 as Range<UInt64>)
+    func packing(seed: UInt64) throws {
+        let readings = SeededDrive.long(seed: seed, count: 200).unioned()
+        let whole = Drive.whole(readings, rules: SeededDrive.longRules)
+        // At a minute's edge, as it is stored.
+        for minute in stride(from: 10, to: whole.minutes.count, by: 17) {
+            let startMs = whole.minutes[minute].startMs
+            let drive = Drive.whole(readings.filter { $0.ts < startMs }, rules: SeededDrive.longRules).drive
+            let rest = Drive.whole(
+                readings.filter { $0.ts >= startMs }, from: try packed(drive), rules: SeededDrive.longRules)
+            #expect(rest.minutes == Array(whole.minutes[minute...]))
+            #expect(rest.trips == whole.trips.suffix(rest.trips.count))
+        }
+        // And each part from what its row carries.
+        for part in whole.trips where part.isFromBefore {
+            let own = readings.filter { $0.ts >= part.startMs && $0.ts < part.borderMs }
+            let start = try Drive(resuming: part, rules: SeededDrive.longRules)
+            let again = Drive.whole(own, from: start, rules: SeededDrive.longRules).trips[0]
+            #expect(again.totals == part.totals && again.carry == part.carry)
+        }
+    }
+
+    /// What an upgrade has cut in the table was whole in the packed drive.
+    @Test func aDriveThatAnUpgradeCutGoesOnInItsPart() throws {
+        let midnightMs: Int64 = 1_767_225_600_000
+        let readings = (0...2_000).map { reading(midnightMs - 50_000_000 + Int64($0) * 30_000, speed: 36) }
+        var rules = TripRules()
+        rules.gapMs = 60_000
+        var drive = Drive.whole(readings, rules: rules).drive
+        var totals = DriveTotals()
+        totals.distanceMm = 7
+        drive.cut(at: midnightMs, totals: totals)
+        let last = readings[2_000].ts
+        _ = drive.add(minute: [reading(last + 60_000, speed: 36)], isCut: false)
+        let trip = try #require(drive.trip)
+        #expect(trip.startMs == midnightMs && trip.isFromBefore && trip.totals.distanceMm == 600_007)
+        let ended = drive.add(minute: [reading(midnightMs + UTC.msPerDay, speed: 36)], isCut: true).ended
+        #expect(ended == trip)
     }
 }

@@ -1,0 +1,95 @@
+"""Readings that come late, by the thousand, are judged in pieces; nobody else waits for them (decision 22)."""
+import json
+
+from confluent_kafka.admin import AdminClient, NewTopic
+from harness import HANG_S, ROOT, until
+from test_gateway import servers, world  # noqa: F401 (fixtures)
+from world import connect, producer
+
+MINUTE = 60_000
+# More than are judged at a tick.
+COUNT = 10_000
+
+
+class Log:
+    """One partition, so that all machines share what it costs."""
+
+    def __init__(self, world):
+        admin = AdminClient({"bootstrap.servers": world.brokers})
+        topic = NewTopic("drover.machines", 1, 1, config={"message.timestamp.type": "LogAppendTime"})
+        admin.create_topics([topic])["drover.machines"].result(HANG_S)
+        self.sender = producer(world.brokers)
+        self.now = 1_789_344_000_000  # 2026-09-14
+        self.ticks = 0
+
+    def put(self, record, **place):
+        while True:
+            try:
+                return self.sender.produce("drover.machines", value=json.dumps(record).encode(), **place)
+            except BufferError:
+                self.sender.poll(0.1)
+
+    def read(self, vehicle, ts, celsius):
+        self.put({"schema": 1, "kind": "reading", "id": f"r-{ts}", "vehicle": vehicle, "ts": ts, "model": "8R Tractor", "coolant_c": celsius,
+                  "gps_available": True}, key=vehicle.encode())
+
+    def tick(self):
+        self.ticks += 1
+        self.put({"schema": 1, "kind": "tick", "ts": self.now - COUNT * MINUTE + self.ticks, "by": "import.test"}, partition=0)
+
+    def flush(self):
+        assert self.sender.flush(HANG_S) == 0
+
+
+def alerts(env):
+    with connect(env) as connection:
+        return connection.execute(
+            "SELECT vehicle, state, (extract(epoch FROM opened_at) * 1000)::bigint, revision FROM drover.alert ORDER BY vehicle, opened_at").fetchall()
+
+
+def waiting(env):
+    with connect(env) as connection:
+        return connection.execute("SELECT count(*) FROM drover.machine_rejudging").fetchone()[0]
+
+
+def taken(world, env):
+    """No tick but the test's own."""
+    until(lambda: world.lag(env) == 0, about="what was pushed")
+
+
+def test_thousands_of_readings_newest_first_stop_nobody(world):  # noqa: F811
+    env = world.database()
+    log = Log(world)
+    assert world.drover.run("rules", "publish", ROOT / "Deploy" / "thresholds", env=env).code == 0
+    worker = world.worker(env, "one", **{"ticks.roles": "notify"})
+    # Hot all along: each moves the alert's opening, and with it the state of all that follow.
+    for index in range(COUNT):
+        log.read("backlog", log.now - index * MINUTE, 120)
+        if index % 1_000 == 999:
+            log.read(f"other-{index // 1_000:02}", log.now, 120)
+    log.flush()
+    taken(world, env)
+    others = [(f"other-{index:02}", "open", log.now, 0) for index in range(COUNT // 1_000)]
+    assert alerts(env) == [("backlog", "open", log.now, 0), *others]
+    assert waiting(env) == 1
+    log.tick()
+    log.flush()
+    taken(world, env)
+    # A piece, and no more: it is killed before the rest.
+    assert waiting(env) == 1
+    worker.kill()
+    worker = world.worker(env, "one", **{"ticks.roles": "notify"})
+    for _ in range(3):
+        log.tick()
+    log.flush()
+    taken(world, env)
+    assert waiting(env) == 0
+    # Told once, however many moved it.
+    assert alerts(env) == [("backlog", "open", log.now - (COUNT - 1) * MINUTE, 1), *others]
+    with connect(env) as connection:
+        assert connection.execute("SELECT count(*), count(DISTINCT read_at) FROM drover.machine_reading WHERE vehicle = 'backlog'").fetchone() == (COUNT, COUNT)
+    run = world.drover.run("replay", "--into", "again", env=env, seconds=HANG_S * 2)
+    assert run.code == 0, run.err
+    run = world.drover.run("verify", "again", "--format", "json", env=env)
+    assert run.code == 0 and all(row["equal"] for row in json.loads(run.out)["compared"]), run.err
+    assert worker.stop() == 0
