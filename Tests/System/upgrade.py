@@ -8,7 +8,7 @@ a page, each with the login that an installation gives it, on servers of the reh
 hand readings in, an account looks at pages, a report falls due each minute. It fails (exit code 1) when a page or the API answers 5xx,
 when rows stop coming, when a role ends by itself, when the replay differs from what is in the tables, or when a reading that was
 acknowledged is not there exactly once. `--plant` runs SQL as the owner after the migration, so that one sees it fail.
-Environment: DROVER_BIN (default .build/debug/drover).
+Environment: DROVER_BIN (default .build/release/drover).
 """
 import argparse
 import collections
@@ -700,9 +700,9 @@ def main():
 
     if told := missing():
         sys.exit(f"upgrade: {told}")
-    new = Path(os.environ.get("DROVER_BIN", ROOT / ".build" / "debug" / "drover")).absolute()
+    new = Path(os.environ.get("DROVER_BIN", ROOT / ".build" / "release" / "drover")).absolute()
     if not os.access(new, os.X_OK):
-        sys.exit(f"upgrade: {new} is not built. Run swift build --product drover, or name another in DROVER_BIN")
+        sys.exit(f"upgrade: {new} is not built. Run swift build -c release --product drover, or name another in DROVER_BIN")
     commit, old = built(arguments.commit, say)
     say(f"from {commit} (migration {newest_migration(old)}) to migration {newest_migration(new)}, seed {arguments.seed}, load average {os.getloadavg()[0]:.1f}")
     folder = scratch("drover-upgrade-")
