@@ -224,7 +224,7 @@ class Site:
 
     def _settings(self):
         """One file for both programs, with what the older knows."""
-        self.known = subprocess.run([str(self.old), "check", "--settings-help"], capture_output=True, text=True, timeout=60).stdout
+        self.known = subprocess.run([str(self.old), "settings"], capture_output=True, text=True, timeout=60).stdout
         wanted = {
             "kafka.brokers": self.broker.brokers, "kafka.partitions": PARTITIONS, "kafka.session_timeout_ms": 6000,
             "postgres.url": self.login("drover_worker"), "postgres.owner_url": self.owner, "postgres.reader_url": self.login("drover_web"),
