@@ -1,12 +1,14 @@
 -- Question: where is each vehicle, and what did it say last? Disabled ones are left out.
 -- Parameters: $1 a part of the name or id, or empty; $2 a group (tag), or empty; $3 audiences that the reader belongs to; $4 how
 -- many.
--- Example result: car | dodge-caliber | Dodge | | {north} | 2020-03-25 17:02:00+00 | \x01… | 2020-03-25 17:02:42+00 | f | …
-SELECT found.*, minute.minute_at, minute.samples, trip.end_at, trip.is_open,
+-- Example result: car | dodge-caliber | Dodge | | {north} | 2020-03-25 17:02:00+00 | \x01… | 2020-03-25 17:02:42+00 | f | 300000 | …
+SELECT found.kind, found.vehicle, found.name, found.model, found.tags, found.last_reading_at,
+       minute.minute_at, minute.samples, trip.end_at, trip.is_open, rules.trip_gap_ms,
        said.read_at, said.is_reporting, contact.contact, places.place_ats, places.latitudes_deg, places.longitudes_deg,
        alerts.open_alerts, alerts.worst_severity
 FROM (
-    SELECT v.kind, v.vehicle, r.name, coalesce(v.model, r.model) AS model, coalesce(r.tags, '{}') AS tags, v.last_reading_at
+    SELECT v.kind, v.vehicle, r.name, coalesce(v.model, r.model) AS model, coalesce(r.tags, '{}') AS tags, v.last_reading_at,
+           v.topic_partition
     FROM drover.vehicle v LEFT JOIN drover.registration r USING (kind, vehicle)
     WHERE r.is_disabled IS NOT TRUE AND ($2 = '' OR $2 = ANY (r.tags))
         AND ($1 = '' OR strpos(lower(v.vehicle), lower($1)) > 0 OR strpos(lower(r.name), lower($1)) > 0)
@@ -17,8 +19,12 @@ LEFT JOIN LATERAL (
     SELECT m.minute_at, m.samples FROM drover.vehicle_minute m
     WHERE found.kind = 'car' AND m.vehicle = found.vehicle ORDER BY m.minute_at DESC LIMIT 1) AS minute ON true
 LEFT JOIN LATERAL (
-    SELECT t.end_at, t.is_open FROM drover.trip t
+    SELECT t.start_at, t.end_at, t.is_open FROM drover.trip t
     WHERE found.kind = 'car' AND t.vehicle = found.vehicle ORDER BY t.start_at DESC LIMIT 1) AS trip ON true
+LEFT JOIN LATERAL (
+    SELECT r.trip_gap_ms FROM drover.trip_rules r
+    WHERE r.topic_partition = found.topic_partition AND r.in_force_at <= trip.start_at
+    ORDER BY r.in_force_at DESC LIMIT 1) AS rules ON true
 LEFT JOIN LATERAL (
     SELECT m.read_at, m.is_reporting FROM drover.machine_reading m
     WHERE found.kind = 'machine' AND m.vehicle = found.vehicle AND m.contact IS NULL ORDER BY m.read_at DESC LIMIT 1

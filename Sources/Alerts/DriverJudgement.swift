@@ -6,21 +6,16 @@ public struct DriverJudgement: Sendable {
     public let episodes: [Episode]
     /// After the last reading.
     public let watch: DriverWatch
-    /// What was open ended because nothing was read after the last reading. A backlog may say otherwise.
-    public let isEndedBySilence: Bool
 
     /// - Parameters:
     ///   - readings: by time, one a time.
-    ///   - passedMs: what is known to have passed without a reading after them: the clock, or the next stretch's begin.
-    public init(
-        vehicle: VehicleID, readings: [CarReading], drivers: Drivers, rules: [String: DriverRules], passedMs: Int64
-    ) {
-        var watch = DriverWatch(vehicle: vehicle, drivers: drivers, rules: rules)
+    ///   - passedMs: what is known to have passed without a reading after them: the clock, or the next stretch's begin. Nil:
+    ///     more of them may be on their way.
+    public init(vehicle: VehicleID, readings: [CarReading], _ context: DriverContext, passedMs: Int64?) {
+        var watch = DriverWatch(vehicle: vehicle, context)
         var episodes: [String: Episode] = [:]
         for reading in readings { for episode in watch.observe(reading) { episodes[episode.id] = episode } }
-        let ended = watch.pass(passedMs)
-        for episode in ended { episodes[episode.id] = episode }
-        isEndedBySilence = !ended.isEmpty
+        if let passedMs { for episode in watch.pass(passedMs) { episodes[episode.id] = episode } }
         self.episodes = episodes.values.sorted { ($0.openedMs, $0.id) < ($1.openedMs, $1.id) }
         self.watch = watch
     }

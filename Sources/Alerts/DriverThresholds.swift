@@ -93,15 +93,6 @@ public struct CarLimits: Equatable, Sendable {
     public static let none = CarLimits()
     public init() {}
 
-    /// The narrower of both: nothing that one of them finds bad is missed.
-    public mutating func formUnion(_ other: CarLimits) {
-        speedAbove = min(speedAbove, other.speedAbove)
-        coolantAbove = min(coolantAbove, other.coolantAbove)
-        voltageBelow = max(voltageBelow, other.voltageBelow)
-        voltageAbove = min(voltageAbove, other.voltageAbove)
-        wheelMs = [wheelMs, other.wheelMs].compactMap { $0 }.min()
-    }
-
     /// Which limits the reading crosses: 1 speed, 2 coolant, 4 voltage too low, 8 voltage too high.
     @inlinable
     public func crossed(by reading: borrowing CarReading) -> UInt8 {
@@ -113,16 +104,5 @@ public struct CarLimits: Equatable, Sendable {
             if voltage > voltageAbove { bits |= 8 }
         }
         return bits
-    }
-
-    /// The bit of `crossed` that an open alert of this parameter explains.
-    public static func bit(of parameter: MachineParameter) -> UInt8 {
-        switch parameter {
-        case .carSpeed: 1
-        case .carCoolant: 2
-        case .voltageLow: 4
-        case .voltageHigh: 8
-        default: 0
-        }
     }
 }

@@ -1,4 +1,20 @@
 public import Fleet
+public import Wire
+
+/// Who drives one car and what these people have set: what its readings are judged by.
+public struct DriverContext: Equatable, Sendable {
+    public var drivers: Drivers
+    public var rules: [String: DriverRules]
+
+    /// Somebody has driven or owned the car at some time.
+    public let isWatched: Bool
+
+    /// - Parameter hasDriven: also those count whose drives are left out because they were over before.
+    public init(drivers: Drivers, rules: [String: DriverRules], hasDriven: Bool = false) {
+        (self.drivers, self.rules) = (drivers, rules)
+        isWatched = hasDriven || !drivers.accounts.isEmpty
+    }
+}
 
 /// The alerts of whoever drives one car, as its readings come in the order of their times: the engine of machines
 /// (`AlertFold`) with the limits of the account in the place of the model's.
@@ -11,12 +27,10 @@ public struct DriverWatch: Sendable {
     /// As long as the longest pause that an account can set.
     public static let reachMs: Int64 = 3_600_000
 
-    private let vehicle: VehicleID
-    private let drivers: Drivers
-    private let rules: [String: DriverRules]
-
+    public let vehicle: VehicleID
+    private var context: DriverContext
     private var fold = AlertFold()
-    private var lastMs: Int64?
+    public private(set) var lastMs: Int64?
     /// Since when somebody is at the wheel, and the last reading at which the car moved.
     private var spell: (startMs: Int64, lastMs: Int64)?
     private var judged: InForce
@@ -31,8 +45,8 @@ public struct DriverWatch: Sendable {
         var wheelLimitMs: Int64?
     }
 
-    public init(vehicle: VehicleID, drivers: Drivers, rules: [String: DriverRules]) {
-        (self.vehicle, self.drivers, self.rules, judged) = (vehicle, drivers, rules, InForce())
+    public init(vehicle: VehicleID, _ context: DriverContext) {
+        (self.vehicle, self.context, judged) = (vehicle, context, InForce())
     }
 
     /// Episodes that this reading opened, made worse or resolved; of two with one id the later one stands.
@@ -47,7 +61,7 @@ public struct DriverWatch: Sendable {
         let isWheelDue = judged.wheelLimitMs.flatMap { limit in spell.map { reading.ts - $0.startMs > limit } } ?? false
         // Nearly every reading: nothing is open and nothing is crossed.
         if fold.watches.isEmpty, !isWheelDue, judged.limits.crossed(by: reading) == 0 { return changes }
-        let timeline = judged.account.flatMap { rules[$0]?.timeline } ?? RuleTimeline()
+        let timeline = judged.account.flatMap { context.rules[$0]?.timeline } ?? RuleTimeline()
         changes += fold.observe(values(reading), rules: timeline)
         return changes
     }
@@ -75,9 +89,9 @@ public struct DriverWatch: Sendable {
 
     private func inForce(at ts: Int64) -> InForce {
         var found = InForce()
-        (found.fromMs, found.untilMs) = (ts, drivers.nextChangeMs(after: ts))
-        found.account = drivers.account(at: ts)
-        guard let rules = found.account.flatMap({ rules[$0] }) else { return found }
+        (found.fromMs, found.untilMs) = (ts, context.drivers.nextChangeMs(after: ts))
+        found.account = context.drivers.account(at: ts)
+        guard let rules = found.account.flatMap({ context.rules[$0] }) else { return found }
         let (settings, untilMs) = rules.inForce(at: ts)
         found.untilMs = min(found.untilMs, untilMs)
         (found.limits, found.pauseMs) = (settings.limits, settings.wheelPauseMs)
@@ -105,32 +119,64 @@ public struct DriverWatch: Sendable {
 
     // MARK: What comes next
 
-    /// Something is open, or may open by the next reading although that one crosses no limit.
-    public var isActive: Bool { !fold.watches.isEmpty }
+    /// As they stand after the last reading.
     public var open: [Episode] { fold.open }
-
-    /// A reading from here on may open an alert although it crosses no limit, or although the alert's first readings
-    /// were judged: the hours at the wheel, and a hold time. `.max`: never.
-    public var dueMs: Int64 {
-        var dueMs = Int64.max
-        if let spell, let limitMs = judged.wheelLimitMs, !isOpen(.wheelHours) { dueMs = spell.startMs + limitMs + 1 }
-        guard let account = judged.account, let lastMs, let rules = rules[account] else { return dueMs }
-        for (parameter, threshold) in rules.timeline.inForce(at: lastMs).judged(account, vehicle) {
-            guard case .pending(let sinceMs, _)? = fold.watches[parameter] else { continue }
-            dueMs = min(dueMs, sinceMs + threshold.holdMs + 1)
-        }
-        return dueMs
-    }
 
     /// When silence ends what is open, by the clock; `.max`: nothing is open.
     public var quietMs: Int64 {
-        guard let lastMs, isActive else { return .max }
-        let isValueOpen = fold.watches.keys.contains { $0 != .wheelHours }
+        let open = fold.open
+        guard let lastMs, !open.isEmpty else { return .max }
+        let isValueOpen = open.contains { $0.parameter != .wheelHours }
         return isValueOpen ? lastMs + DriverWatch.quietMs + 1 : (spell?.lastMs ?? lastMs) + judged.pauseMs
     }
 
-    private func isOpen(_ parameter: MachineParameter) -> Bool {
-        if case .open? = fold.watches[parameter] { return true }
-        return false
+    // MARK: As bytes
+
+    private static let version: UInt8 = 1
+
+    /// The state after the last reading, without what it is judged by.
+    public var packed: [UInt8] {
+        var out: [UInt8] = [DriverWatch.version]
+        for ms in [lastMs, spell?.startMs, spell?.lastMs] {
+            out.append(ms == nil ? 0 : 1)
+            if let ms { out.appendZigzag(ms) }
+        }
+        let fold = fold.packed
+        out.appendVarint(UInt64(fold.count))
+        return out + fold
+    }
+
+    public init(packed bytes: [UInt8], vehicle: VehicleID, _ context: DriverContext) throws(DecodeError) {
+        var reader = VarintReader(bytes)
+        guard try reader.byte() == DriverWatch.version else { throw .packed("unknown version of a driver's state") }
+        var times: [Int64?] = []
+        for _ in 0..<3 {
+            guard try reader.byte() == 1 else {
+                times.append(nil)
+                continue
+            }
+            let ms = try reader.zigzag()
+            guard UTC.plausible.contains(ms) else { throw .packed("an impossible time") }
+            times.append(ms)
+        }
+        self.init(vehicle: vehicle, context)
+        fold = try AlertFold(packed: reader.bytes(most: bytes.count))
+        lastMs = times[0]
+        if let startMs = times[1], let endMs = times[2] { spell = (startMs, endMs) }
+        // Of what the last reading was judged by.
+        if let lastMs { judged = inForce(at: lastMs) }
+    }
+
+    // MARK: What it is judged by
+
+    /// Takes over a drive that begins after the last reading. False: readings that were judged may be judged otherwise by it,
+    /// or its driver's limits are not known.
+    public mutating func add(_ driving: Drivers.Driving) -> Bool {
+        guard let lastMs, driving.fromMs > lastMs, context.rules[driving.account] != nil,
+            let drivers = context.drivers.adding(driving, after: lastMs)
+        else { return false }
+        context.drivers = drivers
+        judged.untilMs = min(judged.untilMs, driving.fromMs)
+        return true
     }
 }

@@ -131,7 +131,7 @@ public struct Upload: Sendable {
             return (reading.vehicle, reading.ts)
         case .car(let car, let reading, _): return (car, reading.ts)
         // Time, rules and what people say concern others, too: they do not come from devices.
-        case .tick, .rules, .action: throw Refusal("`kind` must be reading")
+        case .tick, .rules, .tripRules, .action: throw Refusal("`kind` must be reading")
         }
     }
 }

@@ -9,15 +9,6 @@ internal import Wire
 extension CarBook {
     public var hasLate: Bool { !late.isEmpty }
 
-    /// The times that the late readings of each car span.
-    public var lateSpans: [(number: Int, fromMs: Int64, toMs: Int64, pushedMs: Int64)] {
-        late.compactMap { number, late in
-            let times = late.readings.map(\.ts) + late.reopening.map(\.reading.ts)
-            guard let fromMs = times.min(), let toMs = times.max() else { return nil }
-            return (number, fromMs, toMs, late.pushedMs)
-        }
-    }
-
     /// What `resolve` needs to know next, one query a car.
     public var lateQueries: [HistoryQuery] {
         late.map { number, all in
@@ -25,9 +16,11 @@ extension CarBook {
             var times = late.readings.map(\.ts) + late.reopening.map(\.reading.ts) + late.cuts
             // The bag may take readings from the minute's start on: the trip that they would continue is needed, too.
             if !late.reopening.isEmpty { times.append(openMinute(number, late)) }
+            let (fromMs, toMs) = (times.min()!, times.max()!)
+            let reachMs = rules.reachMs(from: fromMs, to: toMs)
             return HistoryQuery(
                 vehicle: VehicleID(String(decoding: keys.key(number), as: UTF8.self))!,
-                fromMs: times.min()! - rules.tripGapMs, toMs: max(times.max()! + rules.tripGapMs, late.reachMs),
+                fromMs: fromMs - reachMs, toMs: max(toMs + reachMs, late.reachMs),
                 openMs: openMinute(number, late))
         }
     }
@@ -77,16 +70,27 @@ extension CarBook {
         var (minutes, trips, drive) = Drive.whole(
             united, cuts: TripCuts(history.cuts), from: start(of: united, history), rules: rules)
         let isLatest = isReopening || minutes.last.map { $0.startMs >= history.lastMinuteMs ?? .min } ?? false
-        if let next = history.next {
+        if let next = history.next, next.isFromBefore {
             // Of the latest only the open stretch is left, which is added to whatever comes of this.
-            guard let crossing = drive.crossing(next.startMs),
+            guard let crossing = drive.crossing(next.startMs), keepsRules(drive, history),
                 isLatest || next.carry.isEmpty || next.carry == crossing.carry
             else { return next.startMs }
             if !isLatest { trips[trips.count - 1] = crossing.ended }
+        } else if let next = history.next, let trip = drive.trip, !keepsRules(drive, history) {
+            // It began at another time, and by the rules of that time it may go on in the next one.
+            let gapMs = rules.inForce(at: trip.startMs).tripGapMs
+            if next.startMs - trip.endMs <= gapMs { return next.startMs }
         }
         if isReopening { reopen(number, late, history) }
         fold(number, late, history, (minutes, trips, drive), isLatest: isLatest, nextOffset)
         return nil
+    }
+
+    /// Whether the last of the touched trips is folded by the rules by which it is stored: then what follows it is another one,
+    /// or goes on with it, as before.
+    private func keepsRules(_ drive: Drive, _ history: CarHistory) -> Bool {
+        guard let trip = drive.trip, let stored = history.trips.last?.trip else { return true }
+        return rules.inForce(at: trip.startMs) == rules.inForce(at: stored.startMs)
     }
 
     /// Where the first of the touched trips is from before, the drive as it stands there; nil: nothing is before.

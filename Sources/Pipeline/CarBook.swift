@@ -11,7 +11,7 @@ public import Wire
 /// path, `CarBook+Late.swift`). Both run the same `Drive`.
 ///
 /// Which rows are written is decided by the log alone: a minute goes out when a later one begins, when a mark comes, or at
-/// a tick when it has waited for a minute or its trip is over. What is in memory only is read again from `replayFrom` by
+/// a tick when it has waited for a minute or its trip may be over. What is in memory only is read again from `replayFrom` by
 /// the worker that takes over. docs/decisions/0006 has the reasons.
 public struct CarBook {
     struct Car {
@@ -43,7 +43,7 @@ public struct CarBook {
     /// A written bag without a new reading for this long is folded and its memory freed.
     static let idleMsMax: Int64 = 600_000
 
-    let rules: TripRules
+    public private(set) var rules: TripRuleTimeline
     /// Where a new car's key must belong; nil: it is not asked.
     private let place: KeyPlace?
     var cars: [Car] = []
@@ -93,15 +93,22 @@ public struct CarBook {
     }
 
     /// `progress` is where the partition stands in the database; the records to feed in begin at its `replayFrom`.
-    public init(rules: TripRules, progress: CarProgress, place: KeyPlace? = nil) {
+    public init(rules: TripRuleTimeline, progress: CarProgress, place: KeyPlace? = nil) {
         (self.rules, self.place) = (rules, place)
         storedOffset = progress.nextOffset
         clockMs = progress.replayClockMs
         replay = (progress.replayFrom, progress.replayClockMs)
     }
 
+    public init(rules: TripRules, progress: CarProgress, place: KeyPlace? = nil) {
+        self.init(rules: TripRuleTimeline(base: rules), progress: progress, place: place)
+    }
+
     public var count: Int { cars.count }
     public func vehicle(_ car: Int32) -> ArraySlice<UInt8> { keys.key(Int(car)) }
+    public func name(_ number: Int) -> VehicleID { VehicleID(String(decoding: keys.key(number), as: UTF8.self))! }
+    /// Of the car's latest reading; `.min`: it has none, `.max`: it is not known.
+    public func lastMs(_ number: Int) -> Int64 { cars[number].lastMs }
     /// Nil: it has not reported.
     public func number(of vehicle: VehicleID) -> Int? {
         unsafe Array(vehicle.text.utf8).withUnsafeBytes { unsafe keys.find($0) }
@@ -367,7 +374,23 @@ public struct CarBook {
 
     /// A later reading would go on with the car's latest trip, by the clock and by the driver.
     func isOpen(_ trip: Trip, _ number: Int) -> Bool {
-        clockMs <= trip.endMs + rules.tripGapMs && !(cuts(number)?.separate(trip.endMs, .max) ?? false)
+        clockMs <= trip.endMs + rules.inForce(at: trip.startMs).tripGapMs
+            && !(cuts(number)?.separate(trip.endMs, .max) ?? false)
+    }
+
+    // MARK: Rules
+
+    /// Takes a set of rules, in force from `fromMs` on, but not before any reading that the log can hold until here: no trip is
+    /// folded again because of it. Returns it as it counts; nil: it changes nothing, or was taken before.
+    public mutating func take(
+        rules new: TripRules, fromMs: Int64, offset: Int64, pushedMs: Int64
+    ) -> TripRuleTimeline.Entry? {
+        guard offset >= storedOffset else { return nil }
+        // A log without stamps, or with stamps that went back, cannot say how late readings are at most: the readings can.
+        let latestMs = cars.reduce(Int64.min) { $1.lastMs == .max ? $0 : max($0, $1.lastMs) }
+        let leastMs = max(TripRuleTimeline.leastMs(pushedMs: pushedMs), latestMs + 1)
+        let entry = TripRuleTimeline.Entry(fromMs: max(fromMs, leastMs), rules: new)
+        return rules.insert(entry) ? entry : nil
     }
 
     // MARK: Ticks
@@ -402,7 +425,7 @@ public struct CarBook {
             cars[number].sinceMs = min(cars[number].sinceMs, ts)
             let lastMs = cars[number].lastMs
             guard lastMs != .max, lastMs != .min, !cars[number].isOpen, !isReopening(number) else { continue }
-            if ts <= lastMs + rules.tripGapMs, !(cuts(number)?.separate(lastMs, .max) ?? false) {
+            if ts <= lastMs + gapMs(number), !(cuts(number)?.separate(lastMs, .max) ?? false) {
                 end(number, offset: offset, isOpen: true)
             }
         }
@@ -417,7 +440,7 @@ public struct CarBook {
     private mutating func note(_ number: Int, offset: Int64, isDue: Bool = false) {
         var waiting = late[number]!
         let isDue =
-            isDue || clockMs > cars[number].lastMs + rules.tripGapMs
+            isDue || mayBeOver(cars[number].lastMs)
             || clockMs - waiting.sinceMs >= CarBook.openAgeMsMax
         if waiting.reopening.count > waiting.written, isDue {
             (waiting.written, waiting.writtenOffset) = (waiting.reopening.count, offset + 1)
@@ -432,16 +455,32 @@ public struct CarBook {
         let (lastMs, sinceMs) = (cars[number].lastMs, cars[number].sinceMs)
         // A state that could not be read says nothing of the time.
         guard lastMs != .max, lastMs != .min else { return }
-        let isOver = clockMs > lastMs + rules.tripGapMs
+        let mayBeOver = mayBeOver(lastMs)
         if cars[number].firstOffset != .max {
-            if isOver || clockMs - sinceMs >= CarBook.openAgeMsMax {
+            if mayBeOver || clockMs - sinceMs >= CarBook.openAgeMsMax {
                 write(number, prefix: .max, nextOffset: offset + 1)
             }
-        } else if isOver && cars[number].isOpen {
+        } else if mayBeOver, cars[number].isOpen, clockMs > lastMs + gapMs(number) {
             end(number, offset: offset)
         } else if cars[number].openMs != .min, clockMs - sinceMs >= CarBook.idleMsMax {
             close(number, offset: offset + 1)
         }
+    }
+
+    /// By the clock, whichever of the sets it began under: what is in memory only is written then, so that when it is follows
+    /// from the last reading alone.
+    private func mayBeOver(_ lastMs: Int64) -> Bool { clockMs > lastMs + rules.gapsMs(ofTripTo: lastMs).lowerBound }
+
+    /// The silence that ends the running trip. The trip is looked at only where two days saw more than one.
+    private mutating func gapMs(_ number: Int) -> Int64 {
+        let gaps = rules.gapsMs(ofTripTo: cars[number].lastMs)
+        guard gaps.lowerBound < gaps.upperBound else { return gaps.lowerBound }
+        var state = state(number, &scratch)
+        if cars[number].openMs != .min {
+            readBag(number, prefix: .max)
+            _ = state.add(minute: readings, cuts: cuts(number))
+        }
+        return state.drive.trip.map { rules.inForce(at: $0.startMs).tripGapMs } ?? gaps.lowerBound
     }
 
     /// The trip is over by the clock or by its driver, or not over after all: nothing changes in it but that.

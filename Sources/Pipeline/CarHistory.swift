@@ -40,7 +40,8 @@ public struct CarHistory: Equatable, Sendable {
     public var days: [Int64: Day]
     /// The last stored stretch of the vehicle anywhere, the open one left out; nil when there is none.
     public var lastMinuteMs: Int64?
-    /// The next stored trip after the touched ones, where it is from before: their end decides how it begins.
+    /// The next stored trip after the touched ones, of which start and carry are known: their end decides how it begins, and
+    /// whether it is one of its own.
     public var next: Trip?
     /// The readings of the trip before the first touched one, where that is from before and no carry was kept.
     public var before: [CarReading] = []

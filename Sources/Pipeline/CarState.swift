@@ -11,7 +11,7 @@ struct CarState: Equatable {
     /// Records of this car with a smaller offset are in the database.
     var nextOffset: Int64 = 0
 
-    init(rules: TripRules) { drive = Drive(rules: rules) }
+    init(rules: TripRuleTimeline) { drive = Drive(rules: rules) }
 
     /// Adds a stretch; returns its sums and the trip that it, or a cut before it, ended.
     mutating func add(minute readings: [CarReading], cuts: TripCuts?) -> (totals: DriveTotals, ended: Trip?) {
@@ -31,7 +31,7 @@ struct CarState: Equatable {
         drive.pack(to: &out)
     }
 
-    init(_ bytes: [UInt8], rules: TripRules) throws(DecodeError) {
+    init(_ bytes: [UInt8], rules: TripRuleTimeline) throws(DecodeError) {
         var reader = VarintReader(bytes)
         self.init(rules: rules)
         nextOffset = Int64(try reader.varint() & UInt64(Int64.max))

@@ -16,10 +16,14 @@ public struct CarNow: Sendable {
     private let latest: [Signal: (value: Int32, ms: Int64)]
     private let instantMpg: Double?
     private let units: DriverSettings.Units
+    /// Of the trip.
+    private let rules: TripRules
 
     /// The trip that the car is on, or was on last; nil: it never reported. Asks for it to be looked at from now on.
     ///
-    /// - Parameter price: where the account has none of its own.
+    /// - Parameters:
+    ///   - rules: where none are on record.
+    ///   - price: where the account has none of its own.
     public static func read(
         _ vehicle: VehicleID, account: String, rules: TripRules, price: FuelPrice?, queries: ReportQueries,
         on connection: Connection
@@ -51,14 +55,14 @@ public struct CarNow: Sendable {
             readings += try PackedSamples.decode(samples, minuteMs: newest.row.timestampMs("minute_at")!)
         }
         return CarNow(
-            newest.read, readings.filter { $0.ts >= sinceMs }.unioned(), car: try TripRead.car(newest.row), units, rules
-        )
+            newest.read, readings.filter { $0.ts >= sinceMs }.unioned(), car: try TripRead.car(newest.row), units,
+            try rules.ofTrip(of: vehicle.text, atMs: newest.read.trip.startMs, on: connection))
     }
 
     private init(
         _ read: TripRead, _ readings: [CarReading], car: Action.Car, _ units: DriverSettings.Units, _ rules: TripRules
     ) {
-        (self.read, self.units) = (read, units)
+        (self.read, self.units, self.rules) = (read, units, rules)
         var mileage = InstantMileage(car: car, rules: rules)
         var (latest, mpg): ([Signal: (Int32, Int64)], Double?) = ([:], nil)
         for reading in readings where reading.ts <= read.trip.endMs {
@@ -71,10 +75,10 @@ public struct CarNow: Sendable {
     }
 
     /// Unknown is null, never 0.
-    public func json(nowMs: Int64, rules: TripRules) -> String {
+    public func json(nowMs: Int64) -> String {
         let figures = read.figures
         let trip = figures.trip
-        let isDriving = read.isOpen && nowMs - trip.endMs <= rules.tripGapMs
+        let isDriving = isDriving(nowMs: nowMs)
         var fields: [(String, JSONValue)] = [
             ("vehicle", .text(read.vehicle)), ("as_of", .text(UTC.text(trip.endMs))),
             ("age_s", .number(Decimal.text(max(0, nowMs - trip.endMs), decimals: 3))), ("driving", .bool(isDriving)),
@@ -140,7 +144,7 @@ extension CarNow {
     package var tag: String? { read.tag }
     package var isDiscarded: Bool { read.isDiscarded }
 
-    package func isDriving(nowMs: Int64, rules: TripRules) -> Bool {
+    package func isDriving(nowMs: Int64) -> Bool {
         read.isOpen && nowMs - read.trip.endMs <= rules.tripGapMs
     }
 

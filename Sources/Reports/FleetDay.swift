@@ -12,7 +12,8 @@ struct FleetDay: ReportOutput {
     /// Of each trip, of one day only: longer spans have no charts, and what is held stays bounded.
     private let readings: [[CarReading]]
     private let alerts: [AlertRow]
-    private let rules: TripRules
+    /// Of each of `readings`: further apart they are not joined.
+    private let gapsMs: [Int64]
     private let content: Content
     /// Trips that their drivers do not want counted.
     private let discarded: Int
@@ -33,8 +34,13 @@ struct FleetDay: ReportOutput {
         let readings =
             ask.span.isOneDay
             ? try trips.map { try TripSamples.read($0, source.queries, on: source.connection) } : []
+        let gapsMs =
+            ask.span.isOneDay
+            ? try trips.map {
+                try source.rules.ofTrip(of: $0.vehicle, atMs: $0.trip.startMs, on: source.connection).gapMs
+            } : []
         return FleetDay(
-            day: ask.span, ask: ask, trips: trips, readings: readings, alerts: alerts, rules: source.rules,
+            day: ask.span, ask: ask, trips: trips, readings: readings, alerts: alerts, gapsMs: gapsMs,
             content: content, discarded: all.count - trips.count)
     }
 
@@ -171,7 +177,10 @@ struct FleetDay: ReportOutput {
         if content == .tripsAndAlerts { blocks.append(.table(alertTable)) }
         if !day.isOneDay, !trips.isEmpty { blocks.append(.bars(distances)) }
         if readings.isEmpty { return blocks }
-        return blocks + [.heading("Speed")] + zip(trips, readings).map { .speed(line($0, $1)) }
+        return blocks + [.heading("Speed")]
+            + readings.indices.map {
+                .speed(line(trips[$0], readings[$0], gapMs: gapsMs[$0]))
+            }
     }
 
     private var distances: ReportBars {
@@ -236,9 +245,9 @@ struct FleetDay: ReportOutput {
             }, empty: "No alert was open in this time.", classes: 3)
     }
 
-    private func line(_ trip: TripRead, _ readings: [CarReading]) -> SpeedLine {
+    private func line(_ trip: TripRead, _ readings: [CarReading], gapMs: Int64) -> SpeedLine {
         SpeedLine(
-            readings, gapMs: rules.gapMs,
+            readings, gapMs: gapMs,
             title:
                 "\(trip.vehicle), \(day.clock(trip.trip.startMs)) to \(day.clock(trip.trip.endMs)): speed in km/h over minutes"
         )

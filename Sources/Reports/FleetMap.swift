@@ -30,6 +30,7 @@ package struct FleetMap: Sendable {
     /// - Parameters:
     ///   - search: a part of the name or id; empty: all.
     ///   - group: a tag; empty: all.
+    ///   - tripGapMs: where none is on record.
     package static func read(
         search: String, group: String, role: Audience, tripGapMs: Int64, nowMs: Int64, _ queries: ReportQueries,
         on connection: Connection
@@ -55,8 +56,8 @@ extension FleetMap.Vehicle {
             let lastMs = try row.timestampMs("end_at")
             let speed = readings.last { $0[.speed] != nil }?[.speed]
             state = .ofCar(
-                lastMs: lastMs, isOpen: try row.bool("is_open") ?? false, speedMilliKmh: speed, tripGapMs: tripGapMs,
-                nowMs: nowMs)
+                lastMs: lastMs, isOpen: try row.bool("is_open") ?? false, speedMilliKmh: speed,
+                tripGapMs: try row.int("trip_gap_ms").map { Int64($0) } ?? tripGapMs, nowMs: nowMs)
             self.lastMs = lastMs
             position = readings.lazy.reversed().compactMap(Position.init).first
             speedMilliKmh = state == .moving || state == .idling ? speed : nil

@@ -24,14 +24,17 @@ public struct TripExport: Sendable {
     }
 
     /// The trip that a time lies in; nil: none.
+    ///
+    /// - Parameter rules: where none are on record.
     public static func read(
         _ vehicle: VehicleID, atMs: Int64, rules: TripRules, queries: ReportQueries, on connection: Connection
     ) throws -> TripExport? {
         try connection.snapshot {
             let found = try connection.query(queries["trip_at"], [.text(vehicle.text), .timestampMs(atMs)])
             guard let trip = found.first else { return nil }
-            let readings = try readings(
-                vehicle, startMs: try trip.timestampMs("start_at")!, queries, on: connection)
+            let startMs = try trip.timestampMs("start_at")!
+            let readings = try readings(vehicle, startMs: startMs, queries, on: connection)
+            let rules = try rules.ofTrip(of: vehicle.text, atMs: startMs, on: connection)
             return TripExport(vehicle: vehicle.text, readings: readings, gapMs: rules.gapMs)
         }
     }

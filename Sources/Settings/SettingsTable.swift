@@ -148,6 +148,10 @@ public struct SettingRow: Sendable {
         SettingRow(
             "work.commit_interval_ms", .integer(1...60_000), "200", "longest time between two commits of a worker"),
         SettingRow(
+            "work.quarantine_max", .integer(0...1_000), "16",
+            "vehicles of a partition that may be set apart because the database refuses them; with more the partition stops"
+        ),
+        SettingRow(
             "rejected.rows_max", .integer(1_000...100_000_000), "100000",
             "rows of rejected records that a partition keeps; the oldest go first"),
         SettingRow(

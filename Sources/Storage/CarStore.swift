@@ -25,7 +25,9 @@ package enum CarStore {
     // MARK: Taking over
 
     /// Loads the cars of a partition, in pages: a partition may have many.
-    package static func load(_ partition: Int32, into book: inout CarBook, on connection: Connection) throws -> Int {
+    package static func load(
+        _ partition: Int32, of selection: VehicleSelection = .all, into book: inout CarBook, on connection: Connection
+    ) throws -> Int {
         var (last, unreadable) = ("", 0)
         while true {
             let rows = try connection.query(
@@ -37,8 +39,9 @@ package enum CarStore {
                 FROM vehicle v LEFT JOIN LATERAL (
                     SELECT start_at, end_at, is_open, state, from_before, carry FROM trip WHERE trip.vehicle = v.vehicle
                     ORDER BY start_at DESC LIMIT 1) AS t ON true
-                WHERE v.kind = 'car' AND v.topic_partition = $1 AND v.vehicle > $2 ORDER BY v.vehicle LIMIT 20000
-                """, [.int4(partition), .text(last)])
+                WHERE v.kind = 'car' AND v.topic_partition = $1 AND v.vehicle > $2 AND \(selection.condition("v.vehicle", 3))
+                ORDER BY v.vehicle LIMIT 20000
+                """, [.int4(partition), .text(last)] + selection.parameters)
             for row in rows {
                 last = try row.text(0)!
                 let state = try row.bytes(3) ?? (row.bool(1)! ? [] : nil)
@@ -148,16 +151,19 @@ package enum CarStore {
             ) AS last_at, (
                 SELECT string_agg(\(cutMs), ' ') FROM trip_mark AS m WHERE m.vehicle = reach.vehicle
                     AND m.marked_at >= reach.from_at - interval '1 minute' AND m.marked_at <= reach.to_at
-            ) AS cuts, next.start_at AS next_at, next.carry AS next_carry
+            ) AS cuts, next.start_at AS next_at, next.from_before AS next_from_before,
+                next.carry AS next_carry
             FROM reach LEFT JOIN LATERAL (
                 SELECT start_at, from_before, carry FROM trip n
                 WHERE n.vehicle = reach.vehicle AND n.start_at > coalesce(reach.last_start_at, reach.to_at)
-                ORDER BY start_at LIMIT 1) AS next ON next.from_before
+                ORDER BY start_at LIMIT 1) AS next ON true
             """, parameters)
         {
             if let nextMs = try row.timestampMs("next_at") {
                 var next = Trip(startMs: nextMs, endMs: nextMs, totals: DriveTotals())
-                (next.isFromBefore, next.carry) = (true, try row.bytes("next_carry") ?? [])
+                (next.isFromBefore, next.carry) = (
+                    try row.bool("next_from_before")!, try row.bytes("next_carry") ?? []
+                )
                 histories[try vehicle(row)]?.next = next
             }
             histories[try vehicle(row)]?.lastMinuteMs = try row.timestampMs("last_at")

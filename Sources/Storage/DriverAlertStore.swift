@@ -1,157 +1,21 @@
 package import Alerts
 package import Fleet
+package import Pipeline
 package import Postgres
 internal import Wire
 
 /// What drivers' alerts are judged from, and the alerts, in PostgreSQL. All within the transaction that writes what asked
 /// for it, so that it sees those rows. Decides nothing.
 package enum DriverAlertStore {
-    // MARK: Who and by what limits
-
-    private static let accounts = """
-        CROSS JOIN LATERAL (
-            (SELECT o.account, o.owned_at FROM car_owner o WHERE o.vehicle = v.vehicle ORDER BY o.owned_at DESC LIMIT 1)
-            UNION (SELECT a.account, a.assigned_at FROM assignment a WHERE a.vehicle = v.vehicle ORDER BY a.assigned_at DESC LIMIT 1)
-            UNION (SELECT d.account, d.from_at FROM driving d WHERE d.vehicle = v.vehicle ORDER BY d.from_at DESC LIMIT 1)
-        ) AS known(account, since_at)
-        """
-
-    /// The narrowest limits of all who may drive a car now, and since when nobody else's counted.
-    package struct Known {
-        package var limits = CarLimits.none
-        package var sinceMs = Int64.min
-    }
-
-    /// Of these cars; one that nobody drives or owns is left out.
-    package static func limits(
-        of vehicles: [VehicleID], partition: Int32, on connection: Connection
-    ) throws -> [VehicleID: Known] {
-        try limits(
-            connection.query(
-                "SELECT v.vehicle, known.account, known.since_at FROM unnest($1::text[]) AS v(vehicle) \(accounts)",
-                [.textArray(vehicles.map(\.text))]), partition, on: connection)
-    }
-
-    private static func limits(
-        _ rows: Rows, _ partition: Int32, on connection: Connection
-    ) throws -> [VehicleID: Known] {
-        let told = try rows.map { (VehicleID(try $0.text(0)!)!, try $0.text(1), try $0.timestampMs(2)!) }
-        let rules = try settings(of: Set(told.compactMap(\.1)), latest: 2, partition, on: connection)
-        var known: [VehicleID: Known] = [:]
-        for case (let vehicle, let account?, _) in told {
-            let versions = rules[account] ?? []
-            for settings in versions.isEmpty ? [.standard] : versions.map(\.settings) {
-                known[vehicle, default: Known()].limits.formUnion(settings.limits)
-            }
-            guard let firstMs = versions.map(\.inForceMs).min() else { continue }
-            known[vehicle]!.sinceMs = max(known[vehicle]!.sinceMs, firstMs)
-        }
-        // Also that nobody drives it any more.
-        for (vehicle, _, ms) in told where known[vehicle] != nil {
-            known[vehicle]!.sinceMs = max(known[vehicle]!.sinceMs, ms)
-        }
-        return known
-    }
-
-    /// - Parameter latest: so many versions of each, one of them may come into force only later; nil: all.
-    private static func settings(
-        of accounts: Set<String>, latest: Int?, _ partition: Int32, on connection: Connection
-    ) throws -> [String: [DriverRules.Version]] {
-        var found: [String: [DriverRules.Version]] = [:]
-        for row in try connection.query(
-            """
-            SELECT asked.account, s.in_force_at, s.settings FROM unnest($1::text[]) AS asked(account)
-            CROSS JOIN LATERAL (
-                SELECT in_force_at, settings FROM account_settings s
-                WHERE s.topic_partition = $2 AND s.account = asked.account ORDER BY in_force_at DESC LIMIT $3) AS s
-            """, [.textArray(accounts.sorted()), .int4(partition), .int8(latest)])
-        {
-            // The worker refuses what is none. A row of a version that took more must not stop everybody's alerts.
-            let settings = (try? DriverSettings(text: try row.text("settings")!)) ?? .standard
-            found[try row.text("account")!, default: []].append(
-                DriverRules.Version(inForceMs: try row.timestampMs("in_force_at")!, settings: settings))
-        }
-        return found
-    }
-
-    /// The cars of the partition that `account` may have driven or owned from a time on.
-    package static func cars(
-        of account: String, fromMs: Int64, partition: Int32, on connection: Connection
-    ) throws -> [VehicleID] {
-        try connection.query(
-            """
-            SELECT v.vehicle FROM vehicle v WHERE v.kind = 'car' AND v.topic_partition = $2 AND v.vehicle IN (
-                SELECT vehicle FROM car_owner WHERE account = $1
-                UNION SELECT vehicle FROM assignment WHERE account = $1
-                UNION SELECT vehicle FROM driving WHERE account = $1 AND until_at >= $3)
-            """, [.text(account), .int4(partition), .timestampMs(fromMs)]
-        ).map { VehicleID(try $0.text(0)!)! }
-    }
-
-    /// Of a partition that is taken over: the cars that somebody drives or owns.
-    package struct Watched {
-        package let vehicle: VehicleID
-        package let limits: Known
-        /// Nil: it has said nothing yet.
-        package let lastMs: Int64?
-        /// Not later than its latest spell at the wheel began.
-        package let spellMs: Int64
-        package let open: [MachineParameter]
-    }
-
-    package static func watched(partition: Int32, on connection: Connection) throws -> [Watched] {
-        let limits = try limits(
-            connection.query(
-                """
-                SELECT v.vehicle, known.account, known.since_at
-                FROM (SELECT vehicle FROM vehicle WHERE kind = 'car' AND topic_partition = $1) AS v \(accounts)
-                """, [.int4(partition)]), partition, on: connection)
-        guard !limits.isEmpty else { return [] }
-        let vehicles = limits.keys.sorted()
-        var open: [String: [MachineParameter]] = [:]
-        for row in try connection.query(
-            """
-            SELECT vehicle, parameter FROM alert
-            WHERE kind = 'car' AND state = 'open' AND parameter NOT LIKE \(codes) AND vehicle = ANY ($1)
-            """, [.textArray(vehicles.map(\.text))])
-        {
-            guard case .parameter(let parameter)? = ThresholdField(anyName: try row.text(1)!) else { continue }
-            open[try row.text(0)!, default: []].append(parameter)
-        }
-        return try connection.query(
-            """
-            SELECT v.vehicle, t.end_at, least(t.start_at, (
-                SELECT min(e.start_at) FROM trip e
-                WHERE e.vehicle = v.vehicle AND e.start_at > t.end_at - interval '12 hours')) AS spell_at
-            FROM unnest($1::text[]) AS v(vehicle)
-            LEFT JOIN LATERAL (
-                SELECT start_at, end_at FROM trip t WHERE t.vehicle = v.vehicle ORDER BY start_at DESC LIMIT 1) AS t ON true
-            """, [.textArray(vehicles.map(\.text))]
-        ).map { row in
-            let vehicle = VehicleID(try row.text("vehicle")!)!
-            return Watched(
-                vehicle: vehicle, limits: limits[vehicle]!, lastMs: try row.timestampMs("end_at"),
-                spellMs: try row.timestampMs("spell_at") ?? 0, open: open[vehicle.text] ?? [])
-        }
-    }
-
-    private static let codes = "'Trouble Code %'"
+    static let codes = "'Trouble Code %'"
 
     // MARK: Judging
 
-    /// Everything of a car within reach of a span, but no further than the part of a drive that it lies in: a drive may last
-    /// for months.
-    package struct Stretch {
-        package let fromMs, toMs: Int64
-        /// By time, one a time.
-        package let readings: [CarReading]
-        /// The car has readings after it, out of reach.
-        package let isFollowed: Bool
-        /// The drive goes on behind it: the next stretch begins at once.
-        package let goesOn: Bool
-
-        /// What it says opens until then.
-        package var untilMs: Int64 { goesOn ? toMs : toMs + DriverWatch.reachMs }
+    /// Of the car's latest stored reading; nil: there is none.
+    package static func lastMs(of vehicle: VehicleID, on connection: Connection) throws -> Int64? {
+        try connection.query(
+            "SELECT end_at FROM trip WHERE vehicle = $1 ORDER BY start_at DESC LIMIT 1", [.text(vehicle.text)]
+        ).first?.timestampMs(0)
     }
 
     /// Since when something of the car is open, however long ago it was left; nil: nothing is.
@@ -173,7 +37,7 @@ package enum DriverAlertStore {
     package static func stretch(
         of vehicle: VehicleID, fromMs: Int64, untilMs: Int64, open: [CarReading], borderMs: Int64? = nil,
         on connection: Connection
-    ) throws -> Stretch? {
+    ) throws -> DriverStretch? {
         if let stretch = try stretch(of: vehicle, at: fromMs, open: open, borderMs, on: connection) { return stretch }
         let next = try connection.query(
             "SELECT min(start_at) FROM trip WHERE vehicle = $1 AND start_at BETWEEN $2 AND $3",
@@ -186,7 +50,7 @@ package enum DriverAlertStore {
 
     private static func stretch(
         of vehicle: VehicleID, at ms: Int64, open: [CarReading], _ borderMs: Int64?, on connection: Connection
-    ) throws -> Stretch? {
+    ) throws -> DriverStretch? {
         let atMs = clamped(ms)
         var (fromMs, toMs) = (atMs, atMs)
         // The borders around it, as far as they are known.
@@ -231,7 +95,7 @@ package enum DriverAlertStore {
         let later = try connection.query(
             "SELECT EXISTS (SELECT FROM trip WHERE vehicle = $1 AND start_at > $2)",
             [.text(vehicle.text), .timestampMs(toMs)])[0].bool(0)!
-        return Stretch(
+        return DriverStretch(
             fromMs: fromMs, toMs: toMs, readings: readings.unioned(),
             isFollowed: later || open.contains { $0.ts > toMs }, goesOn: goesOn)
     }
@@ -247,37 +111,6 @@ package enum DriverAlertStore {
         ).flatMap { row in
             try PackedSamples.decode(try row.bytes("samples")!, minuteMs: try row.timestampMs("minute_at")!)
         }.filter { $0.ts >= fromMs && $0.ts <= toMs }
-    }
-
-    /// Who drove in a span, and what they had set.
-    package static func drivers(
-        of vehicle: VehicleID, fromMs: Int64, toMs: Int64, partition: Int32, on connection: Connection
-    ) throws -> (drivers: Drivers, rules: [String: DriverRules]) {
-        let asked: [Parameter] = [
-            .text(vehicle.text), .timestampMs(clamped(fromMs)), .timestampMs(clamped(toMs)),
-        ]
-        let drivings = try connection.query(
-            """
-            SELECT from_at, until_at, account, record_id FROM driving
-            WHERE vehicle = $1 AND from_at <= $3 AND until_at >= $2
-            """, asked
-        ).map { row in
-            Drivers.Driving(
-                fromMs: try row.timestampMs("from_at")!, untilMs: try row.timestampMs("until_at")!,
-                account: try row.text("account")!, id: try row.text("record_id")!)
-        }
-        func changes(_ statement: String) throws -> [Drivers.Change] {
-            try connection.query(statement, [asked[0]]).map {
-                Drivers.Change(fromMs: try $0.timestampMs(0)!, account: try $0.text(1))
-            }
-        }
-        let drivers = Drivers(
-            drivings: drivings,
-            assignments: try changes("SELECT assigned_at, account FROM assignment WHERE vehicle = $1"),
-            owners: try changes("SELECT owned_at, account FROM car_owner WHERE vehicle = $1"))
-        let settings = try settings(of: drivers.accounts, latest: nil, partition, on: connection)
-        let rules = drivers.accounts.map { ($0, DriverRules(account: $0, versions: settings[$0] ?? [])) }
-        return (drivers, Dictionary(uniqueKeysWithValues: rules))
     }
 
     /// The answered scans of a car.
@@ -303,6 +136,19 @@ package enum DriverAlertStore {
             [.text(vehicle.text), .timestampMs(clamped(fromMs)), .timestampMs(clamped(toMs))], on: connection)
     }
 
+    /// What is told as open of the values of a partition's cars.
+    package static func open(partition: Int32, on connection: Connection) throws -> [VehicleID: [ToldAlert]] {
+        let alerts = try connection.query(
+            """
+            SELECT \(MachineStore.alert.columns.map { "a.\($0)" }.joined(separator: ", "))
+            FROM alert a JOIN vehicle v ON v.kind = 'car' AND v.vehicle = a.vehicle
+            WHERE a.kind = 'car' AND a.state = 'open' AND a.parameter NOT LIKE \(codes) AND v.topic_partition = $1
+            ORDER BY a.opened_at, a.alert_id
+            """, [.int4(partition)]
+        ).map(MachineStore.toldAlert)
+        return Dictionary(grouping: alerts, by: \.episode.vehicle)
+    }
+
     package static func toldCodes(of vehicle: VehicleID, on connection: Connection) throws -> ToldAlerts {
         try told("parameter LIKE \(codes)", [.text(vehicle.text)], on: connection)
     }
@@ -326,7 +172,7 @@ package enum DriverAlertStore {
     }
 
     /// A timestamptz does not reach as far as an Int64.
-    private static func clamped(_ ms: Int64) -> Int64 {
+    static func clamped(_ ms: Int64) -> Int64 {
         min(max(ms, UTC.plausible.lowerBound), UTC.plausible.upperBound)
     }
 }

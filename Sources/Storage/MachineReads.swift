@@ -8,9 +8,14 @@ extension MachineStore {
     // MARK: Taking over
 
     /// The partition's rule sets. A row that is no rule set is a fault of the database: it is said, not skipped.
-    package static func rules(partition: Int32, on connection: Connection) throws -> RuleTimeline {
+    ///
+    /// - Parameter before: only those of records before this offset; nil: all.
+    package static func rules(
+        partition: Int32, before offset: Int64? = nil, on connection: Connection
+    ) throws -> RuleTimeline {
         let rows = try connection.query(
-            "SELECT in_force_at, rules FROM rule_set WHERE topic_partition = $1", [.int4(partition)])
+            "SELECT in_force_at, rules FROM rule_set WHERE topic_partition = $1 AND record_offset < $2",
+            [.int4(partition), .int8(offset ?? .max)])
         return RuleTimeline(
             try rows.map {
                 RuleTimeline.Entry(
@@ -30,17 +35,22 @@ extension MachineStore {
 
     /// The book of a partition that is taken over: its rule sets, the machines that have a deadline and those that wait to be
     /// judged again. `clockMs` is the partition's clock as stored with its offset.
+    ///
+    /// - Parameter rulesBefore: what is known of rules where the machines stand, if that is not where their partition does.
     package static func load(
-        partition: Int32, clockMs: Int64?, pace: MachineBook.Pace = .product, on connection: Connection
+        partition: Int32, of selection: VehicleSelection = .all, clockMs: Int64?, rulesBefore: Int64? = nil,
+        pace: MachineBook.Pace = .product, on connection: Connection
     ) throws -> MachineBook {
         var book = MachineBook(
-            rules: try rules(partition: partition, on: connection), clockMs: clockMs,
-            rejudging: try rejudging(partition: partition, on: connection), pace: pace)
+            rules: try rules(partition: partition, before: rulesBefore, on: connection), clockMs: clockMs,
+            rejudging: try rejudging(partition: partition, on: connection).filter { selection.takes($0.key) },
+            pace: pace)
         let rows = try connection.query(
             """
             SELECT vehicle, next_deadline_at FROM vehicle
             WHERE topic_partition = $1 AND kind = 'machine' AND next_deadline_at IS NOT NULL
-            """, [.int4(partition)])
+                AND \(selection.condition("vehicle", 2))
+            """, [.int4(partition)] + selection.parameters)
         let due = try rows.map {
             (vehicle: VehicleID(try $0.text("vehicle")!)!, ms: try $0.timestampMs("next_deadline_at")!)
         }
@@ -84,8 +94,8 @@ extension MachineStore {
     /// Takes events, reading back what that needs, and writes what follows from them: in parts, each of which may need what
     /// the one before wrote.
     package static func take(
-        _ events: [MachineEvent], into book: inout MachineBook, partition: Int32, on connection: Connection,
-        write: (MachineChanges) throws -> Void
+        _ events: [MachineEvent], into book: inout MachineBook, partition: Int32, of selection: VehicleSelection = .all,
+        on connection: Connection, write: (MachineChanges) throws -> Void
     ) throws {
         var (rest, histories) = (events[...], MachineHistories())
         while !rest.isEmpty {
@@ -94,14 +104,16 @@ extension MachineStore {
                 try write(changes)
                 rest = rest.dropFirst(count)
                 histories = MachineHistories()
-            case .needs(let needs): try read(needs, partition: partition, into: &histories, on: connection)
+            case .needs(let needs):
+                try read(needs, partition: partition, of: selection, into: &histories, on: connection)
             }
         }
     }
 
     /// Adds what a book needs to what was read back before.
     package static func read(
-        _ needs: MachineNeeds, partition: Int32, into histories: inout MachineHistories, on connection: Connection
+        _ needs: MachineNeeds, partition: Int32, of selection: VehicleSelection = .all,
+        into histories: inout MachineHistories, on connection: Connection
     ) throws {
         try read(needs.machines, into: &histories, on: connection)
         try read(needs.places, into: &histories, on: connection)
@@ -110,7 +122,8 @@ extension MachineStore {
             """
             SELECT vehicle FROM vehicle
             WHERE topic_partition = $1 AND kind = 'machine' AND last_reading_at >= $2
-            """, [.int4(partition), from(sinceMs)])
+                AND \(selection.condition("vehicle", 3))
+            """, [.int4(partition), from(sinceMs)] + selection.parameters)
         histories.reportedSince = (sinceMs, Set(try rows.map { VehicleID(try $0.text("vehicle")!)! }))
     }
 

@@ -17,6 +17,9 @@ package struct PartitionProgress: Equatable, Sendable {
     /// Records before this offset may be stamped by their senders. Written by `drover offsets accept`.
     package var createTimeBefore: Int64?
 
+    /// How often vehicles of the partition were set apart or came back (`QuarantineStore`).
+    package var generation: Int64 = 0
+
     package init(nextOffset: Int64) { (self.nextOffset, replayFrom) = (nextOffset, nextOffset) }
 }
 
@@ -164,7 +167,7 @@ package enum ProgressStore {
         for row in try connection.query(
             """
             SELECT topic, partition, next_offset, clock_at, replay_offset, replay_clock_at, last_record_hash,
-                create_time_before, clock_waits, replay_clock_waits
+                create_time_before, clock_waits, replay_clock_waits, generation
             FROM partition_progress WHERE (topic, partition) IN (SELECT * FROM unnest($1::text[], $2::int[]))
             """, [.textArray(keys.map(\.topic)), .int4Array(keys.map(\.partition))])
         {
@@ -177,6 +180,7 @@ package enum ProgressStore {
                 try row.text("clock_waits"), try row.text("replay_clock_waits")
             )
             place.createTimeBefore = try row.int("create_time_before").map { Int64($0) }
+            place.generation = Int64(try row.int("generation")!)
             let partition = TopicPartition(topic: try row.text("topic")!, partition: Int32(try row.int("partition")!))
             progress[partition] = place
         }
@@ -194,8 +198,8 @@ package enum ProgressStore {
     }
 
     /// The compare-and-set, one statement for all partitions and the first of the transaction. Partitions that it does
-    /// not return are owned by another worker by now: their rows must be left out. Both offsets are compared: what waited
-    /// for its decisions moves the second alone.
+    /// not return are owned by another worker by now, or have other vehicles: their rows must be left out. Both offsets are
+    /// compared: what waited for its decisions moves the second alone.
     package static func advance(_ steps: [ProgressStep], on connection: Connection) throws -> Set<TopicPartition> {
         let rows = try connection.query(
             """
@@ -204,11 +208,11 @@ package enum ProgressStore {
                 replay_clock_at = nullif(step.replay_clock_at, 'epoch'), last_record_hash = step.hash,
                 clock_waits = nullif(step.waits, ''), replay_clock_waits = nullif(step.replay_waits, '')
             FROM unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[], $6::timestamptz[], $7::bigint[], $8::timestamptz[],
-                    $9::bigint[], $10::text[], $11::text[])
+                    $9::bigint[], $10::text[], $11::text[], $12::bigint[])
                 AS step(topic, partition, from_offset, from_replay, to_offset, clock_at, replay_offset, replay_clock_at, hash, waits,
-                    replay_waits)
+                    replay_waits, generation)
             WHERE p.topic = step.topic AND p.partition = step.partition AND p.next_offset = step.from_offset
-                AND p.replay_offset = step.from_replay
+                AND p.replay_offset = step.from_replay AND p.generation = step.generation
             RETURNING p.topic, p.partition
             """,
             [
@@ -220,6 +224,7 @@ package enum ProgressStore {
                 .int8Array(steps.map { $0.to.lastRecordHash ?? 0 }),
                 .textArray(steps.map { $0.to.clockWaits ?? "" }),
                 .textArray(steps.map { $0.to.replayClockWaits ?? "" }),
+                .int8Array(steps.map(\.from.generation)),
             ])
         return Set(
             try rows.map {

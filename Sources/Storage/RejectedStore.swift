@@ -14,8 +14,10 @@ package enum RejectedStore {
         key: ["topic", "partition", "record_offset"])
 
     /// The logs of partitions that are read on from these offsets.
+    ///
+    /// - Parameter isAside: some vehicles' only; others' records after them were taken already.
     package static func load(
-        _ nextOffsets: [TopicPartition: Int64], on connection: Connection
+        _ nextOffsets: [TopicPartition: Int64], isAside: Bool = false, on connection: Connection
     ) throws -> [TopicPartition: RejectedLog] {
         let wanted = nextOffsets.map { ($0.key, RejectedLog.blockRange($0.value)) }
         var stored: [TopicPartition: [RejectedLog.Row]] = [:]
@@ -32,7 +34,9 @@ package enum RejectedStore {
             ])
         {
             let partition = TopicPartition(topic: try row.text("topic")!, partition: Int32(try row.int("partition")!))
-            stored[partition, default: []].append(try read(row))
+            let rejected = try read(row)
+            if isAside, rejected.offset >= nextOffsets[partition]! { continue }
+            stored[partition, default: []].append(rejected)
         }
         return Dictionary(
             uniqueKeysWithValues: nextOffsets.map { partition, next in

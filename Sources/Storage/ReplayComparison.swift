@@ -42,6 +42,8 @@ package struct ReplayComparison {
     private let rowsAtOnce: Int
     /// From when on live tables are whole.
     private let keptFrom: [String: String]
+    /// What is set apart: its rows are those up to where it was.
+    package let quarantined: [QuarantineStore.Held]
 
     /// So many differences of a table are told.
     static let toldMax = 3
@@ -56,6 +58,18 @@ package struct ReplayComparison {
                 (try $0.text(0)!, try $0.text(1)!)
             }
         ) { first, _ in first }
+        quarantined = try QuarantineStore.list(on: live)
+    }
+
+    /// What of the table is compared: a condition of `r` in a schema.
+    private func condition(_ table: ReplayTables.Compared, _ schema: String) -> String {
+        var condition = table.condition
+        if !quarantined.isEmpty, let isOfVehicles = table.isOfVehicles {
+            // Vehicles' names need no quotes within quotes.
+            let vehicles = "'{\(quarantined.map(\.vehicle.text).joined(separator: ","))}'::text[]"
+            condition = "(\(condition)) AND NOT (\(isOfVehicles.replacing("%v", with: vehicles)))"
+        }
+        return condition.replacing("%@", with: schema)
     }
 
     // MARK: One moment
@@ -158,7 +172,7 @@ package struct ReplayComparison {
         _ table: ReplayTables.Compared, _ part: Part, _ schema: String, _ columns: String
     ) -> (sql: String, parameters: [Parameter]) {
         var parameters: [Parameter] = []
-        var condition = table.condition
+        var condition = condition(table, schema)
         if let time = table.keptBy {
             parameters.append(.text(keptFrom[table.name] ?? "-infinity"))
             condition += " AND r.\(time) >= $1::timestamptz"
@@ -266,7 +280,7 @@ package struct ReplayComparison {
     /// `index` by what the replay's are found.
     private func remaining(_ table: ReplayTables.Compared, by id: String, index: String) throws -> TableResult {
         let columns = "\(texts(table.key.map { "r.\($0)" })) AS key, \(texts(table.expressions)) AS \"values\""
-        let condition = table.condition.replacing("%@", with: Store.liveSchema)
+        let condition = condition(table, Store.liveSchema)
         var (lastID, rows, differences): (Int64, Int, [Difference]) = (.min, 0, [])
         while true {
             let page = try live.query(

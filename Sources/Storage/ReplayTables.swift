@@ -1,3 +1,5 @@
+internal import Wire
+
 /// Every table of the schema `drover`: compared with a replay, and by what, or not, and why. A test compares this list
 /// with the database, so that a new table or column stands here before it is used.
 package enum ReplayTables {
@@ -17,6 +19,15 @@ package enum ReplayTables {
         let keptBy: String?
 
         var names: [String] { key + columns + leftOut.flatMap(\.columns) }
+        /// Which rows follow from a vehicle's own records: a condition of `r`, with the vehicles as `%v`; nil: none.
+        var isOfVehicles: String? {
+            switch name {
+            case "ride", "ride_vehicle": nil
+            case "outbox": "r.topic = 'drover.alerts' AND coalesce(r.key = ANY (%v), false)"
+            case "notice_event": "r.alert_id IN (SELECT a.alert_id FROM %@.alert a WHERE a.vehicle = ANY (%v))"
+            default: names.contains("vehicle") ? "coalesce(r.vehicle = ANY (%v), false)" : nil
+            }
+        }
         /// What the columns are compared by.
         var expressions: [String] { columns.map { shown[$0] ?? "r.\($0)" } }
     }
@@ -54,7 +65,7 @@ package enum ReplayTables {
     // MARK: Compared
 
     package static let compared: [Compared] =
-        progress + cars + machines + alerts + actions + dispatch + surveys + tours + [outbox, noticeEvent]
+        progress + cars + watch + machines + alerts + actions + dispatch + surveys + tours + [outbox, noticeEvent]
 
     /// Tables of a replay's schema, each once.
     static let names = compared.map(\.name).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
@@ -72,6 +83,7 @@ package enum ReplayTables {
                     "partition_count topic_id",
                     "what the topic was when it was first read: a replay goes by the live ones"),
                 .columns("create_time_before", "a person said it: `drover offsets accept`"),
+                .columns("generation", "how often vehicles were set apart: a replay sets none apart"),
             ]),
         table(
             "rejected", key: "topic partition record_offset", "last_offset records reason first_bytes pushed_at",
@@ -96,6 +108,8 @@ package enum ReplayTables {
                 .rows("the offset within `state`", "where late readings were folded in follows from commits"),
                 .rows("`state` of trips that are not a car's latest", "nobody reads it"),
             ]),
+        table(
+            "trip_rules", key: "topic_partition in_force_at", "\(TripLimits.keys.joined(separator: " ")) record_offset"),
         table("vehicle_day", key: "vehicle day_at", totals, leftOut: [byCommit]),
         table(
             "trip_start", key: "vehicle start_at", "latitude_deg longitude_deg lacks_weather", keptBy: "start_at"),
@@ -111,6 +125,13 @@ package enum ReplayTables {
                 AND NOT EXISTS (SELECT FROM %@.trip n WHERE n.vehicle = r.vehicle AND n.start_at > r.start_at)
             THEN regexp_replace(encode(r.state, 'hex'), '^([89a-f].)*..', '') END
         """
+
+    private static let watch = [
+        table(
+            "car_watch", key: "vehicle",
+            "topic_partition from_at until_at asked_offset is_late is_latest arrived_at codes_offset",
+            leftOut: [.columns("state next_offset", "up to which reading a state goes follows from commits")])
+    ]
 
     private static let machines = [
         table(
@@ -137,40 +158,8 @@ package enum ReplayTables {
             "alert", key: "alert_id",
             """
             vehicle parameter opened_at account \(episode) first_opened_at revision revised_at told_at resolved_told_at
-            """, where: "r.kind = 'machine'"),
-        table(
-            "alert", as: "alert of cars", key: "vehicle parameter opened_at account", episode,
-            shown: [
-                "state": "CASE WHEN \(isOver) THEN r.state ELSE 'open' END",
-                "severity": "CASE WHEN \(isOver) THEN r.severity END",
-                "worst_value": "CASE WHEN \(isOver) THEN r.worst_value END",
-                "worst_at": "CASE WHEN \(isOver) THEN r.worst_at END",
-                "resolved_at": "CASE WHEN \(isOver) THEN r.resolved_at END",
-            ],
-            leftOut: [
-                .columns(
-                    "alert_id first_opened_at revision revised_at told_at resolved_told_at",
-                    "what drivers were told follows from commits (decision 11)"),
-                .rows("withdrawn ones", "whether it was told before late readings took it back follows from commits"),
-                .rows(
-                    "openings after the last reading in `trip`, and worst value, severity and end of those that go on",
-                    "a car's open minute is judged by a commit before it is written, and may wait until it is written"),
-            ],
-            where: "r.kind = 'car' AND r.state <> 'withdrawn' AND (\(isCode) OR r.opened_at <= \(lastReadingAt))"),
+            """)
     ]
-
-    /// Judged by scans alone, all of them each time.
-    private static let isCode = "r.parameter LIKE 'Trouble Code %'"
-    private static let lastReadingAt = """
-        (SELECT t.end_at FROM %@.trip t WHERE t.vehicle = r.vehicle ORDER BY t.start_at DESC LIMIT 1)
-        """
-    /// Ended by stored readings, or by silence that the car's partition has known of for an hour.
-    private static let isOver = """
-        (r.state = 'resolved' AND (\(isCode) OR r.resolved_at <= \(lastReadingAt)
-            OR coalesce(r.resolved_at < (SELECT p.clock_at - interval '1 hour' FROM %@.vehicle v
-                JOIN %@.partition_progress p ON p.topic = 'drover.cars' AND p.partition = v.topic_partition
-                WHERE v.kind = 'car' AND v.vehicle = r.vehicle), false)))
-        """
 
     private static let actions = [
         table(
@@ -270,20 +259,11 @@ package enum ReplayTables {
         leftOut: [
             .columns("outbox_id made_at refused", "they tell of sending"), isTaken,
             .rows("decisions of dispatch", "a replay takes them from the log; they are in `dispatch_decision`"),
-            .rows("alerts of cars", "what drivers were told follows from commits (decision 11)"),
-        ],
-        where: """
-            r.topic <> 'drover.dispatch'
-            AND CASE WHEN r.topic = 'drover.alerts' THEN NOT r.record::jsonb ? 'account' ELSE true END
-            """)
+        ], where: "r.topic <> 'drover.dispatch'")
 
     static let noticeEvent = table(
         "notice_event", key: "alert_id transition told_at", "",
-        leftOut: [
-            .columns("event_id", "it tells of sending"), isTaken,
-            .rows("events of cars", "what drivers were told follows from commits (decision 11)"),
-        ],
-        where: "EXISTS (SELECT FROM %@.alert a WHERE a.alert_id = r.alert_id AND a.kind = 'machine')")
+        leftOut: [.columns("event_id", "it tells of sending"), isTaken])
 
     // MARK: Not compared
 
@@ -292,8 +272,9 @@ package enum ReplayTables {
         NotCompared(
             "period period_width retained",
             "how the live tables are parted and what was taken away: a replay has neither"),
+        NotCompared("quarantine", "vehicles that are set apart: until they are back their rows are not compared"),
         NotCompared("live_trip watched", "a copy of what is in memory, for who looks at it now"),
-        NotCompared("alert_event", "what drivers were told follows from commits (decision 11), for a week"),
+        NotCompared("alert_event", "a copy of drivers' records of `outbox`, for a week"),
         NotCompared(
             "forward forward_pause",
             "what a collector was sent, by what accounts wanted then; the versions are in survey_version"),

@@ -24,6 +24,8 @@ public struct StatusReads: Sendable {
     /// Services of others that are left alone, with their last fault.
     public let resting: [(service: String, fault: String)]?
     public let rejudging, openAlerts, silentVehicles: Int?
+    /// Vehicles that are set apart, as `odd (drover.machines)`.
+    public let quarantined: [String]?
 
     /// The owner's login sees all of it. Precondition: `connection` is in a transaction.
     public init(on connection: Connection) throws {
@@ -80,6 +82,11 @@ public struct StatusReads: Sendable {
                 ORDER BY service
                 """
             ).map { (try $0.text(0)!, try $0.text(1)!) }
+        }
+        quarantined = try seen("quarantine") {
+            try connection.query(
+                "SELECT vehicle || ' (' || topic || ')' FROM drover.quarantine ORDER BY held_at, topic, vehicle"
+            ).map { try $0.text(0)! }
         }
         rejudging = try count("machine_rejudging", "true")
         openAlerts = try count("alert", "state IN ('open', 'due_soon')")

@@ -33,6 +33,9 @@ public struct Trip: Equatable, Sendable {
         (self.startMs, self.endMs, self.totals) = (startMs, endMs, totals)
     }
 
+    /// Between its first reading and the border after it.
+    public static let lengthMsMax = 2 * UTC.msPerDay
+
     /// The first 00:00 UTC at which it has run for a day: what is read from there on is in another trip.
     public var borderMs: Int64 { UTC.day(of: startMs + 2 * UTC.msPerDay - 1) }
 
@@ -42,26 +45,29 @@ public struct Trip: Equatable, Sendable {
 /// The drive of one vehicle, minute by minute in the order of time. The live path, the late path and the offline
 /// commands all run through this one type, so their rows cannot differ.
 public struct Drive: Equatable, Sendable {
-    private let rules: TripRules
+    private let rules: TripRuleTimeline
     private var fold: MinuteFold
     /// The trip that the last minute belongs to, that minute included; nil before the first.
     public private(set) var trip: Trip?
     /// A trip from before whose first minute is the next.
     private var begun: Trip?
 
-    public init(rules: TripRules) {
-        precondition(rules.fault == nil)
+    public init(rules: TripRuleTimeline) {
         self.rules = rules
-        fold = MinuteFold(rules: rules)
+        fold = MinuteFold(rules: rules.base)
     }
+    /// By these whenever a trip begins.
+    public init(rules: TripRules) { self.init(rules: TripRuleTimeline(base: rules)) }
 
     /// A drive that stands at a border: its next minute is the first of `part`, which is from before.
     ///
     /// - Parameter before: the readings of the trip that ends at the border, where no carry was kept.
-    package init(resuming part: Trip, before: [CarReading] = [], rules: TripRules) throws(DecodeError) {
+    package init(resuming part: Trip, before: [CarReading] = [], rules: TripRuleTimeline) throws(DecodeError) {
         precondition(part.isFromBefore)
         self.init(rules: rules)
         if part.carry.isEmpty {
+            // Only of parts from before there were sets to be in force.
+            if let first = before.first { fold.rules = rules.inForce(at: first.ts) }
             for reading in before { fold.add(reading) }
             fold.forget(before: .min)
         } else {
@@ -73,7 +79,7 @@ public struct Drive: Equatable, Sendable {
     }
 
     /// The same of a part whose carry may be unreadable: it is made anew then.
-    public static func resumed(_ part: Trip, before: [CarReading] = [], rules: TripRules) -> Drive {
+    public static func resumed(_ part: Trip, before: [CarReading] = [], rules: TripRuleTimeline) -> Drive {
         if let drive = try? Drive(resuming: part, before: before, rules: rules) { return drive }
         var bare = part
         bare.carry = []
@@ -91,6 +97,7 @@ public struct Drive: Equatable, Sendable {
         let (first, last) = (readings[0].ts, readings[readings.count - 1].ts)
         precondition(trip.map { $0.endMs < first } ?? true)
         let ended = end(before: first, isCut: isCut)
+        if trip == nil, begun == nil { fold.rules = rules.inForce(at: first) }
         fold.startMinute()
         for index in readings.indices { fold.add(readings[index]) }
         let totals = fold.minute
@@ -103,7 +110,7 @@ public struct Drive: Equatable, Sendable {
     /// Ends the trip when a reading at `ts` is of another one, and returns it.
     private mutating func end(before ts: Int64, isCut: Bool) -> Trip? {
         guard var ended = trip else { return nil }
-        if isCut || ts - ended.endMs > rules.tripGapMs {
+        if isCut || ts - ended.endMs > fold.rules.tripGapMs {
             self = Drive(rules: rules)
         } else if ts >= ended.borderMs {
             fold.forget(before: ended.startMs)
@@ -119,6 +126,7 @@ public struct Drive: Equatable, Sendable {
         var part = Trip(startMs: borderMs, endMs: borderMs, totals: DriveTotals())
         part.isFromBefore = true
         fold.pack(to: &part.carry, before: borderMs, isFromBefore: true)
+        fold.rules = rules.inForce(at: borderMs)
         (trip, begun) = (nil, part)
     }
 
@@ -137,7 +145,8 @@ public struct Drive: Equatable, Sendable {
     ///
     /// - Parameter start: nil: the readings are all that there are.
     public static func whole(
-        _ readings: [CarReading], cuts: TripCuts = TripCuts(), from start: Drive? = nil, rules: TripRules
+        _ readings: [CarReading], cuts: TripCuts = TripCuts(), from start: Drive? = nil,
+        rules: TripRuleTimeline
     ) -> (minutes: [VehicleMinute], trips: [Trip], drive: Drive) {
         var drive = start ?? Drive(rules: rules)
         var (minutes, trips): ([VehicleMinute], [Trip]) = ([], [])
@@ -155,6 +164,13 @@ public struct Drive: Equatable, Sendable {
         }
         if let trip = drive.trip { trips.append(trip) }
         return (minutes, trips, drive)
+    }
+
+    /// The same by one set of rules.
+    public static func whole(
+        _ readings: [CarReading], cuts: TripCuts = TripCuts(), rules: TripRules
+    ) -> (minutes: [VehicleMinute], trips: [Trip], drive: Drive) {
+        whole(readings, cuts: cuts, rules: TripRuleTimeline(base: rules))
     }
 }
 
@@ -178,7 +194,7 @@ extension Drive {
         out.append(contentsOf: trip.carry)
     }
 
-    package init(_ reader: inout VarintReader, rules: TripRules) throws(DecodeError) {
+    package init(_ reader: inout VarintReader, rules: TripRuleTimeline) throws(DecodeError) {
         self.init(rules: rules)
         let version = try reader.byte()
         guard version == Drive.version || version == Drive.fromBeforeVersion else {
@@ -190,6 +206,7 @@ extension Drive {
         guard length <= UInt64(UTC.plausible.upperBound) else { throw .packed("an impossible time") }
         var trip = Trip(startMs: endMs - Int64(length), endMs: endMs, totals: try DriveTotals(&reader))
         trip.isFromBefore = version == Drive.fromBeforeVersion
+        fold.rules = rules.inForce(at: trip.startMs)
         try fold.unpack(&reader, before: endMs, isFromBefore: trip.isFromBefore)
         if trip.isFromBefore {
             let count = try reader.varint()
@@ -207,6 +224,7 @@ extension Drive {
     package mutating func cut(at startMs: Int64, totals: DriveTotals) {
         guard var trip, trip.startMs < startMs else { return }
         (trip.startMs, trip.totals, trip.isFromBefore) = (startMs, totals, true)
+        fold.rules = rules.inForce(at: startMs)
         self.trip = trip
     }
 }

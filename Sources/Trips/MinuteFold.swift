@@ -10,7 +10,8 @@ struct MinuteFold: Equatable, Sendable {
     private static let densitySignals: UInt32 = [.rpm, .manifoldPressure, .intakeAir]
         .reduce(0) { (mask: UInt32, signal: Signal) in mask | 1 << UInt32(signal.rawValue) }
 
-    private let rules: TripRules
+    /// Of the trip that is added up.
+    var rules: TripRules
     private var speed: LastValue?
     /// Whether the engine was turning at the last speed reading.
     private var engineOn = false

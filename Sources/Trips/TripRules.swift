@@ -1,3 +1,5 @@
+public import Wire
+
 /// The limits that trips are computed with. Defaults are those of the specification for cars.
 public struct TripRules: Equatable, Sendable {
     /// Readings of a signal further apart than this are not bridged: the interval is a hole.
@@ -28,10 +30,33 @@ public struct TripRules: Equatable, Sendable {
         if sharpHoldMs < 0 || sharpHoldMs > 10_000 {
             return "a sharp stretch is held for \(sharpHoldMs) ms, must be 0 to 10000 ms"
         }
+        if sharpMergeMs < 0 || sharpMergeMs > 60_000 {
+            return "sharp stretches are merged within \(sharpMergeMs) ms, must be 0 to 60000 ms"
+        }
+        if sharpLeastMetresPerHour < 0 || sharpLeastMetresPerHour > 200_000 {
+            return "the least speed of a sharp change is \(sharpLeastMetresPerHour) m/h, must be 0 to 200000"
+        }
         if gapMs > tripGapMs { return "the hole limit (\(gapMs) ms) is longer than the trip gap (\(tripGapMs) ms)" }
         return nil
     }
 
     /// The sharp limit as a change of speed over one second, in metres per hour.
     var sharpMetresPerHour: Int64 { sharpMmPerS2 * 3_600 / 1_000 }
+}
+
+extension TripRules {
+    /// What a record of kind `trip_rules` says.
+    public init(_ limits: TripLimits) throws(DecodeError) {
+        self.init()
+        (gapMs, tripGapMs) = (limits.gapMs, limits.tripGapMs)
+        (sharpMmPerS2, sharpMergeMs) = (limits.sharpMmPerS2, limits.sharpMergeMs)
+        (sharpLeastMetresPerHour, sharpHoldMs) = (limits.sharpLeastMetresPerHour, limits.sharpHoldMs)
+        if let fault { throw .tripRules(fault) }
+    }
+
+    public var limits: TripLimits {
+        TripLimits(
+            gapMs: gapMs, tripGapMs: tripGapMs, sharpMmPerS2: sharpMmPerS2, sharpMergeMs: sharpMergeMs,
+            sharpLeastMetresPerHour: sharpLeastMetresPerHour, sharpHoldMs: sharpHoldMs)
+    }
 }

@@ -25,7 +25,7 @@ extension Site {
                                 detail: "This car has no trip yet. If it is driving, ask again in a second."
                             ).with("Retry-After", "1")
                         }
-                        return .json(now.json(nowMs: Clock.nowMs(), rules: rules)).with("Cache-Control", "no-store")
+                        return .json(now.json(nowMs: Clock.nowMs())).with("Cache-Control", "no-store")
                     }
                 } catch {
                     return databaseAway(request.path, error)

@@ -112,7 +112,7 @@ extension DriveSite {
             let alerts = try OpenAlert.read(
                 ofKind: "car", car.id.text, role: caller.audience, limit: DriveSite.alertsMax, queries, on: connection)
             let page = LivePage(
-                car: car, now: now, isDriving: now?.isDriving(nowMs: nowMs, rules: rules) ?? false, alerts: alerts,
+                car: car, now: now, isDriving: now?.isDriving(nowMs: nowMs) ?? false, alerts: alerts,
                 caller: caller, mayAct: !caller.roles.isDisjoint(with: DriveSite.actors), said: request.query["said"],
                 nowMs: nowMs)
             return shell(caller).page(

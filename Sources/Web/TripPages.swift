@@ -64,7 +64,8 @@ extension FleetSite {
         if let chosen {
             charts =
                 CarCharts(
-                    try TripSamples.read(chosen, queries, on: connection), chosen, caller, rules
+                    try TripSamples.read(chosen, queries, on: connection), chosen, caller,
+                    try rules.ofTrip(of: chosen.vehicle, atMs: chosen.trip.startMs, on: connection)
                 ).html
         }
         return shell(caller).page(

@@ -178,6 +178,7 @@ struct VehiclePage {
         ]
         if let last = trips.first {
             let readings = try TripSamples.read(last, queries, on: connection)
+            let rules = try rules.ofTrip(of: last.vehicle, atMs: last.trip.startMs, on: connection)
             parts += [latest(readings), "<h2>Last trip</h2>", CarCharts(readings, last, caller, rules).html]
         }
         parts.append(TripTable(trips, caller).html(caption: "Last trips", empty: "It has not been on a trip yet."))

@@ -14,6 +14,7 @@ public enum DecodeError: Error, Equatable, Sendable, CustomStringConvertible {
     case tombstone
     case packed(String)
     case rules(String)
+    case tripRules(String)
     case settings(String)
     case telematics(String)
     case weather(String)
@@ -32,7 +33,7 @@ public enum DecodeError: Error, Equatable, Sendable, CustomStringConvertible {
         case .tooLarge(let bytes, let most): "\(bytes) bytes, at most \(most) are read"
         case .schemaUnknown(let schema): "schema \(schema) is not known, 1 is"
         case .kindUnknown:
-            "`kind` is not one of reading, tick, rules, registration, service, acknowledgement, silence, poll_request, poll_answer"
+            "`kind` is not one of reading, tick, rules, trip_rules, registration, service, acknowledgement, silence, poll_request, poll_answer"
         case .keyMissing(let key): "`\(key)` is missing or of the wrong type"
         case .vehicleInvalid: "`vehicle` is not 1 to 64 letters, digits, -, _ or ."
         case .timeImpossible(let ts): "`ts` \(ts) is not epoch milliseconds between 1990 and 2100"
@@ -46,6 +47,7 @@ public enum DecodeError: Error, Equatable, Sendable, CustomStringConvertible {
                 + "(librdkafka: partitioner=murmur2_random); `drover rejected retry` puts it there"
         case .tombstone: "no value (a tombstone)"
         case .rules(let why): "`rules` is no rule set: \(why)"
+        case .tripRules(let why): "`rules` are no trip rules: \(why)"
         case .settings(let why): "`settings` is no account's settings: \(why)"
         case .weather(let why): "no answer of a weather service: \(why)"
         case .telematics(let why): "no answer of ISO 15143-3: \(why)"

@@ -8,6 +8,8 @@ public enum Record: Equatable, Sendable {
     case tick(Tick)
     /// Thresholds in force from a time on, epoch milliseconds; the text is decoded by `Alerts`.
     case rules(fromMs: Int64, version: String, text: String)
+    /// Limits of trips that begin from a time on, epoch milliseconds; which are possible `Trips` knows.
+    case tripRules(fromMs: Int64, TripLimits)
     case action(Action)
 }
 
@@ -41,6 +43,9 @@ public final class RecordDecoder {
         case .other:
             if scanner.isText(.kind, "clock_set") { return .tick(Tick(ts, isSetBack: true)) }
             if scanner.isText(.kind, "rules") { return try rules(ts) }
+            if scanner.isText(.kind, "trip_rules") {
+                return .tripRules(fromMs: ts, try unsafe TripLimits(record: value))
+            }
             return .action(try unsafe action(ts, key: key, isMachine: isMachine))
         }
         let vehicle = try vehicle()

@@ -49,6 +49,8 @@ package struct VarintReader {
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     package var atEnd: Bool { at == bytes.count }
+    /// What was not read yet.
+    package var rest: [UInt8] { Array(bytes[at...]) }
 
     package mutating func byte() throws(DecodeError) -> UInt8 {
         guard at < bytes.count else { throw .packed("cut off") }

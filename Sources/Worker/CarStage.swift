@@ -18,81 +18,92 @@ final class CarStage: Stage {
     private let place: KeyPlace
     private let kept: KeptSpan
     private let ticks: PartitionTicks
-    private let drivers: DriverJudge
+    private let judge: DriverJudge
     /// Cars whose running trip somebody looks at, with what was written of it.
     private var watched: [Int: CarBook.LiveMark?] = [:]
     /// At which nobody looks any more: what was written since they were forgotten goes, too.
     private var unwatched: Set<Int> = []
     private(set) var hasMore = false
+    /// Sets of trip rules that came since the last hand-over, with the offsets of their records.
+    private var tripRules: [(entry: TripRuleTimeline.Entry, offset: Int64)] = []
+    /// A record that tells what the partition began with.
+    private var notedOffset: Int64?
+    /// What the partition began with, where no record tells of it yet.
+    var unnotedRules: TripRules?
 
     init(
-        _ partition: TopicPartition, place: KeyPlace, book: CarBook, drivers: DriverJudge, decoder: RecordDecoder,
+        _ partition: TopicPartition, place: KeyPlace, book: CarBook, judge: DriverJudge, decoder: RecordDecoder,
         kept: KeptSpan, rejects: Rejects, ticks: PartitionTicks
     ) {
         (self.kept, self.ticks) = (kept, ticks)
-        (self.partition, self.place, self.book, self.drivers) = (partition, place, book, drivers)
+        (self.partition, self.place, self.book, self.judge) = (partition, place, book, judge)
         (self.decoder, self.rejects) = (decoder, rejects)
     }
 
     func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
         // Reached through this object, each access to them is checked: once a run, not once a record.
-        take(batch, messages, &book, &drivers.watch, &counts)
-        return messages.count
+        take(batch, messages, &book, &judge.drivers, &counts)
     }
 
     private func take(
-        _ batch: MessageBatch, _ messages: Range<Int>, _ book: inout CarBook, _ watch: inout CarWatch,
+        _ batch: MessageBatch, _ messages: Range<Int>, _ book: inout CarBook, _ drivers: inout DriverBook,
         _ counts: inout RecordCounts
-    ) {
+    ) -> Int {
         var reading = CarReading(ts: 0)
         for index in messages {
             do throws(DecodeError) {
-                try take(batch, index, &reading, &book, &watch, &counts)
+                if drivers.isFull { return index - messages.lowerBound }
+                let isTaken = try take(batch, index, &reading, &book, &drivers, &counts)
+                if !isTaken { return index - messages.lowerBound }
             } catch {
                 rejects.add(batch, index, error, &counts)
             }
         }
+        return messages.count
     }
 
+    /// False: what follows from the records before it must be written first.
     @inline(__always)
     private func take(
         _ batch: MessageBatch, _ index: Int, _ reading: inout CarReading, _ book: inout CarBook,
-        _ watch: inout CarWatch, _ counts: inout RecordCounts
-    ) throws(DecodeError) {
+        _ drivers: inout DriverBook, _ counts: inout RecordCounts
+    ) throws(DecodeError) -> Bool {
         let offset = batch.offset(index)
         let result = unsafe batch.withBytes(index) { key, value in
-            Result { () throws(DecodeError) in
+            Result { () throws(DecodeError) -> Bool in
                 guard let value = unsafe value else { throw .tombstone }
                 let pushedMs = batch.timestampMs(index)
                 switch try unsafe decoder.decodeCar(value, key: key, into: &reading) {
                 case .tick(let ts):
-                    take(try decoder.tick(ts), offset, pushedMs, &book, &watch, &counts)
+                    take(try decoder.tick(ts), offset, pushedMs, &book, &drivers, &counts)
                 case .reading(let dropped):
                     if Ahead.isReadingTooFar(reading.ts, pushedMs) { throw .timeAhead(ms: reading.ts - pushedMs) }
                     try kept.check(reading.ts, pushedMs)
                     counts.droppedFields += dropped
                     let number = try unsafe book.take(key: key, reading, offset: offset, pushedMs: pushedMs)
-                    watch.look(number, reading, pushedMs: pushedMs)
+                    drivers.look(number, reading, offset: offset, pushedMs: pushedMs, clockMs: book.clockMs)
                 case .other:
-                    try unsafe takeOther(value, key: key, offset, pushedMs, &book, &watch, &counts)
-                    watch.lastPushedMs = pushedMs
+                    return try unsafe takeOther(value, key: key, offset, pushedMs, &book, &drivers, &counts)
                 }
+                return true
             }
         }
-        try result.get()
+        return try result.get()
     }
 
     private func take(
-        _ tick: Tick, _ offset: Int64, _ pushedMs: Int64, _ book: inout CarBook, _ watch: inout CarWatch,
+        _ tick: Tick, _ offset: Int64, _ pushedMs: Int64, _ book: inout CarBook, _ drivers: inout DriverBook,
         _ counts: inout RecordCounts
     ) {
         switch ticks.take(tick, offset: offset, pushedMs: pushedMs, &counts) {
         case .counts(let ms):
+            let beforeMs = book.clockMs
             book.tick(ms, offset: offset)
-            watch.tick(clockMs: book.clockMs, pushedMs: pushedMs)
+            drivers.tick(
+                clockMs: book.clockMs, after: beforeMs, offset: offset, pushedMs: pushedMs, isClosing: tick.isOfImport)
         case .setBack(let ms):
             book.setBack(ms, offset: offset)
-            watch.setBack(clockMs: ms, pushedMs: pushedMs)
+            drivers.setBack(clockMs: ms, offset: offset)
         case .waits, .dropped: break
         }
     }
@@ -100,16 +111,24 @@ final class CarStage: Stage {
     /// What people say: rare beside readings.
     private func takeOther(
         _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ offset: Int64, _ pushedMs: Int64,
-        _ book: inout CarBook, _ watch: inout CarWatch, _ counts: inout RecordCounts
-    ) throws(DecodeError) {
+        _ book: inout CarBook, _ drivers: inout DriverBook, _ counts: inout RecordCounts
+    ) throws(DecodeError) -> Bool {
         let action: Action
         switch try unsafe decoder.decode(value, key: key, isMachine: false) {
         case .action(let said): action = said
-        case .tick(let tick): return take(tick, offset, pushedMs, &book, &watch, &counts)
+        case .tick(let tick):
+            take(tick, offset, pushedMs, &book, &drivers, &counts)
+            return true
+        case .tripRules(let fromMs, let limits):
+            try takeTripRules(fromMs, limits, offset, pushedMs, &book)
+            drivers.tripGapMs = book.rules.longestTripGapMs
+            return true
         case .car, .machine, .rules: throw .kindUnknown
         }
         if Ahead.isReadingTooFar(action.ts, pushedMs) { throw .timeAhead(ms: action.ts - pushedMs) }
         if action.vehicle != nil { try unsafe place.check(key) }
+        let number = action.vehicle.flatMap { book.number(of: $0) }
+        if drivers.mustWait(for: action, of: number) { return false }
         switch action.kind {
         case .tripStart, .tripStop:
             try kept.check(action.ts, pushedMs)
@@ -123,7 +142,36 @@ final class CarStage: Stage {
         default: break
         }
         actions.append(action)
-        drivers.take(action, pushedMs: pushedMs)
+        drivers.take(action, of: number, lastMs: number.map { book.lastMs($0) } ?? .min, offset: offset)
+        return true
+    }
+
+    private func takeTripRules(
+        _ fromMs: Int64, _ limits: TripLimits, _ offset: Int64, _ pushedMs: Int64, _ book: inout CarBook
+    ) throws(DecodeError) {
+        let rules = try TripRules(limits)
+        guard fromMs != TripRulesBase.fromMs else {
+            notedOffset = notedOffset ?? offset
+            return
+        }
+        if let entry = book.take(rules: rules, fromMs: fromMs, offset: offset, pushedMs: pushedMs) {
+            tripRules.append((entry, offset))
+        }
+    }
+
+    /// What the records of rules say, for the tables.
+    private func takeRuleRows() -> [(Connection) throws -> Void] {
+        let (rules, noted, number) = (tripRules, notedOffset, partition.partition)
+        (tripRules, notedOffset) = ([], nil)
+        guard !rules.isEmpty || noted != nil else { return [] }
+        return [
+            { connection in
+                if let noted { try TripRuleStore.note(offset: noted, partition: number, on: connection) }
+                for (entry, offset) in rules {
+                    try TripRuleStore.write(entry, offset: offset, partition: number, on: connection)
+                }
+            }
+        ]
     }
 
     func watch(_ vehicles: Set<String>) {
@@ -144,7 +192,7 @@ final class CarStage: Stage {
     }
 
     var waitingRows: Int { book.rows.count + actions.count }
-    var needsHistory: Bool { book.hasLate || drivers.hasWork }
+    var needsHistory: Bool { book.hasLate || judge.drivers.hasWork }
     var replayFrom: (offset: Int64, clockMs: Int64)? { book.replayFrom }
 
     func rows() -> StageRows {
@@ -155,7 +203,7 @@ final class CarStage: Stage {
         rows.vehicles = book.rows.vehicles.map {
             VehicleStore.Row(vehicle: text($0), kind: "car", model: nil, partition: partition.partition, lastMs: nil)
         }
-        drivers.wrote(book.rows)
+        for minute in book.rows.minutes { judge.drivers.wrote(Int(minute.car)) }
         rows.droppedTrips = book.rows.droppedTrips.map { (text($0.car), $0.startMs) }
         rows.droppedMinutes = book.rows.droppedMinutes.map { (text($0.car), $0.startMs) }
         let starts = book.rows.minutes.filter { $0.startPlace != nil }.map { (text($0.car), $0.tripStartMs) }
@@ -166,10 +214,15 @@ final class CarStage: Stage {
             unwatched.removeAll()
         }
         book.clearRows()
+        rows.others += takeRuleRows()
         if !actions.isEmpty {
             let (actions, number) = (self.actions, partition.partition)
             rows.others.append { connection in try ActionStore.write(actions, partition: number, on: connection) }
             self.actions.removeAll(keepingCapacity: true)
+        }
+        if let (write, outbox) = judge.rows(book) {
+            rows.others.append(write)
+            rows.outbox += outbox
         }
         return rows
     }
@@ -177,7 +230,6 @@ final class CarStage: Stage {
     private func text(_ car: Int32) -> String { String(decoding: book.vehicle(car), as: UTF8.self) }
 
     func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows {
-        if !hasMore { drivers.late(book) }
         if book.hasLate {
             book.resolve(try CarStore.history(book.lateQueries, on: connection), nextOffset: nextOffset)
         }
@@ -185,7 +237,7 @@ final class CarStage: Stage {
         var rows = rows()
         guard !hasMore else { return rows }
         // The lane waits for the whole commit.
-        rows.tells = [{ [self] connection in try drivers.judge(&book, on: connection) }]
+        rows.tells = [{ [self] connection in try judge.judge(&book, on: connection) }]
         return rows
     }
 }

@@ -17,6 +17,18 @@ final class Committer: @unchecked Sendable {
         /// A replay's rows go to tables of its own and to nobody's eyes.
         var isLive: Bool { schema == Store.liveSchema }
         var tables: [StagedTable] { stages.tables + (isLive ? [LiveTripStore.table] : []) }
+
+        /// Within the transaction that read where it stands.
+        func own(
+            _ log: PartitionLog, _ progress: PartitionProgress, _ rejected: RejectedLog, _ selection: VehicleSelection,
+            on connection: Connection
+        ) throws -> OwnedPartition {
+            let rejects = Rejects(rejected, storedOffset: progress.nextOffset)
+            let ticks = PartitionTicks(progress)
+            let stage = try stages.make(log, progress, selection, rejects, ticks, connection)
+            return OwnedPartition(
+                log, progress, of: selection, isLive: isLive, stage: stage, rejects: rejects, ticks: ticks)
+        }
     }
 
     enum Job: Sendable {
@@ -118,6 +130,10 @@ final class Committer: @unchecked Sendable {
         } catch { log.error("looking for sessions that stand still failed", ["error": "\(error)"]) }
     }
 
+    /// The work itself cannot be done, and would fail again: the server refuses it, or a stored row is at fault, which is what is no
+    /// error of the server's.
+    static func isRefused(_ error: any Error) -> Bool { (error as? PostgresError)?.isRefusal ?? true }
+
     // MARK: Taking over
 
     private func load(_ all: [PartitionLog], on connection: Connection) throws -> Loaded {
@@ -133,13 +149,12 @@ final class Committer: @unchecked Sendable {
             let firsts = Dictionary(uniqueKeysWithValues: logs.map { ($0.partition, $0.firstOffset) })
             let progress = try ProgressStore.load(firsts, on: connection)
             let rejected = try RejectedStore.load(progress.mapValues(\.nextOffset), on: connection)
+            // After where they stand: who is set apart or comes back meanwhile makes the first commit fail.
+            let apart = settings.isLive ? try QuarantineStore.vehicles(of: logs.map(\.partition), on: connection) : [:]
             return try logs.map { log in
-                let (partition, progress) = (log.partition, progress[log.partition]!)
-                let rejects = Rejects(rejected[partition]!, storedOffset: progress.nextOffset)
-                let ticks = PartitionTicks(progress)
-                let stage = try settings.stages.make(log, progress, rejects, ticks, connection)
-                return OwnedPartition(
-                    log, progress, isLive: settings.isLive, stage: stage, rejects: rejects, ticks: ticks)
+                try settings.own(
+                    log, progress[log.partition]!, rejected[log.partition]!,
+                    VehicleSelection(allBut: apart[log.partition] ?? []), on: connection)
             }
         }
     }
@@ -170,9 +185,21 @@ final class Commit: @unchecked Sendable {
     private let resolving: [OwnedPartition]
     let counts: RecordCounts
 
-    init(_ parts: [Part], resolving: [OwnedPartition], counts: RecordCounts) {
-        (self.parts, self.resolving, self.counts) = (parts, resolving, counts)
+    /// Takes over what follows from the records that they took.
+    init(of pending: [OwnedPartition], counts: RecordCounts) {
+        self.counts = counts
+        parts = pending.map { partition in
+            Commit.Part(
+                step: partition.handOver(), rows: partition.stage.rows(),
+                // What reads back may reject more.
+                rejected: partition.stage.needsHistory
+                    ? nil : partition.rejects.takeChanges(nextOffset: partition.nextOffset))
+        }
+        resolving = pending.filter(\.stage.needsHistory)
     }
+
+    var isResolving: Bool { !resolving.isEmpty }
+    var steps: [ProgressStep] { parts.map(\.step) }
 
     var partitions: [TopicPartition] { parts.map(\.step.partition) }
     /// Where they stand when it is written.
@@ -183,46 +210,54 @@ final class Commit: @unchecked Sendable {
     func write(tables: [StagedTable], schema: String, on connection: Connection) throws -> Outcome {
         let startMs = Clock.steadyMs()
         return try connection.transaction {
-            let kept = try ProgressStore.advance(parts.map(\.step), on: connection)
-            let ours = parts.filter { kept.contains($0.step.partition) }
-            var rows = try write(ours.map(\.rows), tables, on: connection)
-            var resolved: [StageRows] = []
-            var waiting = resolving.filter { kept.contains($0.partition) }
-            while !waiting.isEmpty {
-                let now = try waiting.map { try $0.stage.resolve(nextOffset: $0.nextOffset, on: connection) }
-                rows += try write(now, tables, on: connection)
-                // Written: only what is told of it is still needed.
-                resolved += now.map { rows in
-                    var rows = rows
-                    (rows.tables, rows.others) = ([], [])
-                    return rows
-                }
-                waiting.removeAll { !$0.stage.hasMore }
-            }
-            let told = try resolved.flatMap(\.tells).flatMap { try $0(connection) }
-            let late = Dictionary(
-                uniqueKeysWithValues: resolving.filter { kept.contains($0.partition) }.map { owned in
-                    (owned.partition, owned.rejects.takeChanges(nextOffset: owned.nextOffset))
-                })
-            let rejected = ours.compactMap { part in
-                (part.rejected ?? late[part.step.partition]).map { (part.step.partition, $0) }
-            }
-            try RejectedStore.write(rejected, on: connection)
-            let records = RejectedStore.outbox(rejected) + (ours.map(\.rows) + resolved).flatMap(\.outbox) + told
-            if schema == Store.liveSchema {
-                try OutboxStore.write(records, on: connection)
-                try NoticeStore.write(records.compactMap(\.notice), on: connection)
-                try ForwardStore.write((ours.map(\.rows) + resolved).flatMap(\.versions), on: connection)
-                try OutboxStore.writeEvents(records, on: connection)
-            } else {
-                // A replay tells nobody: it keeps what it would tell, for `drover verify`.
-                try OutboxStore.keep(records, on: connection)
-                try NoticeStore.write(records.compactMap(\.notice), schema: schema, on: connection)
-            }
-            return Outcome(
-                kept: kept, lost: Set(partitions).subtracting(kept), rows: rows,
-                durationMs: Clock.steadyMs() - startMs, refused: resolved.reduce(0) { $0 + $1.refused })
+            let kept = try ProgressStore.advance(steps, on: connection)
+            return try write(kept, since: startMs, tables: tables, schema: schema, on: connection)
         }
+    }
+
+    /// Precondition: within the transaction that has moved the offsets of `kept`.
+    func write(
+        _ kept: Set<TopicPartition>, since startMs: Int64 = Clock.steadyMs(), tables: [StagedTable], schema: String,
+        on connection: Connection
+    ) throws -> Outcome {
+        let ours = parts.filter { kept.contains($0.step.partition) }
+        var rows = try write(ours.map(\.rows), tables, on: connection)
+        var resolved: [StageRows] = []
+        var waiting = resolving.filter { kept.contains($0.partition) }
+        while !waiting.isEmpty {
+            let now = try waiting.map { try $0.stage.resolve(nextOffset: $0.nextOffset, on: connection) }
+            rows += try write(now, tables, on: connection)
+            // Written: only what is told of it is still needed.
+            resolved += now.map { rows in
+                var rows = rows
+                (rows.tables, rows.others) = ([], [])
+                return rows
+            }
+            waiting.removeAll { !$0.stage.hasMore }
+        }
+        let told = try resolved.flatMap(\.tells).flatMap { try $0(connection) }
+        let late = Dictionary(
+            uniqueKeysWithValues: resolving.filter { kept.contains($0.partition) }.map { owned in
+                (owned.partition, owned.rejects.takeChanges(nextOffset: owned.nextOffset))
+            })
+        let rejected = ours.compactMap { part in
+            (part.rejected ?? late[part.step.partition]).map { (part.step.partition, $0) }
+        }
+        try RejectedStore.write(rejected, on: connection)
+        let records = RejectedStore.outbox(rejected) + (ours.map(\.rows) + resolved).flatMap(\.outbox) + told
+        if schema == Store.liveSchema {
+            try OutboxStore.write(records, on: connection)
+            try NoticeStore.write(records.compactMap(\.notice), on: connection)
+            try ForwardStore.write((ours.map(\.rows) + resolved).flatMap(\.versions), on: connection)
+            try OutboxStore.writeEvents(records, on: connection)
+        } else {
+            // A replay tells nobody: it keeps what it would tell, for `drover verify`.
+            try OutboxStore.keep(records, on: connection)
+            try NoticeStore.write(records.compactMap(\.notice), schema: schema, on: connection)
+        }
+        return Outcome(
+            kept: kept, lost: Set(partitions).subtracting(kept), rows: rows,
+            durationMs: Clock.steadyMs() - startMs, refused: resolved.reduce(0) { $0 + $1.refused })
     }
 
     private func write(_ rows: [StageRows], _ known: [StagedTable], on connection: Connection) throws -> Int {

@@ -4,198 +4,131 @@ internal import Pipeline
 internal import Postgres
 internal import Storage
 
-/// The drivers' alerts of one partition of cars: which cars to look at, and the judgement with the database's help. What
-/// is judged is what is stored and the open minute, so the alerts follow from the readings, whatever their order.
+/// The drivers' alerts of one partition of cars: what `DriverBook` needs of the database, and what it writes. What waits
+/// is judged at a tick, from what is stored and the open minutes.
 ///
 /// Belongs to its stage, and is used by one thread at a time like it.
 final class DriverJudge {
     private let partition: Int32
+    private let selection: VehicleSelection
     /// The stage shows it each reading itself: to reach it through this object is checked each time.
-    var watch = CarWatch()
-    /// What may change by what somebody is judged, with the time of its push, until it is written.
-    private var actions: [(action: Action, pushedMs: Int64)] = []
-    /// Cars that report for the first time.
-    private var newcomers: [Int] = []
+    var drivers: DriverBook
 
-    init(partition: Int32) { self.partition = partition }
+    /// What is judged at one tick: so many readings, and of so many cars. At least one stretch is.
+    private static let readingsMax = 65_536
+    private static let carsMax = 128
 
-    /// Takes over what the database knows of the partition's cars.
-    func load(_ book: borrowing CarBook, on connection: Connection) throws {
-        for car in try DriverAlertStore.watched(partition: partition, on: connection) {
-            guard let number = book.number(of: car.vehicle) else { continue }
-            watch.watch(number, limits: car.limits.limits, sinceMs: car.limits.sinceMs)
-            guard let lastMs = car.lastMs else { continue }
-            watch.restore(
-                number, lastMs: lastMs, spellMs: car.spellMs, open: car.open, clockMs: book.clockMs)
-        }
+    init(partition: Int32, _ selection: VehicleSelection, _ drivers: DriverBook) {
+        (self.partition, self.selection, self.drivers) = (partition, selection, drivers)
     }
 
-    // MARK: Facts
-
-    func take(_ action: Action, pushedMs: Int64) {
-        switch action.kind {
-        case .registration, .driving, .assignment, .settings, .scan: actions.append((action, pushedMs))
-        default: break
-        }
-    }
-
-    /// Rows of the book that are handed over.
-    func wrote(_ rows: borrowing CarRows) {
-        newcomers += rows.vehicles.map { Int($0) }
-        for index in rows.minutes.indices {
-            let row = rows.minutes[index]
-            watch.wrote(Int(row.car), minuteMs: row.startMs)
-        }
-    }
-
-    /// Late readings that are about to be folded in.
-    func late(_ book: borrowing CarBook) {
-        for late in book.lateSpans where watch.isWatched(late.number) {
-            watch.ask(
-                late.number,
-                CarWatch.Span(fromMs: late.fromMs, toMs: late.toMs, pushedMs: late.pushedMs, isLate: true))
-        }
-    }
-
-    var hasWork: Bool { watch.hasDue || !actions.isEmpty || !newcomers.isEmpty }
-
-    // MARK: Judging
+    // MARK: The end of a cycle
 
     /// Precondition: within the transaction, after the rows and actions of the cycle.
     func judge(_ book: inout CarBook, on connection: Connection) throws -> [OutboxRecord] {
-        var (alerts, transitions): ([ToldAlert], [AlertTransition]) = ([], [])
-        for (vehicle, pushedMs) in try learn(&book, on: connection).sorted(by: { $0.key < $1.key }) {
-            try judgeCodes(vehicle, pushedMs, &alerts, &transitions, on: connection)
+        try begin(book, on: connection)
+        try ask(book, on: connection)
+        guard let tick = drivers.takeTick() else { return try write(drivers.takeChanges(book), on: connection) }
+        drivers.passSilence(tick)
+        // What is judged from what is stored goes on from what was told.
+        var told = try write(drivers.takeChanges(book), on: connection)
+        for vehicle in drivers.codeTurns().prefix(DriverJudge.carsMax) {
+            try judgeCodes(vehicle, tick, on: connection)
         }
-        for (number, span) in watch.takeDue() {
-            try judge(number, span, &book, &alerts, &transitions, on: connection)
+        var readings = 0
+        for turn in drivers.turns(book).prefix(DriverJudge.carsMax) where readings < DriverJudge.readingsMax {
+            readings += try judge(turn, tick, &book, on: connection)
         }
-        try DriverAlertStore.write(alerts, on: connection)
-        return transitions.map { OutboxRecord($0) }
+        told += try write(drivers.takeChanges(book), on: connection)
+        return told
     }
 
-    /// Finds out whose limits count from now on, and asks for what is judged by others than before. Returns the cars that
-    /// were spoken of.
-    private func learn(_ book: inout CarBook, on connection: Connection) throws -> [VehicleID: Int64] {
-        var touched: [VehicleID: Int64] = [:]
-        var spans: [(VehicleID, CarWatch.Span)] = []
-        for (action, pushedMs) in actions {
-            func span(_ fromMs: Int64, _ toMs: Int64, isLate: Bool = true) -> CarWatch.Span {
-                CarWatch.Span(fromMs: fromMs, toMs: toMs, pushedMs: pushedMs, isLate: isLate)
-            }
-            if case .settings(let account, _) = action.kind {
-                let cars = try DriverAlertStore.cars(
-                    of: account, fromMs: action.ts, partition: partition, on: connection)
-                for vehicle in cars {
-                    touched[vehicle] = pushedMs
-                    spans.append((vehicle, span(action.ts, .max)))
-                }
-                continue
-            }
-            guard let vehicle = action.vehicle else { continue }
-            touched[vehicle] = pushedMs
-            switch action.kind {
-            // It comes with its readings.
-            case .driving(let fromMs): spans.append((vehicle, span(fromMs, action.ts, isLate: false)))
-            case .assignment, .registration: spans.append((vehicle, span(action.ts, .max)))
-            default: break
-            }
-        }
-        for number in newcomers {
-            let (vehicle, open) = (self.vehicle(number, book), book.openReadings(number))
-            guard let first = open.first, let last = open.last else { continue }
-            spans.append(
-                (
-                    vehicle,
-                    CarWatch.Span(fromMs: first.ts, toMs: last.ts, pushedMs: watch.lastPushedMs, isLate: false)
-                ))
-        }
-        let asked = Set(spans.map(\.0))
-        (actions, newcomers) = ([], [])
-        guard !asked.isEmpty else { return touched }
-        let limits = try DriverAlertStore.limits(of: asked.sorted(), partition: partition, on: connection)
-        for (vehicle, known) in limits {
-            guard let number = book.number(of: vehicle) else { continue }
-            watch.watch(number, limits: known.limits, sinceMs: known.sinceMs)
-        }
-        for (vehicle, span) in spans {
-            if let number = book.number(of: vehicle), watch.isWatched(number) { watch.ask(number, span) }
-        }
-        return touched
+    /// Without the database's help.
+    func rows(_ book: borrowing CarBook) -> (write: (Connection) throws -> Void, outbox: [OutboxRecord])? {
+        guard drivers.hasChanges else { return nil }
+        let (changes, partition) = (drivers.takeChanges(book), partition)
+        return (
+            { connection in try DriverJudge.write(changes, partition, on: connection) },
+            changes.transitions.map { OutboxRecord($0) }
+        )
     }
 
-    private func vehicle(_ number: Int, _ book: borrowing CarBook) -> VehicleID {
-        VehicleID(String(decoding: book.vehicle(Int32(number)), as: UTF8.self))!
+    private func write(_ changes: DriverBook.Changes, on connection: Connection) throws -> [OutboxRecord] {
+        try DriverJudge.write(changes, partition, on: connection)
+        return changes.transitions.map { OutboxRecord($0) }
     }
 
-    private func judge(
-        _ number: Int, _ span: CarWatch.Span, _ book: inout CarBook, _ alerts: inout [ToldAlert],
-        _ transitions: inout [AlertTransition], on connection: Connection
+    private static func write(
+        _ changes: DriverBook.Changes, _ partition: Int32, on connection: Connection
     ) throws {
-        let vehicle = vehicle(number, book)
-        let (borderMs, open) = (book.openBorderMs(number), book.openReadings(number))
-        var atMs = min(
-            span.fromMs, try DriverAlertStore.openSinceMs(of: vehicle, on: connection) ?? span.fromMs)
-        while atMs <= span.toMs,
-            let stretch = try DriverAlertStore.stretch(
-                of: vehicle, fromMs: atMs, untilMs: span.toMs, open: open, borderMs: borderMs, on: connection)
-        {
-            try judge(number, vehicle, stretch, span, book.clockMs, &alerts, &transitions, on: connection)
-            // Nothing within reach is left out.
-            atMs = stretch.untilMs + 1
+        try DriverAlertStore.write(changes.alerts, on: connection)
+        try CarWatchStore.write(changes.records, gone: changes.gone, partition: partition, on: connection)
+    }
+
+    /// Finds out who drives the cars that began to.
+    private func begin(_ book: borrowing CarBook, on connection: Connection) throws {
+        let newcomers = drivers.newcomers
+        var cars: [(vehicle: VehicleID, fromMs: Int64)] = []
+        for car in newcomers { cars.append((book.name(car.number), car.fromMs)) }
+        let contexts = try DriverContextStore.contexts(of: cars, partition: partition, on: connection)
+        for (newcomer, car) in zip(newcomers, cars) {
+            drivers.begin(newcomer.number, car.vehicle, contexts[car.vehicle]!)
         }
     }
 
-    private func judge(
-        _ number: Int, _ vehicle: VehicleID, _ stretch: DriverAlertStore.Stretch, _ span: CarWatch.Span,
-        _ clockMs: Int64, _ alerts: inout [ToldAlert], _ transitions: inout [AlertTransition],
-        on connection: Connection
-    ) throws {
-        let (drivers, rules) = try DriverAlertStore.drivers(
-            of: vehicle, fromMs: stretch.fromMs, toMs: stretch.toMs, partition: partition, on: connection)
-        // What is open at a border is over there as by a silence; the next stretch opens it again.
-        let silentMs = stretch.toMs + DriverWatch.reachMs
-        let judgement = DriverJudgement(
-            vehicle: vehicle, readings: stretch.readings, drivers: drivers, rules: rules,
-            passedMs: stretch.isFollowed ? max(clockMs, silentMs) : clockMs)
-        // A second stretch of the car goes on from what the first one told.
-        if alerts.contains(where: { $0.episode.vehicle == vehicle }) {
-            try DriverAlertStore.write(alerts, on: connection)
-            alerts.removeAll()
+    /// The cars of accounts whose limits changed.
+    private func ask(_ book: borrowing CarBook, on connection: Connection) throws {
+        for (account, fromMs, offset) in drivers.takeAccounts() {
+            for vehicle in try DriverContextStore.cars(
+                of: account, fromMs: fromMs, partition: partition, on: connection)
+            where selection.takes(vehicle) {
+                if drivers.isScanned(vehicle) { drivers.askCodes(vehicle, offset: offset) }
+                guard let number = book.number(of: vehicle) else { continue }
+                drivers.ask(number, fromMs: fromMs, untilMs: .max, offset: offset, isLate: true)
+            }
         }
+    }
+
+    // MARK: What waits
+
+    /// Returns how many readings were judged.
+    private func judge(
+        _ turn: DriverBook.Turn, _ tick: DriverBook.Tick, _ book: inout CarBook, on connection: Connection
+    ) throws -> Int {
+        let vehicle = turn.vehicle
+        guard let stretch = try stretch(turn, &book, on: connection) else {
+            drivers.giveUp(turn)
+            return 0
+        }
+        let contexts = try DriverContextStore.contexts(
+            of: [(vehicle, stretch.fromMs)], partition: partition, on: connection)
         let told = try DriverAlertStore.told(
             of: vehicle, fromMs: stretch.fromMs, toMs: stretch.untilMs, on: connection)
-        tell(judgement.episodes, told, span.pushedMs, isLate: span.isLate, &alerts, &transitions) {
-            $0.openedMs >= stretch.fromMs && $0.openedMs <= stretch.untilMs
-        }
-        if !stretch.isFollowed { watch.judged(number, judgement, lastMs: stretch.toMs) }
+        drivers.judge(
+            turn, stretch, contexts[vehicle]!, told: told,
+            openSinceMs: try DriverAlertStore.openSinceMs(of: vehicle, on: connection), tick)
+        return stretch.readings.count
     }
 
-    private func judgeCodes(
-        _ vehicle: VehicleID, _ pushedMs: Int64, _ alerts: inout [ToldAlert],
-        _ transitions: inout [AlertTransition], on connection: Connection
-    ) throws {
+    private func stretch(
+        _ turn: DriverBook.Turn, _ book: inout CarBook, on connection: Connection
+    ) throws -> DriverStretch? {
+        let (borderMs, open) = (book.openBorderMs(turn.number), book.openReadings(turn.number))
+        var (fromMs, untilMs) = (turn.asked.fromMs, turn.asked.untilMs)
+        if turn.asked.isLatest {
+            let storedMs = try DriverAlertStore.lastMs(of: turn.vehicle, on: connection)
+            guard let lastMs = [storedMs, open.last?.ts].compactMap({ $0 }).max() else { return nil }
+            (fromMs, untilMs) = (lastMs, lastMs)
+        }
+        return try DriverAlertStore.stretch(
+            of: turn.vehicle, fromMs: fromMs, untilMs: untilMs, open: open, borderMs: borderMs, on: connection)
+    }
+
+    private func judgeCodes(_ vehicle: VehicleID, _ tick: DriverBook.Tick, on connection: Connection) throws {
         let scans = try DriverAlertStore.scans(of: vehicle, on: connection)
-        guard let fromMs = scans.map(\.ts).min(), let toMs = scans.map(\.ts).max() else { return }
-        let (drivers, rules) = try DriverAlertStore.drivers(
-            of: vehicle, fromMs: fromMs, toMs: toMs, partition: partition, on: connection)
-        let episodes = TroubleCodes.episodes(vehicle: vehicle, scans: scans, drivers: drivers, rules: rules)
+        let contexts = try DriverContextStore.contexts(
+            of: scans.map(\.ts).min().map { [(vehicle, $0)] } ?? [], partition: partition, on: connection)
         let told = try DriverAlertStore.toldCodes(of: vehicle, on: connection)
-        tell(episodes, told, pushedMs, isLate: false, &alerts, &transitions) { _ in true }
-    }
-
-    private func tell(
-        _ episodes: [Episode], _ told: ToldAlerts, _ pushedMs: Int64, isLate: Bool, _ alerts: inout [ToldAlert],
-        _ transitions: inout [AlertTransition], isJudged: (Episode) -> Bool
-    ) {
-        var told = told
-        // What was over and is not, or ended at another time, is a correction, whatever brought it.
-        let isCorrection = told.all.contains { alert in
-            !alert.isWithdrawn && alert.episode.resolvedMs != nil && isJudged(alert.episode)
-                && !episodes.contains(alert.episode)
-        }
-        let cause = AlertCause(pushedMs: pushedMs, isLate: isLate || isCorrection)
-        transitions += told.tell(episodes, cause: cause) { isJudged($0.episode) }
-        alerts += told.changed
+        drivers.judge(codesOf: vehicle, scans, contexts[vehicle], told: told, tick)
     }
 }

@@ -188,16 +188,7 @@ final class Lane: @unchecked Sendable {
     }
 
     private func handOver() {
-        let pending = nextPending()
-        let parts = pending.map { partition in
-            Commit.Part(
-                step: partition.handOver(), rows: partition.stage.rows(),
-                // What reads back may reject more.
-                rejected: partition.stage.needsHistory
-                    ? nil : partition.rejects.takeChanges(nextOffset: partition.nextOffset))
-        }
-        let resolving = pending.filter(\.stage.needsHistory)
-        let commit = Commit(parts, resolving: resolving, counts: counts)
+        let commit = Commit(of: nextPending(), counts: counts)
         counts = RecordCounts()
         isInFlight = true
         lastCommitMs = Clock.steadyMs()
@@ -208,7 +199,7 @@ final class Lane: @unchecked Sendable {
                 written.signal()
             })
         // What is read back belongs to this cycle: the books stand still until it is folded in.
-        if !resolving.isEmpty { loop.whileWaiting { written.wait() } }
+        if commit.isResolving { loop.whileWaiting { written.wait() } }
     }
 
     /// At once, and then in sums: a burst of rubbish fills no log.
@@ -255,15 +246,14 @@ final class Lane: @unchecked Sendable {
             let partitions = commit.partitions.filter { owned[$0] != nil }
             for partition in partitions { owned[partition] = nil }
             metrics.failures.add()
-            // What is no error of the server's is one of a stored row.
-            guard (error as? PostgresError)?.isRefusal ?? true else {
+            guard Committer.isRefused(error) else {
                 return report(.failed(partitions, "\(error)"))
             }
             apartUntilMs = Clock.steadyMs() + Lane.apartMs
             guard let alone = partitions.first, partitions.count == 1 else {
                 return report(.failed(partitions, "\(error)"))
             }
-            report(.broken(alone, .unwritable("\(error)")))
+            report(.broken(alone, .unwritable("\(error)", before: commit.places[alone]!.nextOffset)))
         }
     }
 }

@@ -16,6 +16,7 @@ final class MachineStage: Stage {
     private let rejects: Rejects
     private let ticks: PartitionTicks
     private var book: MachineBook
+    private let selection: VehicleSelection
     private var events: [MachineEvent] = []
     /// The latest readings of `events`.
     private var newestMs: [VehicleID: Int64] = [:]
@@ -27,9 +28,10 @@ final class MachineStage: Stage {
     var needsRules = false
 
     init(
-        _ partition: TopicPartition, place: KeyPlace, book: MachineBook, decoder: RecordDecoder, kept: KeptSpan,
-        rejects: Rejects, ticks: PartitionTicks
+        _ partition: TopicPartition, place: KeyPlace, book: MachineBook, selection: VehicleSelection,
+        decoder: RecordDecoder, kept: KeptSpan, rejects: Rejects, ticks: PartitionTicks
     ) {
+        self.selection = selection
         (self.kept, self.ticks, mayRejudge) = (kept, ticks, book.isRejudging)
         (self.partition, self.place, self.book, self.decoder, self.rejects) = (partition, place, book, decoder, rejects)
     }
@@ -101,7 +103,7 @@ final class MachineStage: Stage {
             if Ahead.isReadingTooFar(action.ts, pushedMs) { throw .timeAhead(ms: action.ts - pushedMs) }
             if case .service = action.kind { try kept.check(action.ts, pushedMs) }
             return .action(action)
-        case .car: throw .kindUnknown
+        case .car, .tripRules: throw .kindUnknown
         }
     }
 
@@ -114,7 +116,7 @@ final class MachineStage: Stage {
     func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows {
         let number = partition.partition
         var rows = StageRows()
-        try MachineStore.take(events, into: &book, partition: number, on: connection) { changes in
+        try MachineStore.take(events, into: &book, partition: number, of: selection, on: connection) { changes in
             let vehicles = changes.machines.filter { !$0.readings.isEmpty }.map {
                 VehicleStore.Row(
                     vehicle: $0.vehicle.text, kind: "machine", model: $0.model, partition: number, lastMs: $0.lastMs)

@@ -1,6 +1,7 @@
 internal import Fleet
 internal import Kafka
 internal import Storage
+internal import Trips
 
 /// A partition that a lane works on: where it stands, and the stage that its records go to.
 ///
@@ -11,6 +12,9 @@ final class OwnedPartition: @unchecked Sendable {
     let firstOffset: Int64
     let identity: TopicIdentity
     let stage: any Stage
+    /// Whose records it takes.
+    let selection: VehicleSelection
+    private let chosen: ChosenRecords?
     let rejects: Rejects
     private let ticks: PartitionTicks
     /// What the commit in flight, or the last one, makes of the partition: the next compares with its offset.
@@ -27,9 +31,11 @@ final class OwnedPartition: @unchecked Sendable {
 
     /// - Parameter isLive: a replay takes what the live tables took, whoever stamped it.
     init(
-        _ log: PartitionLog, _ progress: PartitionProgress, isLive: Bool, stage: any Stage, rejects: Rejects,
-        ticks: PartitionTicks
+        _ log: PartitionLog, _ progress: PartitionProgress, of selection: VehicleSelection = .all, isLive: Bool,
+        stage: any Stage, rejects: Rejects, ticks: PartitionTicks
     ) {
+        self.selection = selection
+        chosen = selection.isAll ? nil : ChosenRecords(selection, of: log.partition.topic)
         self.ticks = ticks
         stampedFrom = isLive ? max(progress.nextOffset, progress.createTimeBefore ?? 0) : .max
         (partition, firstOffset, identity) = (log.partition, log.firstOffset, log.identity)
@@ -54,6 +60,8 @@ final class OwnedPartition: @unchecked Sendable {
     var startOffset: Int64 { min(replayOffset, expected?.offset ?? replayOffset) }
     /// No rules are on record for its machines.
     var needsRules: Bool { (stage as? MachineStage)?.needsRules ?? false }
+    /// The rules that its trips began with, where its log does not tell them yet.
+    var unnotedTripRules: TripRules? { (stage as? CarStage)?.unnotedRules }
     var pendingRecords: Int64 { max(0, nextOffset - handedOver.nextOffset) }
     /// Something is to be committed.
     var isPending: Bool { pendingRecords > 0 || (wentOn && nextOffset == handedOver.nextOffset) }
@@ -76,13 +84,38 @@ final class OwnedPartition: @unchecked Sendable {
         while first < end, batch.offset(first) < nextOffset { first += 1 }
         while first < end, batch.offset(end - 1) >= endOffset { end -= 1 }
         if first < end {
-            let taken = first + stage.take(batch, first..<end, &counts)
-            if first < taken { moveOn(batch, first..<taken, &counts) }
+            let taken = takeChosen(batch, first..<end, &counts)
             guard taken == end else { return taken }
         }
         // The end was passed, also when the record before it is not in the log any more.
         if end < messages.upperBound { nextOffset = max(nextOffset, endOffset) }
         return messages.upperBound
+    }
+
+    /// Returns the index after the last that was taken, or belongs to others.
+    private func takeChosen(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
+        guard let chosen else { return take(batch, messages, &counts) }
+        var first = messages.lowerBound
+        while first < messages.upperBound {
+            let isOurs = chosen.takes(batch, first)
+            var end = first + 1
+            while end < messages.upperBound, chosen.takes(batch, end) == isOurs { end += 1 }
+            if isOurs {
+                let taken = take(batch, first..<end, &counts)
+                guard taken == end else { return taken }
+            } else {
+                var others = RecordCounts()
+                moveOn(batch, first..<end, &others)
+            }
+            first = end
+        }
+        return first
+    }
+
+    private func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
+        let taken = messages.lowerBound + stage.take(batch, messages, &counts)
+        if messages.lowerBound < taken { moveOn(batch, messages.lowerBound..<taken, &counts) }
+        return taken
     }
 
     private func moveOn(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) {

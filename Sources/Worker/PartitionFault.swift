@@ -12,8 +12,10 @@ extension OwnedPartition {
         case beginsAfter(neededOffset: Int64)
         /// A record behind our stored offset is stamped by its sender's clock: nothing judges times that run ahead.
         case stampedBySender(atOffset: Int64)
-        /// The database refuses what follows from its records, also when nothing else is written with it.
-        case unwritable(String)
+        /// The database refuses what follows from its records before an offset, also when nothing else is written with it.
+        case unwritable(String, before: Int64)
+        /// The same, and it is more of its vehicles' fault than may be set apart.
+        case tooMany(vehicles: [String], most: Int, reason: String)
         /// It is about the topic, and so about all of its partitions.
         case topic(TopicMismatch)
 
@@ -25,6 +27,9 @@ extension OwnedPartition {
             case .beginsAfter: "the log begins after the records that are needed"
             case .stampedBySender: "a record has a sender's time stamp: the topic is without append time"
             case .unwritable: "the database refuses what follows from its records; it is tried again every 10 s"
+            case .tooMany(let vehicles, let most, _):
+                "the database refuses what follows from the records of \(vehicles.joined(separator: ", ")), and more than "
+                    + "\(most) of its vehicles would be in quarantine"
             case .topic(let mismatch): mismatch.what
             }
         }
@@ -36,7 +41,7 @@ extension OwnedPartition {
             case .replaced(let offset): "the record at \(offset) differs"
             case .beginsAfter(let offset): "the first needed is \(offset)"
             case .stampedBySender(let offset): "the record at \(offset)"
-            case .unwritable(let reason): reason
+            case .unwritable(let reason, _), .tooMany(_, _, let reason): reason
             case .topic(let mismatch): mismatch.detail
             }
         }
@@ -51,6 +56,9 @@ extension OwnedPartition {
             case .unwritable:
                 "the other partitions go on. Where the reason names no table, right or constraint of yours, it is a fault of Drover: "
                     + "report it"
+            case .tooMany:
+                "so many at once are mostly no fault of theirs: see the reason, and mend that; then drover quarantine retry. Or let "
+                    + "more be set apart: work.quarantine_max"
             case .topic(let mismatch): mismatch.remedy
             }
         }

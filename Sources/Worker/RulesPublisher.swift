@@ -2,9 +2,10 @@ public import Alerts
 internal import Fleet
 public import Kafka
 internal import Observe
+public import Trips
 internal import Wire
 
-/// Puts rule sets on the log, which alone says by what readings are judged (docs/decisions/0005).
+/// Puts rule sets on the log, which alone says by what readings are judged (docs/decisions/0005) and trips folded (0024).
 public final class RulesPublisher {
     private let settings: KafkaSettings
     private var producer: Producer?
@@ -13,10 +14,18 @@ public final class RulesPublisher {
 
     /// In force from `fromMs` on. The broker has acknowledged them when it returns.
     public func publish(_ rules: RuleSet, fromMs: Int64, to partitions: [TopicPartition]) throws {
+        try put(RecordWriter.rules(fromMs: fromMs, version: rules.version, text: rules.text), on: partitions)
+    }
+
+    /// The same of trip rules: for trips that begin from `fromMs` on.
+    public func publish(_ rules: TripRules, fromMs: Int64, to partitions: [TopicPartition]) throws {
+        try put(RecordWriter.tripRules(fromMs: fromMs, rules.limits), on: partitions)
+    }
+
+    private func put(_ record: [UInt8], on partitions: [TopicPartition]) throws {
         do {
             let producer = try self.producer ?? Producer(settings)
             self.producer = producer
-            let record = RecordWriter.rules(fromMs: fromMs, version: rules.version, text: rules.text)
             for partition in partitions {
                 try producer.produce(
                     topic: partition.topic, partition: partition.partition, key: [], value: record, timestampMs: nil)
@@ -41,6 +50,21 @@ public final class RulesPublisher {
             // Whoever takes the partition over next tries again.
             log.error(
                 "the rules could not be published; machines of this partition are not judged",
+                ["topic": "\(partition.topic)", "partition": "\(partition.partition)", "error": "\(error)"])
+        }
+    }
+
+    /// The rules that a partition's trips began with, so that its log tells them, too. Nothing follows from the record.
+    func publishFirst(_ rules: TripRules, to partition: TopicPartition, log: Log) {
+        do {
+            try publish(rules, fromMs: TripRulesBase.fromMs, to: [partition])
+            log.info(
+                "trip rules noted on the log",
+                ["topic": "\(partition.topic)", "partition": "\(partition.partition)"])
+        } catch {
+            // Whoever takes the partition over next tries again.
+            log.warning(
+                "the trip rules could not be noted on the log; they are in force all the same",
                 ["topic": "\(partition.topic)", "partition": "\(partition.partition)", "error": "\(error)"])
         }
     }

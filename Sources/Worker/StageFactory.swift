@@ -11,7 +11,8 @@ internal import Wire
 /// Makes the stages of the partitions that a lane takes over, within the transaction that reads where they stand.
 package struct StageFactory: Sendable {
     package typealias Make =
-        @Sendable (PartitionLog, PartitionProgress, Rejects, PartitionTicks, Connection) throws -> any Stage
+        @Sendable (PartitionLog, PartitionProgress, VehicleSelection, Rejects, PartitionTicks, Connection) throws ->
+        any Stage
 
     /// What the stages' rows are written to, in this order; each gets a staging table.
     let tables: [StagedTable]
@@ -26,11 +27,12 @@ package struct StageFactory: Sendable {
         _ tripRules: TripRules, kept: (cars: KeptSpan, machines: KeptSpan), isReplay: Bool, log: Log
     ) -> StageFactory {
         StageFactory(tables: CarStore.tables + MachineStore.tables + SurveyStore.tables + TourEventStore.tables) {
-            partitionLog, progress, rejects, ticks, connection in
+            partitionLog, progress, selection, rejects, ticks, connection in
             let partition = partitionLog.partition
             let (stage, unreadable): (any Stage, Int) =
                 switch partition.topic {
-                case Topic.machines: try machines(partitionLog, progress, kept.machines, rejects, ticks, on: connection)
+                case Topic.machines:
+                    try machines(partitionLog, progress, selection, kept.machines, rejects, ticks, on: connection)
                 case Topic.dispatch:
                     (try campuses(partitionLog, progress, rejects, ticks, isReplay: isReplay, on: connection), 0)
                 case Topic.sightings:
@@ -41,7 +43,10 @@ package struct StageFactory: Sendable {
                     )
                 case Topic.tours:
                     (TourStage(place: partitionLog.place, rejects: rejects, ticks: ticks), 0)
-                default: try cars(partitionLog, progress, kept.cars, rejects, ticks, tripRules, on: connection)
+                default:
+                    try cars(
+                        partitionLog, progress, selection, kept.cars, rejects, ticks, tripRules, isReplay: isReplay,
+                        on: connection)
                 }
             if unreadable > 0 {
                 log.warning(
@@ -56,25 +61,41 @@ package struct StageFactory: Sendable {
     }
 
     private static func cars(
-        _ log: PartitionLog, _ progress: PartitionProgress, _ kept: KeptSpan, _ rejects: Rejects,
-        _ ticks: PartitionTicks,
-        _ rules: TripRules,
-        on connection: Connection
+        _ log: PartitionLog, _ progress: PartitionProgress, _ selection: VehicleSelection, _ kept: KeptSpan,
+        _ rejects: Rejects, _ ticks: PartitionTicks, _ standard: TripRules, isReplay: Bool, on connection: Connection
     ) throws -> (CarStage, unreadable: Int) {
+        let (rules, isNoted) = try tripRules(log, progress, standard, isReplay: isReplay, on: connection)
         var book = CarBook(
             rules: rules,
             progress: CarProgress(
                 nextOffset: progress.nextOffset, replayFrom: progress.replayFrom,
                 replayClockMs: progress.replayClockMs),
             place: log.place)
-        let unreadable = try CarStore.load(log.place.partition, into: &book, on: connection)
-        let drivers = DriverJudge(partition: log.place.partition)
-        try drivers.load(book, on: connection)
+        let unreadable = try CarStore.load(log.place.partition, of: selection, into: &book, on: connection)
+        var drivers = DriverBook(storedOffset: progress.nextOffset, tripGapMs: rules.longestTripGapMs)
+        try CarWatchStore.load(log.place.partition, of: selection, into: &drivers, book, on: connection)
         let stage = CarStage(
-            log.partition, place: log.place, book: book, drivers: drivers, decoder: RecordDecoder(),
-            kept: kept, rejects: rejects,
-            ticks: ticks)
+            log.partition, place: log.place, book: book,
+            judge: DriverJudge(partition: log.place.partition, selection, drivers),
+            decoder: RecordDecoder(), kept: kept, rejects: rejects, ticks: ticks)
+        stage.unnotedRules = isNoted ? nil : rules.base
         return (stage, unreadable)
+    }
+
+    /// - Parameter standard: the settings' own. They count where a partition begins, and never again.
+    private static func tripRules(
+        _ log: PartitionLog, _ progress: PartitionProgress, _ standard: TripRules, isReplay: Bool,
+        on connection: Connection
+    ) throws -> (TripRuleTimeline, isNoted: Bool) {
+        let partition = log.place.partition
+        if isReplay {
+            try TripRuleStore.copyLive(partition, before: progress.nextOffset, on: connection)
+        } else {
+            try TripRuleStore.begin(partition, with: standard, on: connection)
+        }
+        let (timeline, isNoted) = try TripRuleStore.load(partition, on: connection)
+        // A replay of what no worker of this version has taken over yet.
+        return (timeline ?? TripRuleTimeline(base: standard), isNoted)
     }
 
     private static func campuses(
@@ -88,14 +109,16 @@ package struct StageFactory: Sendable {
     }
 
     private static func machines(
-        _ log: PartitionLog, _ progress: PartitionProgress, _ kept: KeptSpan, _ rejects: Rejects,
-        _ ticks: PartitionTicks, on connection: Connection
+        _ log: PartitionLog, _ progress: PartitionProgress, _ selection: VehicleSelection, _ kept: KeptSpan,
+        _ rejects: Rejects, _ ticks: PartitionTicks, on connection: Connection
     ) throws -> (MachineStage, unreadable: Int) {
         let book = try MachineStore.load(
-            partition: log.place.partition, clockMs: progress.clockMs == 0 ? nil : progress.clockMs, on: connection)
+            partition: log.place.partition, of: selection, clockMs: progress.clockMs == 0 ? nil : progress.clockMs,
+            // Some alone are judged as the partition judged where they stand.
+            rulesBefore: selection.isOnly ? progress.nextOffset : nil, on: connection)
         let stage = MachineStage(
-            log.partition, place: log.place, book: book, decoder: RecordDecoder(), kept: kept, rejects: rejects,
-            ticks: ticks)
+            log.partition, place: log.place, book: book, selection: selection, decoder: RecordDecoder(), kept: kept,
+            rejects: rejects, ticks: ticks)
         stage.needsRules = book.rules.entries.isEmpty
         return (stage, book.queue.unreadable)
     }

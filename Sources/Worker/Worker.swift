@@ -1,8 +1,10 @@
 public import Alerts
+internal import Dispatch
 internal import Fleet
 public import Kafka
 public import Observe
 internal import Storage
+internal import Synchronization
 public import Trips
 internal import Wire
 
@@ -20,6 +22,8 @@ public struct WorkerSettings {
     public var alertRules: RuleSet
     public var topics: [String]
     public var sessionTimeoutMs: Int64
+    /// So many vehicles of a partition may be set apart; 0: none.
+    public var quarantineMax = 16
     public var kept: (cars: KeptSpan, machines: KeptSpan) = (KeptSpan(days: nil), KeptSpan(days: nil))
     /// Told of the group's assignment whenever it changes, on the worker's thread.
     public var onAssignment: ([TopicPartition]) -> Void = { _ in }
@@ -49,6 +53,11 @@ public final class Worker {
     /// How often a log that does not fit our offset is looked at again: a person may have reset it.
     private static let brokenMs: Int64 = 10_000
 
+    /// How often it is looked for who makes a partition fail.
+    private static let searchMs: Int64 = 60_000
+    /// How long partitions are loaded one by one after some could not be loaded together.
+    private static let apartMs: Int64 = 300_000
+
     /// By then a lane has let go of a partition, and its last commit is done.
     private static let distrustMs: Int64 = 1_000
 
@@ -61,11 +70,14 @@ public final class Worker {
         case report(lane: Int, Lane.Report)
         case found(LogWatch.Finding)
         case loaded(lane: Int, [TopicPartition], Result<Committer.Loaded, any Error>)
+        case searched(TopicPartition, Result<QuarantineSearch.Outcome, any Error>)
     }
 
     private enum Place: Equatable {
         case loading(lane: Int)
         case reading(lane: Int)
+        /// It is looked for who makes it fail.
+        case searching
         /// To be loaded again at this time by the steady clock.
         case waiting(untilMs: Int64)
     }
@@ -85,6 +97,12 @@ public final class Worker {
     private var places: [TopicPartition: Place] = [:]
     private var backOff = BackOff(Worker.backOffMs)
     private var faults: [TopicPartition: OwnedPartition.Fault] = [:]
+    private var loadApartUntilMs = Int64.min
+    private let search: QuarantineSearch?
+    private var searchUnderWay: SearchUnderWay?
+    private var searchedMs: [TopicPartition: Int64] = [:]
+    /// When partitions were loaded last.
+    private var setApart: [TopicPartition: Set<VehicleID>] = [:]
     private var isPaused: [Bool]
     private var lagOffsets: [TopicPartition: Int64] = [:]
     private var lagCommitMs: Int64 = 0
@@ -117,6 +135,11 @@ public final class Worker {
         let database = Committer.Settings(
             conninfo: settings.conninfo, schema: settings.schema,
             stages: settings.stages ?? .product(settings.tripRules, kept: settings.kept, isReplay: false, log: log))
+        search =
+            settings.quarantineMax > 0 && database.isLive
+            ? QuarantineSearch(
+                kafka: settings.kafka, database: database, batchMax: settings.batchMax, most: settings.quarantineMax)
+            : nil
         let events = Mailbox<Event>()
         self.events = events
         let plan = LanePlan(topics: settings.topics, lanes: settings.lanes)
@@ -174,6 +197,7 @@ public final class Worker {
         }
         loop.ended()
         standing.set { $0.isMember = false }
+        searchUnderWay?.stop()
         for lane in lanes { lane.stop() }
         watch.stop()
         log.info("worker stopped", ["records": "\(metrics.records.value)"])
@@ -243,6 +267,7 @@ public final class Worker {
         faults[partition] = nil
         lagOffsets[partition] = nil
         written[partition] = nil
+        setApart[partition] = nil
     }
 
     /// Partitions whose brokers do not answer wait, and the others with them for one turn of the loop, no longer.
@@ -259,7 +284,8 @@ public final class Worker {
         } catch {
             failed(partitions, "\(error)")
         }
-        for (lane, logs) in byLane {
+        let isApart = Clock.steadyMs() < loadApartUntilMs
+        for (lane, logs) in byLane.flatMap({ lane, logs in isApart ? logs.map { (lane, [$0]) } : [(lane, logs)] }) {
             let events = events
             let others = logs.map(\.partition).filter(distrusted.contains)
             lanes[lane].committer.put(
@@ -293,7 +319,14 @@ public final class Worker {
                 places[partition] = .waiting(untilMs: Clock.steadyMs() + Worker.brokenMs)
             }
         case .loaded(let lane, let partitions, .failure(let error)):
-            failed(partitions.filter { places[$0] == .loading(lane: lane) }, "\(error)")
+            let failing = partitions.filter { places[$0] == .loading(lane: lane) }
+            guard Committer.isRefused(error) else { return failed(failing, "\(error)") }
+            loadApartUntilMs = Clock.steadyMs() + Worker.apartMs
+            guard let alone = failing.first, partitions.count == 1 else { return failed(failing, "\(error)") }
+            metrics.failures.add()
+            // Of its records none was taken.
+            cannotWrite(alone, "\(error)", before: 0)
+        case .searched(let partition, let result): handle(partition, result)
         case .report(_, .committed(let committed)):
             backOff.reset()
             for (partition, place) in committed {
@@ -322,7 +355,13 @@ public final class Worker {
             }
         case .report(let lane, .failed(let partitions, let reason)): failed(giveUp(partitions, of: lane), reason)
         case .report(let lane, .broken(let partition, let fault)):
-            for partition in giveUp([partition], of: lane) { leaveAlone(partition, fault) }
+            for partition in giveUp([partition], of: lane) {
+                if case .unwritable(let reason, let end) = fault {
+                    cannotWrite(partition, reason, before: end)
+                } else {
+                    leaveAlone(partition, fault)
+                }
+            }
         }
     }
 
@@ -377,6 +416,7 @@ public final class Worker {
             places[owned.partition] = .reading(lane: lane)
             written[owned.partition] = owned.startOffset
             watch.set(owned.identity, of: owned.partition.topic)
+            setApart[owned.partition] = owned.selection.vehicles
         }
         // A pause of an earlier owner's may still hold.
         said("pausing or resuming") {
@@ -391,6 +431,66 @@ public final class Worker {
         for owned in begun where owned.needsRules {
             loop.turned()
             publisher.publishFirst(settings.alertRules, to: owned.partition, log: log)
+        }
+        for owned in begun {
+            guard let rules = owned.unnotedTripRules else { continue }
+            loop.turned()
+            publisher.publishFirst(rules, to: owned.partition, log: log)
+        }
+    }
+
+    // MARK: Vehicles that cannot be written
+
+    private func cannotWrite(_ partition: TopicPartition, _ reason: String, before end: Int64) {
+        let fault = OwnedPartition.Fault.unwritable(reason, before: end)
+        guard let search, QuarantineSearch.topics.contains(partition.topic),
+            Clock.steadyMs() - (searchedMs[partition] ?? -Worker.searchMs) >= Worker.searchMs
+        else {
+            // Till then what was found holds.
+            if case .tooMany? = faults[partition] { return leaveAlone(partition, faults[partition]!) }
+            return leaveAlone(partition, fault)
+        }
+        guard searchUnderWay == nil else {
+            places[partition] = .waiting(untilMs: Clock.steadyMs() + Worker.distrustMs)
+            return
+        }
+        places[partition] = .searching
+        log.warning(
+            "the database refuses what follows from a partition's records: looking for whose",
+            ["topic": "\(partition.topic)", "partition": "\(partition.partition)", "reason": "\(reason)"])
+        let events = events
+        searchUnderWay = SearchUnderWay { shouldStop in
+            let found = Result { try search.run(partition, before: end, shouldStop: shouldStop) }
+            events.put(.searched(partition, found))
+        }
+    }
+
+    private func handle(_ partition: TopicPartition, _ found: Result<QuarantineSearch.Outcome, any Error>) {
+        searchUnderWay = nil
+        if case .success(.setApart(let vehicles)) = found {
+            for (vehicle, reason) in vehicles {
+                log.error(
+                    "this vehicle is set apart, the others of its partition go on. See `drover quarantine list`",
+                    [
+                        "vehicle": "\(vehicle)", "topic": "\(partition.topic)",
+                        "partition": "\(partition.partition)", "reason": "\(reason)",
+                    ])
+            }
+        }
+        // It is somebody else's by now: so is what to do about it.
+        guard places[partition] == .searching else { return }
+        places[partition] = .waiting(untilMs: 0)
+        switch found {
+        // Where it fails the same, whoever is left out, looking again would not help.
+        case .success(.nothing): searchedMs[partition] = Clock.steadyMs()
+        case .success(.setApart): break
+        case .success(.fault(let fault)):
+            searchedMs[partition] = Clock.steadyMs()
+            leaveAlone(partition, fault)
+        case .failure(let error):
+            metrics.failures.add()
+            log.error("looking for the vehicle failed", ["error": "\(error)", "topic": "\(partition.topic)"])
+            places[partition] = .waiting(untilMs: Clock.steadyMs() + Worker.brokenMs)
         }
     }
 
@@ -441,9 +541,15 @@ public final class Worker {
         standing.set { state in
             (state.isMember, state.assigned, state.reading) = (isMember, places.count, reading.count)
             state.isLost = consumer.isAssignmentLost
+            state.quarantined = setApart.flatMap { partition, vehicles in
+                vehicles.map { "\($0) (\(partition.topic))" }
+            }.sorted()
             state.left = Set(faults.map { "\($0.key.topic): \($0.value.what)" }).sorted()
         }
         metrics.partitions.set(reading.count)
+        for topic in settings.topics where QuarantineSearch.topics.contains(topic) {
+            metrics.quarantined[topic].set(setApart.reduce(0) { $0 + ($1.key.topic == topic ? $1.value.count : 0) })
+        }
         var lags = Dictionary(uniqueKeysWithValues: settings.topics.map { ($0, Int64(0)) })
         for partition in reading {
             guard let written = written[partition], let end = consumer.knownEnd(of: partition) else { continue }
@@ -457,5 +563,23 @@ public final class Worker {
         lagCommitMs = Clock.steadyMs()
         consumer.commitForLagTools(lagOffsets)
         lagOffsets.removeAll()
+    }
+}
+
+/// A search on a thread of its own, so that the others are read meanwhile.
+private final class SearchUnderWay: Sendable {
+    private let isStopping = Atomic<Bool>(false)
+    private let ended = DispatchSemaphore(value: 0)
+
+    init(_ body: @escaping @Sendable (@escaping () -> Bool) -> Void) {
+        Threads.start("quarantine") { [self] in
+            body { self.isStopping.load(ordering: .acquiring) }
+            ended.signal()
+        }
+    }
+
+    func stop() {
+        isStopping.store(true, ordering: .releasing)
+        ended.wait()
     }
 }

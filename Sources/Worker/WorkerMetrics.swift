@@ -11,6 +11,7 @@ struct WorkerMetrics: Sendable {
     let commits: Durations
     let lag: Family<Gauge>
     let partitions: Gauge
+    let quarantined: Family<Gauge>
 
     init(_ metrics: Metrics, topics: [String]) {
         records = metrics.counter("drover_records_total", "Records taken from the topics and committed.")
@@ -27,6 +28,9 @@ struct WorkerMetrics: Sendable {
             "drover_worker_lag_records", "Records on the log of this worker's partitions that are not written yet.",
             ["topic": topics])
         partitions = metrics.gauge("drover_worker_partitions", "Partitions that this worker reads.")
+        quarantined = metrics.gauges(
+            "drover_quarantined_vehicles", "Vehicles of this worker's partitions that are set apart.",
+            ["topic": topics.filter(QuarantineSearch.topics.contains)])
     }
 
     func publish(_ counts: RecordCounts, _ outcome: Commit.Outcome) {

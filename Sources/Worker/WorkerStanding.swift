@@ -12,6 +12,8 @@ final class WorkerStanding: Sendable {
         var reading = 0
         /// What a person has to look at, a line a topic and reason.
         var left: [String] = []
+        /// Vehicles that are set apart.
+        var quarantined: [String] = []
     }
 
     private let state = Mutex(State())
@@ -29,6 +31,10 @@ final class WorkerStanding: Sendable {
             guard let first = state.left.first else { return .ill(counts + ", the others wait") }
             let more = state.left.count > 1 ? " (and \(state.left.count - 1) more)" : ""
             return .ill(counts + ", the others are left alone. \(first)\(more): drover offsets show")
+        }
+        if let first = state.quarantined.first {
+            let more = state.quarantined.count > 1 ? " and \(state.quarantined.count - 1) more" : ""
+            return .well(counts + "; in quarantine: \(first)\(more)")
         }
         return .well(counts)
     }

@@ -195,5 +195,12 @@ extension Command {
                 guard standing.faults.isEmpty else { throw Failure(standing.faults.joined(separator: "; ")) }
                 return "\(standing.topics) that workers read are what they were"
             },
+            Look(name: "trip rules in force", needs: ["trips.", "postgres.url"]) { settings in
+                let standing = try TripRulesStanding(on: Connection(conninfo: settings.text("postgres.url")))
+                if let difference = try standing.difference(settings.tripRules()) {
+                    throw Failure("\(difference); \(TripRulesStanding.remedy)")
+                }
+                return standing.partitions.isEmpty ? "none yet: a worker begins with the settings'" : "the settings'"
+            },
         ]
 }

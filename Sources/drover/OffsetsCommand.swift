@@ -260,6 +260,15 @@ struct Offsets {
                 FROM unnest($1::text[], $2::int[], $3::bigint[]) AS lost(topic, partition, low)
                 WHERE p.topic = lost.topic AND p.partition = lost.partition
                 """, partitions)
+            // Vehicles that are set apart stood in the old log, too.
+            try connection.query(
+                """
+                UPDATE drover.quarantine q
+                SET next_offset = lost.low, replay_offset = lost.low, last_record_hash = NULL,
+                    clock_at = NULL, replay_clock_at = NULL, clock_waits = NULL, replay_clock_waits = NULL
+                FROM unnest($1::text[], $2::int[], $3::bigint[]) AS lost(topic, partition, low)
+                WHERE q.topic = lost.topic AND q.partition = lost.partition
+                """, partitions)
             let topics = Set(lost.map(\.partition.topic)).sorted()
             try connection.query(
                 """
@@ -272,6 +281,20 @@ struct Offsets {
                 UPDATE drover.machine_rejudging r SET asked_offset = 0
                 FROM unnest($1::text[], $2::int[], $3::bigint[]) AS lost(topic, partition, low)
                 WHERE lost.topic = '\(Topic.machines)' AND r.topic_partition = lost.partition
+                """, partitions)
+            // Their states go up to an offset of the old log: they are made again from the stored minutes.
+            try connection.query(
+                """
+                UPDATE drover.car_watch w SET state = NULL, next_offset = NULL, asked_offset = 0, codes_offset = w.codes_offset * 0,
+                    from_at = coalesce(least(w.from_at, last.end_at), last.end_at), until_at = '2099-12-31', is_late = true,
+                    is_latest = true
+                FROM (
+                    SELECT known.vehicle, coalesce(max(t.end_at), '1990-01-01') AS end_at
+                    FROM drover.car_watch known JOIN unnest($1::text[], $2::int[], $3::bigint[]) AS lost(topic, partition, low)
+                        ON lost.topic = '\(Topic.cars)' AND known.topic_partition = lost.partition
+                    LEFT JOIN drover.trip t ON t.vehicle = known.vehicle GROUP BY known.vehicle
+                ) AS last
+                WHERE w.vehicle = last.vehicle
                 """, partitions)
             // The states say up to which offset of the old log they go: they are made again from the stored minutes.
             try connection.query(

@@ -8,6 +8,7 @@ import Postgres
 import Reports
 import Settings
 import Storage
+import Trips
 import Wire
 
 extension Command {
@@ -203,6 +204,9 @@ struct RejectedRecords {
                     case .tick: return nil
                     case .rules(let fromMs, let version, let text):
                         _ = try RuleTimeline.Entry(fromMs: fromMs, version: version, text: text)
+                        return nil
+                    case .tripRules(_, let limits):
+                        _ = try TripRules(limits)
                         return nil
                     case .car(_, let reading, _): ts = reading.ts
                     case .machine(let reading, _): ts = reading.ts

@@ -50,12 +50,12 @@ extension Command {
             guard try ReplaySchema.isThere(job.schema, on: job.connection) else {
                 throw Failure("there is no replay in schema \(job.schema). First: drover replay --into \(job.schema)")
             }
-            guard let results = try job.compare() else { return .failed }
-            if isJSON { Out.result(json(results).rendered(indent: true)) } else { show(results) }
+            guard let (results, held) = try job.compare() else { return .failed }
+            if isJSON { Out.result(json(results, held).rendered(indent: true)) } else { show(results, held) }
             return results.allSatisfy(\.differences.isEmpty) ? .done : .failed
         })
 
-    private static func show(_ results: [ReplayComparison.TableResult]) {
+    private static func show(_ results: [ReplayComparison.TableResult], _ held: [QuarantineStore.Held]) {
         var table = Table(["table", "rows", "result"])
         table.rows = results.map { [$0.table.label, String($0.rows), $0.differences.isEmpty ? "equal" : "differs"] }
         Out.result(table.text())
@@ -67,13 +67,18 @@ extension Command {
         for each in ReplayTables.notCompared {
             Out.result("  \(each.tables.joined(separator: ", ")): \(each.why)")
         }
+        for each in held { Out.result("  vehicle \(each.vehicle) of \(each.partition): \(inQuarantine)") }
         for result in results where !result.differences.isEmpty {
             Out.note("\(result.table.label) differs. The first differences found:")
             for difference in result.differences { Out.note("  \(difference.text)") }
         }
     }
 
-    private static func json(_ results: [ReplayComparison.TableResult]) -> JSONValue {
+    private static let inQuarantine = "it is in quarantine (drover quarantine list)"
+
+    private static func json(
+        _ results: [ReplayComparison.TableResult], _ held: [QuarantineStore.Held]
+    ) -> JSONValue {
         let compared = results.map { result -> JSONValue in
             let differences = result.differences.map { difference in
                 JSONValue.object([
@@ -94,7 +99,15 @@ extension Command {
         let others = ReplayTables.notCompared.map { each in
             JSONValue.object([("tables", .list(each.tables.map { .text($0) })), ("why", .text(each.why))])
         }
-        return .object([("compared", .list(compared)), ("not_compared", .list(others))])
+        let vehicles = held.map { each in
+            JSONValue.object([
+                ("vehicle", .text(each.vehicle.text)), ("topic", .text(each.partition.topic)),
+                ("why", .text(inQuarantine)),
+            ])
+        }
+        return .object([
+            ("compared", .list(compared)), ("not_compared", .list(others)), ("in_quarantine", .list(vehicles)),
+        ])
     }
 }
 
@@ -168,7 +181,7 @@ extension ReplayJob {
     private static let momentsMax = 10
 
     /// Brings the replay to where the live tables are at one moment, and compares. Nil: it was stopped before.
-    func compare() throws -> [ReplayComparison.TableResult]? {
+    func compare() throws -> (results: [ReplayComparison.TableResult], held: [QuarantineStore.Held])? {
         for moment in 1...ReplayJob.momentsMax {
             // The workers go on: what they write from here on is not seen.
             try ReplayComparison.beginLive(on: connection)
@@ -178,7 +191,9 @@ extension ReplayJob {
             let replayed = try Connection(conninfo: settings.text("postgres.url"))
             try ReplayComparison.begin(on: replayed)
             let comparison = try ReplayComparison(schema, live: connection, replayed: replayed)
-            if try comparison.isAtOnePlace() { return try ReplayTables.compared.map(comparison.compare) }
+            if try comparison.isAtOnePlace() {
+                return (try ReplayTables.compared.map(comparison.compare), comparison.quarantined)
+            }
             if moment < ReplayJob.momentsMax, StopFlag.wait(timeoutMs: 1_000) { return nil }
         }
         throw Failure(

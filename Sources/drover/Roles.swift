@@ -41,6 +41,7 @@ enum Roles {
             batchMax: Int(settings.integer("kafka.batch_messages_max")),
             commitIntervalMs: settings.integer("work.commit_interval_ms"), tripRules: try settings.tripRules(),
             alertRules: try Rules.load(Home.path(settings.text("alerts.thresholds_dir"))), topics: Topics.readings)
+        made.quarantineMax = Int(settings.integer("work.quarantine_max"))
         made.kept = (kept("retention.vehicle_minute_days"), kept("retention.machine_reading_days"))
         return made
     }

@@ -5,6 +5,7 @@ import Postgres
 import Reports
 import Settings
 import Storage
+import Trips
 import Wire
 
 extension Command {
@@ -33,6 +34,7 @@ extension Command {
                 let standing = try TopicsStanding(settings, clientID: "drover-status", on: connection)
                 lines.insert(StatusLine(standing), at: 2)
             }
+            lines.append(try StatusLine(TripRulesStanding(on: connection), settings.tripRules()))
             Out.result(format(lines))
             return lines.contains { $0.remedy != nil } ? .failed : .done
         })
@@ -64,6 +66,13 @@ struct StatusLine {
         what = "what decides"
         value = standing.faults.isEmpty ? "as it was" : "\(standing.faults.count) topics are not read"
         remedy = standing.faults.isEmpty ? nil : standing.faults.joined(separator: "; ")
+    }
+
+    init(_ standing: TripRulesStanding, _ rules: TripRules) {
+        what = "trip rules"
+        let difference = standing.difference(rules)
+        value = difference ?? (standing.partitions.isEmpty ? "none in force yet" : "as the settings say")
+        remedy = difference == nil ? nil : TripRulesStanding.remedy
     }
 
     static func all(
@@ -118,6 +127,17 @@ struct StatusLine {
         }
         refused("refused by the broker", reads.outboxRefused, "drover.outbox says why (column refused)")
         refused("rejected records, 24 h", reads.rejectedOfDay, "drover rejected list")
+        if let quarantined = reads.quarantined {
+            let names = quarantined.prefix(5).joined(separator: ", ") + (quarantined.count > 5 ? ", …" : "")
+            lines.append(
+                StatusLine(
+                    what: "vehicles in quarantine",
+                    value: "\(quarantined.count)" + (quarantined.isEmpty ? "" : ": \(names)"),
+                    remedy: quarantined.isEmpty
+                        ? nil : "drover quarantine list says why; when that is mended: drover quarantine retry"))
+        } else {
+            lines.append(unseen("vehicles in quarantine"))
+        }
         refused("refused messages, 24 h", reads.refusedOfDay, "the page Notices says of whom and why")
         refused("failed reports, 24 h", reads.reportsFailedOfDay, "drover schedule runs")
         if reads.resting == nil { lines.append(unseen("services of others")) }

@@ -28,11 +28,15 @@ struct DriverWatchTests {
     private static func episodes(
         _ readings: [CarReading], _ rules: [DriverRules], by drivers: Drivers = always, clockMs: Int64? = nil
     ) -> [Episode] {
-        var watch = DriverWatch(
-            vehicle: car, drivers: drivers,
-            rules: Dictionary(uniqueKeysWithValues: rules.map { ($0.account, $0) }))
+        let context = DriverContext(
+            drivers: drivers, rules: Dictionary(uniqueKeysWithValues: rules.map { ($0.account, $0) }))
+        var watch = DriverWatch(vehicle: car, context)
         var all: [String: Episode] = [:]
-        for reading in readings { for episode in watch.observe(reading) { all[episode.id] = episode } }
+        for (index, reading) in readings.enumerated() {
+            for episode in watch.observe(reading) { all[episode.id] = episode }
+            // What is kept of it goes on alike.
+            if index % 3 == 0 { watch = try! DriverWatch(packed: watch.packed, vehicle: car, context) }
+        }
         if let clockMs { for episode in watch.pass(clockMs) { all[episode.id] = episode } }
         return all.values.sorted { ($0.openedMs, $0.parameter.rawValue) < ($1.openedMs, $1.parameter.rawValue) }
     }
@@ -250,16 +254,36 @@ struct DriverWatchTests {
         }
     }
 
-    @Test("Between alerts the watch knows from when on it must be asked again")
-    func due() throws {
-        var watch = DriverWatch(vehicle: Self.car, drivers: Self.always, rules: ["jo": try Self.rules()])
-        #expect(watch.dueMs == .max && watch.quietMs == .max)
-        _ = watch.observe(Self.reading(0, speed: 50_000))
-        #expect(watch.dueMs == start + 14_400_001 && !watch.isActive)
+    @Test("What is open says when a silence ends it")
+    func quiet() throws {
+        var watch = DriverWatch(
+            vehicle: Self.car, DriverContext(drivers: Self.always, rules: ["jo": try Self.rules()]))
         _ = watch.observe(Self.reading(1_000, voltage: 11_000))
-        #expect(watch.dueMs == start + 11_000 && watch.isActive)
+        #expect(watch.quietMs == .max && watch.open.isEmpty)
         #expect(watch.observe(Self.reading(11_000, voltage: 11_000)).map(\.parameter) == [.voltageLow])
-        #expect(watch.dueMs == start + 14_400_001 && watch.quietMs == start + 311_001)
+        #expect(watch.quietMs == start + 311_001 && watch.open.count == 1)
+    }
+
+    @Test(
+        "A drive that comes before its readings counts from there on; one that says something new of judged ones is refused"
+    )
+    func comingDrive() throws {
+        let strict = try Self.rules("speed_limit_kmh=50", account: "al")
+        var watch = DriverWatch(
+            vehicle: Self.car,
+            DriverContext(drivers: Self.always, rules: ["jo": try Self.rules(), "al": strict]))
+        func driving(_ from: Int64, _ until: Int64, _ account: String) -> Drivers.Driving {
+            Drivers.Driving(fromMs: start + from, untilMs: start + until, account: account, id: "\(from)")
+        }
+        #expect(watch.observe(Self.reading(10_000, speed: 60_000)).isEmpty)
+        let (early, unknown) = (watch.add(driving(10_000, 20_000, "al")), watch.add(driving(11_000, 20_000, "unknown")))
+        let isTaken = watch.add(driving(11_000, 20_000, "al"))
+        #expect(!early && !unknown && isTaken)
+        #expect(watch.observe(Self.reading(11_000, speed: 60_000)).map(\.model) == ["al"])
+        _ = watch.observe(Self.reading(25_000, speed: 0))
+        // The same drive goes on: the reading at 25 s was al's, too.
+        let isGoingOn = watch.add(driving(26_000, 30_000, "al"))
+        #expect(!isGoingOn)
     }
 }
 

@@ -24,7 +24,7 @@ struct PeerJob {
             batchMax: 10_000, commitIntervalMs: 200, tripRules: TripRules(), alertRules: .empty,
             topics: [wanted("PEER_TOPIC")])
         settings.schema = schema
-        settings.stages = StageFactory(tables: MinuteStage.tables) { log, progress, rejects, _, connection in
+        settings.stages = StageFactory(tables: MinuteStage.tables) { log, progress, _, rejects, _, connection in
             try MinuteStage(log.partition, storedOffset: progress.nextOffset, rejects, on: connection)
         }
         try Worker(settings, metrics: Metrics(), log: log).run { StopFlag.isSet }
@@ -35,7 +35,8 @@ struct PeerJob {
         CREATE TABLE IF NOT EXISTS partition_progress (
             topic text, partition int, next_offset bigint NOT NULL, clock_at timestamptz, replay_offset bigint NOT NULL,
             replay_clock_at timestamptz, last_record_hash bigint, partition_count int, topic_id text,
-            create_time_before bigint, clock_waits text, replay_clock_waits text, PRIMARY KEY (topic, partition));
+            create_time_before bigint, clock_waits text, replay_clock_waits text, generation bigint NOT NULL DEFAULT 0,
+            PRIMARY KEY (topic, partition));
         CREATE TABLE IF NOT EXISTS rejected (
             topic text, partition int, record_offset bigint, last_offset bigint, records bigint, reason text,
             first_bytes bytea, pushed_at timestamptz, PRIMARY KEY (topic, partition, record_offset));

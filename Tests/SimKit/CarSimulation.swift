@@ -10,6 +10,8 @@ public struct CarSimulation {
         /// A driver's mark, as the cut that it is.
         case cut(VehicleID, Int64)
         case tick(Int64)
+        /// A set of trip rules, and from when it shall be in force.
+        case rules(TripRules, fromMs: Int64)
     }
 
     /// How often something goes wrong: once in so many chances; 0 is never.
@@ -32,6 +34,7 @@ public struct CarSimulation {
     private struct Commit {
         let rows: CarRows
         let cuts: [(VehicleID, Int64)]
+        let rules: [TripRuleTimeline.Entry]
         /// Names the cars of `rows`.
         let book: CarBook
         let from: Int64
@@ -47,6 +50,8 @@ public struct CarSimulation {
         var inFlight: Commit?
         /// Marks since the last hand-over.
         var cuts: [(VehicleID, Int64)] = []
+        /// Sets since then.
+        var rules: [TripRuleTimeline.Entry] = []
     }
 
     public private(set) var tables = CarTables()
@@ -104,6 +109,10 @@ public struct CarSimulation {
             unsafe Array(vehicle.text.utf8).withUnsafeBytes { key in
                 try! unsafe workers[number].book.take(key: key, cut: cut, offset: offset, pushedMs: 1_000 + offset)
             }
+        case .rules(let rules, let fromMs):
+            workers[number].book.take(rules: rules, fromMs: fromMs, offset: offset, pushedMs: 1_000 + offset).map {
+                workers[number].rules.append($0)
+            }
         case .reading(let vehicle, let reading):
             unsafe Array(vehicle.text.utf8).withUnsafeBytes { key in
                 _ = try! unsafe workers[number].book.take(key: key, reading, offset: offset, pushedMs: 1_000 + offset)
@@ -119,12 +128,12 @@ public struct CarSimulation {
         guard worker.at > worker.written else { return }
         let replay = worker.book.replayFrom
         let commit = Commit(
-            rows: worker.book.rows, cuts: worker.cuts, book: worker.book, from: worker.written,
+            rows: worker.book.rows, cuts: worker.cuts, rules: worker.rules, book: worker.book, from: worker.written,
             to: CarProgress(nextOffset: worker.at, replayFrom: replay.offset, replayClockMs: replay.clockMs))
         workers[number].inFlight = commit
         workers[number].written = worker.at
         workers[number].book.clearRows()
-        workers[number].cuts = []
+        (workers[number].cuts, workers[number].rules) = ([], [])
         if worker.book.hasLate { _ = settle(number, faults) }
     }
 
@@ -136,6 +145,7 @@ public struct CarSimulation {
         if isOwner, !once(in: faults.refusal) {
             tables.write(commit.rows, of: commit.book)
             for (vehicle, cut) in commit.cuts { tables.cuts[vehicle, default: []].insert(cut) }
+            for entry in commit.rules { tables.rules[entry.fromMs] = entry.rules }
             if workers[number].book.hasLate, workers[number].at == commit.to.nextOffset {
                 resolve(number)
             }
@@ -159,9 +169,14 @@ public struct CarSimulation {
     public static func expected(_ log: [Record], rules: TripRules) -> CarTables.Results {
         var (readings, clockMs): ([VehicleID: [CarReading]], Int64) = ([:], 0)
         var cuts: [VehicleID: TripCuts] = [:]
+        var (timeline, latestMs) = (TripRuleTimeline(base: rules), Int64.min)
         for record in log {
             switch record {
-            case .reading(let vehicle, let reading): readings[vehicle, default: []].append(reading)
+            case .reading(let vehicle, let reading):
+                readings[vehicle, default: []].append(reading)
+                latestMs = max(latestMs, reading.ts)
+            case .rules(let rules, let fromMs):
+                timeline.insert(TripRuleTimeline.Entry(fromMs: max(fromMs, latestMs + 1), rules: rules))
             case .cut(let vehicle, let cut): _ = cuts[vehicle, default: TripCuts()].insert(cut)
             case .tick(let ts): clockMs = max(clockMs, ts)
             }
@@ -169,7 +184,7 @@ public struct CarSimulation {
         var tables = CarTables.Results()
         for (vehicle, readings) in readings {
             let cuts = cuts[vehicle] ?? TripCuts()
-            let (minutes, trips, _) = Drive.whole(readings.unioned(), cuts: cuts, rules: rules)
+            let (minutes, trips, _) = Drive.whole(readings.unioned(), cuts: cuts, rules: timeline)
             for minute in minutes {
                 tables.minutes[vehicle, default: [:]][minute.startMs] = minute
                 let day = UTC.day(of: minute.startMs)
@@ -177,7 +192,8 @@ public struct CarSimulation {
             }
             for (index, trip) in trips.enumerated() {
                 let isOpen =
-                    index == trips.count - 1 && clockMs <= trip.endMs + rules.tripGapMs
+                    index == trips.count - 1
+                    && clockMs <= trip.endMs + timeline.inForce(at: trip.startMs).tripGapMs
                     && !cuts.separate(trip.endMs, .max)
                 tables.trips[vehicle, default: [:]][trip.startMs] = .init(trip, isOpen: isOpen)
                 let first = minutes.filter { $0.tripStartMs == trip.startMs }.min { $0.startMs < $1.startMs }!
@@ -256,6 +272,28 @@ extension CarSimulation {
             for _ in 0..<(chance.once(in: 5) ? 2 : 1) {
                 let anywhere = Int(chance.below(Int64(log.count + 1)))
                 log.insert(.cut(vehicle, cut), at: isAtItsPlace ? place ?? log.count : anywhere)
+            }
+        }
+    }
+
+    /// Sets of trip rules, in force at any time of the readings, most of them told before these; some at one time, or twice.
+    public static func addRules(_ log: inout [Record], seed: UInt64) {
+        var chance = SeededChance(seed: seed &* 6_271 &+ 5)
+        let times = log.compactMap { record -> Int64? in
+            if case .reading(_, let reading) = record { reading.ts } else { nil }
+        }
+        for _ in 0..<(1 + chance.below(5)) {
+            var rules = TripRules()
+            rules.tripGapMs = [60_000, 90_000, 300_000, 900_000, 7_200_000][Int(chance.below(5))]
+            rules.gapMs = min(rules.tripGapMs, [1_000, 10_000, 60_000, 600_000][Int(chance.below(4))])
+            rules.sharpMmPerS2 = 500 + chance.below(4_000)
+            (rules.sharpMergeMs, rules.sharpHoldMs) = (chance.below(3_000), chance.below(2_000))
+            let at = times[Int(chance.below(Int64(times.count)))]
+            let step = [0, 1, -1, chance.below(60_000) - 30_000, chance.below(10_000_000) - 5_000_000]
+            for _ in 0..<(chance.once(in: 5) ? 2 : 1) {
+                let place = chance.once(in: 4) ? Int(chance.below(Int64(log.count))) : 0
+                log.insert(.rules(rules, fromMs: at + step[Int(chance.below(5))]), at: place)
+                if chance.once(in: 2) { rules.sharpHoldMs = chance.below(2_000) }
             }
         }
     }

@@ -30,6 +30,8 @@ public struct CarTables: Sendable {
     public var vehicles: Set<VehicleID> = []
     /// Cuts by drivers' marks.
     public var cuts: [VehicleID: Set<Int64>] = [:]
+    /// Sets of trip rules by the time from which they are in force.
+    public var rules: [Int64: TripRules] = [:]
     public var progress = CarProgress(nextOffset: 0, replayFrom: 0, replayClockMs: 0)
     /// Minute rows written, rows of the same key counted again.
     public var minutesWritten = 0
@@ -100,7 +102,8 @@ public struct CarTables: Sendable {
 
     /// A book as a worker makes it that takes the partition over.
     public func book(rules: TripRules) -> CarBook {
-        var book = CarBook(rules: rules, progress: progress)
+        let entries = self.rules.map { TripRuleTimeline.Entry(fromMs: $0.key, rules: $0.value) }
+        var book = CarBook(rules: TripRuleTimeline(base: rules, entries), progress: progress)
         for vehicle in vehicles.sorted() {
             let last = trips[vehicle]?.max { $0.key < $1.key }
             precondition(last == nil || states[vehicle]?[last!.key] != nil, "the latest trip has a state")
@@ -137,7 +140,6 @@ public struct CarTables: Sendable {
         history.days = days[query.vehicle, default: [:]].mapValues { .init($0.row, revision: $0.revision) }
         history.next = trips[query.vehicle, default: [:]].values.map(\.row.trip)
             .filter { $0.startMs > touched.last?.row.trip.startMs ?? query.toMs }.min { $0.startMs < $1.startMs }
-            .flatMap { $0.isFromBefore ? $0 : nil }
         if let first = touched.first?.row.trip, first.isFromBefore, first.carry.isEmpty {
             let beforeMs = all.map(\.row.tripStartMs).filter { $0 < first.startMs }.max()
             history.before = all.filter { $0.row.tripStartMs == beforeMs }.flatMap(\.row.readings)

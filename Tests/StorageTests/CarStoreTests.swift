@@ -20,7 +20,7 @@ struct CarStoreTests {
             switch record {
             case .reading(let vehicle, let reading): .reading(VehicleID("s\(seed)-\(vehicle.text)")!, reading)
             case .cut(let vehicle, let cut): .cut(VehicleID("s\(seed)-\(vehicle.text)")!, cut)
-            case .tick: record
+            case .tick, .rules: record
             }
         }
     }
@@ -33,6 +33,16 @@ struct CarStoreTests {
         let run = try CarRun(log, partition: Int32(seed), seed: seed, CarStoreTests.database.get())
         try run.work(hasFaults: seed % 4 != 0)
         try run.compare(with: CarSimulation.expected(log, rules: run.rules))
+    }
+
+    @Test("The same with sets of trip rules on the log", arguments: 400..<432 as Range<UInt64>)
+    func sets(seed: UInt64) throws {
+        let rules = seed % 3 == 0 ? SeededDrive.longRules : TripRules()
+        var log = CarStoreTests.log(seed: seed, rules: rules)
+        CarSimulation.addRules(&log, seed: seed)
+        let run = try CarRun(log, partition: Int32(seed), seed: seed, CarStoreTests.database.get(), rules: rules)
+        try run.work(hasFaults: seed % 4 != 0)
+        try run.compare(with: CarSimulation.expected(log, rules: rules))
     }
 
     @Test("The same of drives that last for days", arguments: 200..<216 as Range<UInt64>)
@@ -104,6 +114,7 @@ private final class CarRun {
         let vehicles: [VehicleStore.Row]
         let dropped: Dropped
         let cuts: [(VehicleID, Int64)]
+        let rules: [(entry: TripRuleTimeline.Entry, offset: Int64)]
         let rows: CarRows
         let book: CarBook
     }
@@ -114,6 +125,7 @@ private final class CarRun {
         var handedOver: PartitionProgress
         var inFlight: Commit?
         var cuts: [(VehicleID, Int64)] = []
+        var rules: [(entry: TripRuleTimeline.Entry, offset: Int64)] = []
     }
 
     let rules: TripRules
@@ -163,8 +175,9 @@ private final class CarRun {
 
     private func takeOver() throws -> Worker {
         let progress = try ProgressStore.load([partition: 0], on: db)[partition]!
+        try TripRuleStore.begin(partition.partition, with: rules, on: db)
         var book = CarBook(
-            rules: rules,
+            rules: try TripRuleStore.load(partition.partition, on: db).timeline!,
             progress: CarProgress(
                 nextOffset: progress.nextOffset, replayFrom: progress.replayFrom,
                 replayClockMs: progress.replayClockMs))
@@ -178,6 +191,10 @@ private final class CarRun {
             workers[number].at += 1
             switch log[Int(offset)] {
             case .tick(let ts): workers[number].book.tick(ts, offset: offset)
+            case .rules(let rules, let fromMs):
+                workers[number].book.take(rules: rules, fromMs: fromMs, offset: offset, pushedMs: 1_000 + offset).map {
+                    workers[number].rules.append(($0, offset))
+                }
             case .cut(let vehicle, let cut):
                 workers[number].cuts.append((vehicle, cut))
                 unsafe Array(vehicle.text.utf8).withUnsafeBytes { key in
@@ -206,10 +223,10 @@ private final class CarRun {
         workers[number].inFlight = Commit(
             step: ProgressStep(partition: partition, from: worker.handedOver, to: to),
             tables: CarStore.encode(worker.book), vehicles: vehicles(worker.book), dropped: dropped(worker.book),
-            cuts: worker.cuts, rows: worker.book.rows, book: worker.book)
+            cuts: worker.cuts, rules: worker.rules, rows: worker.book.rows, book: worker.book)
         workers[number].handedOver = to
         workers[number].book.clearRows()
-        workers[number].cuts = []
+        (workers[number].cuts, workers[number].rules) = ([], [])
         if worker.book.hasLate { _ = try settle(number, hasFaults) }
     }
 
@@ -250,6 +267,9 @@ private final class CarRun {
                 guard isKept else { return }
                 try write(commit.vehicles, commit.dropped, commit.tables)
                 try ActionStore.write(marks(commit.cuts), partition: partition.partition, on: db)
+                for (entry, offset) in commit.rules {
+                    try TripRuleStore.write(entry, offset: offset, partition: partition.partition, on: db)
+                }
                 model.write(commit.rows, of: commit.book)
                 for (vehicle, cut) in commit.cuts { model.cuts[vehicle, default: []].insert(cut) }
                 if workers[number].book.hasLate, workers[number].at == commit.step.to.nextOffset {

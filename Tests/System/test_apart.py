@@ -32,8 +32,8 @@ def test_what_the_database_refuses_stops_its_partition_alone(world):  # noqa: F8
         with connect(env) as connection:
             return dict(connection.execute("SELECT vehicle, count(*) FROM drover.machine_reading GROUP BY 1").fetchall())
 
-    # One lane, so that all of them would be written together.
-    worker = world.worker(env, "one", **{"work.lanes": 1})
+    # One lane, so that all of them would be written together; and no vehicle may be set apart.
+    worker = world.worker(env, "one", **{"work.lanes": 1, "work.quarantine_max": 0})
     for number in range(ROUNDS):
         push(number)
         others = {vehicle: number + 1 for vehicle in vehicles if places[vehicle] != places["odd"]}

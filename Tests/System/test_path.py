@@ -162,13 +162,13 @@ def test_another_client_reads_the_topics(world, filled):
         ["kcat", "-C", "-b", world.brokers, "-t", "drover.cars", "-o", "beginning", "-e", "-q", "-f", "%k\t%s\n"],
         capture_output=True, text=True, timeout=HANG_S)
     records = [line.split("\t") for line in run.stdout.splitlines()]
-    kinds = {"reading": 0, "tick": 0}
+    kinds = {"reading": 0, "tick": 0, "trip_rules": 0}
     for key, value in records:
         record = json.loads(value)
         assert record["schema"] == 1 and isinstance(record["ts"], int)
-        assert record["kind"] == "tick" or record["vehicle"] == key
+        assert record["kind"] in ("tick", "trip_rules") or record["vehicle"] == key
         kinds[record["kind"]] += 1
-    assert kinds["reading"] > 9_000 and kinds["tick"] > 0, run.stderr
+    assert kinds["reading"] > 9_000 and kinds["tick"] > 0 and kinds["trip_rules"] >= 8, run.stderr
 
 
 def test_the_reader_role_reads_and_nothing_else(world, filled):

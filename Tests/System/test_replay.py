@@ -108,7 +108,7 @@ def test_the_first_difference_is_shown(world, filled):
         car, start, distance = connection.execute("SELECT vehicle, start_at, distance_mm FROM changed.trip ORDER BY vehicle, start_at LIMIT 1").fetchone()
         connection.execute("UPDATE changed.trip SET distance_mm = distance_mm + 1 WHERE (vehicle, start_at) = (%s, %s)", [car, start])
         connection.execute("DELETE FROM changed.alert WHERE alert_id = (SELECT min(alert_id) FROM changed.alert)")
-        connection.execute("UPDATE changed.partition_progress SET clock_at = clock_at - interval '1 s' WHERE topic = 'drover.tours'")
+        connection.execute("UPDATE changed.partition_progress SET clock_at = clock_at + interval '1 day', replay_clock_at = replay_clock_at + interval '1 day' WHERE topic = 'drover.tours'")
         connection.execute("UPDATE changed.outbox SET record = replace(record, 'opened', 'closed') WHERE record_id = (SELECT min(record_id) FROM changed.outbox WHERE record ~ 'opened')")
         connection.execute("DELETE FROM changed.notice_event WHERE event_id = (SELECT min(event_id) FROM changed.notice_event)")
     run, tables = verify(world, filled, "changed")

@@ -123,7 +123,7 @@ def test_what_a_persons_login_may_not_do(filled, drover):
         guarded = {"vehicle", "registration", "vehicle_minute", "trip", "trip_start", "trip_weather", "vehicle_day", "machine_reading", "alert", "service",
                    "acknowledgement", "silence", "poll_request", "health_scan", "trip_summary", "live_trip", "account_settings",
                    "debug_log", "rule_edit", "notice", "notice_told", "notice_message", "campus", "rider", "ride", "ride_vehicle", "dispatch_decision"}
-        assert open_tables - guarded == {"rule_set", "alert_now", "trip_now", "live_trip_now"}
+        assert open_tables - guarded == {"rule_set", "trip_rules", "alert_now", "trip_now", "live_trip_now"}
         for guard in guarded:
             [[enabled]] = connection.execute("SELECT relrowsecurity FROM pg_class WHERE oid = %s::regclass", [f"drover.{guard}"]).fetchall()
             assert enabled, guard

@@ -119,17 +119,19 @@ class World:
                 return
 
     def tick_waiting(self, env):
-        """A millisecond passes where machines wait to be judged again."""
+        """A millisecond passes where machines or drivers' alerts wait to be judged again."""
         with connect(env) as connection:
             clocks = connection.execute("""
-                SELECT partition, coalesce(1 + (extract(epoch FROM clock_at) * 1000)::bigint, %s) FROM drover.partition_progress p
+                SELECT topic, partition, coalesce(1 + (extract(epoch FROM clock_at) * 1000)::bigint, %s) FROM drover.partition_progress p
                 WHERE topic = 'drover.machines' AND EXISTS (SELECT FROM drover.machine_rejudging r WHERE r.topic_partition = p.partition)
+                    OR topic = 'drover.cars' AND EXISTS (SELECT FROM drover.car_watch w WHERE w.topic_partition = p.partition
+                        AND (w.asked_offset IS NOT NULL OR w.codes_offset IS NOT NULL))
                 """, [LONG_AGO_MS]).fetchall()
         brokers = env["DROVER_KAFKA_BROKERS"]
         ticks = producer(self.plain.get(brokers, brokers))
-        for partition, ms in clocks:
+        for topic, partition, ms in clocks:
             tick = {"schema": 1, "kind": "tick", "ts": ms, "by": "import.tests"}
-            ticks.produce("drover.machines", partition=partition, value=json.dumps(tick).encode())
+            ticks.produce(topic, partition=partition, value=json.dumps(tick).encode())
         assert ticks.flush(HANG_S) == 0
         return clocks
 

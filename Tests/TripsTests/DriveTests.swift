@@ -160,31 +160,38 @@ struct DriveTests {
         }
     }
 
-    private func packed(_ drive: Drive) throws -> Drive {
+    private func packed(_ drive: Drive, _ rules: TripRuleTimeline) throws -> Drive {
         var bytes: [UInt8] = []
         drive.pack(to: &bytes)
         var reader = VarintReader(bytes)
-        return try Drive(&reader, rules: SeededDrive.longRules)
+        return try Drive(&reader, rules: rules)
     }
 
     @Test("A drive goes on the same from its bytes, in a part, too", arguments: 0..<40 as Range<UInt64>)
     func packing(seed: UInt64) throws {
         let readings = SeededDrive.long(seed: seed, count: 200).unioned()
-        let whole = Drive.whole(readings, rules: SeededDrive.longRules)
+        var rules = TripRuleTimeline(base: SeededDrive.longRules)
+        // Of the half of them other limits come into force meanwhile.
+        for index in [50, 120] where seed % 2 == 1 {
+            var other = SeededDrive.longRules
+            (other.gapMs, other.sharpMmPerS2) = (Int64(index) * 1_000, 1_000)
+            rules.insert(.init(fromMs: readings[index].ts, rules: other))
+        }
+        let whole = Drive.whole(readings, rules: rules)
         // At a minute's edge, as it is stored.
         for minute in stride(from: 10, to: whole.minutes.count, by: 17) {
             let startMs = whole.minutes[minute].startMs
-            let drive = Drive.whole(readings.filter { $0.ts < startMs }, rules: SeededDrive.longRules).drive
+            let drive = Drive.whole(readings.filter { $0.ts < startMs }, rules: rules).drive
             let rest = Drive.whole(
-                readings.filter { $0.ts >= startMs }, from: try packed(drive), rules: SeededDrive.longRules)
+                readings.filter { $0.ts >= startMs }, from: try packed(drive, rules), rules: rules)
             #expect(rest.minutes == Array(whole.minutes[minute...]))
             #expect(rest.trips == whole.trips.suffix(rest.trips.count))
         }
         // And each part from what its row carries.
         for part in whole.trips where part.isFromBefore {
             let own = readings.filter { $0.ts >= part.startMs && $0.ts < part.borderMs }
-            let start = try Drive(resuming: part, rules: SeededDrive.longRules)
-            let again = Drive.whole(own, from: start, rules: SeededDrive.longRules).trips[0]
+            let start = try Drive(resuming: part, rules: rules)
+            let again = Drive.whole(own, from: start, rules: rules).trips[0]
             #expect(again.totals == part.totals && again.carry == part.carry)
         }
     }

@@ -1,0 +1,135 @@
+public import Alerts
+public import Fleet
+
+/// A car's stored readings and its open minute, as far as one of them can matter to another (`DriverWatch.reachMs`), but no
+/// further than the part of a drive that they lie in: a drive may last for months.
+public struct DriverStretch: Sendable {
+    public let fromMs, toMs: Int64
+    /// By time, one a time.
+    public let readings: [CarReading]
+    /// The car has readings after it, out of reach.
+    public let isFollowed: Bool
+    /// The drive goes on behind it: the next stretch begins at once.
+    public let goesOn: Bool
+
+    public init(fromMs: Int64, toMs: Int64, readings: [CarReading], isFollowed: Bool, goesOn: Bool) {
+        (self.fromMs, self.toMs, self.readings) = (fromMs, toMs, readings)
+        (self.isFollowed, self.goesOn) = (isFollowed, goesOn)
+    }
+
+    /// What it says opens until then.
+    public var untilMs: Int64 { goesOn ? toMs : toMs + DriverWatch.reachMs }
+}
+
+/// At a tick: what waits is judged from what is stored, a stretch of each car. The latest one comes first, so that what is
+/// read next is judged from memory; then the others, one after the other.
+extension DriverBook {
+    public struct Turn: Sendable {
+        public let number: Int
+        public let vehicle: VehicleID
+        public let asked: Waiting
+    }
+
+    /// Cars that wait, in the order in which that was asked; of one record by their names.
+    public func turns(_ book: borrowing CarBook) -> [Turn] {
+        var turns: [Turn] = []
+        for (number, asked) in waiting { turns.append(Turn(number: number, vehicle: book.name(number), asked: asked)) }
+        return turns.sorted { ($0.asked.askedOffset, $0.vehicle) < ($1.asked.askedOffset, $1.vehicle) }
+    }
+
+    /// Judges the stretch that a turn is about: the car's latest, or the first one from `asked.fromMs` on.
+    ///
+    /// - Parameters:
+    ///   - told: of the stretch.
+    ///   - openSinceMs: since when something of the car is told as open.
+    public mutating func judge(
+        _ turn: Turn, _ stretch: DriverStretch, _ context: DriverContext, told: ToldAlerts, openSinceMs: Int64?,
+        _ tick: Tick
+    ) {
+        let asked = turn.asked
+        // Nothing came for as long as a silence is; what came since the tick before came now.
+        let arrivedMs = asked.arrivedMs == tick.beforeMs ? tick.clockMs : asked.arrivedMs
+        let isSilent =
+            tick.clockMs > stretch.toMs + DriverWatch.quietMs
+            && (tick.isClosing || asked.arrivedMs == .min || tick.clockMs - arrivedMs >= DriverWatch.quietMs)
+        // What is open at a border is over there as by a silence; the next stretch opens it again.
+        let silentMs = stretch.toMs + DriverWatch.reachMs
+        let judgement = DriverJudgement(
+            vehicle: turn.vehicle, readings: stretch.readings, context,
+            passedMs: stretch.isFollowed ? max(tick.clockMs, silentMs) : isSilent ? tick.clockMs : nil)
+        let now = tell(judgement.episodes, told, pushedMs: tick.pushedMs, isLate: asked.isLate) {
+            $0.openedMs >= stretch.fromMs && $0.openedMs <= stretch.untilMs
+        }
+        if !context.isWatched {
+            // What was told of it, if anything, is taken back.
+            cars[turn.number].standing = .unwatched
+        } else if !stretch.isFollowed {
+            settle(turn.number, judgement.watch, stretch, now, arrivedMs: arrivedMs, isSilent: isSilent, tick)
+        }
+        var rest = asked
+        if asked.isLatest {
+            rest.fromMs = min(asked.fromMs, openSinceMs ?? .max)
+            rest.untilMs = min(asked.untilMs, stretch.fromMs - 1)
+        } else {
+            rest.fromMs = stretch.untilMs + 1
+        }
+        (rest.isLatest, rest.askedOffset) = (false, tick.offset)
+        waiting[turn.number] = rest.fromMs <= rest.untilMs ? rest : nil
+        changed.insert(turn.number)
+    }
+
+    /// There are no readings where the turn asked for some.
+    public mutating func giveUp(_ turn: Turn) {
+        waiting[turn.number] = nil
+        changed.insert(turn.number)
+    }
+
+    private mutating func settle(
+        _ number: Int, _ watch: DriverWatch, _ stretch: DriverStretch, _ told: ToldAlerts, arrivedMs: Int64,
+        isSilent: Bool, _ tick: Tick
+    ) {
+        var live = Live(
+            watch: watch, told: told.open, fromMs: stretch.fromMs, arrivedMs: arrivedMs,
+            nextOffset: tick.offset + 1)
+        if isSilent { live.passedMs = tick.clockMs }
+        cars[number].lastMs = live.lastMs
+        lives[number] = live.told.all.isEmpty && live.dueMs <= tick.clockMs ? nil : live
+        nextDueMs = min(nextDueMs, live.dueMs)
+    }
+
+    // MARK: Trouble codes
+
+    /// Cars whose trouble codes wait.
+    public func codeTurns() -> [VehicleID] { codes.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key) }
+
+    /// - Parameters:
+    ///   - scans: all of the car.
+    ///   - told: of its trouble codes.
+    public mutating func judge(
+        codesOf vehicle: VehicleID, _ scans: [TroubleCodes.Scan], _ context: DriverContext?, told: ToldAlerts,
+        _ tick: Tick
+    ) {
+        codes[vehicle] = nil
+        changedCodes.insert(vehicle)
+        guard let context, !scans.isEmpty else { return }
+        let episodes = TroubleCodes.episodes(
+            vehicle: vehicle, scans: scans, drivers: context.drivers, rules: context.rules)
+        tell(episodes, told, pushedMs: tick.pushedMs, isLate: false) { _ in true }
+    }
+
+    @discardableResult
+    private mutating func tell(
+        _ episodes: [Episode], _ told: ToldAlerts, pushedMs: Int64, isLate: Bool, isJudged: (Episode) -> Bool
+    ) -> ToldAlerts {
+        var told = told
+        // What was over and is not, or ended at another time, is a correction, whatever brought it.
+        let isCorrection = told.all.contains { alert in
+            !alert.isWithdrawn && alert.episode.resolvedMs != nil && isJudged(alert.episode)
+                && !episodes.contains(alert.episode)
+        }
+        let cause = AlertCause(pushedMs: pushedMs, isLate: isLate || isCorrection)
+        transitions += told.tell(episodes, cause: cause) { isJudged($0.episode) }
+        for alert in told.changed { alerts[alert.id] = alert }
+        return told
+    }
+}

@@ -1,0 +1,10 @@
+package import Postgres
+internal import Storage
+package import Trips
+
+extension TripRules {
+    /// Those that a car's trip was folded by which began then; these where nothing is on record.
+    package func ofTrip(of vehicle: String, atMs startMs: Int64, on connection: Connection) throws -> TripRules {
+        try TripRuleStore.rules(of: vehicle, atMs: startMs, on: connection) ?? self
+    }
+}

@@ -1,0 +1,125 @@
+package import Alerts
+package import Fleet
+package import Postgres
+
+/// Who drives cars, and what these people have set, in PostgreSQL.
+package enum DriverContextStore {
+    /// Of each of these cars, from a time on.
+    package static func contexts(
+        of cars: [(vehicle: VehicleID, fromMs: Int64)], partition: Int32, on connection: Connection
+    ) throws -> [VehicleID: DriverContext] {
+        guard !cars.isEmpty else { return [:] }
+        let vehicles = Parameter.textArray(cars.map(\.vehicle.text))
+        var drivings: [VehicleID: [Drivers.Driving]] = [:]
+        for row in try connection.query(
+            """
+            SELECT d.vehicle, d.from_at, d.until_at, d.account, d.record_id
+            FROM unnest($1::text[], $2::timestamptz[]) AS asked(vehicle, from_at)
+            JOIN driving d ON d.vehicle = asked.vehicle AND d.until_at >= asked.from_at
+            """, [vehicles, .timestampArray(cars.map { DriverAlertStore.clamped($0.fromMs) })])
+        {
+            drivings[VehicleID(try row.text("vehicle")!)!, default: []].append(
+                Drivers.Driving(
+                    fromMs: try row.timestampMs("from_at")!, untilMs: try row.timestampMs("until_at")!,
+                    account: try row.text("account")!, id: try row.text("record_id")!))
+        }
+        func changes(_ statement: String) throws -> [VehicleID: [Drivers.Change]] {
+            var changes: [VehicleID: [Drivers.Change]] = [:]
+            for row in try connection.query(statement, [vehicles]) {
+                changes[VehicleID(try row.text(0)!)!, default: []].append(
+                    Drivers.Change(fromMs: try row.timestampMs(1)!, account: try row.text(2)))
+            }
+            return changes
+        }
+        let assignments = try changes(
+            "SELECT vehicle, assigned_at, account FROM assignment WHERE vehicle = ANY ($1::text[])")
+        let owners = try changes("SELECT vehicle, owned_at, account FROM car_owner WHERE vehicle = ANY ($1::text[])")
+        let drivers = Dictionary(
+            cars.map { car in
+                (
+                    car.vehicle,
+                    Drivers(
+                        drivings: drivings[car.vehicle] ?? [], assignments: assignments[car.vehicle] ?? [],
+                        owners: owners[car.vehicle] ?? [])
+                )
+            }, uniquingKeysWith: { first, _ in first })
+        let rules = try rules(
+            of: drivers.values.reduce(into: []) { $0.formUnion($1.accounts) }, partition, on: connection)
+        let driven = Set(
+            try connection.query(
+                """
+                SELECT asked.vehicle FROM unnest($1::text[]) AS asked(vehicle)
+                WHERE EXISTS (SELECT FROM driving d WHERE d.vehicle = asked.vehicle)
+                """, [vehicles]
+            ).map { VehicleID(try $0.text(0)!)! })
+        var contexts: [VehicleID: DriverContext] = [:]
+        for (vehicle, drivers) in drivers {
+            contexts[vehicle] = DriverContext(
+                drivers: drivers,
+                rules: Dictionary(uniqueKeysWithValues: drivers.accounts.map { ($0, rules[$0]!) }),
+                hasDriven: driven.contains(vehicle))
+        }
+        return contexts
+    }
+
+    /// All versions of what accounts have set.
+    private static func rules(
+        of accounts: Set<String>, _ partition: Int32, on connection: Connection
+    ) throws -> [String: DriverRules] {
+        guard !accounts.isEmpty else { return [:] }
+        var versions: [String: [DriverRules.Version]] = [:]
+        for row in try connection.query(
+            """
+            SELECT account, in_force_at, settings FROM account_settings
+            WHERE topic_partition = $2 AND account = ANY ($1::text[])
+            """, [.textArray(accounts.sorted()), .int4(partition)])
+        {
+            // The worker refuses what is none. A row of a version that took more must not stop everybody's alerts.
+            let settings = (try? DriverSettings(text: try row.text("settings")!)) ?? .standard
+            versions[try row.text("account")!, default: []].append(
+                DriverRules.Version(inForceMs: try row.timestampMs("in_force_at")!, settings: settings))
+        }
+        return Dictionary(
+            uniqueKeysWithValues: accounts.map { ($0, DriverRules(account: $0, versions: versions[$0] ?? [])) })
+    }
+
+    /// The cars of the partition that `account` may have driven or owned from a time on.
+    package static func cars(
+        of account: String, fromMs: Int64, partition: Int32, on connection: Connection
+    ) throws -> [VehicleID] {
+        try connection.query(
+            """
+            SELECT v.vehicle FROM vehicle v WHERE v.kind = 'car' AND v.topic_partition = $2 AND v.vehicle IN (
+                SELECT vehicle FROM car_owner WHERE account = $1
+                UNION SELECT vehicle FROM assignment WHERE account = $1
+                UNION SELECT vehicle FROM driving WHERE account = $1 AND until_at >= $3)
+            """, [.text(account), .int4(partition), .timestampMs(fromMs)]
+        ).map { VehicleID(try $0.text(0)!)! }
+    }
+
+    /// The cars of a partition that somebody has driven or owned, and since when an owner is known; `.max`: there is none.
+    package static func watched(
+        partition: Int32, on connection: Connection
+    ) throws -> [(vehicle: VehicleID, ownedMs: Int64)] {
+        try connection.query(
+            """
+            SELECT v.vehicle, owned.since_at FROM vehicle v CROSS JOIN LATERAL (
+                SELECT min(o.owned_at) AS since_at FROM car_owner o WHERE o.vehicle = v.vehicle AND o.account IS NOT NULL
+            ) AS owned
+            WHERE v.kind = 'car' AND v.topic_partition = $1 AND (owned.since_at IS NOT NULL
+                OR EXISTS (SELECT FROM assignment a WHERE a.vehicle = v.vehicle AND a.account IS NOT NULL)
+                OR EXISTS (SELECT FROM driving d WHERE d.vehicle = v.vehicle))
+            """, [.int4(partition)]
+        ).map { (VehicleID(try $0.text(0)!)!, try $0.timestampMs(1) ?? .max) }
+    }
+
+    /// Cars that have said which trouble codes they have; also those that never reported, of any partition.
+    package static func scanned(partition: Int32, on connection: Connection) throws -> [VehicleID] {
+        try connection.query(
+            """
+            SELECT DISTINCT s.vehicle FROM health_scan s LEFT JOIN vehicle v ON v.kind = 'car' AND v.vehicle = s.vehicle
+            WHERE s.is_done AND coalesce(v.topic_partition, $1) = $1
+            """, [.int4(partition)]
+        ).map { VehicleID(try $0.text(0)!)! }
+    }
+}

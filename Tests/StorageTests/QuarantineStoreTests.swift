@@ -1,0 +1,59 @@
+import Fleet
+import Kafka
+import Postgres
+import Storage
+import Testing
+
+/// Who is set apart, and who may still write then, in the real PostgreSQL.
+@Suite(.enabled(if: testDatabase != nil, "set DROVER_TEST_POSTGRES"), .serialized)
+struct QuarantineStoreTests {
+    private static let database = Result { try TestDatabase.migrated("quarantine") }
+    private let partition = TopicPartition(topic: "drover.cars", partition: 3)
+    private let odd = VehicleID("odd")!
+
+    private func step(_ from: PartitionProgress, next: Int64, replay: Int64) -> ProgressStep {
+        var to = from
+        (to.nextOffset, to.replayFrom, to.replayClockMs) = (next, replay, 1_000 * replay)
+        return ProgressStep(partition: partition, from: from, to: to)
+    }
+
+    @Test("From when a vehicle goes or comes back nobody writes who has loaded the partition before")
+    func fencesWhoKnewOthers() throws {
+        let db = try Connection(conninfo: QuarantineStoreTests.database.get())
+        try db.execute("SET search_path = drover")
+        func place() throws -> PartitionProgress { try ProgressStore.load([partition: 0], on: db)[partition]! }
+        func isKept(_ step: ProgressStep) throws -> Bool { try ProgressStore.advance([step], on: db) == [partition] }
+        func held() throws -> QuarantineStore.Held? { try QuarantineStore.list(on: db).first }
+        func giveBack() throws -> Bool {
+            try db.transaction {
+                _ = try QuarantineStore.place(of: partition, isLocked: true, on: db)
+                return try QuarantineStore.giveBack(odd, partition, on: db)
+            }
+        }
+
+        let first = step(try place(), next: 40, replay: 30)
+        #expect(try isKept(first))
+        // Not where it does not stand any more.
+        #expect(try !QuarantineStore.hold([(odd, "no")], of: partition, at: first.from, on: db))
+        #expect(try held() == nil)
+        #expect(try QuarantineStore.hold([(odd, "refused")], of: partition, at: first.to, on: db))
+        #expect(try QuarantineStore.vehicles(of: [partition], on: db) == [partition: [odd]])
+        let apart = try #require(try held())
+        #expect((apart.reason, apart.progress.nextOffset, apart.progress.replayFrom) == ("refused", 40, 30))
+        #expect(try !isKept(step(first.to, next: 41, replay: 30)))
+
+        // The others go on; it comes back only where they stand, with the records that it still needs.
+        let others = step(try place(), next: 90, replay: 80)
+        #expect(try isKept(others))
+        #expect(try !giveBack())
+        let way = step(apart.progress, next: 90, replay: 70)
+        #expect(try QuarantineStore.advance(odd, way, on: db))
+        #expect(try !QuarantineStore.advance(odd, way, on: db))
+        #expect(try giveBack())
+        #expect(try held() == nil)
+        let together = try place()
+        #expect((together.nextOffset, together.replayFrom, together.replayClockMs) == (90, 70, 70_000))
+        #expect(try !isKept(step(others.to, next: 91, replay: 80)))
+        #expect(try isKept(step(together, next: 91, replay: 91)))
+    }
+}
