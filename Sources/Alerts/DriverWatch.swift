@@ -20,7 +20,8 @@ public struct DriverContext: Equatable, Sendable {
 /// (`AlertFold`) with the limits of the account in the place of the model's.
 ///
 /// A silence ends what is open: nothing is known any more of a car that is off. Hours at the wheel go on over it until the
-/// account's pause is over. So what readings say depends on no reading before a silence of `reachMs`.
+/// account's pause is over. So what readings say depends on no reading before a silence of `reachMs`. Another driver begins
+/// anew: what was open was the one's before, who left with it.
 public struct DriverWatch: Sendable {
     /// Without a reading for so long, alerts of single values are over.
     public static let quietMs: Int64 = 300_000
@@ -53,7 +54,11 @@ public struct DriverWatch: Sendable {
     /// Precondition: `reading` is later than every reading before it.
     public mutating func observe(_ reading: CarReading) -> [Episode] {
         var changes = pass(reading.ts)
-        if reading.ts < judged.fromMs || reading.ts >= judged.untilMs { judged = inForce(at: reading.ts) }
+        if reading.ts < judged.fromMs || reading.ts >= judged.untilMs {
+            let before = judged.account
+            judged = inForce(at: reading.ts)
+            if lastMs != nil, judged.account != before { changes += leave(at: reading.ts) }
+        }
         if let speed = reading[.speed], speed > 0 {
             spell = (spell?.startMs ?? reading.ts, reading.ts)
         }
@@ -80,6 +85,19 @@ public struct DriverWatch: Sendable {
             changes += end(.wheelHours, atMs: last + judged.pauseMs)
         }
         return changes
+    }
+
+    /// Somebody else drives from `ms` on.
+    private mutating func leave(at ms: Int64) -> [Episode] {
+        spell = nil
+        return fold.watches.keys.sorted { $0.rawValue < $1.rawValue }.flatMap { end($0, atMs: ms) }
+    }
+
+    /// All that is known is over at `borderMs`, as by the longest silence; what comes from there on begins anew.
+    /// Precondition: the last reading is before it.
+    public mutating func cut(at borderMs: Int64) -> [Episode] {
+        defer { (fold, spell, lastMs) = (AlertFold(), nil, nil) }
+        return pass(borderMs - 1 + DriverWatch.reachMs)
     }
 
     private mutating func end(_ parameter: MachineParameter, atMs ms: Int64) -> [Episode] {
@@ -169,11 +187,17 @@ public struct DriverWatch: Sendable {
 
     // MARK: What it is judged by
 
+    /// It may be judged by what this account set: it drove since `fromMs`, or has ever been assigned or owned the car. What was
+    /// loaded longer ago does not count, so that all that load it again say the same.
+    public func knows(_ account: String, since fromMs: Int64) -> Bool {
+        context.rules[account] != nil && context.drivers.since(fromMs).accounts.contains(account)
+    }
+
     /// Takes over a drive that begins after the last reading. False: readings that were judged may be judged otherwise by it,
     /// or its driver's limits are not known.
-    public mutating func add(_ driving: Drivers.Driving) -> Bool {
-        guard let lastMs, driving.fromMs > lastMs, context.rules[driving.account] != nil,
-            let drivers = context.drivers.adding(driving, after: lastMs)
+    public mutating func add(_ driving: Drivers.Driving, since fromMs: Int64) -> Bool {
+        guard let lastMs, driving.fromMs > lastMs, knows(driving.account, since: fromMs),
+            let drivers = context.drivers.since(fromMs).adding(driving, after: lastMs)
         else { return false }
         context.drivers = drivers
         judged.untilMs = min(judged.untilMs, driving.fromMs)

@@ -66,15 +66,20 @@ public struct Drivers: Equatable, Sendable {
         return times.filter { $0 > ts }.min() ?? .max
     }
 
-    /// With a drive more, and without those that were over before `lastMs`. Nil: of the time up to `lastMs` it says something new,
-    /// because it goes on with a drive that ended before.
+    /// Without drives that are over before `fromMs`, and that none of a later time goes on with.
+    func since(_ fromMs: Int64) -> Drivers {
+        Drivers(
+            drivings: drivings.filter { $0.untilMs + Drivers.pauseMsMax >= fromMs }, assignments: assignments,
+            owners: owners)
+    }
+
+    /// With a drive more. Nil: of the time up to `lastMs` it says something new, because it goes on with a drive that ended before.
     func adding(_ driving: Driving, after lastMs: Int64) -> Drivers? {
         let isGoingOn = drivings.contains {
             $0.account == driving.account && $0.untilMs < lastMs && $0.untilMs + Drivers.pauseMsMax >= driving.fromMs
         }
         guard !isGoingOn else { return nil }
-        let kept = drivings.filter { $0.untilMs + Drivers.pauseMsMax >= lastMs }
-        return Drivers(drivings: kept + [driving], assignments: assignments, owners: owners)
+        return Drivers(drivings: drivings + [driving], assignments: assignments, owners: owners)
     }
 
     /// Since when an owner is known; `.max`: there is none.

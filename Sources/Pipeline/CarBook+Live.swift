@@ -22,12 +22,6 @@ extension CarBook {
         LiveMark(openMs: cars[number].openMs, count: cars[number].bag.count)
     }
 
-    /// Where the trip of the open minute begins, when the drive it is of began before; nil: it did not, or no minute is open.
-    public mutating func openBorderMs(_ number: Int) -> Int64? {
-        guard let trip = openTrip(number), trip.isFromBefore else { return nil }
-        return trip.startMs
-    }
-
     /// With the open minute, whose readings are then in `readings`; nil: none is open.
     private mutating func openTrip(_ number: Int) -> Trip? {
         guard cars[number].openMs != .min, cars[number].bag.count > 0 else { return nil }

@@ -1,26 +1,6 @@
 public import Alerts
 public import Fleet
 
-/// A car's stored readings and its open minute, as far as one of them can matter to another (`DriverWatch.reachMs`), but no
-/// further than the part of a drive that they lie in: a drive may last for months.
-public struct DriverStretch: Sendable {
-    public let fromMs, toMs: Int64
-    /// By time, one a time.
-    public let readings: [CarReading]
-    /// The car has readings after it, out of reach.
-    public let isFollowed: Bool
-    /// The drive goes on behind it: the next stretch begins at once.
-    public let goesOn: Bool
-
-    public init(fromMs: Int64, toMs: Int64, readings: [CarReading], isFollowed: Bool, goesOn: Bool) {
-        (self.fromMs, self.toMs, self.readings) = (fromMs, toMs, readings)
-        (self.isFollowed, self.goesOn) = (isFollowed, goesOn)
-    }
-
-    /// What it says opens until then.
-    public var untilMs: Int64 { goesOn ? toMs : toMs + DriverWatch.reachMs }
-}
-
 /// At a tick: what waits is judged from what is stored, a stretch of each car. The latest one comes first, so that what is
 /// read next is judged from memory; then the others, one after the other.
 extension DriverBook {
@@ -30,11 +10,30 @@ extension DriverBook {
         public let asked: Waiting
     }
 
-    /// Cars that wait, in the order in which that was asked; of one record by their names.
-    public func turns(_ book: borrowing CarBook) -> [Turn] {
-        var turns: [Turn] = []
-        for (number, asked) in waiting { turns.append(Turn(number: number, vehicle: book.name(number), asked: asked)) }
-        return turns.sorted { ($0.asked.askedOffset, $0.vehicle) < ($1.asked.askedOffset, $1.vehicle) }
+    /// The cars whose turn it is, in the order in which that was asked; of one record by their names. Those whose latest readings
+    /// wait come first, but leave a fourth to the others.
+    public func turns(_ book: borrowing CarBook, most: Int) -> [Turn] {
+        let latest = first(most, of: book) { $0.isLatest }
+        let others = first(most, of: book) { !$0.isLatest }
+        let othersCount = min(others.count, max(most / 4, most - latest.count))
+        return Array(latest.prefix(most - othersCount) + others.prefix(othersCount))
+    }
+
+    /// Many may wait: only those that come first are sorted.
+    private func first(_ most: Int, of book: borrowing CarBook, where isMeant: (Waiting) -> Bool) -> [Turn] {
+        var first: [Turn] = []
+        for (number, asked) in waiting where isMeant(asked) {
+            if first.count == most, asked.askedOffset > first[most - 1].asked.askedOffset { continue }
+            let turn = Turn(number: number, vehicle: book.name(number), asked: asked)
+            var (low, high) = (0, first.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if turn.comes(before: first[middle]) { high = middle } else { low = middle + 1 }
+            }
+            first.insert(turn, at: low)
+            if first.count > most { first.removeLast() }
+        }
+        return first
     }
 
     /// Judges the stretch that a turn is about: the car's latest, or the first one from `asked.fromMs` on.
@@ -47,8 +46,8 @@ extension DriverBook {
         _ tick: Tick
     ) {
         let asked = turn.asked
-        // Nothing came for as long as a silence is; what came since the tick before came now.
-        let arrivedMs = asked.arrivedMs == tick.beforeMs ? tick.clockMs : asked.arrivedMs
+        // Nothing came for as long as a silence is; what came since the tick before came just now.
+        let arrivedMs = asked.arrivedMs == tick.beforeMs ? tick.clockMs - 1 : asked.arrivedMs
         let isSilent =
             tick.clockMs > stretch.toMs + DriverWatch.quietMs
             && (tick.isClosing || asked.arrivedMs == .min || tick.clockMs - arrivedMs >= DriverWatch.quietMs)
@@ -63,7 +62,7 @@ extension DriverBook {
         if !context.isWatched {
             // What was told of it, if anything, is taken back.
             cars[turn.number].standing = .unwatched
-        } else if !stretch.isFollowed {
+        } else if !stretch.isFollowed, asked.isLatest {
             settle(turn.number, judgement.watch, stretch, now, arrivedMs: arrivedMs, isSilent: isSilent, tick)
         }
         var rest = asked
@@ -131,5 +130,11 @@ extension DriverBook {
         transitions += told.tell(episodes, cause: cause) { isJudged($0.episode) }
         for alert in told.changed { alerts[alert.id] = alert }
         return told
+    }
+}
+
+extension DriverBook.Turn {
+    fileprivate func comes(before other: Self) -> Bool {
+        (asked.askedOffset, vehicle) < (other.asked.askedOffset, other.vehicle)
     }
 }

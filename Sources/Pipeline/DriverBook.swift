@@ -4,11 +4,11 @@ public import Fleet
 /// The drivers' alerts of one partition of cars. Facts in (readings, ticks, what people say), what is told out; no I/O.
 ///
 /// A reading that is later than all before it is judged as it comes, from memory. Whatever makes others be judged again (late
-/// readings, other drivers or limits, a clock set back, a border of a long drive) is only noted; at the next tick of the
-/// partition the car is judged from what is stored, a stretch at a tick (`DriverJudge`). Which reading is judged when, by
+/// readings, other drivers or limits, a clock set back) is only noted; at the next tick of the partition the car is judged
+/// from what is stored, a stretch at a tick (`DriverJudge`). Which reading is judged when, by
 /// what, and what is told of it follow from the log alone (docs/decisions/0011).
 ///
-/// A car that nobody drives or owns costs a byte. One that is silent for as long as anything of it can matter is forgotten;
+/// A car that nobody drives or owns costs 24 bytes. One that is silent for as long as anything of it can matter is forgotten;
 /// its next reading waits for the end of the cycle, when it is known who drives it.
 public struct DriverBook: Sendable {
     enum Standing: UInt8 {
@@ -97,8 +97,9 @@ public struct DriverBook: Sendable {
 
     /// Readings that may wait for the end of their cycle.
     private static let loadingMax = 8_192
-    /// A late reading may move the borders of the drive that it lies in, by no more than this.
-    private static let borderReachMs = 2 * UTC.msPerDay
+    /// A late reading may move the borders of stretches as far behind it: what begins within reach of it may begin earlier now,
+    /// and had its first border within two days (`DriverStretch.borderMs`). Every midnight after that one is a border anyway.
+    private static let borderReachMs = DriverWatch.reachMs + 2 * UTC.msPerDay
 
     /// Records before it are in the database, with all that was told of them.
     let storedOffset: Int64
@@ -124,12 +125,7 @@ public struct DriverBook: Sendable {
     var changed: Set<Int> = []
     var changedCodes: Set<VehicleID> = []
 
-    /// The longest silence that may lie within a trip.
-    public var tripGapMs: Int64
-
-    public init(storedOffset: Int64, tripGapMs: Int64) {
-        (self.storedOffset, self.tripGapMs) = (storedOffset, tripGapMs)
-    }
+    public init(storedOffset: Int64) { self.storedOffset = storedOffset }
 
     // MARK: Readings
 
@@ -149,6 +145,8 @@ public struct DriverBook: Sendable {
         // What it led to was written.
         guard arrival.offset >= storedOffset else {
             cars[number].lastMs = max(cars[number].lastMs, ts)
+            // Who is watched is known from the database.
+            if cars[number].standing == .unknown { cars[number].standing = .unwatched }
             return
         }
         let lastMs = cars[number].lastMs
@@ -178,23 +176,20 @@ public struct DriverBook: Sendable {
             guard arrival.offset >= storedOffset else { return }
             return ask(number, fromMs: ts, arrival, isLate: isLate(ts, lastMs))
         }
+        var episodes: [Episode] = []
         if ts - lastMs > DriverWatch.reachMs {
             lives.values[index].fromMs = ts
-        } else if UTC.day(of: ts) != UTC.day(of: lastMs), mayBeCut(from: fromMs, at: ts) {
-            // The drive may be cut here, which the trips say.
-            guard arrival.offset >= storedOffset else { return }
-            return ask(number, fromMs: lastMs, arrival, isLate: false)
+        } else if let borderMs = DriverStretch.borderMs(from: fromMs, between: lastMs, and: ts) {
+            episodes = lives.values[index].watch.cut(at: borderMs)
+            lives.values[index].fromMs = borderMs
         }
-        observe(arrival, at: index, number)
+        observe(arrival, at: index, number, after: episodes)
     }
 
-    /// A drive of a day is cut at midnight. Where trips outlast the longest pause, one may have begun before the stretch.
-    private func mayBeCut(from fromMs: Int64, at ts: Int64) -> Bool {
-        ts - fromMs >= UTC.msPerDay || tripGapMs > DriverWatch.reachMs
-    }
-
-    private mutating func observe(_ arrival: Arrival, at index: Dictionary<Int, Live>.Index, _ number: Int) {
-        let episodes = lives.values[index].watch.observe(arrival.reading)
+    private mutating func observe(
+        _ arrival: Arrival, at index: Dictionary<Int, Live>.Index, _ number: Int, after before: [Episode] = []
+    ) {
+        let episodes = before + lives.values[index].watch.observe(arrival.reading)
         lives.values[index].arrivedMs = arrival.clockMs
         lives.values[index].nextOffset = arrival.offset + 1
         if !episodes.isEmpty, arrival.offset >= storedOffset { tell(number, episodes, pushedMs: arrival.pushedMs) }
@@ -232,8 +227,7 @@ public struct DriverBook: Sendable {
         while cars.count <= number { cars.append(Car()) }
         cars[number].standing = .watched
         var asked = Waiting(
-            fromMs: max(fromMs, UTC.plausible.lowerBound), untilMs: min(untilMs, UTC.plausible.upperBound),
-            askedOffset: offset, isLate: isLate, isLatest: true, arrivedMs: .min)
+            fromMs: fromMs, untilMs: untilMs, askedOffset: offset, isLate: isLate, isLatest: true, arrivedMs: .min)
         if let live = lives[number] {
             asked.isLatest = asked.untilMs >= live.fromMs - DriverWatch.reachMs
             if asked.isLatest {
@@ -251,29 +245,48 @@ public struct DriverBook: Sendable {
             }
         }
         if let before = waiting[number] { asked.formUnion(before) }
+        (asked.fromMs, asked.untilMs) = (DriverBook.plausible(asked.fromMs), DriverBook.plausible(asked.untilMs))
         if waiting[number] != asked { changed.insert(number) }
         waiting[number] = asked
     }
 
-    /// Before it is taken, the readings that wait for the end of the cycle must be judged: it says otherwise only of later ones.
-    public func mustWait(for action: Action, of number: Int?) -> Bool {
-        if case .settings = action.kind { return !loading.isEmpty }
-        return number.map { loading[$0] != nil } ?? false
+    /// A car's latest reading may be of no time that is known.
+    private static func plausible(_ ms: Int64) -> Int64 {
+        min(max(ms, UTC.plausible.lowerBound), UTC.plausible.upperBound)
     }
 
-    /// What may change by what somebody is judged. `number` is nil while the car has not reported.
+    /// Before it is taken, the readings that wait for the end of the cycle must be judged: it says otherwise only of later ones.
+    public func mustWait(for action: Action, of number: Int?) -> Bool {
+        switch action.kind {
+        case .settings: mustWaitForClock
+        case .tripStart, .tripStop: false
+        default: number.map { loading[$0] != nil } ?? false
+        }
+    }
+
+    /// So must they before the clock is set back.
+    public var mustWaitForClock: Bool { !loading.isEmpty }
+
+    /// What may change by what somebody is judged. `number` is nil while nothing is known of the car.
     ///
-    /// - Parameter lastMs: of the car's latest reading; `.min`: it has none, `.max`: it is not known.
+    /// - Parameter lastMs: of the car's latest reading; `.min`: it has not reported, `.max`: it is not known.
     public mutating func take(_ action: Action, of number: Int?, lastMs: Int64, offset: Int64) {
         guard offset >= storedOffset else { return }
         if case .settings(let account, _) = action.kind {
             accounts.append((account, action.ts, offset))
+            // Also of drives that are over by then: the next one may be its, too.
+            for (number, live) in lives where live.watch.knows(account, since: live.fromMs) {
+                ask(number, fromMs: action.ts, untilMs: .max, offset: offset, isLate: true)
+            }
             isFull = true
             return
         }
         guard let vehicle = action.vehicle else { return }
+        // Marks alone are nothing to judge: who drives is read with the first reading.
+        let number = lastMs == .min ? nil : number
         switch action.kind {
-        case .scan: scanned.insert(vehicle)
+        // A scan that the car did not answer says nothing, and nobody that takes over would know of it.
+        case .scan(let scan): if scan.isDone { scanned.insert(vehicle) }
         case .driving(let fromMs):
             if let number { drive(number, fromMs, action, lastMs: lastMs, offset: offset) }
         case .assignment, .registration:
@@ -282,14 +295,6 @@ public struct DriverBook: Sendable {
                 let fromMs = isFirstOwner(action, of: number) ? Int64.min : action.ts
                 ask(number, fromMs: fromMs, untilMs: .max, offset: offset, isLate: true)
             }
-        case .tripStart, .tripStop:
-            // It moves the borders of a long drive.
-            if let number, number < cars.count, cars[number].standing == .watched, isKnown(number) {
-                ask(
-                    number, fromMs: action.ts, untilMs: action.ts + DriverBook.borderReachMs, offset: offset,
-                    isLate: false)
-            }
-            return
         default: return
         }
         if scanned.contains(vehicle) { askCodes(vehicle, offset: offset) }
@@ -307,7 +312,7 @@ public struct DriverBook: Sendable {
     private mutating func drive(_ number: Int, _ fromMs: Int64, _ action: Action, lastMs: Int64, offset: Int64) {
         know(number, lastMs: lastMs)
         let driving = Drivers.Driving(fromMs: fromMs, untilMs: action.ts, account: action.by, id: action.id)
-        if lives[number]?.watch.add(driving) == true {
+        if let fromMs = lives[number]?.fromMs, lives[number]!.watch.add(driving, since: fromMs) {
             changed.insert(number)
             return
         }
@@ -316,11 +321,6 @@ public struct DriverBook: Sendable {
         let isAtRest = lives[number] == nil && waiting[number] == nil
         if isAtRest, lastMs == .min || fromMs > lastMs && fromMs - lastMs > DriverWatch.reachMs { return }
         ask(number, fromMs: fromMs, untilMs: action.ts, offset: offset, isLate: false)
-    }
-
-    /// Readings of it were seen.
-    private func isKnown(_ number: Int) -> Bool {
-        cars[number].lastMs != .min || lives[number] != nil || waiting[number] != nil
     }
 
     /// From now on it is watched.
@@ -345,7 +345,10 @@ public struct DriverBook: Sendable {
             let lastMs = lives[number]?.lastMs ?? cars[number].lastMs
             guard lastMs != .max, lastMs > clockMs - UTC.msPerDay else { continue }
             ask(number, fromMs: lastMs, untilMs: lastMs, offset: offset, isLate: true)
-            waiting[number]!.arrivedMs = min(waiting[number]!.arrivedMs, clockMs)
+        }
+        for number in waiting.keys where waiting[number]!.arrivedMs > clockMs {
+            waiting[number]!.arrivedMs = clockMs
+            changed.insert(number)
         }
         for number in lives.keys where lives[number]!.arrivedMs > clockMs {
             lives[number]!.arrivedMs = clockMs
@@ -378,8 +381,8 @@ public struct DriverBook: Sendable {
         }
         for (number, live) in silent {
             if live.arrivedMs == tick.beforeMs, !tick.isClosing {
-                // It came since the tick before, however far this one is beyond.
-                lives[number]!.arrivedMs = tick.clockMs
+                // It came since the tick before, however far this one is beyond. Not at this one: the next must not say so again.
+                lives[number]!.arrivedMs = tick.clockMs - 1
                 changed.insert(number)
             } else {
                 pass(number, tick)
@@ -458,7 +461,7 @@ public struct DriverBook: Sendable {
         records: [DriverRecord],
         open: [VehicleID: [ToldAlert]], contexts: [VehicleID: DriverContext]
     ) {
-        cars = Array(repeating: Car(standing: .unwatched), count: book.count)
+        cars = (0..<book.count).map { Car(standing: book.lastMs($0) == .min ? .unknown : .unwatched) }
         for (vehicle, ownedMs) in watched {
             guard let number = book.number(of: vehicle) else { continue }
             cars[number] = Car(standing: .watched, lastMs: book.lastMs(number), ownedMs: ownedMs)
@@ -468,10 +471,14 @@ public struct DriverBook: Sendable {
         for record in records {
             if let offset = record.codesOffset { codes[record.vehicle] = offset }
             guard let number = book.number(of: record.vehicle) else { continue }
-            (cars[number].standing, cars[number].lastMs) = (.watched, book.lastMs(number))
             let told = open.removeValue(forKey: record.vehicle) ?? []
+            // Of a car that nobody drives its trouble codes may wait, and what was told of it to be taken back.
+            let isLatest = record.waiting?.isLatest == true
+            if record.live != nil || isLatest || record.waiting == nil && !told.isEmpty {
+                (cars[number].standing, cars[number].lastMs) = (.watched, book.lastMs(number))
+            }
             waiting[number] = record.waiting
-            if record.waiting?.isLatest == true { continue }
+            if isLatest { continue }
             guard record.live != nil || record.waiting == nil && !told.isEmpty else { continue }
             let live = contexts[record.vehicle].flatMap { Live(record, told, $0) }
             // What waits elsewhere may end what is told as open there.

@@ -5,8 +5,12 @@ package import Postgres
 /// What people say of vehicles, in PostgreSQL. They are few: a statement each. The same record again changes nothing.
 package enum ActionStore {
     /// Precondition: within the transaction that moves the offsets.
-    package static func write(_ actions: [Action], partition: Int32, on connection: Connection) throws {
-        for action in actions {
+    ///
+    /// - Parameter offset: of the action's record, where it is asked for later (an account's settings).
+    package static func write(
+        _ actions: [(action: Action, offset: Int64?)], partition: Int32, on connection: Connection
+    ) throws {
+        for (action, offset) in actions {
             switch action.kind {
             case .registration(let registration):
                 try register(action, registration, partition, on: connection)
@@ -72,7 +76,7 @@ package enum ActionStore {
                         .text(silence.parameter?.row.name), .timestampMs(action.ts), .timestampMs(silence.untilMs),
                         .text(action.by), .text(action.note),
                     ])
-            default: try CarActionStore.write(action, partition: partition, on: connection)
+            default: try CarActionStore.write(action, offset: offset, partition: partition, on: connection)
             }
         }
     }

@@ -6,7 +6,7 @@ internal import Postgres
 /// of one time the one with the larger id.
 enum CarActionStore {
     /// Precondition: within the transaction that moves the offsets; `action` is of cars and no registration.
-    static func write(_ action: Action, partition: Int32, on connection: Connection) throws {
+    static func write(_ action: Action, offset: Int64?, partition: Int32, on connection: Connection) throws {
         let vehicle = Parameter.text(action.vehicle?.text)
         let (at, id, by) = (Parameter.timestampMs(action.ts), Parameter.text(action.id), Parameter.text(action.by))
         switch action.kind {
@@ -39,12 +39,13 @@ enum CarActionStore {
         case .settings(let account, let text):
             try connection.query(
                 """
-                INSERT INTO account_settings AS known (topic_partition, account, in_force_at, settings, record_id)
-                VALUES ($1, $2, $3, $4, $5)
-                ON CONFLICT (topic_partition, account, in_force_at) DO UPDATE SET
-                    settings = EXCLUDED.settings, record_id = EXCLUDED.record_id
+                INSERT INTO account_settings AS known
+                    (topic_partition, account, in_force_at, settings, record_id, record_offset)
+                VALUES ($1, $2, $3, $4, $5, $6)
+                ON CONFLICT (topic_partition, account, in_force_at) DO UPDATE SET settings = EXCLUDED.settings,
+                    record_id = EXCLUDED.record_id, record_offset = EXCLUDED.record_offset
                 WHERE EXCLUDED.record_id COLLATE "C" > known.record_id COLLATE "C"
-                """, [.int4(partition), .text(account), at, .text(text), id])
+                """, [.int4(partition), .text(account), at, .text(text), id, .int8(offset.map { Int($0) })])
         case .scanRequest(let untilMs):
             try connection.query(
                 """

@@ -14,8 +14,8 @@ package enum CarWatchStore {
         ], key: ["vehicle"])
 
     package static func load(
-        _ partition: Int32, of selection: VehicleSelection = .all, into drivers: inout DriverBook,
-        _ book: borrowing CarBook, on connection: Connection
+        _ partition: Int32, nextOffset: Int64, of selection: VehicleSelection = .all,
+        into drivers: inout DriverBook, _ book: borrowing CarBook, on connection: Connection
     ) throws {
         let records = try connection.query(
             "SELECT * FROM car_watch WHERE topic_partition = $1 ORDER BY vehicle", [.int4(partition)]
@@ -26,7 +26,8 @@ package enum CarWatchStore {
             scanned: try DriverContextStore.scanned(partition: partition, on: connection).filter(selection.takes),
             records: records,
             open: try DriverAlertStore.open(partition: partition, on: connection).filter { selection.takes($0.key) },
-            contexts: try DriverContextStore.contexts(of: cars, partition: partition, on: connection))
+            contexts: try DriverContextStore.contexts(
+                of: cars, partition: partition, before: nextOffset, on: connection))
     }
 
     private static func record(_ row: Row) throws -> DriverRecord {

@@ -11,13 +11,6 @@ package enum DriverAlertStore {
 
     // MARK: Judging
 
-    /// Of the car's latest stored reading; nil: there is none.
-    package static func lastMs(of vehicle: VehicleID, on connection: Connection) throws -> Int64? {
-        try connection.query(
-            "SELECT end_at FROM trip WHERE vehicle = $1 ORDER BY start_at DESC LIMIT 1", [.text(vehicle.text)]
-        ).first?.timestampMs(0)
-    }
-
     /// Since when something of the car is open, however long ago it was left; nil: nothing is.
     package static func openSinceMs(of vehicle: VehicleID, on connection: Connection) throws -> Int64? {
         try connection.query(
@@ -27,77 +20,73 @@ package enum DriverAlertStore {
             """, [.text(vehicle.text)])[0].timestampMs(0)
     }
 
-    /// The first stretch that ends at `fromMs` or later and begins before `untilMs`, both with what is within reach. One
-    /// after the other they are judged: a span of years must not be in memory at once.
+    /// The first stretch that ends at `fromMs` or later and begins before `untilMs`, with what is within reach. One after the other
+    /// they are judged: a span of years must not be in memory at once.
     ///
-    /// - Parameters:
-    ///   - open: readings of the open minute, which may not be stored yet.
-    ///   - borderMs: where their trip begins, if the drive began before.
+    /// - Parameter open: readings of the open minute, which may not be stored yet.
     /// - Returns: nil when there is none.
     package static func stretch(
-        of vehicle: VehicleID, fromMs: Int64, untilMs: Int64, open: [CarReading], borderMs: Int64? = nil,
-        on connection: Connection
+        of vehicle: VehicleID, fromMs: Int64, untilMs: Int64, open: [CarReading], on connection: Connection
     ) throws -> DriverStretch? {
-        if let stretch = try stretch(of: vehicle, at: fromMs, open: open, borderMs, on: connection) { return stretch }
-        let next = try connection.query(
-            "SELECT min(start_at) FROM trip WHERE vehicle = $1 AND start_at BETWEEN $2 AND $3",
-            [.text(vehicle.text), .timestampMs(clamped(fromMs)), .timestampMs(clamped(untilMs))])[0].timestampMs(0)
-        let inMemory = open.first { $0.ts >= fromMs && $0.ts <= untilMs }?.ts
-        return try [next, inMemory].compactMap { $0 }.min().flatMap {
-            try stretch(of: vehicle, at: $0, open: open, borderMs, on: connection)
+        var nextMs = clamped(fromMs - DriverWatch.reachMs)
+        while let rowMs = try rowMs(of: vehicle, after: nextMs, open, on: connection), rowMs <= untilMs {
+            guard let stretch = try stretch(of: vehicle, at: rowMs, open: open, on: connection) else { return nil }
+            if stretch.untilMs >= fromMs { return stretch.fromMs <= untilMs ? stretch : nil }
+            // A border lies between them.
+            nextMs = stretch.untilMs + 1
+        }
+        return nil
+    }
+
+    /// The latest stretch; nil: the car has no readings.
+    package static func latestStretch(
+        of vehicle: VehicleID, open: [CarReading], on connection: Connection
+    ) throws -> DriverStretch? {
+        let storedMs = try connection.query(
+            "SELECT max(minute_at) FROM vehicle_minute WHERE vehicle = $1", [.text(vehicle.text)])[0].timestampMs(0)
+        return try [storedMs, open.last?.ts].compactMap { $0 }.max().flatMap {
+            try stretch(of: vehicle, at: $0, open: open, on: connection)
         }
     }
 
+    /// Where the first row of readings at a time or later begins; one that began before it may hold them.
+    private static func rowMs(
+        of vehicle: VehicleID, after ms: Int64, _ open: [CarReading], on connection: Connection
+    ) throws -> Int64? {
+        let storedMs = try connection.query(
+            "SELECT min(minute_at) FROM vehicle_minute WHERE vehicle = $1 AND minute_at >= $2",
+            [.text(vehicle.text), .timestampMs(UTC.minute(of: ms))])[0].timestampMs(0)
+        return [storedMs, open.first { $0.ts >= ms }?.ts].compactMap { $0 }.min()
+    }
+
+    /// The stretch of the last row that begins at `ms` or before.
     private static func stretch(
-        of vehicle: VehicleID, at ms: Int64, open: [CarReading], _ borderMs: Int64?, on connection: Connection
+        of vehicle: VehicleID, at ms: Int64, open: [CarReading], on connection: Connection
     ) throws -> DriverStretch? {
-        let atMs = clamped(ms)
-        var (fromMs, toMs) = (atMs, atMs)
-        // The borders around it, as far as they are known.
-        var (firstMs, nextMs) = (Int64.min, Int64.max)
-        if let borderMs, borderMs <= atMs { firstMs = borderMs } else { nextMs = borderMs ?? .max }
-        var (isFound, isGrowing) = (false, true)
-        while isGrowing {
-            let (beforeMs, afterMs) = (fromMs, toMs)
-            let row = try connection.query(
-                """
-                SELECT min(start_at) AS from_at, max(end_at) AS to_at,
-                    max(start_at) FILTER (WHERE from_before AND start_at <= $4) AS first_at,
-                    min(end_at) FILTER (WHERE goes_on AND end_at > $4) AS next_at
-                FROM trip
-                WHERE vehicle = $1 AND start_at <= $3 AND end_at >= $2 AND start_at >= coalesce((
-                    SELECT max(earlier.start_at) FROM trip earlier
-                    WHERE earlier.vehicle = $1 AND earlier.start_at <= $2), $2)
-                """,
-                [
-                    .text(vehicle.text), .timestampMs(clamped(max(fromMs - DriverWatch.reachMs, firstMs))),
-                    .timestampMs(clamped(min(toMs + DriverWatch.reachMs, nextMs - 1))), .timestampMs(atMs),
-                ])[0]
-            firstMs = max(firstMs, try row.timestampMs("first_at") ?? .min)
-            nextMs = min(nextMs, try row.timestampMs("next_at") ?? .max)
-            if let tripFromMs = try row.timestampMs("from_at"), let tripToMs = try row.timestampMs("to_at") {
-                (fromMs, toMs, isFound) = (min(fromMs, tripFromMs), max(toMs, tripToMs), true)
-            }
-            if let first = open.first?.ts, let last = open.last?.ts, first <= toMs + DriverWatch.reachMs,
-                last >= fromMs - DriverWatch.reachMs, first < nextMs, last >= firstMs
-            {
-                (fromMs, toMs, isFound) = (min(fromMs, first), max(toMs, last), true)
-            }
-            (fromMs, toMs) = (max(fromMs, firstMs), min(toMs, nextMs - 1))
-            isGrowing = (beforeMs, afterMs) != (fromMs, toMs)
+        let window = DriverStretch.window(around: ms)
+        var starts = try connection.query(
+            "SELECT minute_at FROM vehicle_minute WHERE vehicle = $1 AND minute_at BETWEEN $2 AND $3 ORDER BY minute_at",
+            [.text(vehicle.text), .timestampMs(clamped(window.lowerBound)), .timestampMs(clamped(window.upperBound))]
+        ).map { try $0.timestampMs(0)! }
+        if let openMs = open.first?.ts, window.contains(openMs) {
+            starts.insert(openMs, at: starts.firstIndex { $0 > openMs } ?? starts.count)
         }
-        guard isFound else { return nil }
-        // The trip's row may not know yet that the drive goes on.
-        let goesOn = nextMs != .max && toMs + DriverWatch.reachMs >= nextMs
-        if goesOn { toMs = nextMs - 1 }
-        let span = fromMs...toMs
-        let readings = try readings(of: vehicle, fromMs, toMs, on: connection) + open.filter { span.contains($0.ts) }
+        guard let row = starts.lastIndex(where: { $0 <= ms }) else { return nil }
+        func readings(_ fromMs: Int64, _ toMs: Int64) throws -> [CarReading] {
+            let stored = try self.readings(of: vehicle, fromMs, toMs, on: connection)
+            return (stored + open.filter { $0.ts >= fromMs && $0.ts <= toMs }).unioned()
+        }
+        let span = try DriverStretch.span(of: row, starts) { row in
+            let held = try readings(starts[row], UTC.minute(of: starts[row]) + UTC.msPerMinute - 1)
+            // A row that holds nothing is none of ours.
+            return (held.first?.ts ?? starts[row], held.last?.ts ?? starts[row])
+        }
         let later = try connection.query(
-            "SELECT EXISTS (SELECT FROM trip WHERE vehicle = $1 AND start_at > $2)",
-            [.text(vehicle.text), .timestampMs(toMs)])[0].bool(0)!
+            "SELECT EXISTS (SELECT FROM vehicle_minute WHERE vehicle = $1 AND minute_at > $2)",
+            [.text(vehicle.text), .timestampMs(span.toMs)])[0].bool(0)!
         return DriverStretch(
-            fromMs: fromMs, toMs: toMs, readings: readings.unioned(),
-            isFollowed: later || open.contains { $0.ts > toMs }, goesOn: goesOn)
+            fromMs: span.fromMs, toMs: span.toMs, readings: try readings(span.fromMs, span.toMs),
+            isFollowed: later || open.contains { $0.ts > span.toMs }, goesOn: span.goesOn)
     }
 
     private static func readings(

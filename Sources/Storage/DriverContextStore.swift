@@ -5,8 +5,11 @@ package import Postgres
 /// Who drives cars, and what these people have set, in PostgreSQL.
 package enum DriverContextStore {
     /// Of each of these cars, from a time on.
+    ///
+    /// - Parameter offset: what accounts set by records from there on is left out.
     package static func contexts(
-        of cars: [(vehicle: VehicleID, fromMs: Int64)], partition: Int32, on connection: Connection
+        of cars: [(vehicle: VehicleID, fromMs: Int64)], partition: Int32, before offset: Int64,
+        on connection: Connection
     ) throws -> [VehicleID: DriverContext] {
         guard !cars.isEmpty else { return [:] }
         let vehicles = Parameter.textArray(cars.map(\.vehicle.text))
@@ -16,7 +19,12 @@ package enum DriverContextStore {
             SELECT d.vehicle, d.from_at, d.until_at, d.account, d.record_id
             FROM unnest($1::text[], $2::timestamptz[]) AS asked(vehicle, from_at)
             JOIN driving d ON d.vehicle = asked.vehicle AND d.until_at >= asked.from_at
-            """, [vehicles, .timestampArray(cars.map { DriverAlertStore.clamped($0.fromMs) })])
+            """,
+            [
+                vehicles,
+                // What ended a moment before may go on.
+                .timestampArray(cars.map { DriverAlertStore.clamped($0.fromMs - Drivers.pauseMsMax) }),
+            ])
         {
             drivings[VehicleID(try row.text("vehicle")!)!, default: []].append(
                 Drivers.Driving(
@@ -44,7 +52,8 @@ package enum DriverContextStore {
                 )
             }, uniquingKeysWith: { first, _ in first })
         let rules = try rules(
-            of: drivers.values.reduce(into: []) { $0.formUnion($1.accounts) }, partition, on: connection)
+            of: drivers.values.reduce(into: []) { $0.formUnion($1.accounts) }, fromMs: cars.map(\.fromMs).min()!,
+            partition, before: offset, on: connection)
         let driven = Set(
             try connection.query(
                 """
@@ -62,17 +71,26 @@ package enum DriverContextStore {
         return contexts
     }
 
-    /// All versions of what accounts have set.
+    /// What accounts had set at a time, and all that they set after it.
     private static func rules(
-        of accounts: Set<String>, _ partition: Int32, on connection: Connection
+        of accounts: Set<String>, fromMs: Int64, _ partition: Int32, before offset: Int64, on connection: Connection
     ) throws -> [String: DriverRules] {
         guard !accounts.isEmpty else { return [:] }
         var versions: [String: [DriverRules.Version]] = [:]
         for row in try connection.query(
             """
-            SELECT account, in_force_at, settings FROM account_settings
-            WHERE topic_partition = $2 AND account = ANY ($1::text[])
-            """, [.textArray(accounts.sorted()), .int4(partition)])
+            SELECT s.account, s.in_force_at, s.settings FROM unnest($1::text[]) AS asked(account)
+            JOIN account_settings s ON s.topic_partition = $2 AND s.account = asked.account
+                AND coalesce(s.record_offset < $3, true)
+                AND s.in_force_at >= coalesce((
+                    SELECT max(earlier.in_force_at) FROM account_settings earlier
+                    WHERE earlier.topic_partition = $2 AND earlier.account = asked.account AND earlier.in_force_at <= $4
+                        AND coalesce(earlier.record_offset < $3, true)), '-infinity')
+            """,
+            [
+                .textArray(accounts.sorted()), .int4(partition), .int8(offset),
+                .timestampMs(DriverAlertStore.clamped(fromMs)),
+            ])
         {
             // The worker refuses what is none. A row of a version that took more must not stop everybody's alerts.
             let settings = (try? DriverSettings(text: try row.text("settings")!)) ?? .standard

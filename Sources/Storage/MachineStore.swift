@@ -50,7 +50,7 @@ package enum MachineStore {
         try alert.write(changes.machines.flatMap(\.alerts), on: connection) { (alert, copy: inout BinaryCopy) in
             fill(alert, &copy)
         }
-        try ActionStore.write(changes.actions, partition: partition, on: connection)
+        try ActionStore.write(changes.actions.map { ($0, nil) }, partition: partition, on: connection)
         try writeDeadlines(changes.machines.filter(\.isLatest), on: connection)
         try writeRejudging(changes.rejudging, partition: partition, on: connection)
         for (entry, offset) in changes.rules {

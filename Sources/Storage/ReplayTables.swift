@@ -178,7 +178,9 @@ package enum ReplayTables {
         table("trip_note", key: "vehicle trip_at is_discard", "tag noted_at record_id noted_by"),
         table("driving", key: "vehicle record_id", "from_at until_at account"),
         table("assignment", key: "vehicle assigned_at", "account record_id assigned_by"),
-        table("account_settings", key: "topic_partition account in_force_at", "settings record_id"),
+        table(
+            "account_settings", key: "topic_partition account in_force_at", "settings record_id",
+            leftOut: [.columns("record_offset", "rows of a version before have none")]),
         table(
             "health_scan", key: "vehicle scan_id",
             """

@@ -25,8 +25,6 @@ public struct TripRuleTimeline: Equatable, Sendable {
     /// What is in force when nothing more comes.
     public var last: TripRules { entries.last?.rules ?? base }
 
-    public var longestTripGapMs: Int64 { entries.map(\.rules.tripGapMs).reduce(base.tripGapMs, max) }
-
     /// In force at the time that a trip begins. Later times are asked for more often, and first looked at.
     public func inForce(at ts: Int64) -> TripRules {
         for entry in entries.reversed() where entry.fromMs <= ts { return entry.rules }

@@ -13,7 +13,7 @@ final class CarStage: Stage {
     private let decoder: RecordDecoder
     private let rejects: Rejects
     private var book: CarBook
-    private var actions: [Action] = []
+    private var actions: [(action: Action, offset: Int64?)] = []
 
     private let place: KeyPlace
     private let kept: KeptSpan
@@ -75,7 +75,7 @@ final class CarStage: Stage {
                 let pushedMs = batch.timestampMs(index)
                 switch try unsafe decoder.decodeCar(value, key: key, into: &reading) {
                 case .tick(let ts):
-                    take(try decoder.tick(ts), offset, pushedMs, &book, &drivers, &counts)
+                    return take(try decoder.tick(ts), offset, pushedMs, &book, &drivers, &counts)
                 case .reading(let dropped):
                     if Ahead.isReadingTooFar(reading.ts, pushedMs) { throw .timeAhead(ms: reading.ts - pushedMs) }
                     try kept.check(reading.ts, pushedMs)
@@ -91,10 +91,12 @@ final class CarStage: Stage {
         return try result.get()
     }
 
+    /// False: what follows from the records before it must be written first.
     private func take(
         _ tick: Tick, _ offset: Int64, _ pushedMs: Int64, _ book: inout CarBook, _ drivers: inout DriverBook,
         _ counts: inout RecordCounts
-    ) {
+    ) -> Bool {
+        if tick.isSetBack, drivers.mustWaitForClock { return false }
         switch ticks.take(tick, offset: offset, pushedMs: pushedMs, &counts) {
         case .counts(let ms):
             let beforeMs = book.clockMs
@@ -106,6 +108,7 @@ final class CarStage: Stage {
             drivers.setBack(clockMs: ms, offset: offset)
         case .waits, .dropped: break
         }
+        return true
     }
 
     /// What people say: rare beside readings.
@@ -116,12 +119,9 @@ final class CarStage: Stage {
         let action: Action
         switch try unsafe decoder.decode(value, key: key, isMachine: false) {
         case .action(let said): action = said
-        case .tick(let tick):
-            take(tick, offset, pushedMs, &book, &drivers, &counts)
-            return true
+        case .tick(let tick): return take(tick, offset, pushedMs, &book, &drivers, &counts)
         case .tripRules(let fromMs, let limits):
             try takeTripRules(fromMs, limits, offset, pushedMs, &book)
-            drivers.tripGapMs = book.rules.longestTripGapMs
             return true
         case .car, .machine, .rules: throw .kindUnknown
         }
@@ -141,7 +141,7 @@ final class CarStage: Stage {
             }
         default: break
         }
-        actions.append(action)
+        actions.append((action, offset))
         drivers.take(action, of: number, lastMs: number.map { book.lastMs($0) } ?? .min, offset: offset)
         return true
     }
@@ -154,6 +154,8 @@ final class CarStage: Stage {
             notedOffset = notedOffset ?? offset
             return
         }
+        // A vehicle that is taken up again alone goes by the rules that its partition has taken.
+        guard !judge.isOfSome else { return }
         if let entry = book.take(rules: rules, fromMs: fromMs, offset: offset, pushedMs: pushedMs) {
             tripRules.append((entry, offset))
         }
@@ -237,7 +239,7 @@ final class CarStage: Stage {
         var rows = rows()
         guard !hasMore else { return rows }
         // The lane waits for the whole commit.
-        rows.tells = [{ [self] connection in try judge.judge(&book, on: connection) }]
+        rows.tells = [{ [self] connection in try judge.judge(&book, nextOffset: nextOffset, on: connection) }]
         return rows
     }
 }

@@ -13,6 +13,11 @@ final class DriverJudge {
     private let selection: VehicleSelection
     /// The stage shows it each reading itself: to reach it through this object is checked each time.
     var drivers: DriverBook
+    /// Of the cycle that is judged. What accounts set after it is not known yet: the partition may be further on than a vehicle
+    /// that is taken up again alone.
+    private var nextOffset: Int64 = 0
+
+    var isOfSome: Bool { selection.isOnly }
 
     /// What is judged at one tick: so many readings, and of so many cars. At least one stretch is.
     private static let readingsMax = 65_536
@@ -25,7 +30,8 @@ final class DriverJudge {
     // MARK: The end of a cycle
 
     /// Precondition: within the transaction, after the rows and actions of the cycle.
-    func judge(_ book: inout CarBook, on connection: Connection) throws -> [OutboxRecord] {
+    func judge(_ book: inout CarBook, nextOffset: Int64, on connection: Connection) throws -> [OutboxRecord] {
+        self.nextOffset = nextOffset
         try begin(book, on: connection)
         try ask(book, on: connection)
         guard let tick = drivers.takeTick() else { return try write(drivers.takeChanges(book), on: connection) }
@@ -36,7 +42,7 @@ final class DriverJudge {
             try judgeCodes(vehicle, tick, on: connection)
         }
         var readings = 0
-        for turn in drivers.turns(book).prefix(DriverJudge.carsMax) where readings < DriverJudge.readingsMax {
+        for turn in drivers.turns(book, most: DriverJudge.carsMax) where readings < DriverJudge.readingsMax {
             readings += try judge(turn, tick, &book, on: connection)
         }
         told += try write(drivers.takeChanges(book), on: connection)
@@ -70,7 +76,8 @@ final class DriverJudge {
         let newcomers = drivers.newcomers
         var cars: [(vehicle: VehicleID, fromMs: Int64)] = []
         for car in newcomers { cars.append((book.name(car.number), car.fromMs)) }
-        let contexts = try DriverContextStore.contexts(of: cars, partition: partition, on: connection)
+        let contexts = try DriverContextStore.contexts(
+            of: cars, partition: partition, before: nextOffset, on: connection)
         for (newcomer, car) in zip(newcomers, cars) {
             drivers.begin(newcomer.number, car.vehicle, contexts[car.vehicle]!)
         }
@@ -101,7 +108,7 @@ final class DriverJudge {
             return 0
         }
         let contexts = try DriverContextStore.contexts(
-            of: [(vehicle, stretch.fromMs)], partition: partition, on: connection)
+            of: [(vehicle, stretch.fromMs)], partition: partition, before: nextOffset, on: connection)
         let told = try DriverAlertStore.told(
             of: vehicle, fromMs: stretch.fromMs, toMs: stretch.untilMs, on: connection)
         drivers.judge(
@@ -113,21 +120,19 @@ final class DriverJudge {
     private func stretch(
         _ turn: DriverBook.Turn, _ book: inout CarBook, on connection: Connection
     ) throws -> DriverStretch? {
-        let (borderMs, open) = (book.openBorderMs(turn.number), book.openReadings(turn.number))
-        var (fromMs, untilMs) = (turn.asked.fromMs, turn.asked.untilMs)
+        let open = book.openReadings(turn.number)
         if turn.asked.isLatest {
-            let storedMs = try DriverAlertStore.lastMs(of: turn.vehicle, on: connection)
-            guard let lastMs = [storedMs, open.last?.ts].compactMap({ $0 }).max() else { return nil }
-            (fromMs, untilMs) = (lastMs, lastMs)
+            return try DriverAlertStore.latestStretch(of: turn.vehicle, open: open, on: connection)
         }
         return try DriverAlertStore.stretch(
-            of: turn.vehicle, fromMs: fromMs, untilMs: untilMs, open: open, borderMs: borderMs, on: connection)
+            of: turn.vehicle, fromMs: turn.asked.fromMs, untilMs: turn.asked.untilMs, open: open, on: connection)
     }
 
     private func judgeCodes(_ vehicle: VehicleID, _ tick: DriverBook.Tick, on connection: Connection) throws {
         let scans = try DriverAlertStore.scans(of: vehicle, on: connection)
         let contexts = try DriverContextStore.contexts(
-            of: scans.map(\.ts).min().map { [(vehicle, $0)] } ?? [], partition: partition, on: connection)
+            of: scans.map(\.ts).min().map { [(vehicle, $0)] } ?? [], partition: partition, before: nextOffset,
+            on: connection)
         let told = try DriverAlertStore.toldCodes(of: vehicle, on: connection)
         drivers.judge(codesOf: vehicle, scans, contexts[vehicle], told: told, tick)
     }

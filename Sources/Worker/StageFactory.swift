@@ -72,8 +72,9 @@ package struct StageFactory: Sendable {
                 replayClockMs: progress.replayClockMs),
             place: log.place)
         let unreadable = try CarStore.load(log.place.partition, of: selection, into: &book, on: connection)
-        var drivers = DriverBook(storedOffset: progress.nextOffset, tripGapMs: rules.longestTripGapMs)
-        try CarWatchStore.load(log.place.partition, of: selection, into: &drivers, book, on: connection)
+        var drivers = DriverBook(storedOffset: progress.nextOffset)
+        try CarWatchStore.load(
+            log.place.partition, nextOffset: progress.nextOffset, of: selection, into: &drivers, book, on: connection)
         let stage = CarStage(
             log.partition, place: log.place, book: book,
             judge: DriverJudge(partition: log.place.partition, selection, drivers),

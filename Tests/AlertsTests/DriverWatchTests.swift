@@ -145,6 +145,29 @@ struct DriverWatchTests {
         #expect(Self.episodes(fast, rules, by: Drivers(drivings: [], assignments: [], owners: [])).isEmpty)
     }
 
+    @Test("Another driver begins anew: what was open, held or counted was the one's before")
+    func change() throws {
+        let drivers = Drivers(
+            drivings: [], assignments: [.init(fromMs: start + 9_005_000, account: "bea")],
+            owners: [.init(fromMs: 0, account: "owner")])
+        let rules = [try Self.rules(account: "owner"), try Self.rules("wheel_limit_h=3", account: "bea")]
+        // Three hours: the second driver comes after two and a half, in the middle of it all.
+        let readings = (0...1_080).map { step in
+            let ms = Int64(step) * 10_000
+            return Self.reading(
+                ms, speed: 8_000_000...9_100_000 ~= ms ? 150_000 : 50_000,
+                voltage: ms == 9_000_000 || ms == 9_010_000 ? 11_000 : 12_500)
+        }
+        let found = Self.episodes(readings, rules, by: drivers)
+        #expect(
+            Self.spans(found) == [
+                Span(parameter: .carSpeed, openedMs: start + 8_000_000, resolvedMs: start + 9_010_000),
+                Span(parameter: .carSpeed, openedMs: start + 9_010_000, resolvedMs: start + 9_110_000),
+            ])
+        #expect(found.map(\.model) == ["owner", "bea"])
+        #expect(found.map(\.worstMs) == [start + 8_000_000, start + 9_010_000])
+    }
+
     @Test("Settings judge from their own time on")
     func versions() throws {
         var strict = DriverSettings()
@@ -269,20 +292,28 @@ struct DriverWatchTests {
     )
     func comingDrive() throws {
         let strict = try Self.rules("speed_limit_kmh=50", account: "al")
-        var watch = DriverWatch(
-            vehicle: Self.car,
-            DriverContext(drivers: Self.always, rules: ["jo": try Self.rules(), "al": strict]))
+        // Whose limits are asked for, because the car was assigned to it before.
+        let drivers = Drivers(
+            drivings: [],
+            assignments: [.init(fromMs: start - 2_000, account: "al"), .init(fromMs: start - 1_000, account: nil)],
+            owners: [.init(fromMs: 0, account: "jo")])
+        let context = DriverContext(
+            drivers: drivers, rules: ["jo": try Self.rules(), "al": strict, "unknown": strict])
+        var watch = DriverWatch(vehicle: Self.car, context)
         func driving(_ from: Int64, _ until: Int64, _ account: String) -> Drivers.Driving {
             Drivers.Driving(fromMs: start + from, untilMs: start + until, account: account, id: "\(from)")
         }
         #expect(watch.observe(Self.reading(10_000, speed: 60_000)).isEmpty)
-        let (early, unknown) = (watch.add(driving(10_000, 20_000, "al")), watch.add(driving(11_000, 20_000, "unknown")))
-        let isTaken = watch.add(driving(11_000, 20_000, "al"))
+        let (early, unknown) = (
+            watch.add(driving(10_000, 20_000, "al"), since: start),
+            watch.add(driving(11_000, 20_000, "unknown"), since: start)
+        )
+        let isTaken = watch.add(driving(11_000, 20_000, "al"), since: start)
         #expect(!early && !unknown && isTaken)
         #expect(watch.observe(Self.reading(11_000, speed: 60_000)).map(\.model) == ["al"])
         _ = watch.observe(Self.reading(25_000, speed: 0))
         // The same drive goes on: the reading at 25 s was al's, too.
-        let isGoingOn = watch.add(driving(26_000, 30_000, "al"))
+        let isGoingOn = watch.add(driving(26_000, 30_000, "al"), since: start)
         #expect(!isGoingOn)
     }
 }

@@ -4,7 +4,7 @@ import SimKit
 import Testing
 import Trips
 
-/// Drivers' marks, told by hand: what stands in the tables after each. The seeds of `CarBookTests` mix the same at random.
+/// Drivers' marks, told by hand: what stands in the tables after each. The seeds of `CarTrialTests` mix the same at random.
 struct TripCutTests {
     private static let startMs: Int64 = 1_767_225_600_000
     private static let car = VehicleID("car-1")!
@@ -237,13 +237,11 @@ struct TripCutTests {
     func marksMatter() {
         var (marked, changed) = (0, 0)
         for seed in 0..<200 as Range<UInt64> {
-            let log = CarSimulation.log(seed: seed, readings: 40)
-            let plain = log.filter { if case .cut = $0 { false } else { true } }
-            guard plain.count < log.count else { continue }
+            let log = CarLog(seed: seed, readings: 40)
+            let plain = log.records.filter { $0.cut == nil }
+            guard plain.count < log.records.count else { continue }
             marked += 1
-            if CarSimulation.expected(log, rules: TripRules()) != CarSimulation.expected(plain, rules: TripRules()) {
-                changed += 1
-            }
+            if CarWhole(log.records, rules: log.rules).rows != CarWhole(plain, rules: log.rules).rows { changed += 1 }
         }
         #expect(marked > 150 && changed * 3 > marked * 2, "\(changed) of \(marked)")
     }

@@ -4,7 +4,7 @@ import SimKit
 import Testing
 import Trips
 
-/// Drives that run for days, told by hand. The seeds of `CarBookTests` mix the same at random.
+/// Drives that run for days, told by hand. The seeds of `CarTrialTests` mix the same at random.
 struct TripPartTests {
     private static let midnightMs: Int64 = 1_767_225_600_000
     private static let car = VehicleID("car-1")!
@@ -85,9 +85,9 @@ struct TripPartTests {
 
         /// What one that has all at once makes of the same.
         func isWhole(clock minute: Int64) -> Bool {
-            var log = tables.minutes[car]!.values.flatMap(\.row.readings).map { CarSimulation.Record.reading(car, $0) }
+            var log = tables.minutes[car]!.values.flatMap(\.row.readings).map { LoggedRecord.reading(car, $0) }
             log += tables.cuts[car, default: []].map { .cut(car, $0) } + [.tick(midnightMs + minute * 60_000)]
-            return CarSimulation.expected(log, rules: TripRules()) == tables.results
+            return CarWhole(log, rules: TripRules()).rows == tables.results
         }
     }
 
@@ -179,8 +179,8 @@ struct TripPartTests {
     func partsMatter() {
         var (parted, long) = (0, 0)
         for seed in 0..<200 as Range<UInt64> {
-            let log = CarSimulation.log(seed: seed, readings: 120, rules: SeededDrive.longRules)
-            let rows = CarSimulation.expected(log, rules: SeededDrive.longRules).trips.values.flatMap(\.values)
+            let log = CarLog(seed: seed, readings: 120, rules: SeededDrive.longRules)
+            let rows = CarWhole(log.records, rules: log.rules).rows.trips.values.flatMap(\.values)
             if rows.contains(where: \.trip.isFromBefore) { parted += 1 }
             if rows.contains(where: { $0.trip.isFromBefore && $0.trip.goesOn }) { long += 1 }
         }

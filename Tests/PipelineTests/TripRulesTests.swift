@@ -1,61 +1,14 @@
 import Fleet
-import Foundation
 import Pipeline
-import SimKit
 import Testing
 import Trips
 import Wire
 
-/// Trips are folded by the rules in force when they begin: a function of the readings and the sets on the log.
+/// Trips are folded by the rules in force when they begin: a function of the readings and the sets on the log. The seeds of
+/// `CarTrialTests` mix them with all else.
 struct TripRulesTests {
     private static let minute = UTC.msPerMinute
     private static let start: Int64 = 1_764_576_000_000
-
-    private static func check(seed: UInt64, readings: Int, isLong: Bool) -> String? {
-        let base = isLong ? SeededDrive.longRules : TripRules()
-        var log = CarSimulation.log(seed: seed, readings: readings, rules: base)
-        CarSimulation.addRules(&log, seed: seed)
-        var chance = SeededChance(seed: seed &+ 7)
-        let batchMax = [1, 7, 60, 10_000][Int(chance.below(4))]
-        var simulation = CarSimulation(log: log, rules: base, batchMax: Int64(batchMax), seed: seed)
-        simulation.run(faults: seed % 4 == 0 ? CarSimulation.Faults() : .many)
-        let expected = CarSimulation.expected(log, rules: base)
-        let results = simulation.tables.results
-        guard simulation.tables.doubled.isEmpty else { return "seed \(seed): twice: \(simulation.tables.doubled)" }
-        return results == expected ? nil : "seed \(seed): \(CarBookTests.difference(results, expected))"
-    }
-
-    @Test(
-        "Any order, any split and any fault end in the rows of the whole, whatever sets the log has",
-        arguments: 0..<20 as Range<UInt64>, [false, true])
-    func simulation(group: UInt64, isLong: Bool) {
-        let count = max(1, CarBookTests.seedsPerGroup / (isLong ? 20 : 2))
-        for seed in (group * count)..<((group + 1) * count) {
-            guard let fault = Self.check(seed: seed, readings: isLong ? 120 : 40, isLong: isLong) else { continue }
-            Issue.record("\(fault)")
-            return
-        }
-    }
-
-    @Test(
-        "What stands in the tables follows from the log before it, with sets, too", arguments: 0..<300 as Range<UInt64>)
-    func prefix(seed: UInt64) {
-        let isLong = seed % 3 == 0
-        let base = isLong ? SeededDrive.longRules : TripRules()
-        var log = CarSimulation.log(seed: seed, readings: 60, rules: base)
-        CarSimulation.addRules(&log, seed: seed)
-        var chance = SeededChance(seed: seed)
-        let end = Int(1 + chance.below(Int64(log.count)))
-        var results: [CarTables.Results] = []
-        for (batchMax, faults) in [(1, CarSimulation.Faults()), (40, .many), (10_000, CarSimulation.Faults())] {
-            var simulation = CarSimulation(log: log, rules: base, batchMax: Int64(batchMax), seed: seed)
-            simulation.run(faults: faults, end: end)
-            results.append(simulation.tables.results)
-        }
-        for other in results.dropFirst() where other != results[0] {
-            Issue.record("seed \(seed) to \(end): \(CarBookTests.difference(other, results[0]))")
-        }
-    }
 
     private static func rules(tripGapMin: Int64) -> TripRules {
         var rules = TripRules()

@@ -57,6 +57,16 @@ public struct CarTables: Sendable {
         return results
     }
 
+    /// The packed state beside each car's latest trip, without the offset that it begins with: as `drover verify` compares.
+    public var latestStates: [VehicleID: [UInt8]] {
+        var latest: [VehicleID: [UInt8]] = [:]
+        for (vehicle, trips) in trips {
+            guard let last = trips.keys.max(), let state = states[vehicle]?[last] else { continue }
+            latest[vehicle] = Array(state.drop { $0 >= 0x80 }.dropFirst())
+        }
+        return latest
+    }
+
     public mutating func write(_ rows: CarRows, of book: borrowing CarBook) {
         func id(_ car: Int32) -> VehicleID { VehicleID(String(decoding: book.vehicle(car), as: UTF8.self))! }
         for car in rows.vehicles { vehicles.insert(id(car)) }
@@ -148,5 +158,28 @@ public struct CarTables: Sendable {
         let span = (from - UTC.msPerMinute)...to
         history.cuts = cuts[query.vehicle, default: []].filter { span.contains($0) }.sorted()
         return history
+    }
+}
+
+extension CarTables.Results {
+    /// The first one, for people.
+    public func difference(from other: Self) -> String {
+        for (vehicle, minutes) in other.minutes {
+            for (start, minute) in minutes where self.minutes[vehicle]?[start] != minute {
+                let got = self.minutes[vehicle]?[start]
+                return "minute \(vehicle) \(start): \(got?.readings.count ?? 0) readings for \(minute.readings.count), "
+                    + "trip \(got?.tripStartMs ?? 0) for \(minute.tripStartMs)"
+            }
+        }
+        for vehicle in Set(other.trips.keys).union(trips.keys) where trips[vehicle] != other.trips[vehicle] {
+            func text(_ trips: [Int64: CarTables.TripRow]?) -> [String] {
+                (trips ?? [:]).values.map { "\($0.trip.startMs)-\($0.trip.endMs) \($0.isOpen ? "open" : "over")" }
+                    .sorted()
+            }
+            return "trips of \(vehicle): \(text(trips[vehicle])) for \(text(other.trips[vehicle]))"
+        }
+        for (vehicle, days) in other.days where self.days[vehicle] != days { return "days of \(vehicle)" }
+        if starts != other.starts { return "starts of trips: \(starts) for \(other.starts)" }
+        return "rows that should not be there"
     }
 }

@@ -375,7 +375,8 @@ def test_whose_limits_count(desk):
     push(desk, [{"schema": 1, "kind": "driving", "id": f"d-{car}", "vehicle": car, "ts": start + 60_000, "from_ts": start, "by": strict}])
     desk.world.work_off(desk.env)
     # Settings count from their own time on: before it the strict account has the standard.
-    until(lambda: alerts(desk, columns="parameter, account") == [("Engine Coolant Temperature", strict)])
+    # Behind the drive the owner counts again, who is told anew.
+    until(lambda: alerts(desk, columns="parameter, account") == [("Engine Coolant Temperature", strict), ("Engine Coolant Temperature", desk.account)])
     # After the settings were made.
     live = now()
     push(desk, [{"schema": 1, "kind": "driving", "id": f"d2-{car}", "vehicle": car, "ts": live + 60_000, "from_ts": live, "by": strict}])

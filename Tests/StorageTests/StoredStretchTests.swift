@@ -7,7 +7,7 @@ import Trips
 
 /// What a driver's alerts are judged from, of a car that drives for days.
 @Suite(.enabled(if: testDatabase != nil, "set DROVER_TEST_POSTGRES"))
-struct DriverStretchTests {
+struct StoredStretchTests {
     private static let midnightMs: Int64 = 1_767_225_600_000
     private static let car = VehicleID("car-1")!
 
@@ -20,10 +20,10 @@ struct DriverStretchTests {
     }
 
     /// Begin and end of each stretch in minutes, one after the other as they are judged.
-    private static func stretches(_ open: [CarReading], borderMs: Int64?, _ db: Connection) throws -> [String] {
+    private static func stretches(_ open: [CarReading], _ db: Connection) throws -> [String] {
         var (fromMs, found): (Int64, [String]) = (midnightMs, [])
         while let stretch = try DriverAlertStore.stretch(
-            of: car, fromMs: fromMs, untilMs: .max, open: open, borderMs: borderMs, on: db)
+            of: car, fromMs: fromMs, untilMs: .max, open: open, on: db)
         {
             #expect(stretch.readings.allSatisfy { $0.ts >= stretch.fromMs && $0.ts <= stretch.toMs })
             let (first, last) = (stretch.fromMs - midnightMs, stretch.toMs - midnightMs)
@@ -42,9 +42,9 @@ struct DriverStretchTests {
         // A silence of ten minutes ends a trip, but no stretch.
         let minutes = [50, 54, 64] + Array(stride(from: 68, through: 2_876, by: 4)) as [Int64]
         for (offset, minute) in minutes.enumerated() {
-            DriverStretchTests.take(&book, minute: minute, offset: Int64(offset))
+            StoredStretchTests.take(&book, minute: minute, offset: Int64(offset))
         }
-        book.tick(DriverStretchTests.midnightMs + 2_880 * 60_000, offset: 3_000)
+        book.tick(StoredStretchTests.midnightMs + 2_880 * 60_000, offset: 3_000)
         func write() throws {
             let rows = CarStore.encode(book)
             try db.transaction {
@@ -56,19 +56,18 @@ struct DriverStretchTests {
         }
         try write()
         // The first minute of the next part is in memory only: the tables do not know yet that the drive goes on.
-        DriverStretchTests.take(&book, minute: 2_880, offset: 3_001)
-        let number = try #require(book.number(of: DriverStretchTests.car))
-        let (border, open) = (book.openBorderMs(number), book.openReadings(number))
-        #expect(border == DriverStretchTests.midnightMs + 2 * UTC.msPerDay)
-        let judged = try DriverStretchTests.stretches(open, borderMs: border, db)
-        #expect(judged == ["0-2879> 706 followed", "2880-2880 1"])
+        StoredStretchTests.take(&book, minute: 2_880, offset: 3_001)
+        let number = try #require(book.number(of: StoredStretchTests.car))
+        let open = book.openReadings(number)
+        let judged = try StoredStretchTests.stretches(open, db)
+        #expect(judged == ["50-2879> 706 followed", "2880-2880 1"])
         // And when it is stored the same.
         for minute in stride(from: 2_884, through: 4_320, by: 4) as StrideThrough<Int64> {
-            DriverStretchTests.take(&book, minute: minute, offset: 3_001 + minute)
+            StoredStretchTests.take(&book, minute: minute, offset: 3_001 + minute)
         }
-        book.tick(DriverStretchTests.midnightMs + 9_000 * 60_000, offset: 20_000)
+        book.tick(StoredStretchTests.midnightMs + 9_000 * 60_000, offset: 20_000)
         try write()
-        let stored = try DriverStretchTests.stretches([], borderMs: nil, db)
-        #expect(stored == ["0-2879> 706 followed", "2880-4319> 360 followed", "4320-4320 1"])
+        let stored = try StoredStretchTests.stretches([], db)
+        #expect(stored == ["50-2879> 706 followed", "2880-4319> 360 followed", "4320-4320 1"])
     }
 }

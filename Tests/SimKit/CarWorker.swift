@@ -1,0 +1,192 @@
+internal import Alerts
+internal import Fleet
+internal import Pipeline
+internal import Trips
+
+/// All tables of a partition of cars, in memory.
+struct PartitionTables: Sendable {
+    var cars = CarTables()
+    var drivers = DriverTables()
+
+    mutating func write(_ commit: CarWorker.Commit) {
+        cars.write(commit.rows, of: commit.book)
+        for action in commit.actions {
+            if let cut = action.cut { cars.cuts[cut.vehicle, default: []].insert(cut.ms) }
+            drivers.sayings.take(action)
+        }
+        for entry in commit.rules { cars.rules[entry.fromMs] = entry.rules }
+        if let changes = commit.changes { drivers.write(changes) }
+    }
+}
+
+/// A worker of a partition, as `CarStage` and `DriverJudge` are one: both books side by side, and what is handed over.
+struct CarWorker {
+    struct Commit {
+        let rows: CarRows
+        let actions: [Action]
+        let rules: [TripRuleTimeline.Entry]
+        let changes: DriverBook.Changes?
+        /// Names the cars of `rows`.
+        let book: CarBook
+        let from: Int64
+        let to: CarProgress
+        /// The lane waits for it: something is read back in the same transaction.
+        let isResolving: Bool
+    }
+
+    private(set) var book: CarBook
+    var drivers: DriverBook
+    /// The next record.
+    private(set) var at: Int64
+    /// The offset that the next commit compares with.
+    private(set) var written: Int64
+    /// Handed over and not yet answered: the lane goes on meanwhile.
+    private(set) var inFlight: Commit?
+    /// Since the last hand-over.
+    private var actions: [Action] = []
+    private var rules: [TripRuleTimeline.Entry] = []
+
+    /// It takes the partition over.
+    init(_ tables: PartitionTables, rules: TripRules) {
+        let progress = tables.cars.progress
+        book = tables.cars.book(rules: rules)
+        drivers = tables.drivers.book(book, storedOffset: progress.nextOffset)
+        (at, written) = (progress.replayFrom, progress.nextOffset)
+    }
+
+    // MARK: Records
+
+    /// False: what follows from the records before it must be written first.
+    mutating func take(_ record: LoggedRecord) -> Bool {
+        if drivers.isFull { return false }
+        let (offset, pushedMs) = (at, 1_000 + at)
+        switch record {
+        case .reading(let vehicle, let reading):
+            let number = unsafe Array(vehicle.text.utf8).withUnsafeBytes { key in
+                try! unsafe book.take(key: key, reading, offset: offset, pushedMs: pushedMs)
+            }
+            drivers.look(number, reading, offset: offset, pushedMs: pushedMs, clockMs: book.clockMs)
+        case .tick(let ms, let isClosing):
+            let beforeMs = book.clockMs
+            book.tick(ms, offset: offset)
+            drivers.tick(
+                clockMs: book.clockMs, after: beforeMs, offset: offset, pushedMs: pushedMs, isClosing: isClosing)
+        case .setBack(let ms):
+            if drivers.mustWaitForClock { return false }
+            if ms < book.clockMs {
+                book.setBack(ms, offset: offset)
+                drivers.setBack(clockMs: ms, offset: offset)
+            }
+        case .rules(let new, let fromMs):
+            if let entry = book.take(rules: new, fromMs: fromMs, offset: offset, pushedMs: pushedMs) {
+                rules.append(entry)
+            }
+        case .action(let action):
+            if !take(action, offset, pushedMs) { return false }
+        }
+        at += 1
+        return true
+    }
+
+    private mutating func take(_ action: Action, _ offset: Int64, _ pushedMs: Int64) -> Bool {
+        let number = action.vehicle.flatMap { book.number(of: $0) }
+        if drivers.mustWait(for: action, of: number) { return false }
+        if let cut = action.cut {
+            unsafe Array(cut.vehicle.text.utf8).withUnsafeBytes { key in
+                try! unsafe book.take(key: key, cut: cut.ms, offset: offset, pushedMs: pushedMs)
+            }
+        }
+        actions.append(action)
+        drivers.take(action, of: number, lastMs: number.map { book.lastMs($0) } ?? .min, offset: offset)
+        return true
+    }
+
+    // MARK: Commits
+
+    /// Between the replay's start and the stored offset there is nothing to write.
+    var isPending: Bool { at > written }
+
+    /// Precondition: no commit is in flight.
+    mutating func handOver() {
+        precondition(inFlight == nil)
+        let isResolving = book.hasLate || drivers.hasWork
+        for minute in book.rows.minutes { drivers.wrote(Int(minute.car)) }
+        let replay = book.replayFrom
+        inFlight = Commit(
+            rows: book.rows, actions: actions, rules: rules,
+            changes: drivers.hasChanges ? drivers.takeChanges(book) : nil, book: book, from: written,
+            to: CarProgress(nextOffset: at, replayFrom: min(replay.offset, at), replayClockMs: replay.clockMs),
+            isResolving: isResolving)
+        written = at
+        book.clearRows()
+        (actions, rules) = ([], [])
+    }
+
+    /// The commit in flight is over: it is written, or lost.
+    mutating func takeInFlight() -> Commit? {
+        defer { inFlight = nil }
+        return inFlight
+    }
+
+    /// What is late, and then what waits for a tick, within the transaction that has written the commit's rows.
+    mutating func resolve(_ tables: inout PartitionTables, turnsMax: Int) {
+        while book.hasLate {
+            book.resolve(tables.cars.histories(book.lateQueries), nextOffset: at)
+            for minute in book.rows.minutes { drivers.wrote(Int(minute.car)) }
+            tables.cars.write(book.rows, of: book)
+            book.clearRows()
+        }
+        judge(&tables, turnsMax: turnsMax)
+    }
+
+    // MARK: As `DriverJudge`
+
+    private mutating func judge(_ tables: inout PartitionTables, turnsMax: Int) {
+        for (number, fromMs) in drivers.newcomers {
+            let vehicle = book.name(number)
+            drivers.begin(number, vehicle, tables.drivers.sayings.context(vehicle, fromMs: fromMs))
+        }
+        for (account, fromMs, offset) in drivers.takeAccounts() {
+            for vehicle in tables.drivers.sayings.cars(of: account) {
+                if drivers.isScanned(vehicle) { drivers.askCodes(vehicle, offset: offset) }
+                guard let number = book.number(of: vehicle) else { continue }
+                drivers.ask(number, fromMs: fromMs, untilMs: .max, offset: offset, isLate: true)
+            }
+        }
+        if let tick = drivers.takeTick() {
+            drivers.passSilence(tick)
+            // What is judged from what is stored goes on from what was told.
+            tables.drivers.write(drivers.takeChanges(book))
+            for vehicle in drivers.codeTurns().prefix(turnsMax) { judgeCodes(of: vehicle, tick, tables.drivers) }
+            for turn in drivers.turns(book, most: turnsMax) { judge(turn, tick, &tables) }
+        }
+        tables.drivers.write(drivers.takeChanges(book))
+    }
+
+    private mutating func judge(_ turn: DriverBook.Turn, _ tick: DriverBook.Tick, _ tables: inout PartitionTables) {
+        tables.drivers.turns += 1
+        let all = stretches(turn, tables.cars)
+        let found =
+            turn.asked.isLatest
+            ? all.last : all.first { $0.toMs >= turn.asked.fromMs && $0.fromMs <= turn.asked.untilMs }
+        guard let stretch = found else { return drivers.giveUp(turn) }
+        drivers.judge(
+            turn, stretch, tables.drivers.sayings.context(turn.vehicle, fromMs: stretch.fromMs),
+            told: tables.drivers.told(of: turn.vehicle, stretch.fromMs...stretch.untilMs),
+            openSinceMs: tables.drivers.openSinceMs(of: turn.vehicle), tick)
+    }
+
+    /// As the store finds them, from what is stored and the open minute.
+    private mutating func stretches(_ turn: DriverBook.Turn, _ tables: CarTables) -> [DriverStretch] {
+        let stored = (tables.minutes[turn.vehicle] ?? [:]).values.flatMap(\.row.readings)
+        return DriverStretch.all((stored + book.openReadings(turn.number)).unioned())
+    }
+
+    private mutating func judgeCodes(of vehicle: VehicleID, _ tick: DriverBook.Tick, _ tables: DriverTables) {
+        let scans = tables.sayings.scans(of: vehicle)
+        let fromMs = scans.map(\.ts).min()
+        drivers.judge(
+            codesOf: vehicle, scans, fromMs.map { tables.sayings.context(vehicle, fromMs: $0) },
+            told: tables.toldCodes(of: vehicle), tick)
+    }
+}
