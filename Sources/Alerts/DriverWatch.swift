@@ -190,7 +190,7 @@ public struct DriverWatch: Sendable {
     /// It may be judged by what this account set: it drove since `fromMs`, or has ever been assigned or owned the car. What was
     /// loaded longer ago does not count, so that all that load it again say the same.
     public func knows(_ account: String, since fromMs: Int64) -> Bool {
-        context.rules[account] != nil && context.drivers.since(fromMs).accounts.contains(account)
+        context.rules[account] != nil && context.drivers.knows(account, since: fromMs)
     }
 
     /// Takes over a drive that begins after the last reading. False: readings that were judged may be judged otherwise by it,

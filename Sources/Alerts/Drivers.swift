@@ -78,12 +78,23 @@ public struct Drivers: Equatable, Sendable {
         let isGoingOn = drivings.contains {
             $0.account == driving.account && $0.untilMs < lastMs && $0.untilMs + Drivers.pauseMsMax >= driving.fromMs
         }
-        guard !isGoingOn else { return nil }
+        // An id that is used again for something else: what is written decides.
+        let isOther = drivings.contains {
+            $0.id == driving.id
+                && ($0.account != driving.account || $0.fromMs > driving.fromMs || $0.untilMs < driving.untilMs)
+        }
+        guard !isGoingOn, !isOther else { return nil }
         return Drivers(drivings: drivings + [driving], assignments: assignments, owners: owners)
     }
 
-    /// Since when an owner is known; `.max`: there is none.
-    public var ownedMs: Int64 { owners.first { $0.account != nil }?.fromMs ?? .max }
+    /// Since when it is registered, in whoever's name; `.max`: it is not.
+    public var ownedMs: Int64 { owners.first?.fromMs ?? .max }
+
+    /// It is named: since `fromMs` as who drove, at any time as who was to drive or owned it.
+    func knows(_ account: String, since fromMs: Int64) -> Bool {
+        drivings.contains { $0.account == account && $0.untilMs + Drivers.pauseMsMax >= fromMs }
+            || assignments.contains { $0.account == account } || owners.contains { $0.account == account }
+    }
 
     public var accounts: Set<String> {
         Set(drivings.map(\.account) + (assignments + owners).compactMap(\.account))

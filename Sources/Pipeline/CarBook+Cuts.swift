@@ -8,15 +8,23 @@ public import Wire
 /// one after all readings of its car ends the open trip; one inside the open stretch splits the bag; an earlier one
 /// takes the late path. Each of the first two writes all that is in memory only of its car.
 extension CarBook {
-    /// Takes the cut of one mark.
+    /// Takes the cut of one mark. False: its car is not in memory, and nothing is taken.
     ///
     /// - Throws: `DecodeError` when `key` is new and no vehicle id, or does not belong here; nothing is taken then.
+    @discardableResult
     public mutating func take(
         key: UnsafeRawBufferPointer, cut: Int64, offset: Int64, pushedMs: Int64
-    ) throws(DecodeError) {
+    ) throws(DecodeError) -> Bool {
         // Before it the cut was read with the cars, and what it changed is in the rows.
-        guard offset >= storedOffset else { return }
-        let number = if let known = unsafe keys.find(key) { known } else { try unsafe addCar(key) }
+        guard offset >= storedOffset else { return true }
+        guard let number = if let known = unsafe keys.find(key) { known } else { try unsafe addCar(key) } else {
+            return false
+        }
+        take(cut: cut, number, offset: offset, pushedMs: pushedMs)
+        return true
+    }
+
+    private mutating func take(cut: Int64, _ number: Int, offset: Int64, pushedMs: Int64) {
         let lastMs = cars[number].lastMs
         // Nothing is known of the car but its cuts, so these wait for its first reading; or not even that.
         guard lastMs != .min, lastMs != .max else {

@@ -195,7 +195,7 @@ extension CarBook {
             days[after.dayMs] = after.day
         }
         after.nextOffset = cars[number].firstOffset == .max ? nextOffset : cars[number].firstOffset
-        if isLatest { cars[number].isOpen = after.drive.trip.map { isLeftOpen($0, number, history) } ?? false }
+        if isLatest { cars[number].isOpen = after.drive.trip.map { isLeftOpen($0, number) } ?? false }
         for trip in trips {
             let isLast = isLatest && trip == trips.last
             let isOpen = isLast && cars[number].isOpen
@@ -218,11 +218,9 @@ extension CarBook {
         }
     }
 
-    /// A trip whose row stands as it is while more of it is in memory only: when that is written the clock is asked again.
-    private func isLeftOpen(_ trip: Trip, _ number: Int, _ history: CarHistory) -> Bool {
-        let isStored = history.trips.contains { $0.trip.startMs == trip.startMs && $0.trip.endMs == trip.endMs }
-        guard isStored, cars[number].firstOffset != .max else { return isOpen(trip, number) }
-        return cars[number].isOpen && !(cuts(number)?.separate(trip.endMs, .max) ?? false)
+    /// While more of the trip is in memory only, the clock counts as it was when that came: when it is written it is asked again.
+    private func isLeftOpen(_ trip: Trip, _ number: Int) -> Bool {
+        isOpen(trip, number, clockMs: cars[number].firstOffset == .max ? clockMs : cars[number].sinceMs)
     }
 
     private mutating func put(

@@ -54,6 +54,10 @@ public struct CarBook {
     var late: [Int: LateReadings] = [:]
     /// Of cars with drivers' marks, all cuts since the minute of the last reading before the open stretch.
     var cuts: [Int: TripCuts] = [:]
+    // Which cars are in memory: CarBook+Idle.swift.
+    let idleMs: Int64
+    var heldSinceMs = Int64.min
+    var newVehicles: Set<VehicleID> = []
     /// The greatest tick seen; 0 before the first.
     public private(set) var clockMs: Int64
     /// Records before it were processed before this book was loaded: their rows are in the database.
@@ -93,8 +97,10 @@ public struct CarBook {
     }
 
     /// `progress` is where the partition stands in the database; the records to feed in begin at its `replayFrom`.
-    public init(rules: TripRuleTimeline, progress: CarProgress, place: KeyPlace? = nil) {
-        (self.rules, self.place) = (rules, place)
+    public init(
+        rules: TripRuleTimeline, progress: CarProgress, place: KeyPlace? = nil, idleMs: Int64 = CarBook.idleMs
+    ) {
+        (self.rules, self.place, self.idleMs) = (rules, place, idleMs)
         storedOffset = progress.nextOffset
         clockMs = progress.replayClockMs
         replay = (progress.replayFrom, progress.replayClockMs)
@@ -181,15 +187,17 @@ public struct CarBook {
 
     // MARK: Live path
 
-    /// Takes one reading, and returns the number of its car.
+    /// Takes one reading, and returns the number of its car; nil: it is not in memory, and nothing is taken.
     ///
     /// - Throws: `DecodeError` when `key` is new and no vehicle id, or does not belong here; nothing is taken then.
     @inline(__always)
     @discardableResult
     public mutating func take(
         key: UnsafeRawBufferPointer, _ reading: borrowing CarReading, offset: Int64, pushedMs: Int64
-    ) throws(DecodeError) -> Int {
-        let number = if let known = unsafe keys.find(key) { known } else { try unsafe addCar(key) }
+    ) throws(DecodeError) -> Int? {
+        guard let number = if let known = unsafe keys.find(key) { known } else { try unsafe addCar(key) } else {
+            return nil
+        }
         take(number, reading, offset: offset, pushedMs: pushedMs)
         return number
     }
@@ -240,9 +248,12 @@ public struct CarBook {
         if cuts[number]!.isEmpty { cuts[number] = nil }
     }
 
-    mutating func addCar(_ key: UnsafeRawBufferPointer) throws(DecodeError) -> Int {
+    /// Nil: it may be in the database.
+    mutating func addCar(_ key: UnsafeRawBufferPointer) throws(DecodeError) -> Int? {
         guard unsafe VehicleID.isValid(key) else { throw .vehicleInvalid }
         try unsafe place?.check(key)
+        guard heldSinceMs == .min || newVehicles.contains(unsafe VehicleID(String(decoding: key, as: UTF8.self))!)
+        else { return nil }
         let number = unsafe keys.add(key)
         cars.append(Car())
         rows.vehicles.append(Int32(number))
@@ -373,7 +384,9 @@ public struct CarBook {
     }
 
     /// A later reading would go on with the car's latest trip, by the clock and by the driver.
-    func isOpen(_ trip: Trip, _ number: Int) -> Bool {
+    func isOpen(_ trip: Trip, _ number: Int) -> Bool { isOpen(trip, number, clockMs: clockMs) }
+
+    func isOpen(_ trip: Trip, _ number: Int, clockMs: Int64) -> Bool {
         clockMs <= trip.endMs + rules.inForce(at: trip.startMs).tripGapMs
             && !(cuts(number)?.separate(trip.endMs, .max) ?? false)
     }
@@ -386,8 +399,11 @@ public struct CarBook {
         rules new: TripRules, fromMs: Int64, offset: Int64, pushedMs: Int64
     ) -> TripRuleTimeline.Entry? {
         guard offset >= storedOffset else { return nil }
-        // A log without stamps, or with stamps that went back, cannot say how late readings are at most: the readings can.
-        let latestMs = cars.reduce(Int64.min) { $1.lastMs == .max ? $0 : max($0, $1.lastMs) }
+        // A log without stamps, or with stamps that went back, cannot say how late readings are at most: the readings can, and of
+        // cars that are not in memory the clock.
+        let latestMs = cars.reduce(clockMs == 0 ? .min : clockMs - idleMs) {
+            $1.lastMs == .max ? $0 : max($0, $1.lastMs)
+        }
         let leastMs = max(TripRuleTimeline.leastMs(pushedMs: pushedMs), latestMs + 1)
         let entry = TripRuleTimeline.Entry(fromMs: max(fromMs, leastMs), rules: new)
         return rules.insert(entry) ? entry : nil

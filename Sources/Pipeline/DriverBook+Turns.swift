@@ -12,28 +12,38 @@ extension DriverBook {
 
     /// The cars whose turn it is, in the order in which that was asked; of one record by their names. Those whose latest readings
     /// wait come first, but leave a fourth to the others.
-    public func turns(_ book: borrowing CarBook, most: Int) -> [Turn] {
+    public func turns(_ book: borrowing CarBook, most: Int) -> (latest: [Turn], others: [Turn]) {
         let latest = first(most, of: book) { $0.isLatest }
         let others = first(most, of: book) { !$0.isLatest }
         let othersCount = min(others.count, max(most / 4, most - latest.count))
-        return Array(latest.prefix(most - othersCount) + others.prefix(othersCount))
+        return (Array(latest.prefix(most - othersCount)), Array(others.prefix(othersCount)))
     }
 
-    /// Many may wait: only those that come first are sorted.
+    /// What a turn about a car's latest readings has left of its history: its turn is at the same tick. A car whose neighbours change
+    /// places all the time would never come to it.
+    public func rest(of turn: Turn) -> Turn? {
+        guard turn.asked.isLatest, let asked = waiting[turn.number], !asked.isLatest else { return nil }
+        return Turn(number: turn.number, vehicle: turn.vehicle, asked: asked)
+    }
+
+    /// Many may wait: only those that come first are sorted, and named.
     private func first(_ most: Int, of book: borrowing CarBook, where isMeant: (Waiting) -> Bool) -> [Turn] {
-        var first: [Turn] = []
+        var first: [(number: Int, asked: Waiting)] = []
+        func comes(_ number: Int, _ asked: Waiting, before other: (number: Int, asked: Waiting)) -> Bool {
+            if asked.askedOffset != other.asked.askedOffset { return asked.askedOffset < other.asked.askedOffset }
+            return book.vehicle(Int32(number)).lexicographicallyPrecedes(book.vehicle(Int32(other.number)))
+        }
         for (number, asked) in waiting where isMeant(asked) {
-            if first.count == most, asked.askedOffset > first[most - 1].asked.askedOffset { continue }
-            let turn = Turn(number: number, vehicle: book.name(number), asked: asked)
+            if first.count == most, !comes(number, asked, before: first[most - 1]) { continue }
             var (low, high) = (0, first.count)
             while low < high {
                 let middle = (low + high) / 2
-                if turn.comes(before: first[middle]) { high = middle } else { low = middle + 1 }
+                if comes(number, asked, before: first[middle]) { high = middle } else { low = middle + 1 }
             }
-            first.insert(turn, at: low)
+            first.insert((number, asked), at: low)
             if first.count > most { first.removeLast() }
         }
-        return first
+        return first.map { Turn(number: $0.number, vehicle: book.name($0.number), asked: $0.asked) }
     }
 
     /// Judges the stretch that a turn is about: the car's latest, or the first one from `asked.fromMs` on.
@@ -88,7 +98,7 @@ extension DriverBook {
         isSilent: Bool, _ tick: Tick
     ) {
         var live = Live(
-            watch: watch, told: told.open, fromMs: stretch.fromMs, arrivedMs: arrivedMs,
+            watch: watch, told: told.open(of: watch.open), fromMs: stretch.fromMs, arrivedMs: arrivedMs,
             nextOffset: tick.offset + 1)
         if isSilent { live.passedMs = tick.clockMs }
         cars[number].lastMs = live.lastMs
@@ -130,11 +140,5 @@ extension DriverBook {
         transitions += told.tell(episodes, cause: cause) { isJudged($0.episode) }
         for alert in told.changed { alerts[alert.id] = alert }
         return told
-    }
-}
-
-extension DriverBook.Turn {
-    fileprivate func comes(before other: Self) -> Bool {
-        (asked.askedOffset, vehicle) < (other.asked.askedOffset, other.vehicle)
     }
 }

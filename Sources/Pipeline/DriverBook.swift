@@ -23,7 +23,7 @@ public struct DriverBook: Sendable {
         var standing = Standing.unknown
         /// The latest reading of a car that is watched and in none of the lists below; `.max`: it is not known.
         var lastMs = Int64.min
-        /// Since when its first owner is known, who counts for all that was before, too; `.max`: there is none.
+        /// Since when it is registered: who owned it then counts for all that was before, too; `.max`: it is not.
         var ownedMs = Int64.max
     }
 
@@ -105,15 +105,15 @@ public struct DriverBook: Sendable {
     let storedOffset: Int64
     var cars: [Car] = []
     var lives: [Int: Live] = [:]
-    private var loading: [Int: [Arrival]] = [:]
+    var loading: [Int: [Arrival]] = [:]
     private var loadingCount = 0
     var waiting: [Int: Waiting] = [:]
     /// Cars whose trouble codes are judged at the next tick, and since which record; also ones that never reported.
     var codes: [VehicleID: Int64] = [:]
     /// Cars that said which trouble codes they have.
-    private var scanned: Set<VehicleID> = []
+    var scanned: Set<VehicleID> = []
     /// Accounts whose limits changed, until the end of the cycle.
-    private var accounts: [(account: String, fromMs: Int64, offset: Int64)] = []
+    private var accounts: [SettingsChange] = []
     private var due: Tick?
     /// No live car is due before.
     var nextDueMs = Int64.min
@@ -192,7 +192,12 @@ public struct DriverBook: Sendable {
         let episodes = before + lives.values[index].watch.observe(arrival.reading)
         lives.values[index].arrivedMs = arrival.clockMs
         lives.values[index].nextOffset = arrival.offset + 1
-        if !episodes.isEmpty, arrival.offset >= storedOffset { tell(number, episodes, pushedMs: arrival.pushedMs) }
+        if !episodes.isEmpty, arrival.offset >= storedOffset {
+            tell(number, episodes, pushedMs: arrival.pushedMs)
+        } else if !lives.values[index].told.all.isEmpty {
+            // A shorter pause may be in force from now on.
+            nextDueMs = min(nextDueMs, lives.values[index].dueMs)
+        }
     }
 
     private mutating func tell(_ number: Int, _ episodes: [Episode], pushedMs: Int64) {
@@ -269,14 +274,21 @@ public struct DriverBook: Sendable {
 
     /// What may change by what somebody is judged. `number` is nil while nothing is known of the car.
     ///
-    /// - Parameter lastMs: of the car's latest reading; `.min`: it has not reported, `.max`: it is not known.
-    public mutating func take(_ action: Action, of number: Int?, lastMs: Int64, offset: Int64) {
+    /// - Parameters:
+    ///   - lastMs: of the car's latest reading; `.min`: it has not reported, `.max`: it is not known.
+    ///   - leastMs: of what was before it a part may be deleted: no stretch of that time is judged again.
+    public mutating func take(
+        _ action: Action, of number: Int?, lastMs: Int64, offset: Int64, leastMs: Int64 = .min
+    ) {
         guard offset >= storedOffset else { return }
+        let leastMs = leastMs == .min ? .min : leastMs + DriverBook.borderReachMs
         if case .settings(let account, _) = action.kind {
-            accounts.append((account, action.ts, offset))
+            let fromMs = max(action.ts, leastMs)
+            accounts.append(SettingsChange(account: account, fromMs: fromMs, offset: offset, leastMs: leastMs))
             // Also of drives that are over by then: the next one may be its, too.
-            for (number, live) in lives where live.watch.knows(account, since: live.fromMs) {
-                ask(number, fromMs: action.ts, untilMs: .max, offset: offset, isLate: true)
+            for (number, live) in lives
+            where live.lastMs >= leastMs && live.watch.knows(account, since: live.fromMs) {
+                ask(number, fromMs: fromMs, untilMs: .max, offset: offset, isLate: true)
             }
             isFull = true
             return
@@ -288,28 +300,32 @@ public struct DriverBook: Sendable {
         // A scan that the car did not answer says nothing, and nobody that takes over would know of it.
         case .scan(let scan): if scan.isDone { scanned.insert(vehicle) }
         case .driving(let fromMs):
-            if let number { drive(number, fromMs, action, lastMs: lastMs, offset: offset) }
+            if let number { drive(number, fromMs, action, lastMs: lastMs, offset: offset, leastMs: leastMs) }
         case .assignment, .registration:
             if let number {
                 know(number, lastMs: lastMs)
                 let fromMs = isFirstOwner(action, of: number) ? Int64.min : action.ts
-                ask(number, fromMs: fromMs, untilMs: .max, offset: offset, isLate: true)
+                if lastMs >= leastMs {
+                    ask(number, fromMs: max(fromMs, leastMs), untilMs: .max, offset: offset, isLate: true)
+                }
             }
         default: return
         }
         if scanned.contains(vehicle) { askCodes(vehicle, offset: offset) }
     }
 
-    /// A car drives before it is registered.
+    /// A car drives before it is registered: what its first registration says, and be it nobody's name, counts for that time, too.
     private mutating func isFirstOwner(_ action: Action, of number: Int) -> Bool {
-        guard case .registration(let registration) = action.kind, registration.car?.account != nil,
-            action.ts < cars[number].ownedMs
+        guard case .registration(let registration) = action.kind, registration.car != nil,
+            action.ts <= cars[number].ownedMs
         else { return false }
         cars[number].ownedMs = action.ts
         return true
     }
 
-    private mutating func drive(_ number: Int, _ fromMs: Int64, _ action: Action, lastMs: Int64, offset: Int64) {
+    private mutating func drive(
+        _ number: Int, _ fromMs: Int64, _ action: Action, lastMs: Int64, offset: Int64, leastMs: Int64
+    ) {
         know(number, lastMs: lastMs)
         let driving = Drivers.Driving(fromMs: fromMs, untilMs: action.ts, account: action.by, id: action.id)
         if let fromMs = lives[number]?.fromMs, lives[number]!.watch.add(driving, since: fromMs) {
@@ -320,7 +336,11 @@ public struct DriverBook: Sendable {
         let lastMs = cars[number].lastMs
         let isAtRest = lives[number] == nil && waiting[number] == nil
         if isAtRest, lastMs == .min || fromMs > lastMs && fromMs - lastMs > DriverWatch.reachMs { return }
-        ask(number, fromMs: fromMs, untilMs: action.ts, offset: offset, isLate: false)
+        // It may fill a pause between two drives.
+        let untilMs = action.ts + Drivers.pauseMsMax
+        guard untilMs >= leastMs, max(lastMs, lives[number]?.lastMs ?? .min) >= leastMs else { return }
+        ask(
+            number, fromMs: max(fromMs - Drivers.pauseMsMax, leastMs), untilMs: untilMs, offset: offset, isLate: false)
     }
 
     /// From now on it is watched.
@@ -419,13 +439,13 @@ public struct DriverBook: Sendable {
     public mutating func begin(_ number: Int, _ vehicle: VehicleID, _ context: DriverContext) {
         guard let arrivals = loading.removeValue(forKey: number) else { return }
         loadingCount -= arrivals.count
+        cars[number].ownedMs = context.drivers.ownedMs
         guard context.isWatched else {
             cars[number].standing = .unwatched
             return
         }
         let fromMs = arrivals[0].reading.ts
         cars[number].standing = .watched
-        cars[number].ownedMs = context.drivers.ownedMs
         lives[number] = Live(
             watch: DriverWatch(vehicle: vehicle, context), told: ToldAlerts(), fromMs: fromMs,
             arrivedMs: arrivals[0].clockMs, nextOffset: arrivals[0].offset)
@@ -434,8 +454,17 @@ public struct DriverBook: Sendable {
         if let live = lives[number] { nextDueMs = min(nextDueMs, live.dueMs) }
     }
 
+    /// An account's limits changed.
+    public struct SettingsChange: Sendable {
+        public let account: String
+        public let fromMs: Int64
+        public let offset: Int64
+        /// Cars whose latest reading is older are not judged again: a part of their last stretch may be deleted.
+        public let leastMs: Int64
+    }
+
     /// Whose limits changed in this cycle.
-    public mutating func takeAccounts() -> [(account: String, fromMs: Int64, offset: Int64)] {
+    public mutating func takeAccounts() -> [SettingsChange] {
         defer { accounts = [] }
         return accounts
     }
@@ -450,26 +479,34 @@ public struct DriverBook: Sendable {
 
     // MARK: Taking over
 
-    /// What the database knows of the partition's cars.
+    /// Cars that said which trouble codes they have, also some that never reported.
+    public mutating func know(scanned vehicles: [VehicleID]) { scanned.formUnion(vehicles) }
+
+    /// Cars whose trouble codes wait, and since which record.
+    public mutating func restore(codes: [VehicleID: Int64]) { self.codes = codes }
+
+    /// What the database knows of cars that the book has from number `first` on.
     ///
     /// - Parameters:
-    ///   - watched: whom somebody drives or owns; since when, `.max` for never.
+    ///   - people: of those whom somebody has driven or owned, or has been said to.
     ///   - open: what is told as open.
     ///   - contexts: of those with a state.
     public mutating func restore(
-        _ book: borrowing CarBook, watched: [(vehicle: VehicleID, ownedMs: Int64)], scanned: [VehicleID],
-        records: [DriverRecord],
+        _ book: borrowing CarBook, from first: Int, people: [People], records: [DriverRecord],
         open: [VehicleID: [ToldAlert]], contexts: [VehicleID: DriverContext]
     ) {
-        cars = (0..<book.count).map { Car(standing: book.lastMs($0) == .min ? .unknown : .unwatched) }
-        for (vehicle, ownedMs) in watched {
-            guard let number = book.number(of: vehicle) else { continue }
-            cars[number] = Car(standing: .watched, lastMs: book.lastMs(number), ownedMs: ownedMs)
+        while cars.count < first { cars.append(Car()) }
+        for number in first..<max(first, book.count) {
+            cars.append(Car(standing: book.lastMs(number) == .min ? .unknown : .unwatched))
         }
-        self.scanned = Set(scanned)
+        for people in people {
+            guard let number = book.number(of: people.vehicle) else { continue }
+            if people.isWatched { (cars[number].standing, cars[number].lastMs) = (.watched, book.lastMs(number)) }
+            cars[number].ownedMs = people.ownedMs
+        }
+        nextDueMs = .min
         var open = open
         for record in records {
-            if let offset = record.codesOffset { codes[record.vehicle] = offset }
             guard let number = book.number(of: record.vehicle) else { continue }
             let told = open.removeValue(forKey: record.vehicle) ?? []
             // Of a car that nobody drives its trouble codes may wait, and what was told of it to be taken back.
@@ -494,6 +531,17 @@ public struct DriverBook: Sendable {
         for (vehicle, told) in open {
             guard let number = book.number(of: vehicle) else { continue }
             askAll(number, fromMs: told.map(\.episode.openedMs).min()!)
+        }
+    }
+
+    /// Who has to do with a car.
+    public struct People: Sendable {
+        let vehicle: VehicleID
+        /// Since when it is registered; `.max`: it is not.
+        let ownedMs: Int64
+        let isWatched: Bool
+        public init(_ vehicle: VehicleID, ownedMs: Int64, isWatched: Bool) {
+            (self.vehicle, self.ownedMs, self.isWatched) = (vehicle, ownedMs, isWatched)
         }
     }
 

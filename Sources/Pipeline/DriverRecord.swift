@@ -69,6 +69,16 @@ extension ToldAlerts {
     var open: ToldAlerts {
         ToldAlerts(all.filter { !$0.isWithdrawn && $0.episode.resolvedMs == nil })
     }
+
+    /// What is told as open and is one of these.
+    func open(of episodes: [Episode]) -> ToldAlerts {
+        ToldAlerts(
+            open.all.filter { alert in
+                episodes.contains {
+                    $0.parameter == alert.episode.parameter && $0.openedMs == alert.episode.openedMs
+                }
+            })
+    }
 }
 
 extension DriverBook.Live {
@@ -88,14 +98,9 @@ extension DriverBook.Live {
             let arrivedMs = try? reader.zigzag(), let passedMs = try? reader.zigzag(),
             let watch = try? DriverWatch(packed: reader.rest, vehicle: record.vehicle, context), watch.lastMs != nil
         else { return nil }
-        let episodes = watch.open
-        let told = open.filter { alert in
-            episodes.contains {
-                $0.parameter == alert.episode.parameter && $0.openedMs == alert.episode.openedMs
-            }
-        }
         self.init(
-            watch: watch, told: ToldAlerts(told), fromMs: fromMs, arrivedMs: arrivedMs, passedMs: passedMs,
+            watch: watch, told: ToldAlerts(open).open(of: watch.open), fromMs: fromMs, arrivedMs: arrivedMs,
+            passedMs: passedMs,
             nextOffset: live.nextOffset)
     }
 }

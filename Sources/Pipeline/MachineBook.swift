@@ -233,18 +233,28 @@ public struct MachineBook: Sendable {
         slots[vehicle].flatMap { deadlineMs[$0] == .max ? nil : deadlineMs[$0] }
     }
 
-    /// Beyond the limit only machines with a deadline are added; the others are read back when they report.
+    /// Beyond the limit only machines with a deadline are held; the others are read back when they report.
     private mutating func keep(_ machine: Machine, dueMs: Int64?) {
         var machine = machine
         let dueMs = dueMs ?? .max
         machine.told = machine.told.remaining(after: machine.fold)
         if let slot = slots[machine.vehicle] {
             (machines[slot], deadlineMs[slot]) = (machine, dueMs)
+            if dueMs == .max, machines.count > machinesMax { forget(slot) }
         } else if dueMs != .max || machines.count < machinesMax {
             slots[machine.vehicle] = machines.count
             machines.append(machine)
             deadlineMs.append(dueMs)
         }
+    }
+
+    /// The last one takes its place.
+    private mutating func forget(_ slot: Int) {
+        slots[machines[slot].vehicle] = nil
+        let (machine, dueMs) = (machines.removeLast(), deadlineMs.removeLast())
+        guard slot < machines.count else { return }
+        (machines[slot], deadlineMs[slot]) = (machine, dueMs)
+        slots[machine.vehicle] = slot
     }
 }
 

@@ -22,44 +22,40 @@ package enum CarStore {
         key: ["vehicle", "start_at"])
     package static let tables = [minute, trip, day, tripStart]
 
-    // MARK: Taking over
+    // MARK: Into memory
 
-    /// Loads the cars of a partition, in pages: a partition may have many.
-    package static func load(
-        _ partition: Int32, of selection: VehicleSelection = .all, into book: inout CarBook, on connection: Connection
+    /// Loads these cars of a partition, as far as they are known. Returns of how many the state could not be read.
+    static func load(
+        _ vehicles: [VehicleID], of partition: Int32, into book: inout CarBook, on connection: Connection
     ) throws -> Int {
-        var (last, unreadable) = ("", 0)
-        while true {
-            let rows = try connection.query(
-                """
-                SELECT v.vehicle, t.start_at IS NOT NULL AS has_trip, t.is_open, t.state, t.start_at,
-                    t.from_before AND t.carry IS NULL AS was_cut, (
-                    SELECT string_agg(\(cutMs), ' ') FROM trip_mark AS m WHERE m.vehicle = v.vehicle
-                        AND m.marked_at >= coalesce(date_trunc('minute', t.end_at, 'UTC'), '-infinity')) AS cuts
-                FROM vehicle v LEFT JOIN LATERAL (
-                    SELECT start_at, end_at, is_open, state, from_before, carry FROM trip WHERE trip.vehicle = v.vehicle
-                    ORDER BY start_at DESC LIMIT 1) AS t ON true
-                WHERE v.kind = 'car' AND v.topic_partition = $1 AND v.vehicle > $2 AND \(selection.condition("v.vehicle", 3))
-                ORDER BY v.vehicle LIMIT 20000
-                """, [.int4(partition), .text(last)] + selection.parameters)
-            for row in rows {
-                last = try row.text(0)!
-                let state = try row.bytes(3) ?? (row.bool(1)! ? [] : nil)
-                let isOpen = try row.bool(2) ?? false
-                let cuts = cuts(try row.text("cuts"))
-                if book.load(vehicle: VehicleID(last)!, state: state, isOpen: isOpen, cuts: cuts) {
-                    guard try row.bool("was_cut") ?? false else { continue }
-                    let part = try trip(VehicleID(last)!, startMs: row.timestampMs("start_at")!, on: connection)
-                    book.cut(vehicle: VehicleID(last)!, at: part.startMs, totals: part.totals)
-                    continue
-                }
-                unreadable += 1
-                if isOpen {
-                    try rebuild(VehicleID(last)!, startMs: row.timestampMs("start_at")!, &book, on: connection)
-                }
+        var unreadable = 0
+        for row in try connection.query(
+            """
+            SELECT v.vehicle, t.start_at IS NOT NULL AS has_trip, t.is_open, t.state, t.start_at,
+                t.from_before AND t.carry IS NULL AS was_cut, (
+                SELECT string_agg(\(cutMs), ' ') FROM trip_mark AS m WHERE m.vehicle = v.vehicle
+                    AND m.marked_at >= coalesce(date_trunc('minute', t.end_at, 'UTC'), '-infinity')) AS cuts
+            FROM vehicle v LEFT JOIN LATERAL (
+                SELECT start_at, end_at, is_open, state, from_before, carry FROM trip WHERE trip.vehicle = v.vehicle
+                ORDER BY start_at DESC LIMIT 1) AS t ON true
+            WHERE v.kind = 'car' AND v.topic_partition = $1 AND v.vehicle = ANY ($2::text[])
+            ORDER BY v.vehicle
+            """, [.int4(partition), .textArray(vehicles.map(\.text))])
+        {
+            let vehicle = VehicleID(try row.text(0)!)!
+            let state = try row.bytes(3) ?? (row.bool(1)! ? [] : nil)
+            let isOpen = try row.bool(2) ?? false
+            let cuts = cuts(try row.text("cuts"))
+            if book.load(vehicle: vehicle, state: state, isOpen: isOpen, cuts: cuts) {
+                guard try row.bool("was_cut") ?? false else { continue }
+                let part = try trip(vehicle, startMs: row.timestampMs("start_at")!, on: connection)
+                book.cut(vehicle: vehicle, at: part.startMs, totals: part.totals)
+                continue
             }
-            if rows.count < 20_000 { return unreadable }
+            unreadable += 1
+            if isOpen { try rebuild(vehicle, startMs: row.timestampMs("start_at")!, &book, on: connection) }
         }
+        return unreadable
     }
 
     /// A mark as its cut in epoch milliseconds, as `TripCuts.time` has it.

@@ -13,21 +13,20 @@ package enum CarWatchStore {
             "is_latest", "arrived_at", "codes_offset",
         ], key: ["vehicle"])
 
-    package static func load(
-        _ partition: Int32, nextOffset: Int64, of selection: VehicleSelection = .all,
-        into drivers: inout DriverBook, _ book: borrowing CarBook, on connection: Connection
-    ) throws {
-        let records = try connection.query(
-            "SELECT * FROM car_watch WHERE topic_partition = $1 ORDER BY vehicle", [.int4(partition)]
-        ).map(record).filter { selection.takes($0.vehicle) }
-        let cars = records.compactMap { record in record.fromMs.map { (record.vehicle, $0) } }
-        drivers.restore(
-            book, watched: try DriverContextStore.watched(partition: partition, on: connection),
-            scanned: try DriverContextStore.scanned(partition: partition, on: connection).filter(selection.takes),
-            records: records,
-            open: try DriverAlertStore.open(partition: partition, on: connection).filter { selection.takes($0.key) },
-            contexts: try DriverContextStore.contexts(
-                of: cars, partition: partition, before: nextOffset, on: connection))
+    static func records(of vehicles: [VehicleID], on connection: Connection) throws -> [DriverRecord] {
+        try connection.query(
+            "SELECT * FROM car_watch WHERE vehicle = ANY ($1::text[]) ORDER BY vehicle",
+            [.textArray(vehicles.map(\.text))]
+        ).map(record)
+    }
+
+    /// Cars of a partition whose trouble codes wait, and since which record; also ones that never reported.
+    static func codes(of partition: Int32, on connection: Connection) throws -> [VehicleID: Int64] {
+        let rows = try connection.query(
+            "SELECT vehicle, codes_offset FROM car_watch WHERE topic_partition = $1 AND codes_offset IS NOT NULL",
+            [.int4(partition)])
+        return Dictionary(
+            uniqueKeysWithValues: try rows.map { (VehicleID(try $0.text(0)!)!, Int64(try $0.int(1)!)) })
     }
 
     private static func record(_ row: Row) throws -> DriverRecord {

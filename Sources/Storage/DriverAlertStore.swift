@@ -59,6 +59,9 @@ package enum DriverAlertStore {
         return [storedMs, open.first { $0.ts >= ms }?.ts].compactMap { $0 }.min()
     }
 
+    /// So many rows of a window are read at once.
+    private static let sparseRowsMax = 256
+
     /// The stretch of the last row that begins at `ms` or before.
     private static func stretch(
         of vehicle: VehicleID, at ms: Int64, open: [CarReading], on connection: Connection
@@ -72,8 +75,14 @@ package enum DriverAlertStore {
             starts.insert(openMs, at: starts.firstIndex { $0 > openMs } ?? starts.count)
         }
         guard let row = starts.lastIndex(where: { $0 <= ms }) else { return nil }
+        // Who reports about once an hour has few rows and many that have to be looked into.
+        let isSparse = starts.count <= sparseRowsMax
+        let all = isSparse ? try self.readings(of: vehicle, starts[0], clamped(window.upperBound), on: connection) : []
         func readings(_ fromMs: Int64, _ toMs: Int64) throws -> [CarReading] {
-            let stored = try self.readings(of: vehicle, fromMs, toMs, on: connection)
+            let stored =
+                isSparse
+                ? all.filter { $0.ts >= fromMs && $0.ts <= toMs }
+                : try self.readings(of: vehicle, fromMs, toMs, on: connection)
             return (stored + open.filter { $0.ts >= fromMs && $0.ts <= toMs }).unioned()
         }
         let span = try DriverStretch.span(of: row, starts) { row in
@@ -125,15 +134,14 @@ package enum DriverAlertStore {
             [.text(vehicle.text), .timestampMs(clamped(fromMs)), .timestampMs(clamped(toMs))], on: connection)
     }
 
-    /// What is told as open of the values of a partition's cars.
-    package static func open(partition: Int32, on connection: Connection) throws -> [VehicleID: [ToldAlert]] {
+    /// What is told as open of these cars' values.
+    static func open(of vehicles: [VehicleID], on connection: Connection) throws -> [VehicleID: [ToldAlert]] {
         let alerts = try connection.query(
             """
-            SELECT \(MachineStore.alert.columns.map { "a.\($0)" }.joined(separator: ", "))
-            FROM alert a JOIN vehicle v ON v.kind = 'car' AND v.vehicle = a.vehicle
-            WHERE a.kind = 'car' AND a.state = 'open' AND a.parameter NOT LIKE \(codes) AND v.topic_partition = $1
-            ORDER BY a.opened_at, a.alert_id
-            """, [.int4(partition)]
+            SELECT \(MachineStore.alert.columns.joined(separator: ", ")) FROM alert
+            WHERE kind = 'car' AND state = 'open' AND parameter NOT LIKE \(codes) AND vehicle = ANY ($1::text[])
+            ORDER BY opened_at, alert_id
+            """, [.textArray(vehicles.map(\.text))]
         ).map(MachineStore.toldAlert)
         return Dictionary(grouping: alerts, by: \.episode.vehicle)
     }

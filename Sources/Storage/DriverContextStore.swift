@@ -1,15 +1,18 @@
 package import Alerts
 package import Fleet
+internal import Pipeline
 package import Postgres
 
 /// Who drives cars, and what these people have set, in PostgreSQL.
 package enum DriverContextStore {
     /// Of each of these cars, from a time on.
     ///
-    /// - Parameter offset: what accounts set by records from there on is left out.
+    /// - Parameters:
+    ///   - untilMs: of drives that begin later nothing is asked; `.max`: of all.
+    ///   - offset: what accounts set by records from there on is left out; nil: nothing is.
     package static func contexts(
-        of cars: [(vehicle: VehicleID, fromMs: Int64)], partition: Int32, before offset: Int64,
-        on connection: Connection
+        of cars: [(vehicle: VehicleID, fromMs: Int64)], untilMs: Int64 = .max, partition: Int32,
+        before offset: Int64?, on connection: Connection
     ) throws -> [VehicleID: DriverContext] {
         guard !cars.isEmpty else { return [:] }
         let vehicles = Parameter.textArray(cars.map(\.vehicle.text))
@@ -18,12 +21,13 @@ package enum DriverContextStore {
             """
             SELECT d.vehicle, d.from_at, d.until_at, d.account, d.record_id
             FROM unnest($1::text[], $2::timestamptz[]) AS asked(vehicle, from_at)
-            JOIN driving d ON d.vehicle = asked.vehicle AND d.until_at >= asked.from_at
+            JOIN driving d ON d.vehicle = asked.vehicle AND d.until_at >= asked.from_at AND d.from_at <= $3
             """,
             [
                 vehicles,
                 // What ended a moment before may go on.
                 .timestampArray(cars.map { DriverAlertStore.clamped($0.fromMs - Drivers.pauseMsMax) }),
+                .timestampMs(DriverAlertStore.clamped(untilMs)),
             ])
         {
             drivings[VehicleID(try row.text("vehicle")!)!, default: []].append(
@@ -73,7 +77,7 @@ package enum DriverContextStore {
 
     /// What accounts had set at a time, and all that they set after it.
     private static func rules(
-        of accounts: Set<String>, fromMs: Int64, _ partition: Int32, before offset: Int64, on connection: Connection
+        of accounts: Set<String>, fromMs: Int64, _ partition: Int32, before offset: Int64?, on connection: Connection
     ) throws -> [String: DriverRules] {
         guard !accounts.isEmpty else { return [:] }
         var versions: [String: [DriverRules.Version]] = [:]
@@ -81,14 +85,14 @@ package enum DriverContextStore {
             """
             SELECT s.account, s.in_force_at, s.settings FROM unnest($1::text[]) AS asked(account)
             JOIN account_settings s ON s.topic_partition = $2 AND s.account = asked.account
-                AND coalesce(s.record_offset < $3, true)
+                AND coalesce(s.record_offset < $3::bigint, true)
                 AND s.in_force_at >= coalesce((
                     SELECT max(earlier.in_force_at) FROM account_settings earlier
                     WHERE earlier.topic_partition = $2 AND earlier.account = asked.account AND earlier.in_force_at <= $4
-                        AND coalesce(earlier.record_offset < $3, true)), '-infinity')
+                        AND coalesce(earlier.record_offset < $3::bigint, true)), '-infinity')
             """,
             [
-                .textArray(accounts.sorted()), .int4(partition), .int8(offset),
+                .textArray(accounts.sorted()), .int4(partition), offset.map { .int8(Int($0)) } ?? .null,
                 .timestampMs(DriverAlertStore.clamped(fromMs)),
             ])
         {
@@ -115,29 +119,35 @@ package enum DriverContextStore {
         ).map { VehicleID(try $0.text(0)!)! }
     }
 
-    /// The cars of a partition that somebody has driven or owned, and since when an owner is known; `.max`: there is none.
-    package static func watched(
-        partition: Int32, on connection: Connection
-    ) throws -> [(vehicle: VehicleID, ownedMs: Int64)] {
+    /// Those of the cars that somebody has driven or owned, or that are registered.
+    static func people(of vehicles: [VehicleID], on connection: Connection) throws -> [DriverBook.People] {
         try connection.query(
             """
-            SELECT v.vehicle, owned.since_at FROM vehicle v CROSS JOIN LATERAL (
-                SELECT min(o.owned_at) AS since_at FROM car_owner o WHERE o.vehicle = v.vehicle AND o.account IS NOT NULL
-            ) AS owned
-            WHERE v.kind = 'car' AND v.topic_partition = $1 AND (owned.since_at IS NOT NULL
-                OR EXISTS (SELECT FROM assignment a WHERE a.vehicle = v.vehicle AND a.account IS NOT NULL)
-                OR EXISTS (SELECT FROM driving d WHERE d.vehicle = v.vehicle))
-            """, [.int4(partition)]
-        ).map { (VehicleID(try $0.text(0)!)!, try $0.timestampMs(1) ?? .max) }
+            SELECT asked.vehicle, owned.since_at, watched.is_so FROM unnest($1::text[]) AS asked(vehicle)
+            CROSS JOIN LATERAL (
+                SELECT min(o.owned_at) AS since_at, count(o.account) > 0 AS by_somebody FROM car_owner o
+                WHERE o.vehicle = asked.vehicle
+            ) AS owned CROSS JOIN LATERAL (
+                SELECT coalesce(owned.by_somebody
+                    OR (SELECT true FROM assignment a WHERE a.vehicle = asked.vehicle AND a.account IS NOT NULL LIMIT 1)
+                    OR (SELECT true FROM driving d WHERE d.vehicle = asked.vehicle LIMIT 1), false) AS is_so
+            ) AS watched
+            WHERE owned.since_at IS NOT NULL OR watched.is_so
+            """, [.textArray(vehicles.map(\.text))]
+        ).map { row in
+            DriverBook.People(
+                VehicleID(try row.text("vehicle")!)!, ownedMs: try row.timestampMs("since_at") ?? .max,
+                isWatched: try row.bool("is_so")!)
+        }
     }
 
-    /// Cars that have said which trouble codes they have; also those that never reported, of any partition.
-    package static func scanned(partition: Int32, on connection: Connection) throws -> [VehicleID] {
+    /// Those of the cars that have said which trouble codes they have.
+    package static func scanned(of vehicles: [VehicleID], on connection: Connection) throws -> [VehicleID] {
         try connection.query(
             """
-            SELECT DISTINCT s.vehicle FROM health_scan s LEFT JOIN vehicle v ON v.kind = 'car' AND v.vehicle = s.vehicle
-            WHERE s.is_done AND coalesce(v.topic_partition, $1) = $1
-            """, [.int4(partition)]
+            SELECT asked.vehicle FROM unnest($1::text[]) AS asked(vehicle)
+            WHERE EXISTS (SELECT FROM health_scan s WHERE s.vehicle = asked.vehicle AND s.is_done)
+            """, [.textArray(vehicles.map(\.text))]
         ).map { VehicleID(try $0.text(0)!)! }
     }
 }

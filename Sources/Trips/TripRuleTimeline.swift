@@ -31,6 +31,9 @@ public struct TripRuleTimeline: Equatable, Sendable {
         return base
     }
 
+    /// The longest silence of all sets that end a trip.
+    public var longestGapMs: Int64 { entries.reduce(base.tripGapMs) { max($0, $1.rules.tripGapMs) } }
+
     /// The shortest and the longest silence that can end a trip whose last reading is at `endMs`: no trip is longer than two days.
     public func gapsMs(ofTripTo endMs: Int64) -> ClosedRange<Int64> {
         let startMs = endMs - Trip.lengthMsMax

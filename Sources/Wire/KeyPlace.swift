@@ -8,6 +8,10 @@ public struct KeyPlace: Equatable, Sendable {
 
     public init(partition: Int32, count: Int32) { (self.partition, self.count) = (partition, count) }
 
+    public func holds(_ key: UnsafeRawBufferPointer) -> Bool {
+        unsafe KeyPlace.partition(of: key, count: count) == partition
+    }
+
     /// - Throws: `DecodeError.placeWrong` when the key belongs to another partition.
     public func check(_ key: UnsafeRawBufferPointer) throws(DecodeError) {
         let belongs = unsafe KeyPlace.partition(of: key, count: count)

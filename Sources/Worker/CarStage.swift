@@ -24,6 +24,13 @@ final class CarStage: Stage {
     /// At which nobody looks any more: what was written since they were forgotten goes, too.
     private var unwatched: Set<Int> = []
     private(set) var hasMore = false
+    /// Cars that are not in memory and whose records come next; and since when all must be.
+    private var wanted: Set<VehicleID> = []
+    private var wantedSinceMs: Int64?
+    /// When it was last looked for cars that can be forgotten, by the partition's clock.
+    private var lookedMs: Int64 = 0
+    private static let forgetPeriodMs: Int64 = 3_600_000
+    private static let wantedMax = 4_096
     /// Sets of trip rules that came since the last hand-over, with the offsets of their records.
     private var tripRules: [(entry: TripRuleTimeline.Entry, offset: Int64)] = []
     /// A record that tells what the partition began with.
@@ -54,7 +61,10 @@ final class CarStage: Stage {
             do throws(DecodeError) {
                 if drivers.isFull { return index - messages.lowerBound }
                 let isTaken = try take(batch, index, &reading, &book, &drivers, &counts)
-                if !isTaken { return index - messages.lowerBound }
+                if !isTaken {
+                    if needsRecall { want(batch, index..<messages.upperBound, book) }
+                    return index - messages.lowerBound
+                }
             } catch {
                 rejects.add(batch, index, error, &counts)
             }
@@ -79,8 +89,12 @@ final class CarStage: Stage {
                 case .reading(let dropped):
                     if Ahead.isReadingTooFar(reading.ts, pushedMs) { throw .timeAhead(ms: reading.ts - pushedMs) }
                     try kept.check(reading.ts, pushedMs)
+                    guard let number = try unsafe book.take(key: key, reading, offset: offset, pushedMs: pushedMs)
+                    else {
+                        wanted.insert(unsafe VehicleID(String(decoding: key, as: UTF8.self))!)
+                        return false
+                    }
                     counts.droppedFields += dropped
-                    let number = try unsafe book.take(key: key, reading, offset: offset, pushedMs: pushedMs)
                     drivers.look(number, reading, offset: offset, pushedMs: pushedMs, clockMs: book.clockMs)
                 case .other:
                     return try unsafe takeOther(value, key: key, offset, pushedMs, &book, &drivers, &counts)
@@ -96,7 +110,11 @@ final class CarStage: Stage {
         _ tick: Tick, _ offset: Int64, _ pushedMs: Int64, _ book: inout CarBook, _ drivers: inout DriverBook,
         _ counts: inout RecordCounts
     ) -> Bool {
-        if tick.isSetBack, drivers.mustWaitForClock { return false }
+        if tick.isSetBack {
+            if drivers.mustWaitForClock { return false }
+            wantedSinceMs = book.neededSince(clockMs: tick.ts)
+            if wantedSinceMs != nil { return false }
+        }
         switch ticks.take(tick, offset: offset, pushedMs: pushedMs, &counts) {
         case .counts(let ms):
             let beforeMs = book.clockMs
@@ -126,7 +144,13 @@ final class CarStage: Stage {
         case .car, .machine, .rules: throw .kindUnknown
         }
         if Ahead.isReadingTooFar(action.ts, pushedMs) { throw .timeAhead(ms: action.ts - pushedMs) }
-        if action.vehicle != nil { try unsafe place.check(key) }
+        if let vehicle = action.vehicle {
+            try unsafe place.check(key)
+            if action.kind.isOfTrips, book.mayBeStored(vehicle) {
+                wanted.insert(vehicle)
+                return false
+            }
+        }
         let number = action.vehicle.flatMap { book.number(of: $0) }
         if drivers.mustWait(for: action, of: number) { return false }
         switch action.kind {
@@ -142,8 +166,49 @@ final class CarStage: Stage {
         default: break
         }
         actions.append((action, offset))
-        drivers.take(action, of: number, lastMs: number.map { book.lastMs($0) } ?? .min, offset: offset)
+        drivers.take(
+            action, of: number, lastMs: number.map { book.lastMs($0) } ?? .min, offset: offset,
+            leastMs: kept.leastMs(pushedMs))
         return true
+    }
+
+    // MARK: Cars that are not in memory
+
+    /// What comes next is read back with it.
+    private func want(_ batch: MessageBatch, _ messages: Range<Int>, _ book: borrowing CarBook) {
+        for index in messages where wanted.count < CarStage.wantedMax {
+            unsafe batch.withBytes(index) { key, _ in
+                guard unsafe VehicleID.isValid(key), unsafe place.holds(key),
+                    let vehicle = unsafe VehicleID(String(decoding: key, as: UTF8.self)), book.mayBeStored(vehicle)
+                else { return }
+                wanted.insert(vehicle)
+            }
+        }
+    }
+
+    var needsRecall: Bool { !wanted.isEmpty || wantedSinceMs != nil }
+
+    func recall(on connection: Connection) throws {
+        if let sinceMs = wantedSinceMs { try judge.load(since: sinceMs, &book, on: connection) }
+        let vehicles = wanted.filter { book.number(of: $0) == nil }
+        try judge.load(vehicles.sorted(), &book, on: connection)
+        book.knowsNew(vehicles.filter { book.number(of: $0) == nil })
+        (wanted, wantedSinceMs) = ([], nil)
+    }
+
+    /// Precondition: the rows so far were handed over.
+    private func forgetIdle() {
+        // Also where the clock was set back behind the last look.
+        guard !judge.isOfSome, abs(book.clockMs - lookedMs) >= CarStage.forgetPeriodMs else { return }
+        lookedMs = book.clockMs
+        book.forgetNew()
+        judge.drivers.forgetScanned(book)
+        guard let leaving = book.leavingIdle(unless: { watched.keys.contains($0) || judge.drivers.needs($0) }) else {
+            return
+        }
+        book.keep(leaving)
+        judge.drivers.keep(leaving, book)
+        watched = leaving.renumbered(watched)
     }
 
     private func takeTripRules(
@@ -193,6 +258,7 @@ final class CarStage: Stage {
         return LiveTripStore.rows(trips)
     }
 
+    var vehicleCount: Int { book.count }
     var waitingRows: Int { book.rows.count + actions.count }
     var needsHistory: Bool { book.hasLate || judge.drivers.hasWork }
     var replayFrom: (offset: Int64, clockMs: Int64)? { book.replayFrom }
@@ -226,6 +292,7 @@ final class CarStage: Stage {
             rows.others.append(write)
             rows.outbox += outbox
         }
+        forgetIdle()
         return rows
     }
 
@@ -241,5 +308,17 @@ final class CarStage: Stage {
         // The lane waits for the whole commit.
         rows.tells = [{ [self] connection in try judge.judge(&book, nextOffset: nextOffset, on: connection) }]
         return rows
+    }
+}
+
+extension Action.Kind {
+    /// Whose trips they are, and where they end: what else is said of a car asks nothing of what is known of it.
+    fileprivate var isOfTrips: Bool {
+        switch self {
+        case .tripStart, .tripStop, .driving, .assignment, .registration: true
+        case .service, .acknowledgement, .silence, .pollRequest, .pollAnswer, .tripDiscard, .tripTag, .settings,
+            .scanRequest, .scan, .support, .tripSummary, .weather:
+            false
+        }
     }
 }

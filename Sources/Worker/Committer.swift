@@ -35,6 +35,8 @@ final class Committer: @unchecked Sendable {
         /// Of the distrusted the logs were replaced while they were read.
         case load([PartitionLog], distrusted: [TopicPartition], done: @Sendable (Result<Loaded, any Error>) -> Void)
         case write(Commit, done: @Sendable (Result<Commit.Outcome, any Error>) -> Void)
+        /// The lane waits for it.
+        case recall(OwnedPartition, done: @Sendable (Result<Void, any Error>) -> Void)
         case stop
     }
 
@@ -92,6 +94,15 @@ final class Committer: @unchecked Sendable {
                 done(owned)
             case .write(let commit, let done):
                 let outcome = loop.whileWaiting { Result { try connected { try write(commit, on: $0) } } }
+                done(outcome)
+            case .recall(let partition, let done):
+                let outcome = loop.whileWaiting {
+                    Result {
+                        try connected { connection in
+                            try connection.transaction { try partition.stage.recall(on: connection) }
+                        }
+                    }
+                }
                 done(outcome)
             }
         }

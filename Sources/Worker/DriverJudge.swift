@@ -13,13 +13,13 @@ final class DriverJudge {
     private let selection: VehicleSelection
     /// The stage shows it each reading itself: to reach it through this object is checked each time.
     var drivers: DriverBook
-    /// Of the cycle that is judged. What accounts set after it is not known yet: the partition may be further on than a vehicle
-    /// that is taken up again alone.
+    /// Of the cycle that is judged.
     private var nextOffset: Int64 = 0
 
     var isOfSome: Bool { selection.isOnly }
 
-    /// What is judged at one tick: so many readings, and of so many cars. At least one stretch is.
+    /// What is judged at one tick: so many readings, and of so many cars. A fourth is for those of whom only history waits. At least
+    /// one stretch of each is.
     private static let readingsMax = 65_536
     private static let carsMax = 128
 
@@ -33,7 +33,7 @@ final class DriverJudge {
     func judge(_ book: inout CarBook, nextOffset: Int64, on connection: Connection) throws -> [OutboxRecord] {
         self.nextOffset = nextOffset
         try begin(book, on: connection)
-        try ask(book, on: connection)
+        try ask(&book, on: connection)
         guard let tick = drivers.takeTick() else { return try write(drivers.takeChanges(book), on: connection) }
         drivers.passSilence(tick)
         // What is judged from what is stored goes on from what was told.
@@ -41,10 +41,10 @@ final class DriverJudge {
         for vehicle in drivers.codeTurns().prefix(DriverJudge.carsMax) {
             try judgeCodes(vehicle, tick, on: connection)
         }
-        var readings = 0
-        for turn in drivers.turns(book, most: DriverJudge.carsMax) where readings < DriverJudge.readingsMax {
-            readings += try judge(turn, tick, &book, on: connection)
-        }
+        let (latest, others) = drivers.turns(book, most: DriverJudge.carsMax)
+        let latestMax = others.isEmpty ? DriverJudge.readingsMax : DriverJudge.readingsMax / 4 * 3
+        let count = try judge(latest, most: latestMax, tick, &book, on: connection)
+        _ = try judge(others, most: DriverJudge.readingsMax - min(count, latestMax), tick, &book, on: connection)
         told += try write(drivers.takeChanges(book), on: connection)
         return told
     }
@@ -77,26 +77,65 @@ final class DriverJudge {
         var cars: [(vehicle: VehicleID, fromMs: Int64)] = []
         for car in newcomers { cars.append((book.name(car.number), car.fromMs)) }
         let contexts = try DriverContextStore.contexts(
-            of: cars, partition: partition, before: nextOffset, on: connection)
+            of: cars, partition: partition, before: settingsBefore, on: connection)
+        // Who reports for the first time may have been asked for its trouble codes before.
+        if !cars.isEmpty {
+            drivers.know(scanned: try DriverContextStore.scanned(of: cars.map(\.vehicle), on: connection))
+        }
         for (newcomer, car) in zip(newcomers, cars) {
             drivers.begin(newcomer.number, car.vehicle, contexts[car.vehicle]!)
         }
     }
 
     /// The cars of accounts whose limits changed.
-    private func ask(_ book: borrowing CarBook, on connection: Connection) throws {
-        for (account, fromMs, offset) in drivers.takeAccounts() {
-            for vehicle in try DriverContextStore.cars(
-                of: account, fromMs: fromMs, partition: partition, on: connection)
-            where selection.takes(vehicle) {
-                if drivers.isScanned(vehicle) { drivers.askCodes(vehicle, offset: offset) }
-                guard let number = book.number(of: vehicle) else { continue }
-                drivers.ask(number, fromMs: fromMs, untilMs: .max, offset: offset, isLate: true)
+    private func ask(_ book: inout CarBook, on connection: Connection) throws {
+        for change in drivers.takeAccounts() {
+            let vehicles = try DriverContextStore.cars(
+                of: change.account, fromMs: change.fromMs, partition: partition, on: connection
+            ).filter(selection.takes)
+            try load(vehicles.filter { book.number(of: $0) == nil }, &book, on: connection)
+            for vehicle in vehicles {
+                if drivers.isScanned(vehicle) { drivers.askCodes(vehicle, offset: change.offset) }
+                // Marks alone are nothing to judge: who drives is read with the first reading.
+                guard let number = book.number(of: vehicle), book.lastMs(number) != .min,
+                    book.lastMs(number) >= change.leastMs
+                else { continue }
+                drivers.ask(number, fromMs: change.fromMs, untilMs: .max, offset: change.offset, isLate: true)
             }
         }
     }
 
+    // MARK: Cars that are not in memory
+
+    func load(_ vehicles: [VehicleID], _ book: inout CarBook, on connection: Connection) throws {
+        try loader(on: connection).load(vehicles, into: &book, &drivers)
+    }
+
+    func load(since sinceMs: Int64, _ book: inout CarBook, on connection: Connection) throws {
+        try loader(on: connection).load(since: sinceMs, into: &book, &drivers)
+    }
+
+    private func loader(on connection: Connection) -> CarLoader {
+        CarLoader(partition, of: selection, before: settingsBefore, on: connection)
+    }
+
+    /// The partition may be further on than a vehicle that is taken up again alone: what accounts set there it does not know yet.
+    private var settingsBefore: Int64? { selection.isOnly ? nextOffset : nil }
+
     // MARK: What waits
+
+    /// Returns how many readings were judged.
+    private func judge(
+        _ turns: [DriverBook.Turn], most: Int, _ tick: DriverBook.Tick, _ book: inout CarBook,
+        on connection: Connection
+    ) throws -> Int {
+        var readings = 0
+        for turn in turns where readings < most {
+            readings += try judge(turn, tick, &book, on: connection)
+            if let rest = drivers.rest(of: turn) { readings += try judge(rest, tick, &book, on: connection) }
+        }
+        return readings
+    }
 
     /// Returns how many readings were judged.
     private func judge(
@@ -107,8 +146,10 @@ final class DriverJudge {
             drivers.giveUp(turn)
             return 0
         }
+        let goesLive = turn.asked.isLatest && !stretch.isFollowed
         let contexts = try DriverContextStore.contexts(
-            of: [(vehicle, stretch.fromMs)], partition: partition, before: nextOffset, on: connection)
+            of: [(vehicle, stretch.fromMs)], untilMs: goesLive ? .max : stretch.toMs, partition: partition,
+            before: settingsBefore, on: connection)
         let told = try DriverAlertStore.told(
             of: vehicle, fromMs: stretch.fromMs, toMs: stretch.untilMs, on: connection)
         drivers.judge(
@@ -131,8 +172,8 @@ final class DriverJudge {
     private func judgeCodes(_ vehicle: VehicleID, _ tick: DriverBook.Tick, on connection: Connection) throws {
         let scans = try DriverAlertStore.scans(of: vehicle, on: connection)
         let contexts = try DriverContextStore.contexts(
-            of: scans.map(\.ts).min().map { [(vehicle, $0)] } ?? [], partition: partition, before: nextOffset,
-            on: connection)
+            of: scans.map(\.ts).min().map { [(vehicle, $0)] } ?? [], partition: partition,
+            before: settingsBefore, on: connection)
         let told = try DriverAlertStore.toldCodes(of: vehicle, on: connection)
         drivers.judge(codesOf: vehicle, scans, contexts[vehicle], told: told, tick)
     }

@@ -13,6 +13,7 @@ final class Lane: @unchecked Sendable {
         case own([OwnedPartition])
         case release([TopicPartition])
         case answered(Commit, Result<Commit.Outcome, any Error>)
+        case recalled(TopicPartition, Result<Void, any Error>)
         case stop
     }
 
@@ -48,6 +49,8 @@ final class Lane: @unchecked Sendable {
 
     private var owned: [TopicPartition: OwnedPartition] = [:]
     private var counts = RecordCounts()
+    /// Of all that it owns, as it last said so.
+    private var vehicles = 0
     private var isInFlight = false
     private var lastCommitMs = Clock.steadyMs()
     /// Until then each commit is of one partition, so that one that cannot be written holds up no other.
@@ -101,10 +104,12 @@ final class Lane: @unchecked Sendable {
                 case .own(let partitions): for each in partitions { owned[each.partition] = each }
                 case .release(let partitions): for each in partitions { owned[each] = nil }
                 case .answered(let commit, let result): settle(commit, result)
+                case .recalled(let partition, let result): settle(partition, result)
                 case .stop: isStopping = true
                 }
             }
             commitIfDue(isStopping: isStopping)
+            countVehicles()
             while isInFlight, isFull { waitForAnswer(timeoutMs: 1_000) }
         }
         loop.ended()
@@ -126,6 +131,12 @@ final class Lane: @unchecked Sendable {
             || owned.values.reduce(0) { $0 + $1.stage.waitingRows } > Lane.waitingRowsMax
     }
 
+    private func countVehicles() {
+        let count = owned.values.reduce(0) { $0 + $1.stage.vehicleCount }
+        if count != vehicles { metrics.vehicles.add(Double(count - vehicles)) }
+        vehicles = count
+    }
+
     private func take(_ batch: MessageBatch) {
         for run in batch.runs {
             var first = run.messages.lowerBound
@@ -139,7 +150,11 @@ final class Lane: @unchecked Sendable {
                     report(.broken(run.partition, error))
                     break
                 }
-                if first < end { commit(run.partition) }
+                if partition.needsRecall {
+                    recall(partition)
+                } else if first < end {
+                    commit(run.partition)
+                }
                 goOn(run.partition)
                 guard first < run.messages.upperBound else { break }
                 breathe()
@@ -173,6 +188,26 @@ final class Lane: @unchecked Sendable {
             guard owned[partition]?.isPending == true else { return }
             handOver()
         } while true
+    }
+
+    /// Waits until what the partition's next record is about is read back, behind the commit in flight.
+    private func recall(_ partition: OwnedPartition) {
+        let recalled = DispatchSemaphore(value: 0)
+        committer.put(
+            .recall(partition) { result in
+                self.mailbox.put(.recalled(partition.partition, result))
+                recalled.signal()
+            })
+        loop.whileWaiting { recalled.wait() }
+        let answer = mailbox.take(timeoutMs: 0) { if case .recalled = $0 { true } else { false } }
+        if case .recalled(let partition, let result)? = answer { settle(partition, result) }
+    }
+
+    private func settle(_ partition: TopicPartition, _ recalled: Result<Void, any Error>) {
+        guard case .failure(let error) = recalled, owned[partition] != nil else { return }
+        owned[partition] = nil
+        metrics.failures.add()
+        report(.failed([partition], "\(error)"))
     }
 
     /// What the next commit is of.

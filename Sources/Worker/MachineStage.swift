@@ -107,6 +107,7 @@ final class MachineStage: Stage {
         }
     }
 
+    var vehicleCount: Int { book.count }
     var waitingRows: Int { 0 }
     var needsHistory: Bool { !events.isEmpty }
     var replayFrom: (offset: Int64, clockMs: Int64)? { nil }

@@ -68,6 +68,7 @@ final class OwnedPartition: @unchecked Sendable {
     /// Since the last hand-over, without a record.
     private var wentOn = false
     var canGoOn: Bool { stage.canGoOn }
+    var needsRecall: Bool { stage.needsRecall }
     func goOn(_ counts: inout RecordCounts) {
         stage.goOn(&counts)
         wentOn = true

@@ -65,6 +65,8 @@ final class SideRun {
     }
 
     /// Takes what lies before `end`; `write` gets what follows from it in parts, as a lane would commit them.
+    ///
+    /// Precondition: `owned` is of some alone, whom it has in memory.
     func take(_ owned: OwnedPartition, before end: Int64, _ write: (Commit) throws -> Void) throws {
         owned.end(before: end)
         var counts = RecordCounts()

@@ -36,6 +36,14 @@ package protocol Stage: AnyObject {
 
     /// Of these vehicles the running values are asked for.
     func watch(_ vehicles: Set<String>)
+
+    /// How many vehicles' states are in memory.
+    var vehicleCount: Int { get }
+
+    /// It stopped before a record whose vehicle is not in memory: before it is given it again, `recall` reads that back.
+    var needsRecall: Bool { get }
+    /// Precondition: what was handed over before is written, or failed.
+    func recall(on connection: Connection) throws
 }
 
 extension Stage {
@@ -43,6 +51,9 @@ extension Stage {
     package var hasMore: Bool { false }
     package func goOn(_ counts: inout RecordCounts) {}
     package func watch(_ vehicles: Set<String>) {}
+    package var vehicleCount: Int { 0 }
+    package var needsRecall: Bool { false }
+    package func recall(on connection: Connection) throws {}
 }
 
 /// The rows of one partition and cycle.
@@ -92,8 +103,14 @@ public struct KeptSpan: Sendable {
     public init(days: Int64?) { self.days = days }
 
     func check(_ ts: Int64, _ pushedMs: Int64) throws(DecodeError) {
-        guard let days, pushedMs >= 0, ts < pushedMs - days * 86_400_000 else { return }
+        guard ts < leastMs(pushedMs), let days else { return }
         throw .timeNotKept(days: days)
+    }
+
+    /// Of what was there before, a part may be deleted.
+    func leastMs(_ pushedMs: Int64) -> Int64 {
+        guard let days, pushedMs >= 0 else { return .min }
+        return pushedMs - days * 86_400_000
     }
 }
 

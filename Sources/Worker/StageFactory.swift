@@ -71,10 +71,10 @@ package struct StageFactory: Sendable {
                 nextOffset: progress.nextOffset, replayFrom: progress.replayFrom,
                 replayClockMs: progress.replayClockMs),
             place: log.place)
-        let unreadable = try CarStore.load(log.place.partition, of: selection, into: &book, on: connection)
         var drivers = DriverBook(storedOffset: progress.nextOffset)
-        try CarWatchStore.load(
-            log.place.partition, nextOffset: progress.nextOffset, of: selection, into: &drivers, book, on: connection)
+        let loader = CarLoader(
+            log.place.partition, of: selection, before: selection.isOnly ? progress.nextOffset : nil, on: connection)
+        let unreadable = try loader.loadAll(into: &book, &drivers)
         let stage = CarStage(
             log.partition, place: log.place, book: book,
             judge: DriverJudge(partition: log.place.partition, selection, drivers),

@@ -11,6 +11,7 @@ struct WorkerMetrics: Sendable {
     let commits: Durations
     let lag: Family<Gauge>
     let partitions: Gauge
+    let vehicles: Gauge
     let quarantined: Family<Gauge>
 
     init(_ metrics: Metrics, topics: [String]) {
@@ -28,6 +29,8 @@ struct WorkerMetrics: Sendable {
             "drover_worker_lag_records", "Records on the log of this worker's partitions that are not written yet.",
             ["topic": topics])
         partitions = metrics.gauge("drover_worker_partitions", "Partitions that this worker reads.")
+        vehicles = metrics.gauge(
+            "drover_worker_vehicles", "Vehicles of this worker's partitions whose state is in memory.")
         quarantined = metrics.gauges(
             "drover_quarantined_vehicles", "Vehicles of this worker's partitions that are set apart.",
             ["topic": topics.filter(QuarantineSearch.topics.contains)])

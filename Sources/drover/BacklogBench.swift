@@ -44,7 +44,7 @@ struct BacklogBench {
         for order in Order.allCases {
             let (seconds, watch) = try BenchServers.with(arguments) { try measure(order, $0) }
             let sorted = watch.sorted()
-            figures += [
+            let found = [
                 Figure(name: "\(order.rawValue)_until_judged", value: seconds, unit: "s", baseline: inOrderSeconds),
                 Figure(
                     name: "\(order.rawValue)_others_alert_p50", value: sorted[sorted.count / 2], unit: "ms",
@@ -56,6 +56,9 @@ struct BacklogBench {
                     name: "\(order.rawValue)_others_alert_max", value: sorted[sorted.count - 1], unit: "ms",
                     baseline: nil),
             ]
+            // An order may take many minutes: what it took is said when it is over.
+            for figure in found { Out.note(figure.line) }
+            figures += found
             inOrderSeconds = inOrderSeconds ?? seconds
         }
         return figures

@@ -163,6 +163,8 @@ struct Figure {
         ])
     }
 
+    var line: String { "\(name): \(text(value)) \(unit)" }
+
     private func text(_ value: Double) -> String { Decimal.text(Decimal.scaled(value, decimals: 3) ?? 0, decimals: 3) }
 
     static func table(_ figures: [Figure]) -> Table {

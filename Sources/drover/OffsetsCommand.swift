@@ -275,6 +275,19 @@ struct Offsets {
                 UPDATE drover.partition_progress p SET topic_id = nullif(found.id, '')
                 FROM unnest($1::text[], $2::text[]) AS found(topic, id) WHERE p.topic = found.topic
                 """, [.textArray(topics), .textArray(topics.map { found[$0]?.id ?? "" })])
+            // What accounts set, and which rules were in force, holds wherever the new log is.
+            try connection.query(
+                """
+                UPDATE drover.account_settings s SET record_offset = NULL
+                FROM unnest($1::text[], $2::int[], $3::bigint[]) AS lost(topic, partition, low)
+                WHERE lost.topic = '\(Topic.cars)' AND s.topic_partition = lost.partition
+                """, partitions)
+            try connection.query(
+                """
+                UPDATE drover.rule_set r SET record_offset = -1
+                FROM unnest($1::text[], $2::int[], $3::bigint[]) AS lost(topic, partition, low)
+                WHERE lost.topic = '\(Topic.machines)' AND r.topic_partition = lost.partition
+                """, partitions)
             // Their places in the queue are offsets of the old log.
             try connection.query(
                 """

@@ -75,4 +75,33 @@ struct CarBookTests {
         #expect(book.rows.minutes.contains { $0.correction.revision == 1 })
         #expect(book.rows.minutes.allSatisfy { $0.correction.revisedMs == nil })
     }
+
+    @Test("Ids that come once leave no trace in memory; what is said of one later needs it back")
+    func idle() throws {
+        let startMs: Int64 = 1_767_225_600_000
+        let count = 20_000
+        var book = CarTables().book(rules: CarBookTests.rules)
+        func take(_ number: Int, _ ts: Int64, offset: Int) -> Int? {
+            unsafe Array("car-\(number)".utf8).withUnsafeBytes { key in
+                try! unsafe book.take(key: key, CarReading(ts: ts), offset: Int64(offset), pushedMs: 1_000)
+            }
+        }
+        book.tick(startMs, offset: 0)
+        for number in 0..<count { #expect(take(number, startMs, offset: 1 + number) != nil) }
+        book.tick(startMs + 3_600_000, offset: Int64(count + 1))
+        for (index, days) in [1, 2, 3].enumerated() as EnumeratedSequence<[Int64]> {
+            book.tick(startMs + days * UTC.msPerDay, offset: Int64(count + 2 + index))
+            book.clearRows()
+            if let leaving = book.leavingIdle(unless: { $0 == 7 }) { book.keep(leaving) }
+            #expect(book.count == (days < 3 ? count : 1))
+        }
+        // The one that is needed elsewhere has another number now.
+        #expect(take(7, startMs + 3 * UTC.msPerDay, offset: count + 10) == 0)
+        #expect(take(8, startMs + 3 * UTC.msPerDay, offset: count + 11) == nil && book.count == 1)
+        book.knowsNew([VehicleID("car-8")!])
+        #expect(take(8, startMs + 3 * UTC.msPerDay, offset: count + 11) == 1)
+        // A clock that is set back into their time needs all of it.
+        #expect(book.neededSince(clockMs: startMs + UTC.msPerDay) == startMs - UTC.msPerDay)
+        #expect(book.neededSince(clockMs: startMs + 4 * UTC.msPerDay) == nil)
+    }
 }

@@ -61,4 +61,20 @@ struct DriverBookTests {
         let told = [1, 3, 100].map { Self.simulation(log, batchMax: $0).told }
         #expect(told[0].transitions[Self.car]?.count == 2 && told.allSatisfy { $0 == told[0] }, "\(told)")
     }
+
+    @Test("History is judged, too, of a car whose readings change places at every tick")
+    func history() {
+        var log: [LoggedRecord] = []
+        // Two days ago it went too fast, and nobody knew whose it was.
+        for second in 0..<60 as Range<Int64> { log.append(Self.reading(second, speed: 150_000)) }
+        let today: Int64 = 2 * 86_400
+        for second in stride(from: today, to: today + 600, by: 10) {
+            log.append(Self.reading(second + 5, speed: 50_000))
+            log.append(Self.reading(second, speed: 50_000))
+            log.append(.tick(Self.startMs + (second + 6) * 1_000))
+            if second == today + 100 { log.append(Self.reading(30, speed: 170_000)) }
+        }
+        let simulation = Self.simulation(log)
+        #expect(simulation.episodes[Self.car]?.map(\.worstValue) == [170_000])
+    }
 }

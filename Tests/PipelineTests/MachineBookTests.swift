@@ -88,6 +88,24 @@ struct MachineBookTests {
         #expect(tables == run(log, &chance), "seed \(seed)")
     }
 
+    @Test("Beyond the limit only those stay in memory that the clock will pass") func bounded() {
+        var tables = MachineTables()
+        var book = tables.book(machinesMax: 10)
+        var log = [MachineEvent(rules(0), offset: 0, pushedMs: Self.startMs)]
+        for number in 0..<200 {
+            let machine = VehicleID("m-\(number)")!
+            var reading = MachineReading(
+                vehicle: machine, ts: Self.startMs + Int64(number), id: "r", model: "8R Tractor")
+            reading.values[.lastCellCallIn] = Self.startMs
+            log.append(MachineEvent(.reading(reading), offset: Int64(1 + number), pushedMs: Self.startMs))
+        }
+        _ = tables.take(log, into: &book)
+        #expect(book.count == 200)
+        let tick = MachineEvent(.tick(Self.startMs + 400 * UTC.msPerDay), offset: 201, pushedMs: Self.startMs)
+        _ = tables.take([tick], into: &book)
+        #expect(book.count == 10)
+    }
+
     @Test("Seeds test what they are for") func coverage() {
         var kinds: [AlertTransition.Kind: Int] = [:]
         var (kept, absent, served) = (0, 0, 0)

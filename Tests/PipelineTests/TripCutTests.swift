@@ -34,7 +34,7 @@ struct TripCutTests {
 
         private mutating func cut(_ time: Int64) {
             unsafe Array(car.text.utf8).withUnsafeBytes { key in
-                try! unsafe book.take(key: key, cut: time, offset: offset, pushedMs: 1_000)
+                _ = try! unsafe book.take(key: key, cut: time, offset: offset, pushedMs: 1_000)
             }
             tables.cuts[car, default: []].insert(time)
             commit()

@@ -38,18 +38,22 @@ extension CarLog {
             let fromMs = ts - [0, 10_000, chance.below(1_000_000)][Int(chance.below(3))]
             return (.driving(fromMs: fromMs), account())
         case 3, 4: return (.assignment(driver: chance.once(in: 4) ? nil : account()), "test")
-        case 5: return (owner(account()), "test")
+        case 5: return (owner(chance.once(in: 4) ? nil : account()), "test")
         case 6: return (chance.once(in: 2) ? .tripStart : .tripStop, "driver")
         case 7, 8: return (.scan(scan()), "gateway")
         default:
             let limit = 60 + chance.below(10) * 15
-            return (.settings(account: account(), text: #"{"speed_limit_kmh":\#(limit)}"#), "test")
+            // Hours at the wheel end by the pause in force: a shorter one may come while the car stands.
+            let wheel =
+                chance.once(in: 3)
+                ? #","wheel_limit_h":\#(1 + chance.below(3)),"wheel_pause_min":\#(5 + 5 * chance.below(12))"# : ""
+            return (.settings(account: account(), text: #"{"speed_limit_kmh":\#(limit)\#(wheel)}"#), "test")
         }
     }
 
     private mutating func account() -> String { ["jo", "al", "kim"][Int(chance.below(3))] }
 
-    private func owner(_ account: String) -> Action.Kind {
+    private func owner(_ account: String?) -> Action.Kind {
         var registration = Action.Registration()
         registration.car = Action.Car()
         registration.car!.account = account

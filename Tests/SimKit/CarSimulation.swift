@@ -1,6 +1,6 @@
 public import Alerts
 public import Fleet
-internal import Pipeline
+public import Pipeline
 public import Trips
 
 /// A run of a partition of cars in memory: a log, tables with the fence, and workers that crash, are cut off from the answers
@@ -31,16 +31,20 @@ public struct CarSimulation {
     /// Cars that are judged at one tick: a part of what the worker is.
     private let turnsMax: Int
     private let faults: Faults
+    private let idleMs: Int64
+    private let forgets: Bool
     private var chance: SeededChance
     private var workers: [CarWorker] = []
 
     /// - Parameters:
     ///   - batchMax: records of a commit, at most.
     ///   - rules: what the partition begins with.
+    ///   - forgets: cars that have been silent for `idleMs` are left out of memory.
     public init(
         log: [LoggedRecord], rules: TripRules, batchMax: Int64, faults: Faults = Faults(), turnsMax: Int = 128,
-        seed: UInt64
+        idleMs: Int64 = CarBook.idleMs, forgets: Bool = false, seed: UInt64
     ) {
+        (self.idleMs, self.forgets) = (idleMs, forgets)
         (self.log, self.rules, self.batchMax) = (log, rules, batchMax)
         (self.faults, self.turnsMax) = (faults, turnsMax)
         chance = SeededChance(seed: seed)
@@ -72,7 +76,7 @@ public struct CarSimulation {
         }
     }
 
-    private func takeOver() -> CarWorker { CarWorker(tables, rules: rules) }
+    private func takeOver() -> CarWorker { CarWorker(tables, rules: rules, idleMs: idleMs, forgets: forgets) }
 
     private mutating func once(in n: Int64) -> Bool { n > 0 && chance.once(in: n) }
 
@@ -84,6 +88,11 @@ public struct CarSimulation {
         if workers.count < 3, once(in: faults.takeover) { workers.append(takeOver()) }
         for _ in 0..<(1 + chance.below(batchMax)) where workers[number].at < end {
             if workers[number].take(log[Int(workers[number].at)]) { continue }
+            if workers[number].needsRecall {
+                guard settle(number, faults) else { return }
+                workers[number].recall(tables)
+                continue
+            }
             // As a lane does: what was taken is written to its end.
             return writeAll(number, faults)
         }

@@ -110,19 +110,31 @@ public struct CarTables: Sendable {
         }
     }
 
-    /// A book as a worker makes it that takes the partition over.
+    /// A book as a worker makes it that takes the partition over, with all cars in memory.
     public func book(rules: TripRules) -> CarBook {
-        let entries = self.rules.map { TripRuleTimeline.Entry(fromMs: $0.key, rules: $0.value) }
-        var book = CarBook(rules: TripRuleTimeline(base: rules, entries), progress: progress)
-        for vehicle in vehicles.sorted() {
-            let last = trips[vehicle]?.max { $0.key < $1.key }
-            precondition(last == nil || states[vehicle]?[last!.key] != nil, "the latest trip has a state")
-            book.load(
-                vehicle: vehicle, state: last.flatMap { states[vehicle]?[$0.key] },
-                isOpen: last?.value.row.isOpen ?? false,
-                cuts: cuts[vehicle, default: []].filter { $0 >= UTC.minute(of: last?.value.row.trip.endMs ?? 0) })
-        }
+        var book = book(rules: rules, idleMs: CarBook.idleMs)
+        for vehicle in vehicles.sorted() { load(vehicle, into: &book) }
         return book
+    }
+
+    /// Without a car.
+    func book(rules: TripRules, idleMs: Int64) -> CarBook {
+        let entries = self.rules.map { TripRuleTimeline.Entry(fromMs: $0.key, rules: $0.value) }
+        return CarBook(rules: TripRuleTimeline(base: rules, entries), progress: progress, idleMs: idleMs)
+    }
+
+    func load(_ vehicle: VehicleID, into book: inout CarBook) {
+        let last = trips[vehicle]?.max { $0.key < $1.key }
+        precondition(last == nil || states[vehicle]?[last!.key] != nil, "the latest trip has a state")
+        book.load(
+            vehicle: vehicle, state: last.flatMap { states[vehicle]?[$0.key] },
+            isOpen: last?.value.row.isOpen ?? false,
+            cuts: cuts[vehicle, default: []].filter { $0 >= UTC.minute(of: last?.value.row.trip.endMs ?? 0) })
+    }
+
+    /// It said something at that time or later.
+    func reported(_ vehicle: VehicleID, since ms: Int64) -> Bool {
+        days[vehicle]?.keys.contains { $0 >= UTC.day(of: ms) } ?? false
     }
 
     public func histories(_ queries: [HistoryQuery]) -> [VehicleID: CarHistory] {

@@ -1,9 +1,10 @@
 internal import Alerts
 internal import Fleet
+internal import Pipeline
 internal import Trips
 
 /// One seed, whole: the same log by workers that commit each record, up to 3, 17 and 200 of them, the latter under faults.
-/// A seed that fails is run again by itself with this.
+/// A seed that fails is run again by itself with this. Most of these workers forget cars that have been silent, some after no time.
 ///
 /// - In the end minutes, trips and days of each are what the whole set of readings gives, folded at once, and what is told is
 ///   what it gives, judged at once.
@@ -16,16 +17,19 @@ public enum CarTrial {
         var chance = SeededChance(seed: seed &+ 99)
         let turnsMax = seed % 3 == 0 ? 1 : 128
         let middle = Int(1 + chance.below(Int64(log.records.count)))
+        // Of some seeds also who holds each record's car only as long as it must.
+        let idleMs = [CarBook.idleMs, 0, 600_000, UTC.msPerDay][Int(seed / 2 % 4)]
         func simulation(_ batchMax: Int64, _ faults: CarSimulation.Faults) -> CarSimulation {
             CarSimulation(
                 log: log.records, rules: log.rules, batchMax: batchMax, faults: faults, turnsMax: turnsMax,
+                idleMs: idleMs, forgets: batchMax != 17 && (batchMax != 1 || seed % 3 == 0),
                 seed: seed &+ UInt64(batchMax))
         }
         var plain = simulation(1, .init())
         plain.run(to: middle)
         let plainMiddle = plain
         plain.run()
-        let whole = CarWhole(log.records, rules: log.rules)
+        let whole = CarWhole(log.records, rules: log.rules, idleMs: idleMs)
         if let fault = fault(plain, whole) { return "seed \(seed), each record: \(fault)" }
         for batchMax in [3, 17, 200] as [Int64] {
             var other = simulation(batchMax, batchMax == 3 && seed % 4 == 0 ? .init() : .many)

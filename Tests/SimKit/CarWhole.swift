@@ -1,6 +1,6 @@
 public import Alerts
 public import Fleet
-internal import Pipeline
+public import Pipeline
 public import Trips
 
 /// All that a log says, taken at once: the reference for whatever order, split and fault.
@@ -11,7 +11,7 @@ public struct CarWhole {
     private var rules: TripRuleTimeline
     private var clockMs: Int64 = 0
 
-    public init(_ log: [LoggedRecord], rules: TripRules) {
+    public init(_ log: [LoggedRecord], rules: TripRules, idleMs: Int64 = CarBook.idleMs) {
         self.rules = TripRuleTimeline(base: rules)
         var latestMs = Int64.min
         for record in log {
@@ -20,7 +20,8 @@ public struct CarWhole {
                 readings[vehicle, default: []].append(reading)
                 latestMs = max(latestMs, reading.ts)
             case .rules(let rules, let fromMs):
-                self.rules.insert(TripRuleTimeline.Entry(fromMs: max(fromMs, latestMs + 1), rules: rules))
+                let leastMs = max(latestMs, clockMs == 0 ? .min : clockMs - idleMs) + 1
+                self.rules.insert(TripRuleTimeline.Entry(fromMs: max(fromMs, leastMs), rules: rules))
             case .action(let action):
                 if let cut = action.cut { _ = cuts[cut.vehicle, default: TripCuts()].insert(cut.ms) }
                 sayings.take(action)

@@ -42,16 +42,62 @@ struct CarWorker {
     private(set) var written: Int64
     /// Handed over and not yet answered: the lane goes on meanwhile.
     private(set) var inFlight: Commit?
+    /// Whether it forgets idle cars.
+    private let forgets: Bool
+    /// Cars that are not in memory and whose records come next; and since when all must be.
+    private var wanted: Set<VehicleID> = []
+    private var wantedSinceMs: Int64?
     /// Since the last hand-over.
     private var actions: [Action] = []
     private var rules: [TripRuleTimeline.Entry] = []
 
     /// It takes the partition over.
-    init(_ tables: PartitionTables, rules: TripRules) {
+    init(_ tables: PartitionTables, rules: TripRules, idleMs: Int64, forgets: Bool) {
         let progress = tables.cars.progress
-        book = tables.cars.book(rules: rules)
-        drivers = tables.drivers.book(book, storedOffset: progress.nextOffset)
+        self.forgets = forgets
+        book = tables.cars.book(rules: rules, idleMs: idleMs)
+        drivers = DriverBook(storedOffset: progress.nextOffset)
         (at, written) = (progress.replayFrom, progress.nextOffset)
+        load(since: forgets ? book.idleBeforeMs : .min, tables)
+        drivers.restore(codes: tables.drivers.codes)
+    }
+
+    // MARK: Cars that are not in memory
+
+    var needsRecall: Bool { !wanted.isEmpty || wantedSinceMs != nil }
+
+    /// As `CarStage`. Precondition: what was handed over before is written.
+    mutating func recall(_ tables: PartitionTables) {
+        if let sinceMs = wantedSinceMs { load(since: sinceMs, tables) }
+        let vehicles = wanted.filter { book.number(of: $0) == nil }
+        load(vehicles.sorted(), tables)
+        book.knowsNew(vehicles.filter { book.number(of: $0) == nil })
+        (wanted, wantedSinceMs) = ([], nil)
+    }
+
+    /// As `CarLoader`.
+    private mutating func load(since sinceMs: Int64, _ tables: PartitionTables) {
+        let others = tables.cars.vehicles.filter { book.number(of: $0) == nil }
+        let meant = others.filter {
+            sinceMs == .min || tables.cars.reported($0, since: sinceMs) || tables.drivers.isAwake($0)
+        }
+        load(meant.sorted(), tables)
+        book.holds(since: meant.count == others.count ? .min : sinceMs)
+    }
+
+    private mutating func load(_ vehicles: [VehicleID], _ tables: PartitionTables) {
+        let first = book.count
+        for vehicle in vehicles where tables.cars.vehicles.contains(vehicle) { tables.cars.load(vehicle, into: &book) }
+        tables.drivers.load(vehicles, book, from: first, into: &drivers)
+    }
+
+    private mutating func forgetIdle() {
+        guard forgets else { return }
+        book.forgetNew()
+        drivers.forgetScanned(book)
+        guard let leaving = book.leavingIdle(unless: drivers.needs) else { return }
+        book.keep(leaving)
+        drivers.keep(leaving, book)
     }
 
     // MARK: Records
@@ -65,6 +111,10 @@ struct CarWorker {
             let number = unsafe Array(vehicle.text.utf8).withUnsafeBytes { key in
                 try! unsafe book.take(key: key, reading, offset: offset, pushedMs: pushedMs)
             }
+            guard let number else {
+                wanted = [vehicle]
+                return false
+            }
             drivers.look(number, reading, offset: offset, pushedMs: pushedMs, clockMs: book.clockMs)
         case .tick(let ms, let isClosing):
             let beforeMs = book.clockMs
@@ -73,6 +123,8 @@ struct CarWorker {
                 clockMs: book.clockMs, after: beforeMs, offset: offset, pushedMs: pushedMs, isClosing: isClosing)
         case .setBack(let ms):
             if drivers.mustWaitForClock { return false }
+            wantedSinceMs = book.neededSince(clockMs: ms)
+            if wantedSinceMs != nil { return false }
             if ms < book.clockMs {
                 book.setBack(ms, offset: offset)
                 drivers.setBack(clockMs: ms, offset: offset)
@@ -89,11 +141,19 @@ struct CarWorker {
     }
 
     private mutating func take(_ action: Action, _ offset: Int64, _ pushedMs: Int64) -> Bool {
+        if let vehicle = action.vehicle, book.mayBeStored(vehicle) {
+            switch action.kind {
+            case .tripStart, .tripStop, .driving, .assignment, .registration:
+                wanted = [vehicle]
+                return false
+            default: break
+            }
+        }
         let number = action.vehicle.flatMap { book.number(of: $0) }
         if drivers.mustWait(for: action, of: number) { return false }
         if let cut = action.cut {
             unsafe Array(cut.vehicle.text.utf8).withUnsafeBytes { key in
-                try! unsafe book.take(key: key, cut: cut.ms, offset: offset, pushedMs: pushedMs)
+                _ = try! unsafe book.take(key: key, cut: cut.ms, offset: offset, pushedMs: pushedMs)
             }
         }
         actions.append(action)
@@ -120,6 +180,7 @@ struct CarWorker {
         written = at
         book.clearRows()
         (actions, rules) = ([], [])
+        forgetIdle()
     }
 
     /// The commit in flight is over: it is written, or lost.
@@ -142,15 +203,19 @@ struct CarWorker {
     // MARK: As `DriverJudge`
 
     private mutating func judge(_ tables: inout PartitionTables, turnsMax: Int) {
-        for (number, fromMs) in drivers.newcomers {
+        let newcomers = drivers.newcomers
+        tables.drivers.know(scanned: newcomers.map { book.name($0.number) }, &drivers)
+        for (number, fromMs) in newcomers {
             let vehicle = book.name(number)
             drivers.begin(number, vehicle, tables.drivers.sayings.context(vehicle, fromMs: fromMs))
         }
-        for (account, fromMs, offset) in drivers.takeAccounts() {
-            for vehicle in tables.drivers.sayings.cars(of: account) {
-                if drivers.isScanned(vehicle) { drivers.askCodes(vehicle, offset: offset) }
-                guard let number = book.number(of: vehicle) else { continue }
-                drivers.ask(number, fromMs: fromMs, untilMs: .max, offset: offset, isLate: true)
+        for change in drivers.takeAccounts() {
+            let vehicles = tables.drivers.sayings.cars(of: change.account)
+            load(vehicles.filter { book.number(of: $0) == nil }, tables)
+            for vehicle in vehicles {
+                if drivers.isScanned(vehicle) { drivers.askCodes(vehicle, offset: change.offset) }
+                guard let number = book.number(of: vehicle), book.lastMs(number) != .min else { continue }
+                drivers.ask(number, fromMs: change.fromMs, untilMs: .max, offset: change.offset, isLate: true)
             }
         }
         if let tick = drivers.takeTick() {
@@ -158,7 +223,11 @@ struct CarWorker {
             // What is judged from what is stored goes on from what was told.
             tables.drivers.write(drivers.takeChanges(book))
             for vehicle in drivers.codeTurns().prefix(turnsMax) { judgeCodes(of: vehicle, tick, tables.drivers) }
-            for turn in drivers.turns(book, most: turnsMax) { judge(turn, tick, &tables) }
+            let (latest, others) = drivers.turns(book, most: turnsMax)
+            for turn in latest + others {
+                judge(turn, tick, &tables)
+                if let rest = drivers.rest(of: turn) { judge(rest, tick, &tables) }
+            }
         }
         tables.drivers.write(drivers.takeChanges(book))
     }

@@ -66,17 +66,37 @@ public struct DriverTables: Sendable {
         }.sorted { ($0.episode.openedMs, $0.id) < ($1.episode.openedMs, $1.id) }
     }
 
-    /// A book as a worker makes it that takes the partition over.
-    func book(_ cars: borrowing CarBook, storedOffset: Int64) -> DriverBook {
-        var drivers = DriverBook(storedOffset: storedOffset)
+    /// Cars whose trouble codes wait.
+    var codes: [VehicleID: Int64] { records.compactMapValues(\.codesOffset) }
+
+    /// Something of it waits, goes on or is open.
+    func isAwake(_ vehicle: VehicleID) -> Bool {
+        records[vehicle].map { $0.live != nil || $0.waiting != nil } ?? false
+            || open.contains { $0.episode.vehicle == vehicle }
+    }
+
+    func know(scanned vehicles: [VehicleID], _ drivers: inout DriverBook) {
+        let scanned = Set(sayings.scanned)
+        drivers.know(scanned: vehicles.filter(scanned.contains))
+    }
+
+    /// Of these cars, which the book has from number `first` on where it knows them.
+    func load(_ vehicles: [VehicleID], _ cars: borrowing CarBook, from first: Int, into drivers: inout DriverBook) {
+        let known = vehicles.filter { cars.number(of: $0) != nil }
+        let records = known.compactMap { self.records[$0] }
         var contexts: [VehicleID: DriverContext] = [:]
-        for record in records.values {
+        for record in records {
             if let fromMs = record.fromMs { contexts[record.vehicle] = sayings.context(record.vehicle, fromMs: fromMs) }
         }
+        let watched = Set(sayings.watched)
+        know(scanned: vehicles, &drivers)
         drivers.restore(
-            cars, watched: sayings.watched.map { ($0, sayings.drivers($0).ownedMs) },
-            scanned: sayings.scanned, records: records.values.sorted { $0.vehicle < $1.vehicle },
-            open: Dictionary(grouping: open, by: \.episode.vehicle), contexts: contexts)
-        return drivers
+            cars, from: first,
+            people: known.map {
+                .init($0, ownedMs: sayings.drivers($0).ownedMs, isWatched: watched.contains($0))
+            },
+            records: records,
+            open: Dictionary(grouping: open.filter { known.contains($0.episode.vehicle) }, by: \.episode.vehicle),
+            contexts: contexts)
     }
 }

@@ -178,7 +178,8 @@ private final class CarRun {
             progress: CarProgress(
                 nextOffset: progress.nextOffset, replayFrom: progress.replayFrom,
                 replayClockMs: progress.replayClockMs))
-        _ = try CarStore.load(partition.partition, into: &book, on: db)
+        var drivers = DriverBook(storedOffset: progress.nextOffset)
+        try CarLoader(partition.partition, on: db).load(since: .min, into: &book, &drivers)
         return Worker(book: book, at: progress.replayFrom, handedOver: progress, inFlight: nil)
     }
 
@@ -197,7 +198,7 @@ private final class CarRun {
                 guard let cut = action.cut else { continue }
                 workers[number].marks.append(action)
                 unsafe Array(cut.vehicle.text.utf8).withUnsafeBytes { key in
-                    try! unsafe workers[number].book.take(
+                    _ = try! unsafe workers[number].book.take(
                         key: key, cut: cut.ms, offset: offset, pushedMs: 1_000 + offset)
                 }
             case .reading(let vehicle, let reading):
