@@ -58,7 +58,8 @@ public final class CampusHours {
     }
 
     private func look(nowMs: Int64) throws {
-        let open = try connection ?? Connection(conninfo: settings.conninfo, applicationName: "drover-campus-hours")
+        let open =
+            try connection ?? Connection.ofService(conninfo: settings.conninfo, applicationName: "drover-campus-hours")
         connection = open
         var changed: [(campus: String, hour: RideRecord.Hour)] = []
         for row in try open.query("SELECT campus, settings, hour_at IS NOT NULL FROM drover.campus ORDER BY campus") {

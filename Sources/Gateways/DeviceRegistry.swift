@@ -106,7 +106,8 @@ final class DeviceRegistry: Sendable {
         var (seen, nextMs): (Set<DeviceRequest>, Int64) = ([], 0)
         while !loop.asking({ state.withLock { $0.isStopped } }) {
             do {
-                let session = try connection ?? Connection(conninfo: conninfo, applicationName: "drover-gateway")
+                let session =
+                    try connection ?? Connection.ofService(conninfo: conninfo, applicationName: "drover-gateway")
                 connection = session
                 let isDue = Clock.steadyMs() >= nextMs
                 if isDue {

@@ -78,7 +78,8 @@ final class WeatherDesk {
     init(_ settings: WeatherBackfill.Settings) { (self.settings, weather) = (settings, settings.weather) }
 
     func session() throws -> Connection {
-        let open = try connection ?? Connection(conninfo: settings.conninfo, applicationName: "drover-weather")
+        let open =
+            try connection ?? Connection.ofService(conninfo: settings.conninfo, applicationName: "drover-weather")
         connection = open
         return open
     }

@@ -11,6 +11,8 @@ final class Connections: Sendable {
         let address: String
         var phase: Phase
         var deadlineMs: Int64
+        /// However much arrives meanwhile.
+        var lastMs = Int64.max
     }
 
     /// Address of the library's connection object: one for each as long as it is open.
@@ -36,18 +38,23 @@ final class Connections: Sendable {
     /// - Parameter moreMs: than this phase takes at most.
     func entered(_ phase: Phase, _ id: ID, moreMs: Int64 = 0) {
         let deadline = deadlineMs(phase) + moreMs
+        let last = Connections.nowMs() + Int64(max(limits.receiveMs, limits.receiveInAllMs))
         entries.withLock {
             $0[id]?.phase = phase
             $0[id]?.deadlineMs = deadline
+            $0[id]?.lastMs = last
         }
     }
 
-    /// So many bytes of a body: who sends steadily over a thin line has time for what is taken of him at all.
+    /// So many bytes of a body: who sends steadily over a thin line has time for what is taken of him at all. What came fast
+    /// buys no time for later: who has sent megabytes and then trickles is cut like who trickles from the start.
     func received(_ count: Int, _ id: ID) {
+        let rested = Connections.nowMs() + Int64(limits.receiveMs)
         entries.withLock { entries in
             // One that was cut has no deadline any more.
             guard let entry = entries[id], entry.deadlineMs < .max else { return }
-            entries[id]?.deadlineMs += Connections.patienceMs(count)
+            let earned = entry.deadlineMs + Connections.patienceMs(count)
+            entries[id]?.deadlineMs = min(earned, rested, entry.lastMs)
         }
     }
 

@@ -11,13 +11,24 @@ final class Exchange {
     var refusal: Response?
     var dropped = 0
     private var bodyBytesMax = 0
+    /// What a longer body gets.
+    private var overflow = Refusal.busy
+    /// Of the headers; 0: it comes in chunks, or there is none.
+    private var declaredBytes = 0
+    /// The client sends nothing before it is told to.
+    private var waits = false
+    private var holder = BodyHolder.address("?")
+    /// Set: it is being asked who sends so much.
+    var gate: Resting<Admission>?
     /// Set: the handler was called, and this gives its answer.
-    var resting: RestingRequest?
+    var resting: Resting<Response>?
 
     init(target: [UInt8]) { self.target = target }
 
     /// A client that has begun to send too much rarely reads before it is done: hear it out, within reason.
     static func dropMax(_ bodyBytesMax: Int) -> Int { bodyBytesMax * 4 + (8 << 20) }
+
+    private var isHeardOut: Bool { declaredBytes <= Exchange.dropMax(bodyBytesMax) && !waits }
 
     /// Returns an answer that must go out before the body is read, and end the connection.
     func headersArrived(
@@ -25,26 +36,51 @@ final class Exchange {
     ) -> Response? {
         guard let target = Target(target) else { return Refusal.bad("The address is malformed.") }
         bodyBytesMax = limits.bodyBytesMax(of: target.path)
+        overflow = Refusal.tooLarge(bodyBytesMax)
+        declaredBytes = headers.first { $0.name == "content-length" }.flatMap { Int($0.value) } ?? 0
+        waits = headers.contains { $0.name == "expect" }
         if let refusal = Refusal.check(
             version: version, headers: headers, bodyBytesMax: bodyBytesMax, limits: limits)
         {
-            let length = headers.first { $0.name == "content-length" }.flatMap { Int($0.value) } ?? 0
-            let waits = headers.contains { $0.name == "expect" }
-            guard refusal.status == 413, length <= Exchange.dropMax(bodyBytesMax), !waits else { return refusal }
+            guard refusal.status == 413, isHeardOut else { return refusal }
             self.refusal = refusal
         }
         let headers = Dictionary(headers.map { ($0.name, $0.value) }) { $0 + ", " + $1 }
+        let client = Forwarded.client(
+            peer: remote, header: headers["x-forwarded-for"], trusted: limits.trustedProxies)
+        holder = .address(client)
         request = Request(
             method: method, path: target.path, segments: target.segments, queryItems: target.queryItems,
-            headers: headers,
-            remote: Forwarded.client(
-                peer: remote, header: headers["x-forwarded-for"], trusted: limits.trustedProxies))
+            headers: headers, remote: client)
         return nil
     }
 
-    /// False: enough, close. `held`: bytes of the bodies of all requests.
-    func bodyArrived(_ bytes: UnsafeRawBufferPointer, limits: Limits, held: borrowing Atomic<Int>) -> Bool {
-        if refusal == nil { refusal = refusing(bytes.count, limits, held) }
+    /// Whether who sends it must be known first: what comes in chunks may become large.
+    func mayBeLarge(_ limits: Limits) -> Bool {
+        guard refusal == nil, let request else { return false }
+        return request.headers["transfer-encoding"] != nil
+            || declaredBytes > limits.strangersBytesMax(of: request.path)
+    }
+
+    /// Returns an answer that must go out before the body is read, and end the connection.
+    func admitted(_ admission: Admission, limits: Limits) -> Response? {
+        switch admission {
+        case .known(let account): holder = .account(account)
+        case .stranger(let why):
+            let strangersMax = limits.strangersBytesMax(of: request!.path)
+            // What is too large for anybody is told as that.
+            guard strangersMax < bodyBytesMax else { return nil }
+            (bodyBytesMax, overflow) = (strangersMax, why)
+            guard declaredBytes > bodyBytesMax else { return nil }
+            guard isHeardOut else { return why }
+            refusal = why
+        }
+        return nil
+    }
+
+    /// False: enough, close.
+    func bodyArrived(_ bytes: UnsafeRawBufferPointer, held: HeldBodies) -> Bool {
+        if refusal == nil { refusal = refusing(bytes.count, held) }
         if refusal == nil {
             unsafe request!.body.append(contentsOf: bytes)
             return true
@@ -55,16 +91,15 @@ final class Exchange {
     }
 
     /// Nil: so many more bytes are taken, and counted.
-    private func refusing(_ count: Int, _ limits: Limits, _ held: borrowing Atomic<Int>) -> Response? {
-        if request!.body.count + count > bodyBytesMax { return Refusal.tooLarge(bodyBytesMax) }
-        guard held.add(count, ordering: .relaxed).newValue > limits.allBodiesBytesMax else { return nil }
-        held.subtract(count, ordering: .relaxed)
-        return Refusal.busy
+    private func refusing(_ count: Int, _ held: HeldBodies) -> Response? {
+        let bytes = request!.body.count + count
+        if bytes > bodyBytesMax { return overflow }
+        return held.take(count, of: max(bytes, declaredBytes), for: holder)
     }
 
     /// The body is of no more use.
-    func letGo(_ held: borrowing Atomic<Int>) {
-        held.subtract(request?.body.count ?? 0, ordering: .relaxed)
+    func letGo(_ held: HeldBodies) {
+        held.letGo(request?.body.count ?? 0, of: holder)
         request?.body = []
     }
 }
@@ -88,8 +123,9 @@ let requestEnded:
         unsafe context.connections.entered(.resting, id(connection))
         if let pointer = unsafe exchange?.pointee {
             let ended = unsafe Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue()
-            ended.letGo(context.heldBytes)
-            ended.resting.map(context.ended)
+            ended.letGo(context.held)
+            if let gate = ended.gate { context.ended(gate) }
+            if let resting = ended.resting { context.ended(resting) }
             unsafe exchange?.pointee = nil
         }
     }
@@ -129,16 +165,30 @@ let requestArrived:
         let context = unsafe ServerContext.of(context!)
         guard let pointer = unsafe slot?.pointee else { return .NO }
         let exchange = unsafe Unmanaged<Exchange>.fromOpaque(pointer).takeUnretainedValue()
-        guard let request = exchange.request else {
+        if exchange.request == nil {
             let refusal = unsafe exchange.headersArrived(
                 method: String(cString: method!), version: String(cString: version!), headers: headers(of: connection),
                 remote: context.connections.address(id(connection)), limits: context.limits)
-            guard let refusal else { return .YES }
+            if let refusal { return unsafe answer(connection, refusal.with("Connection", "close"), context) }
+            guard exchange.mayBeLarge(context.limits), let gate = context.admission(of: exchange.request!) else {
+                return .YES
+            }
+            // It is not the client that keeps us waiting.
+            unsafe context.connections.entered(.handling, id(connection))
+            exchange.gate = gate
+        }
+        if let gate = exchange.gate {
+            // A connection that rested is asked for its headers again (libmicrohttpd 0.9.75): nothing of the body is here.
+            guard let admission = unsafe gate.taken(on: id(connection)) else { return .YES }
+            context.ended(gate)
+            exchange.gate = nil
+            unsafe context.connections.entered(.receiving, id(connection))
+            guard let refusal = exchange.admitted(admission, limits: context.limits) else { return .YES }
             return unsafe answer(connection, refusal.with("Connection", "close"), context)
         }
         if let count = unsafe size?.pointee, count > 0 {
             let bytes = unsafe UnsafeRawBufferPointer(start: data, count: count)
-            let isTaken = unsafe exchange.bodyArrived(bytes, limits: context.limits, held: context.heldBytes)
+            let isTaken = unsafe exchange.bodyArrived(bytes, held: context.held)
             guard isTaken else { return .NO }
             unsafe context.connections.received(count, id(connection))
             unsafe size?.pointee = 0
@@ -150,7 +200,7 @@ let requestArrived:
         } else {
             if exchange.resting == nil {
                 unsafe context.connections.entered(.handling, id(connection))
-                exchange.resting = context.handle(request)
+                exchange.resting = context.handle(exchange.request!)
             }
             guard let given = unsafe exchange.resting!.taken(on: id(connection)) else { return .YES }
             response = given

@@ -4,9 +4,21 @@ public struct Limits: Sendable {
     public var bodyBytesMax = 1 << 20
     /// Other limits than that, of the paths that are named.
     public var bodyBytesMaxByPath: [String: Int] = [:]
+    /// Taken of anybody. Who sends more must be known first, where the server asks for that.
+    public var smallBodyBytes = 64 << 10
+    /// The same for paths at which callers say in the body who they are.
+    public var strangersBytesMaxByPath: [String: Int] = [:]
     /// Bodies of all requests that are being received or handled; beyond it the next ones get 503. Many clients that each
     /// keep within their limit must not fill the memory.
-    public var allBodiesBytesMax = 64 << 20
+    public var allBodiesBytesMax = 96 << 20
+    /// Of that, what bodies that are not small leave free.
+    public var roomForSmallBytes = 8 << 20
+    /// Of that, what bodies of more than `bodyBytesMax` leave free.
+    public var roomForUsualBytes = 24 << 20
+    /// Of one client that nobody has been asked about; behind a proxy that is not trusted all clients are one. More gets 429.
+    public var bodiesPerAddressBytesMax = 4 << 20
+    /// Of somebody who is known: a film and something beside it.
+    public var bodiesPerAccountBytesMax = 34 << 20
     /// Request line and headers of one request; more gets 431 or 414.
     public var headerBytesMax = 16 << 10
     public var connectionsMax = 1000
@@ -18,6 +30,8 @@ public struct Limits: Sendable {
     public var idleMs = 15_000
     /// From the first byte of a request line to the last of the body, however busy the connection is.
     public var receiveMs = 20_000
+    /// The same for a large body over a thin line, which gets time for what has arrived.
+    public var receiveInAllMs = 600_000
     /// From the handler's answer to its last byte.
     public var sendMs = 60_000
     /// Names that `Host` may have, without port, lower case; empty: any. Keeps foreign pages from reaching a server on
@@ -27,6 +41,7 @@ public struct Limits: Sendable {
     public init() {}
 
     func bodyBytesMax(of path: String) -> Int { bodyBytesMaxByPath[path] ?? bodyBytesMax }
+    func strangersBytesMax(of path: String) -> Int { strangersBytesMaxByPath[path] ?? smallBodyBytes }
 }
 
 /// Why a request is refused before its body is read. These are the places where two servers in a row could disagree on
@@ -68,6 +83,9 @@ package enum Refusal {
 
     static let busy = Response.problem(
         503, type: "busy", detail: "Too much is being received at once. Send it again in a moment."
+    ).with("Retry-After", "1")
+    static let busyOfOne = Response.problem(
+        429, type: "busy", detail: "Too much of yours is being received at once. Send it again when the rest is done."
     ).with("Retry-After", "1")
     static func bad(_ detail: String) -> Response { .problem(400, type: "bad-request", detail: detail) }
     static func tooLarge(_ bytesMax: Int) -> Response {

@@ -27,16 +27,19 @@ public final class Server: @unchecked Sendable {
     ///   - threads: so many handlers run at a time; at least 1.
     ///   - certificate: answers HTTPS (TLS 1.2 and 1.3) and nothing else; nil: plain HTTP.
     ///   - clients: who is let in; needs a certificate. Nil: everybody.
+    ///   - admit: who may send more than a small body; asked on a handler's thread. Nil: everybody.
     ///   - refused: told why a client's certificate was not taken, and its address.
     /// - Throws: `ServerError`.
     public init(
         host: String = "127.0.0.1", port: UInt16, threads: Int = 2, limits: Limits = Limits(),
         certificate: Certificate? = nil, clients: ClientAuthority? = nil,
+        admit: (@Sendable (Request) -> Admission)? = nil,
         refused: @escaping @Sendable (_ why: String, _ address: String) -> Void = { _, _ in },
         handler: @escaping @Sendable (Request) -> Response
     ) throws {
         precondition(clients == nil || certificate != nil, "clients show certificates over TLS only")
-        let context = ServerContext(limits: limits, threads: max(1, threads), refused: refused, handler: handler)
+        let context = ServerContext(
+            limits: limits, threads: max(1, threads), admit: admit, refused: refused, handler: handler)
         if let certificate { try context.renew(certificate, clients) }
         let (listener, bound) = try Listener.open(host: host, port: port)
         let retained = unsafe Unmanaged.passRetained(context)
@@ -166,135 +169,6 @@ public final class Server: @unchecked Sendable {
 
 /// GnuTLS's own list of what has 128 bits of security, without TLS 1.0 and 1.1.
 private let tlsPriorities: StaticString = "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
-
-/// What the callbacks of one server share.
-final class ServerContext: Sendable {
-    /// The last one is in use. The others stay as long as the server: sessions under way may need them, and a renewal
-    /// is a few kilobytes every few weeks.
-    private let credentials = Mutex<(all: [Credentials], clients: ClientAuthority?)>(([], nil))
-    let limits: Limits
-    let handler: @Sendable (Request) -> Response
-    let connections: Connections
-    /// Bytes of the bodies of all requests under way.
-    let heldBytes = Atomic(0)
-    /// Bodies that go on, by what they are.
-    private let streams = Mutex<(open: [ObjectIdentifier: BodyStream], isOver: Bool)>(([:], false))
-    /// Answers that handlers promised.
-    private let laters = Mutex<(open: [ObjectIdentifier: LaterAnswer], isOver: Bool)>(([:], false))
-    /// Requests whose answer is not there yet.
-    private let resting = Mutex<(open: [ObjectIdentifier: RestingRequest], isOver: Bool)>(([:], false))
-    let handlers: HandlerThreads
-    let refused: @Sendable (_ why: String, _ address: String) -> Void
-    let isStopping = Atomic(false)
-    let isStopped = Atomic(false)
-
-    init(
-        limits: Limits, threads: Int, refused: @escaping @Sendable (_ why: String, _ address: String) -> Void,
-        handler: @escaping @Sendable (Request) -> Response
-    ) {
-        (self.limits, self.refused) = (limits, refused)
-        self.handler = handler
-        handlers = HandlerThreads(threads)
-        connections = Connections(limits)
-    }
-
-    /// Whether other clients are let in than before.
-    @discardableResult
-    func renew(_ certificate: Certificate, _ clients: ClientAuthority?) throws -> Bool {
-        let made = try Credentials(certificate, clients: clients)
-        return credentials.withLock { credentials in
-            defer { credentials = (credentials.all + [made], clients) }
-            return !credentials.all.isEmpty && credentials.clients != clients
-        }
-    }
-
-    /// Calls the handler on a thread of its own.
-    func handle(_ request: Request) -> RestingRequest {
-        let rest = RestingRequest()
-        let isOver = resting.withLock { resting in
-            if !resting.isOver { resting.open[ObjectIdentifier(rest)] = rest }
-            return resting.isOver
-        }
-        if isOver {
-            rest.give(ServerContext.stopping)
-            return rest
-        }
-        handlers.run { [self] in
-            let response = handler(request)
-            guard let later = response.later else { return rest.give(response) }
-            begin(later)
-            later.whenGiven { [weak self] given in
-                _ = self?.laters.withLock { $0.open.removeValue(forKey: ObjectIdentifier(later)) }
-                rest.give(given)
-            }
-        }
-        return rest
-    }
-
-    func ended(_ rest: RestingRequest) {
-        rest.close()
-        _ = resting.withLock { $0.open.removeValue(forKey: ObjectIdentifier(rest)) }
-    }
-
-    /// All that rest, and those that begin to: the library must not be stopped while a connection is suspended.
-    func endResting() {
-        let open = resting.withLock { resting in
-            resting.isOver = true
-            return Array(resting.open.values)
-        }
-        for rest in open { rest.give(ServerContext.stopping) }
-    }
-
-    private func begin(_ later: LaterAnswer) {
-        let isOver = laters.withLock { laters in
-            if !laters.isOver { laters.open[ObjectIdentifier(later)] = later }
-            return laters.isOver
-        }
-        if isOver { later.give(ServerContext.stopping) }
-    }
-
-    /// All that wait, and those that begin to.
-    func endLaters() {
-        let open = laters.withLock { laters in
-            laters.isOver = true
-            return Array(laters.open.values)
-        }
-        for later in open { later.give(ServerContext.stopping) }
-    }
-
-    private static let stopping = Response.problem(
-        503, type: "stopping", detail: "The server stops. Send this again in a moment."
-    ).with("Retry-After", "1")
-
-    /// To be called before the library reads from the stream.
-    func begin(_ stream: BodyStream, on connection: Connections.ID) {
-        let key = ObjectIdentifier(stream)
-        let isOver = streams.withLock { streams in
-            if !streams.isOver { streams.open[key] = stream }
-            return streams.isOver
-        }
-        stream.begin(on: connection) { [weak self] in
-            _ = self?.streams.withLock { $0.open.removeValue(forKey: key) }
-        }
-        if isOver { stream.end() }
-    }
-
-    /// All that are open, and those that begin later.
-    func endStreams() {
-        let open = streams.withLock { streams in
-            streams.isOver = true
-            return Array(streams.open.values)
-        }
-        for stream in open { stream.end() }
-    }
-
-    /// What a new connection shows; nil over plain HTTP.
-    var currentCredentials: Credentials? { credentials.withLock { $0.all.last } }
-
-    static func of(_ pointer: UnsafeMutableRawPointer) -> ServerContext {
-        unsafe Unmanaged<ServerContext>.fromOpaque(pointer).takeUnretainedValue()
-    }
-}
 
 private let watchDeadlines: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { pointer in
     let context = unsafe Unmanaged<ServerContext>.fromOpaque(pointer!).takeRetainedValue()

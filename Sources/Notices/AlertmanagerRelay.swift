@@ -66,7 +66,7 @@ public final class AlertmanagerRelay {
     private struct Refused: Error, CustomStringConvertible { let description: String }
 
     private func round(_ shouldStop: () -> Bool) throws {
-        let connection = try Connection(conninfo: settings.conninfo, applicationName: "drover-alertmanager")
+        let connection = try Connection.ofService(conninfo: settings.conninfo, applicationName: "drover-alertmanager")
         let client = try HTTPSClient(caFile: settings.caFile, isPlainAllowed: settings.isPlainAllowed)
         let alerts = try NoticeStore.standing(
             sinceMs: Clock.nowMs() - 4 * settings.intervalMs - 600_000, on: connection)

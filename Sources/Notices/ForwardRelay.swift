@@ -62,7 +62,7 @@ public final class ForwardRelay {
 
     /// One session with the database, until it fails.
     private func serve(_ shouldStop: () -> Bool) throws {
-        let connection = try Connection(conninfo: settings.conninfo, applicationName: "drover-forward")
+        let connection = try Connection.ofService(conninfo: settings.conninfo, applicationName: "drover-forward")
         var limits = HTTPSClient.Limits()
         (limits.totalMs, limits.bodyBytesMax) = (ForwardRelay.totalMs, 1 << 20)
         let client = try HTTPSClient(

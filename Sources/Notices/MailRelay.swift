@@ -60,7 +60,7 @@ public final class MailRelay {
 
     /// One session with the database and one with the server, until either fails.
     private func serve(_ shouldStop: () -> Bool) throws {
-        let connection = try Connection(conninfo: settings.conninfo, applicationName: "drover-mail")
+        let connection = try Connection.ofService(conninfo: settings.conninfo, applicationName: "drover-mail")
         let client = try MailClient(settings.server, login: settings.login, caFile: settings.caFile)
         try connection.execute("LISTEN \(MailStore.channel)")
         while !shouldStop() {

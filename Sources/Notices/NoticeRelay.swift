@@ -57,7 +57,7 @@ public final class NoticeRelay {
     }
 
     private func serve(_ shouldStop: () -> Bool) throws {
-        let connection = try Connection(conninfo: settings.conninfo, applicationName: "drover-notices")
+        let connection = try Connection.ofService(conninfo: settings.conninfo, applicationName: "drover-notices")
         try connection.execute("LISTEN \(NoticeStore.channel)")
         while !shouldStop() {
             var isBusy = try turn(connection) { try decide(on: connection) } ?? false

@@ -59,7 +59,7 @@ public final class PostRelay {
     private struct Clients { let https, plain: HTTPSClient }
 
     private func serve(_ shouldStop: () -> Bool) throws {
-        let connection = try Connection(conninfo: settings.conninfo, applicationName: "drover-post")
+        let connection = try Connection.ofService(conninfo: settings.conninfo, applicationName: "drover-post")
         var limits = HTTPSClient.Limits()
         (limits.totalMs, limits.bodyBytesMax) = (PostRelay.totalMs, 65_536)
         let clients = Clients(

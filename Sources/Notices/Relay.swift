@@ -1,6 +1,7 @@
 public import Kafka
 public import Observe
 internal import Postgres
+internal import Synchronization
 
 /// What a relay is made of.
 public struct RelaySettings: Sendable {
@@ -36,6 +37,7 @@ public final class Relay {
     private let log: Log
     private let metrics: RelayMetrics
     private let retry: RetryLoop
+    public let standing = RelayStanding()
     private var nextPruneMs: Int64 = 0
 
     public init(_ settings: RelaySettings, metrics: Metrics, log: Log) {
@@ -54,11 +56,14 @@ public final class Relay {
 
     /// One session with the database and one producer, until either fails.
     private func serve(_ shouldStop: () -> Bool) throws {
+        // Whatever ends it, the turn ends with it.
+        defer { standing.set(.ill("has lost its turn, or could not ask for it")) }
         let session = try RelaySession(settings, metrics: metrics, log: log)
         guard try waitForTurn(session, shouldStop) else { return }
         try settings.prepareTopics()
         try session.listen()
         log.info("relay active")
+        standing.set(.well("active"))
         while !shouldStop() {
             let pass = try session.pass(shouldStop)
             if pass.sent > 0 || pass.isEmpty { retry.isWell() }
@@ -72,6 +77,11 @@ public final class Relay {
         while !shouldStop() {
             if try session.takeTurn() { return true }
             retry.isOver()
+            let isBehindRelay = try session.isBehindRelay()
+            standing.set(
+                isBehindRelay
+                    ? .well("another relay is active; this one waits")
+                    : .ill("the relays' turn is held by somebody who relays nothing; pg_locks has the session"))
             if !hasSaid { log.info("another relay is active; this one waits for its end") }
             hasSaid = true
             BackOff.pause(Relay.turnMs, shouldStop)
@@ -99,6 +109,15 @@ public final class Relay {
         metrics.failures.add()
         return error is PostgresError ? "database" : "broker"
     }
+}
+
+/// Whether a relay relays, or could at once take over from one that does.
+public final class RelayStanding: Sendable {
+    private let found = Mutex(Health.Finding.ill("has not had its turn yet"))
+
+    public var finding: Health.Finding { found.withLock { $0 } }
+
+    func set(_ finding: Health.Finding) { found.withLock { $0 = finding } }
 }
 
 /// The relay's figures, by the names that Prometheus reads.

@@ -6,8 +6,7 @@ package import Storage
 
 /// The active relay's connection and producer. Dropped whole when either fails: the next one reads what is there.
 final class RelaySession {
-    /// "drelay" in ASCII: any number that no other program uses as an advisory lock of the same database.
-    private static let lock: Int64 = 0x6472_656C_6179
+    private static let name = "drover-notify"
     static let rowsMax = 1_000
     static let bytesMax = 16 << 20
     private static let pruneMost = 10_000
@@ -16,28 +15,47 @@ final class RelaySession {
     private static let stopPatienceMs: Int64 = 1_000
 
     private let connection: Connection
+    /// Holds the relays' turn, in a transaction that does nothing else: it has no snapshot and no number, and so holds back no vacuum.
+    private let turn: Connection
     private let producer: Producer
     private let metrics: RelayMetrics
     private let log: Log
 
     init(_ settings: RelaySettings, metrics: RelayMetrics, log: Log) throws {
         (self.metrics, self.log) = (metrics, log)
-        connection = try Connection(conninfo: settings.conninfo, applicationName: "drover-notify")
-        // The lock is the session's: a relay whose machine vanished must not hold it for long. And the index is the
-        // way to the oldest rows whatever statistics say of a table that is empty most of the time. A deletion that is
-        // lost in a crash of the server only sends its rows again, so none is waited for.
-        try connection.execute(
-            """
-            SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
-            SET enable_seqscan = off; SET synchronous_commit = off
-            """)
+        connection = try Connection.ofService(conninfo: settings.conninfo, applicationName: RelaySession.name)
+        turn = try Connection.ofService(conninfo: settings.conninfo, applicationName: RelaySession.name)
+        // A relay whose machine vanished must not hold the turn for long. The index is the way to the oldest rows whatever
+        // statistics say of a table that is empty most of the time. A deletion that is lost in a crash of the server only
+        // sends its rows again, so none is waited for.
+        try connection.execute(RelaySession.keepalives + "SET enable_seqscan = off; SET synchronous_commit = off")
+        try turn.execute(RelaySession.keepalives + "SET idle_in_transaction_session_timeout = 0")
         // No time-out: a record that is given up while later ones of its key are sent would break the order.
         producer = try Producer(settings.kafka, Producer.Tuning(lingerMs: 0, timeoutMs: 0))
     }
 
+    private static let keepalives =
+        "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; "
+
     /// True: this is the active relay as long as the session lives.
     func takeTurn() throws -> Bool {
-        try connection.query("SELECT pg_try_advisory_lock($1) AS taken", [.int8(RelaySession.lock)])[0].bool("taken")!
+        try turn.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+        do {
+            try OutboxStore.takeTurn(on: turn)
+            return true
+        } catch let error as PostgresError where error.sqlState == PostgresError.lockNotAvailable {
+            try turn.execute("ROLLBACK")
+            return false
+        }
+    }
+
+    /// Whether it is a relay's session that has the turn, and not somebody's who relays nothing.
+    func isBehindRelay() throws -> Bool { try OutboxStore.hasRelay(named: RelaySession.name, on: connection) }
+
+    /// Throws when the turn is gone: another relay may be sending the same rows by now.
+    private func checkTurn() throws {
+        _ = try turn.notifications(timeoutMs: 0)
+        _ = try connection.notifications(timeoutMs: 0)
     }
 
     func listen() throws { try connection.execute("LISTEN \(OutboxStore.channel)") }
@@ -56,6 +74,7 @@ final class RelaySession {
     /// Sends the oldest rows and deletes what the broker has acknowledged. Throws when it is the broker's fault that
     /// some were not; those stay.
     func pass(_ shouldStop: () -> Bool) throws -> (sent: Int, isEmpty: Bool) {
+        try checkTurn()
         let rows = try OutboxStore.read(
             rowsMax: RelaySession.rowsMax, bytesMax: RelaySession.bytesMax, on: connection)
         guard !rows.isEmpty else { return (0, true) }
@@ -94,8 +113,7 @@ final class RelaySession {
                 (movedMs, hasSaid) = (now, false)
                 continue
             }
-            // A session that is gone holds the lock no more: another relay may be sending the same rows by now.
-            _ = try connection.notifications(timeoutMs: 0)
+            try checkTurn()
             if shouldStop() {
                 stopMs = stopMs ?? now
                 if now - stopMs! >= RelaySession.stopPatienceMs { return }

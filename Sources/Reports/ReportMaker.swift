@@ -54,7 +54,8 @@ final class ReportMaker {
 
     private func opened(_ connection: inout Connection?, _ conninfo: String) throws -> Connection {
         if let open = connection, open.isOpen { return open }
-        let made = try Connection(conninfo: conninfo, applicationName: "drover-reports")
+        let made = try Connection.ofService(
+            conninfo: conninfo, applicationName: "drover-reports", statementS: ReportMaker.timeoutMs / 1_000)
         connection = made
         return made
     }

@@ -60,7 +60,7 @@ package final class ReportScheduler {
     /// Returns when `shouldStop` says so; a report that is under way then is finished first.
     package func run(shouldStop: () -> Bool) {
         retry.run(shouldStop: shouldStop, kind: { _ in "database" }) {
-            let connection = try Connection(conninfo: settings.conninfo, applicationName: "drover-reports")
+            let connection = try Connection.ofService(conninfo: settings.conninfo, applicationName: "drover-reports")
             while !shouldStop() {
                 if try !step(connection) { BackOff.pause(ReportScheduler.pollMs, shouldStop) }
                 retry.isWell()

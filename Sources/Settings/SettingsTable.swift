@@ -346,7 +346,8 @@ public struct SettingRow: Sendable {
         SettingRow("web.port", .integer(0...65_535), "8080", "port of the pages and the API; 0: any free one"),
         SettingRow(
             "web.receive_s", .integer(1...600), "20",
-            "time that a request to the pages, the API or apps has from its first byte to its last"),
+            "time that a request to the pages, the API or apps has from its first byte to its last; a large body gets a second more "
+                + "for each 16 kB that has arrived, up to 10 minutes"),
         SettingRow(
             "web.query_s", .integer(1...600), "20",
             "time that a ready query or a page of sightings may take in the database before it says so"),

@@ -113,5 +113,7 @@ public enum AccountBook {
     private static func end(_ account: String, _ connection: Connection) throws {
         try connection.query("DELETE FROM drover.account_session WHERE account = $1", [.text(account)])
         try connection.query("DELETE FROM drover.account_link WHERE account = $1", [.text(account)])
+        try connection.query("DELETE FROM drover.account_device WHERE account = $1", [.text(account)])
+        _ = try PersonLogin.end(account, on: connection)
     }
 }

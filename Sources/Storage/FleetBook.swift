@@ -4,6 +4,10 @@ internal import Wire
 
 /// Fleets as the operator keeps them, through the owner's login: named sets of vehicles and people, nested once.
 public enum FleetBook {
+    public static func count(on connection: Connection) throws -> Int {
+        try connection.query("SELECT count(*) FROM drover.fleet")[0].int(0)!
+    }
+
     /// Makes a fleet, or gives one another name or place.
     public static func put(_ fleet: String, name: String, partOf: String?, on connection: Connection) throws {
         try connection.query(
@@ -89,7 +93,8 @@ public enum PersonLogin {
             let statements = try connection.query(
                 """
                 SELECT format('%s ROLE %I LOGIN CONNECTION LIMIT 5 PASSWORD %L; GRANT drover_sight TO %2$I; '
-                    'ALTER ROLE %2$I SET statement_timeout = ''10min''; ALTER ROLE %2$I SET default_transaction_read_only = on; '
+                    'ALTER ROLE %2$I SET statement_timeout = ''10min''; '
+                    'ALTER ROLE %2$I SET idle_in_transaction_session_timeout = ''1min''; ALTER ROLE %2$I SET default_transaction_read_only = on; '
                     'GRANT CONNECT ON DATABASE %4$I TO %2$I',
                     CASE WHEN $3 THEN 'ALTER' ELSE 'CREATE' END, $1::text, $2::text, current_database())
                 """, [.text(login), .text(verifier), .bool(isThere)])[0].text(0)!
@@ -105,18 +110,20 @@ public enum PersonLogin {
 
     /// Ends the login; running sessions end with their next statement, which sees nothing. False: there is none.
     public static func remove(_ account: String, on connection: Connection) throws -> Bool {
+        try connection.transaction { try end(account, on: connection) }
+    }
+
+    /// The same within a transaction.
+    static func end(_ account: String, on connection: Connection) throws -> Bool {
         let login = name(of: account)
-        return try connection.transaction {
-            guard
-                try connection.query("DELETE FROM drover.account_login WHERE login = $1", [.text(login)]).rowsChanged
-                    == 1
-            else { return false }
-            let statement = try connection.query(
-                "SELECT format('ALTER ROLE %I NOLOGIN PASSWORD NULL; REVOKE drover_sight FROM %1$I', $1::text)",
-                [.text(login)]
-            )[0].text(0)!
-            try connection.execute(statement)
-            return true
-        }
+        guard
+            try connection.query("DELETE FROM drover.account_login WHERE login = $1", [.text(login)]).rowsChanged == 1
+        else { return false }
+        let statement = try connection.query(
+            "SELECT format('ALTER ROLE %I NOLOGIN PASSWORD NULL; REVOKE drover_sight FROM %1$I', $1::text)",
+            [.text(login)]
+        )[0].text(0)!
+        try connection.execute(statement)
+        return true
     }
 }

@@ -67,21 +67,43 @@ public enum LogInStore {
     // MARK: In and out
 
     /// The same whether or not there is such an account. Nil: too many tries.
-    public static func begin(mail: String, remote: String, on connection: Connection) throws -> Recipe? {
+    /// - Parameter device: digest of the mark that the browser shows; nil: none.
+    public static func begin(
+        mail: String, remote: String, device: [UInt8]?, on connection: Connection
+    ) throws -> Recipe? {
         let cost = Password.Cost.standard
         return try connection.query(
-            "SELECT * FROM drover.begin_log_in($1, $2, $3, $4)",
-            [.text(mail), .text(remote), .int4(cost.memoryKiB), .int4(cost.passes)]
+            "SELECT * FROM drover.begin_log_in($1, $2, $3, $4, $5)",
+            [
+                .text(mail), .text(remote), .int4(cost.memoryKiB), .int4(cost.passes),
+                device.map { .bytes($0) } ?? .null,
+            ]
         ).first.map(Recipe.init)
+    }
+
+    /// Where somebody logs in.
+    public struct Device: Sendable {
+        let agent, remote: String
+        let shown: [UInt8]?
+        let new: [UInt8]
+        /// - Parameters:
+        ///   - shown: digest of the mark that the browser shows; nil: none.
+        ///   - new: of the one that it is known by from now on.
+        public init(agent: String, remote: String, shown: [UInt8]?, new: [UInt8]) {
+            (self.agent, self.remote, self.shown, self.new) = (agent, remote, shown, new)
+        }
     }
 
     /// Opens a session. False: no such account, another password, not confirmed, or disabled.
     public static func logIn(
-        mail: String, password: [UInt8], session: [UInt8], agent: String, isKept: Bool, on connection: Connection
+        mail: String, password: [UInt8], session: [UInt8], device: Device, isKept: Bool, on connection: Connection
     ) throws -> Bool {
         try connection.query(
-            "SELECT drover.log_in($1, $2, $3, $4, $5)",
-            [.text(mail), .bytes(password), .bytes(session), .text(agent), .bool(isKept)])[0].text(0) != nil
+            "SELECT drover.log_in($1, $2, $3, $4, $5, $6, $7, $8)",
+            [
+                .text(mail), .bytes(password), .bytes(session), .text(device.agent), .bool(isKept),
+                .text(device.remote), device.shown.map { .bytes($0) } ?? .null, .bytes(device.new),
+            ])[0].text(0) != nil
     }
 
     /// Opens a session for who logged in at an OpenID provider. False: no mail address that the provider has verified, or disabled.
@@ -202,13 +224,15 @@ public enum LogInStore {
             [.bytes(link), .bytes(password), .bytes(session), .text(agent)])[0].text(0) != nil
     }
 
-    /// - Parameter mail: counts where the account has none.
+    /// - Parameters:
+    ///   - mail: counts where the account has none.
+    ///   - device: digest of the mark that the browser is known by from now on.
     /// - Returns: false: the link is another, or somebody has that mail address.
     public static func setPassword(
-        link: [UInt8], mail: String?, new: Kept, on connection: Connection
+        link: [UInt8], mail: String?, new: Kept, device: [UInt8], on connection: Connection
     ) throws -> Bool {
         try connection.query(
-            "SELECT drover.set_password($1, $2, $3, $4, $5, $6)", [.bytes(link), .text(mail)] + new.parameters)[0]
-            .bool(0)!
+            "SELECT drover.set_password($1, $2, $3, $4, $5, $6, $7)",
+            [.bytes(link), .text(mail)] + new.parameters + [.bytes(device)])[0].bool(0)!
     }
 }

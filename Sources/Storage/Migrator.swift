@@ -1,7 +1,7 @@
 public import Postgres
 
-/// Applies the numbered SQL files of Queries/migrations, each in a transaction of its own. An advisory lock makes it
-/// safe to run from two processes at once: the second waits and finds the work done.
+/// Applies the numbered SQL files of Queries/migrations, each in a transaction of its own that locks the list of them: safe to
+/// run from two processes at once, of which the second waits and finds the work done.
 public struct Migrator {
     public struct File: Sendable {
         public let number: Int
@@ -18,20 +18,9 @@ public struct Migrator {
 
     public struct Fault: Error, CustomStringConvertible { public let description: String }
 
-    /// Any number that no other program uses as an advisory lock of the same database: "drover" in ASCII.
-    private static let lock: Int64 = 0x6472_6F76_6572
-
     /// Returns the files that were applied now.
     public static func apply(_ files: [File], on connection: Connection) throws -> [File] {
-        try connection.query("SELECT pg_advisory_lock($1)", [.int8(lock)])
-        // Ends with the session anyway, so a failure here changes nothing.
-        defer { _ = try? connection.query("SELECT pg_advisory_unlock($1)", [.int8(lock)]) }
-        try connection.execute(
-            """
-            CREATE SCHEMA IF NOT EXISTS drover;
-            CREATE TABLE IF NOT EXISTS drover.migration (
-                number int PRIMARY KEY, name text NOT NULL, digest text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())
-            """)
+        try makeList(on: connection)
         var applied: [Int: (name: String, digest: String)] = [:]
         for row in try connection.query("SELECT number, name, digest FROM drover.migration") {
             applied[try row.int("number")!] = (try row.text("name")!, try row.text("digest")!)
@@ -43,16 +32,41 @@ public struct Migrator {
         }
         var now: [File] = []
         for file in files.sorted(by: { $0.number < $1.number }) where try isNew(file, applied, connection) {
-            try connection.transaction {
+            let isOurs = try connection.transaction {
+                // Readers of the list go on, and none of them can hold this up.
+                try connection.execute("LOCK TABLE drover.migration IN SHARE ROW EXCLUSIVE MODE")
+                let number = Parameter.int4(Int32(file.number))
+                guard try connection.query("SELECT FROM drover.migration WHERE number = $1", [number]).isEmpty else {
+                    return false
+                }
                 try connection.execute(file.sql)
                 try connection.query(
                     "INSERT INTO drover.migration (number, name, digest) VALUES ($1, $2, md5($3))",
-                    [.int4(Int32(file.number)), .text(file.name), .text(file.sql)])
+                    [number, .text(file.name), .text(file.sql)])
+                return true
             }
-            now.append(file)
+            if isOurs { now.append(file) }
         }
         return now
     }
+
+    private static func makeList(on connection: Connection) throws {
+        let list =
+            """
+            CREATE SCHEMA IF NOT EXISTS drover;
+            CREATE TABLE IF NOT EXISTS drover.migration (
+                number int PRIMARY KEY, name text NOT NULL, digest text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())
+            """
+        do {
+            try connection.execute(list)
+        } catch let error as PostgresError where madeMeanwhile.contains(error.sqlState) {
+            // `IF NOT EXISTS` looks before it makes: another process came between. By now it is done.
+            try connection.execute(list)
+        }
+    }
+
+    /// unique_violation, duplicate_schema, duplicate_table, duplicate_object.
+    private static let madeMeanwhile = ["23505", "42P06", "42P07", "42710"]
 
     private static func isNew(
         _ file: File, _ applied: [Int: (name: String, digest: String)], _ connection: Connection

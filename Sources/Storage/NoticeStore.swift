@@ -109,7 +109,7 @@ package enum NoticeStore {
 
     /// One relay at a time decides; the others get false. Until the end of the transaction.
     package static func takeTurn(on connection: Connection) throws -> Bool {
-        try connection.query("SELECT pg_try_advisory_xact_lock(hashtextextended('drover.notice', 0))")[0].bool(0)!
+        try Turns.takesAtOnce(.notices, on: connection)
     }
 
     // MARK: Facts

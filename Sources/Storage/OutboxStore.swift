@@ -90,12 +90,7 @@ package enum OutboxStore {
         let events = records.filter { $0.account != nil }
         guard !events.isEmpty else { return }
         let accounts = Parameter.textArray(events.map { $0.account! })
-        // In one order everywhere: two transactions must not wait for each other.
-        try connection.query(
-            """
-            SELECT pg_advisory_xact_lock(hashtextextended('drover.alert_event ' || account, 0))
-            FROM (SELECT DISTINCT account FROM unnest($1::text[]) AS row(account) ORDER BY account) AS asked
-            """, [accounts])
+        try Turns.take(.accountEvents, ofEach: events.map { $0.account! }, on: connection)
         try connection.query(
             """
             INSERT INTO drover.alert_event (account, record_id, record)
@@ -109,6 +104,23 @@ package enum OutboxStore {
                 SELECT event_id FROM drover.alert_event WHERE made_at < now() - interval '7 days'
                 ORDER BY made_at LIMIT 1000 FOR UPDATE SKIP LOCKED)
             """)
+    }
+
+    /// The relays' turn, until the end of the transaction. Throws when somebody has it.
+    package static func takeTurn(on connection: Connection) throws {
+        try connection.execute("LOCK TABLE drover.relay_turn IN SHARE ROW EXCLUSIVE MODE NOWAIT")
+    }
+
+    /// Whether a session of that name, of a login that may relay, has the turn.
+    package static func hasRelay(named name: String, on connection: Connection) throws -> Bool {
+        try connection.query(
+            """
+            SELECT EXISTS (
+                SELECT FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+                WHERE l.relation = 'drover.relay_turn'::regclass AND a.datname = current_database() AND l.granted
+                    AND l.mode = 'ShareRowExclusiveLock' AND a.application_name = $1
+                    AND pg_has_role(a.usesysid, 'drover_relay', 'MEMBER'))
+            """, [.text(name)])[0].bool(0)!
     }
 
     /// The oldest rows that are there, whatever was read before: transactions become visible in another order than

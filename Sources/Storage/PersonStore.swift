@@ -167,6 +167,6 @@ public enum PersonStore {
 
     /// A code that is being asked for goes to the address from before, or is asked for after this transaction.
     private static func waitForCodes(_ connection: Connection) throws {
-        try connection.query("SELECT pg_advisory_xact_lock(hashtextextended('drover.code_request', 0))")
+        try Turns.take(.codeRequests, on: connection)
     }
 }

@@ -107,9 +107,7 @@ package enum ProgressStore {
     ) throws -> [TopicPartition: TopicMismatch] {
         try connection.transaction {
             // Two workers that meet a topic first must not find two things.
-            if isLive {
-                try connection.query("SELECT pg_advisory_xact_lock(hashtextextended('drover.partition_progress', 0))")
-            }
+            if isLive { try Turns.take(.progress, on: connection) }
             // A job of its own tables has no live ones beside it.
             let isAlone =
                 try !isLive

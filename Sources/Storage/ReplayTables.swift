@@ -271,6 +271,7 @@ package enum ReplayTables {
 
     package static let notCompared = [
         NotCompared("migration", "it tells of the database"),
+        NotCompared("relay_turn turn", "what is locked by who does alone what one may do at a time"),
         NotCompared(
             "period period_width retained",
             "how the live tables are parted and what was taken away: a replay has neither"),
@@ -286,8 +287,8 @@ package enum ReplayTables {
         NotCompared("report_run report_schedule", "reports that people asked for, by the relay's clock"),
         NotCompared(
             """
-            account account_identity account_link account_login account_secret account_session account_try code_request
-            person person_account person_code person_token push_subscription token survey_session
+            account account_device account_identity account_link account_login account_secret account_session account_try
+            code_request person person_account person_code person_token push_subscription token survey_session
             """, "people and their ways in: they are on no topic"),
         NotCompared(
             "notice_setting notice_step dealership fleet fleet_member fleet_vehicle",

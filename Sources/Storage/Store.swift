@@ -18,11 +18,15 @@ public enum Store {
         // behind that one: they must not get its locks in turn, 30 s each, before somebody who works does.
         try connection.execute(
             "SET idle_in_transaction_session_timeout = '\(standingStillS)s'; "
-                + "SET lock_timeout = '\(standingStillS / 3)s'")
+                + "SET lock_timeout = '\(standingStillS / 3)s'; SET statement_timeout = '\(statementS)s'; "
+                // Look-ups of many rows by key: to compile them takes longer than to run them.
+                + "SET jit = off")
         return connection
     }
 
     private static let standingStillS = 30
+    /// A taxonomy makes the rows of all surveys again; a commit takes milliseconds.
+    private static let statementS = 600
 
     /// Ends sessions of writers that wait for the rest of a COPY for longer than a commit may stand still: to PostgreSQL they are busy,
     /// and no time-out of its own ends them. Who waited in vain for a lock calls it; returns how many there were.

@@ -4,11 +4,9 @@ package import Surveys
 /// The taxonomy in PostgreSQL. Rows of sightings follow from surveys and the taxonomy as it is: whoever changes it makes
 /// the rows of the surveys that it speaks of again, and keeps workers out meanwhile.
 package enum SurveyTaxonomy {
-    private static let lock = "hashtextextended('drover.taxonomy', 0)"
-
     /// Until the end of the transaction the taxonomy stays as it is.
     static func lockShared(on connection: Connection) throws {
-        try connection.query("SELECT pg_advisory_xact_lock_shared(\(lock))")
+        try Turns.share(.taxonomy, on: connection)
     }
 
     static func matches(_ given: Set<String>, on connection: Connection) throws -> [String: TaxonMatch] {
@@ -47,7 +45,7 @@ extension SurveyTaxonomy {
     /// is another now. All of it or nothing.
     package static func load(_ file: TaxonomyFile, source: String, on connection: Connection) throws -> Loaded {
         try connection.transaction {
-            try connection.query("SELECT pg_advisory_xact_lock(\(lock))")
+            try Turns.take(.taxonomy, on: connection)
             let given = try Set(
                 connection.query("SELECT DISTINCT given_name FROM drover.sighting").map { try $0.text(0)! })
             let before = try matches(given, on: connection)

@@ -150,15 +150,18 @@ extension AccountSite {
         case .failure(let why): return again(why.text)
         }
         guard let kept = AccountSite.kept(password) else { return busy }
+        // Whoever opens a link gets in with what they choose here, whatever others have tried meanwhile.
+        let device = Token.random()
         let isSet = try lender.withConnection {
-            try LogInStore.setPassword(link: link.digest, mail: mail, new: kept, on: $0)
+            try LogInStore.setPassword(link: link.digest, mail: mail, new: kept, device: device.digest, on: $0)
         }
         guard isSet else {
             return look.hasMail ? AccountSite.linkOver : again("Another account has this mail address already.")
         }
         return .unkept(
             AccountPages.said(
-                "The password is taken", "It holds from now on. Wherever you were logged in, you are no longer."))
+                "The password is taken", "It holds from now on. Wherever you were logged in, you are no longer.")
+        ).with("Set-Cookie", deviceMark.set(device))
     }
 }
 

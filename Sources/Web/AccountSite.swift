@@ -23,6 +23,7 @@ public final class AccountSite: Sendable {
 
     let lender: ConnectionLender
     let cookie: SessionCookie
+    let deviceMark: DeviceCookie
     let post: Post?
     /// Where one logs in without a password of ours; nil: nowhere.
     private let provider: String?
@@ -35,6 +36,7 @@ public final class AccountSite: Sendable {
     public init(conninfo: String, isSecure: Bool, post: Post?, provider: String?, log: Log) {
         lender = ConnectionLender(conninfo: conninfo)
         (cookie, self.post, self.log) = (SessionCookie(isSecure: isSecure), post, log)
+        deviceMark = DeviceCookie(isSecure: isSecure)
         self.provider = provider
     }
 
@@ -74,15 +76,18 @@ public final class AccountSite: Sendable {
         guard let mail = AccountSite.mail(fields["mail"]), let password = fields.password("password") else {
             return again(422, "Give your mail address and the password.")
         }
+        let (shown, device) = (deviceMark.token(request), Token.random())
         let recipe = try lender.withConnection {
-            try LogInStore.begin(mail: mail, remote: request.remote, on: $0)
+            try LogInStore.begin(mail: mail, remote: request.remote, device: shown?.digest, on: $0)
         }
         guard let recipe else { return again(429, AccountSite.tooMany).with("Retry-After", "900") }
         guard let digest = Password.digest(password, salt: recipe.salt, cost: recipe.cost) else { return busy }
         let (session, isKept) = (Token.random(), fields["keep"] == "1")
         let isIn = try lender.withConnection {
             try LogInStore.logIn(
-                mail: mail, password: digest, session: session.digest, agent: AccountSite.agent(request),
+                mail: mail, password: digest, session: session.digest,
+                device: LogInStore.Device(
+                    agent: AccountSite.agent(request), remote: request.remote, shown: shown?.digest, new: device.digest),
                 isKept: isKept, on: $0)
         }
         guard isIn else {
@@ -92,6 +97,7 @@ public final class AccountSite: Sendable {
         return Response.seeOther(next.isEmpty ? "/" : next).with(
             "Set-Cookie", cookie.set(session, isKept: isKept)
         )
+        .with("Set-Cookie", deviceMark.set(device))
         .with("Cache-Control", "no-store")
     }
 
@@ -128,7 +134,8 @@ public final class AccountSite: Sendable {
         }
     }
 
-    static let tooMany = "There were too many tries. Try again later."
+    static let tooMany =
+        "There were too many tries. Try again in 15 minutes, or ask whoever runs Drover for a link to a new password."
     static let linkOver = Response.unkept(
         AccountPages.said(
             "This link is over",

@@ -10,12 +10,15 @@ public final class AlertStreams: Sendable {
     static let limits = StreamLimits(inAll: 300, ofOne: 8)
     static let heartbeatMs: Int64 = 10_000
     private static let rowsMax = 500
+    /// Then it ends, and who comes back shows a session or token that still holds.
+    private static let lifeMs: Int64 = 900_000
 
     private struct Subscriber: StreamSubscriber {
         let account: String
         let stream: BodyStream
         /// The last event that it was sent.
         var lastID: Int64
+        let endMs = Clock.steadyMs() + AlertStreams.lifeMs
     }
 
     private let listener: DatabaseListener
@@ -64,6 +67,8 @@ public final class AlertStreams: Sendable {
         guard Clock.steadyMs() - beatMs.load(ordering: .relaxed) >= AlertStreams.heartbeatMs else { return }
         beatMs.store(Clock.steadyMs(), ordering: .relaxed)
         subscribers.withLock { subscribers in
+            let nowMs = Clock.steadyMs()
+            for subscriber in subscribers where subscriber.endMs <= nowMs { subscriber.stream.end() }
             subscribers.removeAll { !$0.stream.beat() }
         }
     }

@@ -50,7 +50,7 @@ final class DatabaseListener: Sendable {
             do {
                 let connection = try Connection(
                     conninfo: conninfo, connectTimeoutS: 2, applicationName: "drover \(name)")
-                try connection.execute("SET statement_timeout = '5s'; LISTEN \(channel)")
+                try connection.execute("SET lock_timeout = '2s'; SET statement_timeout = '5s'; LISTEN \(channel)")
                 backOffMs = 250
                 try look(connection, nil)
                 while !isStopped.load(ordering: .relaxed) {

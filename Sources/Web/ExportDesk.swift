@@ -68,8 +68,9 @@ public final class ExportDesk: Sendable {
         // One chunk more than waits at most.
         let stream = BodyStream(bytesMax: 4 * ExportDesk.waitingBytesMax)
         do {
-            let connection = try Connection(
-                conninfo: account == nil ? conninfo : pageConninfo, applicationName: "drover export")
+            // What it reads it sends as it comes, to clients of all speeds.
+            let connection = try Connection.ofService(
+                conninfo: account == nil ? conninfo : pageConninfo, applicationName: "drover export", statementS: 1_800)
             if let account { try Sight.keep(account, on: connection) }
             // Nothing goes out before the first window is read: who has no right to a table is told so.
             var held: [UInt8]? = []

@@ -36,7 +36,9 @@ struct SessionCookie {
 
     init(isSecure: Bool) { (self.isSecure, name) = (isSecure, isSecure ? "__Host-drover" : "drover") }
 
-    func token(_ request: Request) -> Token? {
+    func token(_ request: Request) -> Token? { SessionCookie.token(request, named: name) }
+
+    static func token(_ request: Request, named name: String) -> Token? {
         for pair in (request.headers["cookie"] ?? "").split(separator: ";") {
             let text = pair.drop { $0 == " " }
             guard text.hasPrefix(name + "=") else { continue }
@@ -54,5 +56,24 @@ struct SessionCookie {
 
     private func attributes(_ start: String, _ age: String) -> String {
         start + "; Path=/; HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "") + age
+    }
+}
+
+/// The cookie by which a browser is known that somebody has logged in with: others' wrong guesses do not shut it out. It opens
+/// nothing by itself.
+struct DeviceCookie {
+    private static let keptS = 365 * 86_400
+    private let name: String
+    private let isSecure: Bool
+
+    init(isSecure: Bool) {
+        (self.isSecure, name) = (isSecure, isSecure ? "__Host-drover-device" : "drover-device")
+    }
+
+    func token(_ request: Request) -> Token? { SessionCookie.token(request, named: name) }
+
+    func set(_ token: Token) -> String {
+        "\(name)=\(token.text); Max-Age=\(DeviceCookie.keptS); Path=/; HttpOnly; SameSite=Lax"
+            + (isSecure ? "; Secure" : "")
     }
 }

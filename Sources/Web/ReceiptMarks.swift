@@ -78,7 +78,7 @@ final class ReceiptMarks: Sendable {
 
     private static func connect(_ conninfo: String) throws -> Connection {
         let made = try Connection(conninfo: conninfo, connectTimeoutS: 2, applicationName: "drover survey-marks")
-        try made.execute("SET statement_timeout = '2s'; SET synchronous_commit = off")
+        try made.execute("SET lock_timeout = '1s'; SET statement_timeout = '2s'; SET synchronous_commit = off")
         return made
     }
 }

@@ -22,6 +22,9 @@ extension SurveySite {
     }
 
     private static let cookie = "drover_survey"
+    /// Of a call for which nobody has to be known: log-ins, and methods that there are not.
+    private static let strangersBytesMax = 16 << 10
+    private static let submissions: Set = ["node.save", "node.create", "drover.submitSurvey"]
 
     func answerCall(_ request: Request) -> Response {
         guard ["text/xml", "application/xml"].contains(request.contentType) else {
@@ -29,14 +32,28 @@ extension SurveySite {
         }
         return PackedBody.unpacked(request, bytesMax: XMLRPC.bytesMax) { body in
             do throws(CallFault) {
-                let call: XMLRPC.Call
-                do throws(XMLRPC.Fault) { call = try XMLRPC.call(body) } catch {
+                // Who calls, before what is handed in is taken apart: that is work.
+                let opening: XMLRPC.Opening
+                do throws(XMLRPC.Fault) { opening = try XMLRPC.opening(body) } catch {
                     throw CallFault(Code.notXMLRPC, "\(error)")
                 }
-                return try answer(call, request)
+                guard SurveySite.submissions.contains(opening.method) else {
+                    guard body.count <= SurveySite.strangersBytesMax else {
+                        throw CallFault(Code.notXMLRPC, "A call of this method is not so long.")
+                    }
+                    return try answer(try SurveySite.call(body))
+                }
+                let use = try caller(opening, request)
+                return try answer(try SurveySite.call(body), use, isSessionShown: opening.shown != nil)
             } catch {
                 return SurveySite.fault(error)
             }
+        }
+    }
+
+    private static func call(_ body: [UInt8]) throws(CallFault) -> XMLRPC.Call {
+        do throws(XMLRPC.Fault) { return try XMLRPC.call(body) } catch {
+            throw CallFault(Code.notXMLRPC, "\(error)")
         }
     }
 
@@ -47,13 +64,22 @@ extension SurveySite {
             200, headers: [("Content-Type", "text/xml; charset=utf-8"), ("Cache-Control", "no-store")], body: body)
     }
 
-    private func answer(_ call: XMLRPC.Call, _ request: Request) throws(CallFault) -> Response {
+    private func answer(_ call: XMLRPC.Call) throws(CallFault) -> Response {
         switch call.method {
-        case "system.connect":
-            return SurveySite.session(SurveySite.newSession(), user: nil)
+        case "system.connect": return SurveySite.session(SurveySite.newSession(), user: nil)
         case "user.login": return try logIn(call.parameters)
+        default: throw CallFault(Code.noSuchMethod, "There is no method of that name here.")
+        }
+    }
+
+    private func answer(
+        _ call: XMLRPC.Call, _ use: TokenStore.Use, isSessionShown: Bool
+    ) throws(CallFault) -> Response {
+        guard let parameter = call.parameters.last, call.parameters.count == (isSessionShown ? 2 : 1) else {
+            throw CallFault(Code.parameters, "This takes a session and what is handed in.")
+        }
+        switch call.method {
         case "node.save", "node.create":
-            let (use, parameter) = try caller(call.parameters, request)
             guard let nodes else {
                 throw CallFault(501, "This server takes no nodes: its surveys.node_map_file is not set.")
             }
@@ -73,8 +99,7 @@ extension SurveySite {
                 let path = SurveySite.path(site: survey.site, survey: survey.survey)
                 return isCreate ? .structure([nid, XMLRPC.Member("uri", .text(path))]) : nid.value
             }
-        case "drover.submitSurvey":
-            let (use, parameter) = try caller(call.parameters, request)
+        default:
             guard let tree = parameter.json else { throw CallFault(Code.parameters, "The survey must be a struct.") }
             return try submit(tree, use) { receipt, digest, survey in
                 .structure([
@@ -84,7 +109,6 @@ extension SurveySite {
                     XMLRPC.Member("digest", .text(Hex.text(digest))),
                 ])
             }
-        default: throw CallFault(Code.noSuchMethod, "There is no method of that name here.")
         }
     }
 
@@ -143,28 +167,15 @@ extension SurveySite {
         return SurveySite.session(session, user: use.account)
     }
 
-    /// Who calls, by the session or token in front, or by the session's cookie; and what he hands in.
-    private func caller(
-        _ parameters: [XMLRPC.Value], _ request: Request
-    ) throws(CallFault) -> (TokenStore.Use, XMLRPC.Value) {
-        guard let handed = parameters.last, parameters.count <= 2 else {
-            throw CallFault(Code.parameters, "This takes a session and what is handed in.")
-        }
-        let shown: String
-        if parameters.count == 2 {
-            guard case .text(let text) = parameters[0] else {
-                throw CallFault(Code.parameters, "The session is a text.")
-            }
-            shown = text
-        } else {
-            shown = SurveySite.cookie(of: request) ?? ""
-        }
-        if let token = Token(shown) { return (try use(of: token.digest), handed) }
+    /// Who calls, by the session or token in front, or by the session's cookie.
+    private func caller(_ opening: XMLRPC.Opening, _ request: Request) throws(CallFault) -> TokenStore.Use {
+        let shown = opening.shown ?? SurveySite.cookie(of: request) ?? ""
+        if let token = Token(shown) { return try use(of: token.digest) }
         let digest = Secrets.digest(Array(shown.utf8))
         guard let token = try withDatabase({ try SurveyReceipts.token(ofSession: digest, on: $0) }) else {
             throw CallFault(401, "There is no such session. Call user.login again.")
         }
-        return (try use(of: token), handed)
+        return try use(of: token)
     }
 
     private func use(of digest: [UInt8]) throws(CallFault) -> TokenStore.Use {

@@ -67,7 +67,7 @@ public struct ThresholdSite: Sendable {
                     // One change of the files at a time, also by another server: read anew when it is ours. Who waits for a
                     // publication that hangs holds a thread.
                     try connection.execute("SET LOCAL lock_timeout = '5s'")
-                    try connection.query("SELECT pg_advisory_xact_lock(hashtextextended('drover.thresholds', 0))")
+                    try Turns.take(.thresholds, on: connection)
                     let folder = try desk.read()
                     guard let of = try of(request, folder, connection), let field = ThresholdSite.field(request),
                         try mayEdit(of, connection)

@@ -10,6 +10,7 @@ internal import Wire
 extension TourSite {
     static let eventsMax = 500
     static let bodyBytesMax = 128 << 10
+    public static let bodyBytesMaxByPath = ["/v1/tour-visits": bodyBytesMax]
     /// A phone that was off for a season still tells; what is older is a wrong clock.
     static let oldestMs: Int64 = 400 * 86_400_000
 
@@ -22,10 +23,6 @@ extension TourSite {
             return Response.problem(
                 429, type: "too-many", detail: "Too much came from this address. Keep it and send it again later."
             ).with("Retry-After", String(waitS))
-        }
-        guard request.body.count <= TourSite.bodyBytesMax else {
-            return .problem(
-                413, type: "body-too-large", detail: "At most \(TourSite.bodyBytesMax) bytes are taken at once.")
         }
         guard let items = (try? JSONTree(request.body, valuesMax: 10 * TourSite.eventsMax))?["events"]?.items,
             (1...TourSite.eventsMax).contains(items.count)

@@ -40,8 +40,34 @@ public enum XMLRPC {
     static let elementsMax = 200_000
     static let methodBytesMax = 100
 
-    public static func call(_ body: [UInt8]) throws(Fault) -> Call {
-        let root = try document(body)
+    /// What stands in front of a call: who calls is asked before the rest is read.
+    public struct Opening: Equatable, Sendable {
+        public let method: String
+        /// The first parameter, if that is a text: where sessions and tokens stand.
+        public let shown: String?
+        package init(method: String, shown: String?) { (self.method, self.shown) = (method, shown) }
+    }
+
+    /// methodCall, methodName, params, param, value, string, and what is no opening any more.
+    private static let openingElements = 8
+
+    public static func opening(_ body: [UInt8]) throws(Fault) -> Opening {
+        let root: XMLElement
+        do throws(XMLFault) {
+            root = try XMLReader.opening(of: body, bytesMax: bytesMax, until: "param", elementsMax: openingElements)
+        } catch {
+            throw Fault(line: error.line, reason: error.reason)
+        }
+        let method = try method(root)
+        let parameters = root.children.first { $0.name == "params" }
+        guard let value = parameters?.children.first?.children.first, value.name == "value" else {
+            return Opening(method: method, shown: nil)
+        }
+        guard let typed = value.children.first else { return Opening(method: method, shown: value.text) }
+        return Opening(method: method, shown: typed.name == "string" ? typed.text : nil)
+    }
+
+    private static func method(_ root: XMLElement) throws(Fault) -> String {
         guard root.name == "methodCall" else { throw Fault(root, "the root element is not methodCall") }
         let names = root.children.filter { $0.name == "methodName" }
         guard names.count == 1, root.children.count <= 2 else {
@@ -51,6 +77,12 @@ public enum XMLRPC {
         guard (1...methodBytesMax).contains(method.utf8.count), method.utf8.allSatisfy(isOfMethod) else {
             throw Fault(names[0], "methodName must be 1 to \(methodBytesMax) letters, digits, `_`, `.`, `:` and `/`")
         }
+        return method
+    }
+
+    public static func call(_ body: [UInt8]) throws(Fault) -> Call {
+        let root = try document(body)
+        let method = try method(root)
         guard let parameters = root.children.first(where: { $0.name != "methodName" }) else {
             return Call(method: method, parameters: [])
         }

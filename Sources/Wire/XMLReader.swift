@@ -18,14 +18,28 @@ package struct XMLFault: Error, Equatable {
     package var reason: String
 }
 
-/// Documents into elements by libxml2 (FoundationXML). Small, flat ones only: what is larger or deeper is refused, and so
-/// is a document type, which leaves no entities to expand and nothing outside to open.
+/// Documents into elements by libxml2 (FoundationXML). Small, flat ones only: what is larger, deeper or has more attributes
+/// is refused (`XMLTags`), and so is a document type, which leaves no entities to expand and nothing outside to open.
 package enum XMLReader {
     /// - Parameters:
     ///   - depthMax: elements within elements.
     ///   - elementsMax: of the whole document.
     package static func root(
         of file: [UInt8], bytesMax: Int, depthMax: Int = 8, elementsMax: Int = .max
+    ) throws(XMLFault) -> XMLElement {
+        try parsed(file, bytesMax, ElementBuilder(depthMax, elementsMax))
+    }
+
+    /// The document as far as it was read when an element of that name ended, or when there were so many elements: for who must know
+    /// what stands in front before the rest is worth reading.
+    package static func opening(
+        of file: [UInt8], bytesMax: Int, until name: String, elementsMax: Int
+    ) throws(XMLFault) -> XMLElement {
+        try parsed(file, bytesMax, ElementBuilder(elementsMax, elementsMax, until: name))
+    }
+
+    private static func parsed(
+        _ file: [UInt8], _ bytesMax: Int, _ builder: ElementBuilder
     ) throws(XMLFault) -> XMLElement {
         guard file.count <= bytesMax else {
             throw XMLFault(line: 1, reason: "the file has \(file.count) bytes, at most \(bytesMax) are accepted")
@@ -41,12 +55,13 @@ package enum XMLReader {
         }
         if file.contains(0) { throw XMLFault(line: 1, reason: "the file holds NUL bytes: save it as UTF-8 text") }
         try checkEncoding(file)
-        let (parser, builder) = (XMLParser(data: Data(file)), ElementBuilder(depthMax, elementsMax))
+        try XMLTags.check(file)
+        let parser = XMLParser(data: Data(file))
         parser.shouldResolveExternalEntities = false
         parser.delegate = builder
         let ok = parser.parse()
         if let fault = builder.fault { throw fault }
-        guard ok, let root = builder.root else {
+        guard ok || builder.isCut, let root = builder.root else {
             throw XMLFault(line: max(1, parser.lineNumber), reason: "it is not well-formed XML, or cut off")
         }
         return root
@@ -100,14 +115,32 @@ package enum XMLReader {
         var fault: XMLFault?
         private var open: [XMLElement] = []
         private let depthMax, elementsMax: Int
+        private let lastName: String?
         private var elements = 0
+        /// What was asked for is here, the rest was not read.
+        private(set) var isCut = false
 
-        init(_ depthMax: Int, _ elementsMax: Int) { (self.depthMax, self.elementsMax) = (depthMax, elementsMax) }
+        init(_ depthMax: Int, _ elementsMax: Int, until lastName: String? = nil) {
+            (self.depthMax, self.elementsMax, self.lastName) = (depthMax, elementsMax, lastName)
+        }
+
+        private func cut(_ parser: XMLParser) {
+            isCut = true
+            while !open.isEmpty { close() }
+            parser.abortParsing()
+        }
+
+        private func close() {
+            guard let element = open.popLast() else { return }
+            if open.isEmpty { root = element } else { open[open.count - 1].children.append(element) }
+        }
 
         func parser(
             _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
             attributes: [String: String]
         ) {
+            if isCut { return }
+            if lastName != nil, elements >= elementsMax { return cut(parser) }
             if open.count >= depthMax {
                 fault = XMLFault(line: parser.lineNumber, reason: "elements are nested deeper than \(depthMax)")
                 return parser.abortParsing()
@@ -130,12 +163,13 @@ package enum XMLReader {
         }
 
         func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
-            guard let element = open.popLast() else { return }
-            if open.isEmpty { root = element } else { open[open.count - 1].children.append(element) }
+            if isCut { return }
+            close()
+            if name == lastName { cut(parser) }
         }
 
         func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
-            guard fault == nil else { return }
+            guard fault == nil, !isCut else { return }
             fault = XMLFault(line: max(1, parser.lineNumber), reason: "it is not well-formed XML, or cut off")
         }
     }

@@ -35,7 +35,7 @@ struct AppsRole {
         limits.connectionsPerAddressMax = 2_000
         server = try Server(
             host: settings.text("apps.host"), port: port, threads: AppsRole.threads, limits: limits,
-            certificate: certificate, clients: clients,
+            certificate: certificate, clients: clients, admit: { site.admit($0) },
             refused: { why, address in
                 guard let more = lines.pass(why) else { return }
                 log.warning(

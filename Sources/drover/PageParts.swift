@@ -11,6 +11,7 @@ import Web
 struct PageParts {
     let assets: AssetFiles
     let campuses: CampusSite
+    let gate: BodyGate
     /// In this order. What the broker acknowledged last is still marked: uploads before surveys.
     let stops: [() -> Void]
 
@@ -47,6 +48,7 @@ struct PageParts {
         streams = AlertStreams(conninfo: reader, log: log)
         live = LiveStreams(conninfo: reader, log: log)
         isSecure = hasCertificate || settings.text("web.public_url").hasPrefix("https://")
+        gate = BodyGate(conninfo: reader, isSecure: isSecure, log: log)
         door = Door(conninfo: page, isSecure: isSecure, log: log)
         post = try PageRole.accountPost(settings)
         models = ModelFiles(folder: folder)

@@ -167,8 +167,10 @@ extension Command {
                 defer { for other in others { other.stop() } }
                 try Roles.withTicks(settings, of: "notify", log: Roles.log) { _ in
                     let loop = HealthRole.shared.loop("relay", patience: 10)
+                    let relay = try Roles.relay(settings, log: Roles.log)
+                    HealthRole.shared.check("turn") { [standing = relay.standing] in standing.finding }
                     HealthRole.shared.started()
-                    try Roles.relay(settings, log: Roles.log).run { loop.asking { StopFlag.isSet } }
+                    relay.run { loop.asking { StopFlag.isSet } }
                     loop.ended()
                 }
             }

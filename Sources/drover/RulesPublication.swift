@@ -20,9 +20,6 @@ struct RulesPublication {
         let fromMs: Int64
     }
 
-    /// Any number that no other program uses as an advisory lock of the same database: "rules" in ASCII.
-    private static let lock: Int64 = 0x7275_6C65_73
-
     let settings: Settings
 
     func publish(_ rules: RuleSet) throws -> Outcome {
@@ -32,18 +29,21 @@ struct RulesPublication {
             TopicPartition(topic: Topic.machines, partition: $0)
         }
         let connection = try Store.connect(settings.readerConninfo)
-        // Two publishers would each compare with what the other has not told yet. Ends with the session.
-        try connection.execute("SET lock_timeout = '10s'")
-        try connection.query("SELECT pg_advisory_lock($1)", [.int8(RulesPublication.lock)])
-        let last = try last(partitions, kafka, connection)
-        let latest = last.values.max { $0.inForceMs < $1.inForceMs }
-        let missing = partitions.filter { last[$0]?.rules.version != rules.version }
-        // After every set there is, also one from a clock that ran ahead: the last one published counts.
-        let fromMs = max(Clock.nowMs(), (latest?.inForceMs ?? 0) + 1)
-        if !missing.isEmpty { try RulesPublisher(kafka).publish(rules, fromMs: fromMs, to: missing) }
-        return Outcome(
-            changes: rules.changes(since: latest?.rules ?? .empty), told: missing.count, partitions: partitions.count,
-            fromMs: missing.isEmpty ? latest?.inForceMs ?? fromMs : fromMs)
+        // Two publishers would each compare with what the other has not told yet.
+        try connection.execute("SET lock_timeout = '10s'; SET statement_timeout = '60s'")
+        return try connection.transaction {
+            try Turns.take(.rules, on: connection)
+            let last = try last(partitions, kafka, connection)
+            let latest = last.values.max { $0.inForceMs < $1.inForceMs }
+            let missing = partitions.filter { last[$0]?.rules.version != rules.version }
+            // After every set there is, also one from a clock that ran ahead: the last one published counts.
+            let fromMs = max(Clock.nowMs(), (latest?.inForceMs ?? 0) + 1)
+            if !missing.isEmpty { try RulesPublisher(kafka).publish(rules, fromMs: fromMs, to: missing) }
+            return Outcome(
+                changes: rules.changes(since: latest?.rules ?? .empty), told: missing.count,
+                partitions: partitions.count,
+                fromMs: missing.isEmpty ? latest?.inForceMs ?? fromMs : fromMs)
+        }
     }
 
     /// What the workers have read is in the database; the rest of each partition is read here.

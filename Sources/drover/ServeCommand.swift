@@ -73,7 +73,8 @@ struct PageRole {
         do {
             server = try Server(
                 host: settings.text("web.host"), port: UInt16(settings.integer("web.port")), threads: PageRole.threads,
-                limits: PageRole.limits(settings), certificate: certificate
+                limits: PageRole.limits(settings), certificate: certificate,
+                admit: { [gate = parts.gate] in gate.admit($0) }
             ) { refusals.shown(routes.route($0), to: $0) }
         } catch {
             apps?.stop()
@@ -87,9 +88,11 @@ struct PageRole {
         limits.receiveMs = Int(settings.integer("web.receive_s")) * 1_000
         for larger in [
             SurveySite.bodyBytesMaxByPath, SurveyPages.bodyBytesMaxByPath, TourPanel.bodyBytesMaxByPath,
+            TourSite.bodyBytesMaxByPath,
         ] {
             limits.bodyBytesMaxByPath.merge(larger) { first, _ in first }
         }
+        limits.strangersBytesMaxByPath = BodyGate.strangersBytesMaxByPath
         limits.trustedProxies = Set(
             settings.text("web.trusted_proxies").split(separator: ",").map { String($0.filter { $0 != " " }) })
         return limits

@@ -104,8 +104,6 @@ struct TripRulesPublication {
         let isLater: Bool
     }
 
-    /// Any number that no other program uses as an advisory lock of the same database: "trips" in ASCII.
-    private static let lock: Int64 = 0x7472_6970_73
     /// The broker's clock may be ahead of ours.
     private static let marginMs: Int64 = 60_000
 
@@ -117,19 +115,21 @@ struct TripRulesPublication {
         let topics = try Topics.ensure(kafka, settings.topicShape)
         let partitions = (0..<(topics[Topic.cars] ?? 0)).map { TopicPartition(topic: Topic.cars, partition: $0) }
         let connection = try Store.connect(settings.readerConninfo)
-        // Two publishers would each compare with what the other has not told yet. Ends with the session.
-        try connection.execute("SET lock_timeout = '10s'")
-        try connection.query("SELECT pg_advisory_lock($1)", [.int8(TripRulesPublication.lock)])
-        let known = try known(partitions, kafka, connection)
-        let missing = partitions.filter { known[$0]?.last != rules }
-        let leastMs = TripRuleTimeline.leastMs(pushedMs: Clock.nowMs() + TripRulesPublication.marginMs)
-        // After every set there is, so that the last one published counts.
-        let latestMs = known.values.compactMap { $0.entries.last?.fromMs }.max() ?? 0
-        let fromMs = UTC.minute(of: max(leastMs, latestMs, (askedMs ?? 0) - 1)) + UTC.msPerMinute
-        if !missing.isEmpty { try RulesPublisher(kafka).publish(rules, fromMs: fromMs, to: missing) }
-        return Outcome(
-            told: missing.count, partitions: partitions.count, fromMs: missing.isEmpty ? latestMs : fromMs,
-            isLater: askedMs.map { fromMs - $0 > UTC.msPerMinute } ?? false)
+        // Two publishers would each compare with what the other has not told yet.
+        try connection.execute("SET lock_timeout = '10s'; SET statement_timeout = '60s'")
+        return try connection.transaction {
+            try Turns.take(.tripRules, on: connection)
+            let known = try known(partitions, kafka, connection)
+            let missing = partitions.filter { known[$0]?.last != rules }
+            let leastMs = TripRuleTimeline.leastMs(pushedMs: Clock.nowMs() + TripRulesPublication.marginMs)
+            // After every set there is, so that the last one published counts.
+            let latestMs = known.values.compactMap { $0.entries.last?.fromMs }.max() ?? 0
+            let fromMs = UTC.minute(of: max(leastMs, latestMs, (askedMs ?? 0) - 1)) + UTC.msPerMinute
+            if !missing.isEmpty { try RulesPublisher(kafka).publish(rules, fromMs: fromMs, to: missing) }
+            return Outcome(
+                told: missing.count, partitions: partitions.count, fromMs: missing.isEmpty ? latestMs : fromMs,
+                isLater: askedMs.map { fromMs - $0 > UTC.msPerMinute } ?? false)
+        }
     }
 
     /// What the workers have read is in the database; the rest of each partition is read here. A partition that no worker has

@@ -52,7 +52,8 @@ class Visitor:
         response = connection.getresponse()
         answer = SimpleNamespace(status=response.status, headers=response.headers, body=response.read().decode())
         connection.close()
-        if said := answer.headers["Set-Cookie"]:
+        # The one of the session: by the other a browser is known, and tests want to be strangers.
+        if said := next((said for said in answer.headers.get_all("Set-Cookie") or [] if "drover-device=" not in said), None):
             self.cookie = said.partition(";")[0]
             if self.cookie.endswith("="):
                 self.cookie = None

@@ -285,6 +285,60 @@ def test_guessing_is_slow_and_locks_nobody_out_for_good(site):
     assert Visitor(site.port).log_in("new@example.org").status == 429
 
 
+def guessed(site, mail, tries, addresses):
+    """What strangers have tried."""
+    site.query("INSERT INTO drover.account_try (mail, remote, is_mail) SELECT %s, '198.51.100.' || n %% %s, false FROM generate_series(1, %s) n RETURNING 1", mail, addresses, tries)
+
+
+def device(answer):
+    return next((said.partition(";")[0] for said in answer.headers.get_all("Set-Cookie") if said.startswith("drover-device=")), "")
+
+
+def test_guesses_elsewhere_keep_nobody_out(site):
+    """Ten wrong guesses from anywhere shut an account for a quarter of an hour, and again, for as long as somebody liked."""
+    site.with_account()
+    guessed(site, "miller@example.org", 10, 1)
+    before = Visitor(site.port).log_in()
+    assert before.status == 303
+    # From everywhere it is bounded; where somebody logged in before it is not, and that place has ten tries of its own.
+    guessed(site, "miller@example.org", 100, 50)
+    assert Visitor(site.port).log_in().status == 429
+
+    def at_home(password, cookie):
+        return Visitor(site.port).log_in(password=password, headers={"Cookie": cookie})
+    assert at_home("wrong password", device(before)).status == 401
+    again = at_home(PASSWORD, device(before))
+    assert again.status == 303 and device(again) != device(before)
+    # The mark is good once, for this account, and opens nothing by itself.
+    assert at_home(PASSWORD, device(before)).status == 429
+    assert [at_home("wrong password", device(again)).status for _ in range(11)] == [401] * 10 + [429]
+    assert at_home(PASSWORD, device(again)).status == 429
+    assert Visitor(site.port).get("/account", Cookie=device(again)).status == 303
+    site.with_account("other", "other@example.org")
+    guessed(site, "other@example.org", 100, 50)
+    assert Visitor(site.port).log_in("other@example.org", headers={"Cookie": device(again)}).status == 429
+
+
+def test_an_administrator_always_gets_in(site):
+    """Also one that strangers guess at from everywhere, and from here."""
+    site.with_account("boss", "boss@example.org", PASSWORD, "administrator")
+    guessed(site, "boss@example.org", 100, 50)
+    site.query("INSERT INTO drover.account_try (mail, remote, is_mail) SELECT 'm' || n, '127.0.0.1', false FROM generate_series(1, 100) n RETURNING 1")
+    assert Visitor(site.port).log_in("boss@example.org").status == 429
+    link = re.search(r"http\S+", site.run("link", "boss").out).group(0)
+    chosen = Visitor(site.port).post("/password", link=token(link), password=OTHER, again=OTHER)
+    assert chosen.status == 200, chosen.body
+    known = next((said.partition(";")[0] for said in chosen.headers.get_all("Set-Cookie") or []), "")
+    assert Visitor(site.port).log_in("boss@example.org", OTHER, headers={"Cookie": known}).status == 303
+
+
+def test_guesses_of_strangers_keep_nobody_from_changing_the_password(site):
+    miller = site.with_account()
+    assert miller.log_in().status == 303
+    guessed(site, "miller@example.org", 100, 50)
+    assert miller.post("/account/password", form=miller.mark(), old=PASSWORD, password=OTHER, again=OTHER).status == 200
+
+
 def test_behind_a_proxy_everybody_has_tries_of_their_own(site):
     site.with_account()
     server, _, port = site.server_beside(0, "--set", "web.trusted_proxies=127.0.0.1")
@@ -324,7 +378,7 @@ def test_forms_of_other_sites_are_refused(site):
         stranger.cookie = cookie.encode("latin-1").decode("latin-1")
         assert stranger.get("/account").status in (303, 400)
     for body in (b"", b"mail=" + b"a" * 100_000, b"mail=%ff%fe&password=x", b"mail=a%00b@example.org&password=xxxxxxxxxx", b"&".join([b"a=1"] * 5000)):
-        assert Visitor(site.port).ask("POST", "/login", body, Content_Type="application/x-www-form-urlencoded").status in (400, 413, 415, 422)
+        assert Visitor(site.port).ask("POST", "/login", body, Content_Type="application/x-www-form-urlencoded").status in (400, 401, 413, 415, 422)
 
 
 def test_without_mail_nobody_registers_and_a_name_is_known_by_its_host_only_over_https(site, certificate):

@@ -96,6 +96,93 @@ def test_a_slow_request_is_cut_and_others_are_served_meanwhile(fleet):
     server.stop()
 
 
+FILM = 32 << 20
+
+
+def begin_film(port, cookie=None, count=FILM):
+    """A connection that has sent so much of a film, as far as the server takes it."""
+    link = socket.create_connection(("127.0.0.1", int(port)), timeout=HANG_S)
+    head = f"POST /tour-media?tour=none HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: same-origin\r\nContent-Length: {FILM}\r\n"
+    try:
+        link.sendall((head + (f"Cookie: {cookie}\r\n" if cookie else "") + "\r\n").encode() + bytes(count))
+    except (BrokenPipeError, ConnectionResetError):
+        pass
+    until(lambda: not unread(link), about="the server's reading of it")
+    return link
+
+
+def unread(link):
+    """Bytes on their way to the server, and in front of it, by the kernel's table."""
+    try:
+        ours, theirs = link.getsockname()[1], link.getpeername()[1]
+    except OSError:
+        return 0
+    rows = [line.split() for line in open("/proc/net/tcp")][1:]
+    ends = {tuple(int(end.split(":")[1], 16) for end in row[1:3]): [int(count, 16) for count in row[4].split(":")] for row in rows}
+    return ends.get((ours, theirs), [0, 0])[0] + ends.get((theirs, ours), [0, 0])[1]
+
+
+def assert_served(fleet, port):
+    """Somebody logs in, a phone hands in a few readings, another many."""
+    for _ in range(10):
+        assert Visitor(port).log_in("manager@example.org").status == 303
+        for body in (b"[]", b"[]" + b" " * 200_000):
+            answer = Visitor(port).ask("POST", "/v1/readings", body, Authorization="Bearer " + fleet.token, Content_Type="application/json")
+            assert answer.status == 200, answer.body
+
+
+def test_a_strangers_megabytes_are_not_held(fleet):
+    """Two films but for their last bytes were all that bodies may have: nobody could log in or hand in anything for half an hour."""
+    server, _, port = fleet.site.server_beside()
+    links = [begin_film(port, count=FILM - 1) for _ in range(4)]
+    assert_served(fleet, port)
+    for link in links:
+        link.close()
+    assert statuses(raw(port, f"POST /tour-media HTTP/1.1\r\nHost: x\r\nContent-Length: {FILM}\r\n\r\n".encode())) == [401]
+    server.stop()
+
+
+def test_one_accounts_films_keep_nobody_out(fleet):
+    fleet.site.with_account("rita", "rita@example.org", PASSWORD, "ranger")
+    server, _, port = fleet.site.server_beside()
+    rita = Visitor(port)
+    rita.log_in("rita@example.org")
+    held = begin_film(port, rita.cookie, FILM - 1)
+    more = [begin_film(port, rita.cookie) for _ in range(3)]
+    for link in more:
+        assert statuses(link.recv(65536))[:1] == [429]
+    assert_served(fleet, port)
+    for link in [held, *more]:
+        link.close()
+    # Who has no films to hand in has no such room.
+    sam = Visitor(port)
+    sam.log_in("sam@example.org")
+    assert statuses(raw(port, f"POST /tour-media HTTP/1.1\r\nHost: x\r\nCookie: {sam.cookie}\r\nExpect: 100-continue\r\nContent-Length: {FILM}\r\n\r\n".encode())) == [403]
+    server.stop()
+
+
+def test_megabytes_buy_no_time_to_trickle(fleet):
+    """Eight minutes for 8 MiB that came at once, and half an hour for a film."""
+    fleet.site.with_account("rita", "rita@example.org", PASSWORD, "ranger")
+    server, _, port = fleet.site.server_beside(0, "--set", "web.receive_s=2")
+    rita = Visitor(port)
+    rita.log_in("rita@example.org")
+    link = begin_film(port, rita.cookie, 8 << 20)
+    link.setblocking(False)
+
+    def is_cut():
+        try:
+            link.send(b"a")
+            return not link.recv(65536)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+
+    until(is_cut, server, about="the end of the slow request")
+    server.stop()
+
+
 @pytest.mark.parametrize("head", [
     b"X: " + b"a" * 100_000 + b"\r\n", b"".join(b"X-%d: a\r\n" % n for n in range(20_000)), b"Cookie: " + b"a=b; " * 20_000 + b"\r\n",
     b"Cookie: drover=" + b"x" * 8_000 + b"\r\n"], ids=["long header", "many headers", "cookies", "long session"])

@@ -85,7 +85,7 @@ def test_what_is_not_compared_is_named_with_its_reason(world, filled):
     assert run.code == 0, run.err
     _, partly, wholly = run.out.split("Not compared")
     assert "trip: revision, revised_at: late readings" in partly and "outbox: what a relay has taken" in partly
-    assert "account, account_identity" in wholly and all(": " in line for line in wholly.strip().splitlines()[1:])
+    assert "account, account_device, account_identity" in wholly and all(": " in line for line in wholly.strip().splitlines()[1:])
     with connect(filled) as connection:
         names = {name for name, in connection.execute(
             "SELECT relname FROM pg_class WHERE relnamespace = 'drover'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition")}

@@ -168,7 +168,7 @@ def test_xml_rpc_clients_log_in_and_hand_in(desk, site):
     assert fault_of(calls.drover.submitSurvey, session, survey(site, comments="x")) == 409
     assert fault_of(calls.drover.submitSurvey, session, survey(site, stop="x")) == 422
     assert fault_of(calls.drover.submitSurvey, "wrong", survey(site)) == 401
-    assert fault_of(calls.drover.submitSurvey, session) == 401 and fault_of(calls.drover.submitSurvey) == -32602
+    assert fault_of(calls.drover.submitSurvey, session) == -32602 and fault_of(calls.drover.submitSurvey) == 401
     assert fault_of(calls.drover.deleteSurvey, session, "s-1") == -32601
 
     node = {"type": "survey", "title": "Watamu", "field_id": {"und": [{"value": "n-1"}]}, "field_site": {"und": [{"value": site}]},
@@ -208,6 +208,35 @@ def test_hostile_xml_is_a_fault(desk, body):
     with pytest.raises(xmlrpc.client.Fault) as caught:
         xmlrpc.client.loads(answer.body)
     assert caught.value.faultCode == -32700 and "passwd" not in caught.value.faultString
+
+
+ATTRIBUTES = "".join(f' a{n}=""' for n in range(104_000))
+
+
+@pytest.mark.parametrize("body,why", [
+    (f"<methodCall{ATTRIBUTES}><methodName>a</methodName></methodCall>", "line 1: an element has more than 32 attributes"),
+    (f"<methodCall>\n<methodName{ATTRIBUTES[:600]}>a</methodName></methodCall>", "line 2: an element has more than 32 attributes"),
+    (f"<methodCall><methodName a='{'x' * 9_000}'>a</methodName></methodCall>", "line 1: a tag has more than 8192 bytes"),
+    (f"<{'m' * 400_000}><methodName>a</methodName></{'m' * 400_000}>", "line 1: a name has more than 200 bytes"),
+    ("<!--" * 250_000, "line 1: a comment has no end, or more than 8192 bytes"),
+    ("\n<!-- a -- b --><methodCall/>", "line 2: a comment has -- in it"),
+], ids=["104,000 attributes", "33 in one element", "a long value", "a long name", "a megabyte of comments", "a comment in itself"])
+def test_xml_is_bounded_before_it_is_parsed(desk, body, why):
+    """A megabyte of attributes took six seconds of a handler, and a token nobody asked for."""
+    answer = desk.app().post(body.encode(), XML, "/v1/xmlrpc")
+    with pytest.raises(xmlrpc.client.Fault) as caught:
+        xmlrpc.client.loads(answer.body)
+    assert (caught.value.faultCode, caught.value.faultString) == (-32700, why)
+
+
+@pytest.mark.parametrize("shown", ["<param><value><string>nobody</string></value></param>", "<param><value>nobody</value></param>", ""])
+def test_who_calls_is_asked_before_the_call_is_read(desk, shown):
+    """What follows is no XML-RPC, and does not end."""
+    body = f"<methodCall><methodName>drover.submitSurvey</methodName><params>{shown}<param>" + "<value><array><data>" * 5_000
+    answer = desk.app().post(body.encode(), XML, "/v1/xmlrpc")
+    with pytest.raises(xmlrpc.client.Fault) as caught:
+        xmlrpc.client.loads(answer.body)
+    assert caught.value.faultCode == 401
 
 
 def png(*chunks):

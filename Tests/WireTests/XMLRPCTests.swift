@@ -51,6 +51,7 @@ struct XMLRPCTests {
             Case("unknown type", "<value><float>1</float></value>", nil),
         ])
     func values(_ c: Case) throws {
+        #expect((try? XMLRPC.opening(XMLRPCTests.body(c.text)))?.method == "a.b")
         guard let value = c.value else {
             #expect(throws: XMLRPC.Fault.self) { try XMLRPC.call(XMLRPCTests.body(c.text)) }
             return
@@ -99,4 +100,31 @@ struct XMLRPCTests {
         #expect(
             fault.contains("<name>faultCode</name><value><int>409</int></value>") && fault.contains("a\u{FFFD}&lt;"))
     }
+
+    @Test(
+        "Who calls stands in front, whatever follows",
+        arguments: [
+            ("<param><value>who</value></param>", "who"), ("<param><value><string>who</string></value></param>", "who"),
+            ("<param><value><int>1</int></value></param>", nil), ("<param><value><struct>", nil), ("", nil),
+        ] as [(String, String?)])
+    func opening(_ first: String, _ shown: String?) throws {
+        let rest = String(repeating: "<param><value><array><data>", count: 1_000)
+        let text = "<methodCall><methodName>a.b</methodName><params>\(first)\(rest)"
+        #expect(try XMLRPC.opening(Array(text.utf8)) == XMLRPC.Opening(method: "a.b", shown: shown))
+    }
+
+    @Test(
+        "Tags are bounded before they are parsed, and what only looks like one is none",
+        arguments: [
+            ("<value><!-- \(attributes(40)) --></value>", true),
+            ("<value><![CDATA[<a \(attributes(40))>]]></value>", true),
+            ("<value a=\"\(String(repeating: "=", count: 40))\"/>", true), ("<value \(attributes(32))/>", true),
+            ("<value \(attributes(33))/>", false), ("<value a='\(String(repeating: "x", count: 8_200))'/>", false),
+            ("<\(String(repeating: "v", count: 201))/>", false),
+        ])
+    func tags(_ value: String, _ isTaken: Bool) {
+        #expect(((try? XMLRPC.call(XMLRPCTests.body(value))) != nil) == isTaken)
+    }
+
+    private static func attributes(_ count: Int) -> String { (0..<count).map { "a\($0)=''" }.joined(separator: " ") }
 }

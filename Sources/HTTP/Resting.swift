@@ -1,11 +1,11 @@
 internal import CMicrohttpd
 internal import Synchronization
 
-/// A request whose handler is at work on another thread. Its connection rests meanwhile.
+/// What another thread finds for a request: its answer, or whether its body is taken. The connection rests meanwhile.
 @safe
-final class RestingRequest: Sendable {
+final class Resting<Value: Sendable>: Sendable {
     private struct State {
-        var response: Response?
+        var value: Value?
         /// Address of the library's connection object, as long as it rests.
         var connection: UInt?
     }
@@ -13,10 +13,10 @@ final class RestingRequest: Sendable {
     private let state = Mutex(State())
 
     /// The first one counts.
-    func give(_ response: Response) {
+    func give(_ value: Value) {
         state.withLock { state in
-            guard state.response == nil else { return }
-            state.response = response
+            guard state.value == nil else { return }
+            state.value = value
             guard let connection = state.connection.take() else { return }
             unsafe MHD_resume_connection(OpaquePointer(bitPattern: connection))
         }
@@ -24,10 +24,10 @@ final class RestingRequest: Sendable {
 
     // MARK: On the server's threads
 
-    /// The response when it is there; else the connection rests until it is, and the library asks again.
-    func taken(on connection: UInt) -> Response? {
+    /// The value when it is there; else the connection rests until it is, and the library asks again.
+    func taken(on connection: UInt) -> Value? {
         state.withLock { state in
-            if let response = state.response { return response }
+            if let value = state.value { return value }
             // Under the lock: whoever gives it next finds the connection suspended and wakes it.
             state.connection = connection
             unsafe MHD_suspend_connection(OpaquePointer(bitPattern: connection))

@@ -1,0 +1,59 @@
+internal import Synchronization
+
+/// For whom a body is held.
+package enum BodyHolder: Hashable, Sendable {
+    case address(String)
+    case account(String)
+}
+
+/// Bytes of the bodies that are being received or handled, of all clients and of each. The larger a body is, the more room it
+/// leaves to others: whoever fills what large ones may have keeps nobody from logging in or handing in a reading.
+package final class HeldBodies: Sendable {
+    private struct State {
+        var inAll = 0
+        var byHolder: [BodyHolder: Int] = [:]
+    }
+
+    private let limits: Limits
+    private let state = Mutex(State())
+
+    package init(_ limits: Limits) { self.limits = limits }
+
+    /// Nil: so many more bytes are taken, and counted until they are let go.
+    /// - Parameter size: of the whole body, as far as it is known.
+    package func take(_ count: Int, of size: Int, for holder: BodyHolder) -> Response? {
+        let (inAllMax, ownMax) = (inAllMax(size), ownMax(holder))
+        return state.withLock { state in
+            let own = state.byHolder[holder, default: 0] + count
+            if own > ownMax { return Refusal.busyOfOne }
+            if state.inAll + count > inAllMax { return Refusal.busy }
+            state.inAll += count
+            state.byHolder[holder] = own
+            return nil
+        }
+    }
+
+    package func letGo(_ count: Int, of holder: BodyHolder) {
+        guard count > 0 else { return }
+        state.withLock { state in
+            state.inAll -= count
+            let own = state.byHolder[holder, default: 0] - count
+            state.byHolder[holder] = own > 0 ? own : nil
+        }
+    }
+
+    package var inAll: Int { state.withLock(\.inAll) }
+
+    private func inAllMax(_ size: Int) -> Int {
+        if size <= limits.smallBodyBytes { return limits.allBodiesBytesMax }
+        let room = size <= limits.bodyBytesMax ? limits.roomForSmallBytes : limits.roomForUsualBytes
+        return limits.allBodiesBytesMax - room
+    }
+
+    private func ownMax(_ holder: BodyHolder) -> Int {
+        switch holder {
+        case .address: limits.bodiesPerAddressBytesMax
+        case .account: limits.bodiesPerAccountBytesMax
+        }
+    }
+}
