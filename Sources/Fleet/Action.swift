@@ -58,6 +58,18 @@ public struct Action: Equatable, Sendable {
         }
     }
 
+    /// The times that it is about: of words on a trip the moment that names the trip, not the one when they were said.
+    public var aboutMs: ClosedRange<Int64> {
+        switch kind {
+        case .tripDiscard(let atMs), .tripTag(let atMs, _): atMs...atMs
+        case .driving(let fromMs): min(fromMs, ts)...ts
+        case .tripSummary(let summary): min(summary.fromMs, ts)...ts
+        case .registration, .service, .acknowledgement, .silence, .pollRequest, .pollAnswer, .tripStart, .tripStop,
+            .assignment, .settings, .scanRequest, .scan, .support, .weather:
+            ts...ts
+        }
+    }
+
     /// What a car says of its own health, or why it could not be asked.
     public struct HealthScan: Equatable, Sendable {
         /// The request that this answers; nil: nobody asked, a phone hands it in.

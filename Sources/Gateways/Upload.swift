@@ -35,8 +35,15 @@ public struct Upload: Sendable {
     var items: [Item] = []
     /// Of each item of the body in order, why it is not taken; nil: it is.
     public internal(set) var reasons: [String?] = []
-    /// The vehicles that the accepted items are of, and the times that these span.
-    public internal(set) var spans: [VehicleID: ClosedRange<Int64>] = [:]
+    /// The vehicles that the accepted readings are of, and the times that these span.
+    private(set) var spans: [VehicleID: ClosedRange<Int64>] = [:]
+    /// What the accepted items beside readings are about, each by itself.
+    private var said: [(vehicle: VehicleID, span: ClosedRange<Int64>)] = []
+
+    /// Who sends it must be allowed to write about each of these vehicles, at these times.
+    public var about: [(vehicle: VehicleID, span: ClosedRange<Int64>)] {
+        spans.sorted { $0.key < $1.key }.map { (vehicle: $0.key, span: $0.value) } + said
+    }
 
     public var isOfCars: Bool { topic == Topic.cars }
 
@@ -51,7 +58,7 @@ public struct Upload: Sendable {
         for item in try Upload.split(body, form) {
             take(nowMs: nowMs) { () throws(Refusal) in
                 let (vehicle, ts) = try Upload.reading(item, kind, decoder)
-                return (vehicle, ts, Item(key: Array(vehicle.text.utf8), value: Array(item)))
+                return (vehicle, ts, nil, Item(key: Array(vehicle.text.utf8), value: Array(item)))
             }
         }
     }
@@ -75,13 +82,17 @@ public struct Upload: Sendable {
     }
 
     /// Counts one item of the body, accepted or not.
-    mutating func take(nowMs: Int64, _ read: () throws(Refusal) -> (VehicleID, ts: Int64, Item)) {
+    /// - Parameter read: `about` are the times of what is no reading.
+    mutating func take(
+        nowMs: Int64, _ read: () throws(Refusal) -> (VehicleID, ts: Int64, about: ClosedRange<Int64>?, Item)
+    ) {
         do throws(Refusal) {
-            let (vehicle, ts, item) = try read()
+            let (vehicle, ts, about, item) = try read()
             let aheadMs = ts - nowMs
             if aheadMs > DecodeError.aheadMsMax { throw Refusal(.timeAhead(ms: aheadMs)) }
             items.append(item)
             reasons.append(nil)
+            if let about { return said.append((vehicle: vehicle, span: about)) }
             let span = spans[vehicle] ?? ts...ts
             spans[vehicle] = min(span.lowerBound, ts)...max(span.upperBound, ts)
         } catch {

@@ -47,7 +47,8 @@ extension Upload {
                     throw Refusal("`kind` must be \(kinds.names)")
                 }
                 return (
-                    vehicle, action.ts, Item(key: Array(vehicle.text.utf8), value: RecordWriter.action(action))
+                    vehicle, action.ts, action.aboutMs,
+                    Item(key: Array(vehicle.text.utf8), value: RecordWriter.action(action))
                 )
             }
         }

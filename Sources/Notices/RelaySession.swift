@@ -15,8 +15,12 @@ final class RelaySession {
     private static let stopPatienceMs: Int64 = 1_000
 
     private let connection: Connection
-    /// Holds the relays' turn, in a transaction that does nothing else: it has no snapshot and no number, and so holds back no vacuum.
+    /// Holds the relays' turn, in a transaction that does nothing else: it has no snapshot and no number, and so holds back no vacuum but
+    /// that of the turn's own table.
     private let turn: Connection
+    private var turnTakenMs = Clock.steadyMs()
+    /// So often that vacuum is let in: else the database would run out of numbers of transactions in the end.
+    private static let turnPeriodMs: Int64 = 86_400_000
     private let producer: Producer
     private let metrics: RelayMetrics
     private let log: Log
@@ -42,6 +46,7 @@ final class RelaySession {
         try turn.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
         do {
             try OutboxStore.takeTurn(on: turn)
+            turnTakenMs = Clock.steadyMs()
             return true
         } catch let error as PostgresError where error.sqlState == PostgresError.lockNotAvailable {
             try turn.execute("ROLLBACK")
@@ -51,6 +56,17 @@ final class RelaySession {
 
     /// Whether it is a relay's session that has the turn, and not somebody's who relays nothing.
     func isBehindRelay() throws -> Bool { try OutboxStore.hasRelay(named: RelaySession.name, on: connection) }
+
+    private struct TurnLost: Error, CustomStringConvertible {
+        let description = "another session took the relays' turn when it was given up for a moment"
+    }
+
+    /// Precondition: nothing is under way.
+    private func renewTurn() throws {
+        guard Clock.steadyMs() - turnTakenMs >= RelaySession.turnPeriodMs else { return }
+        try turn.execute("COMMIT")
+        guard try takeTurn() else { throw TurnLost() }
+    }
 
     /// Throws when the turn is gone: another relay may be sending the same rows by now.
     private func checkTurn() throws {
@@ -74,6 +90,7 @@ final class RelaySession {
     /// Sends the oldest rows and deletes what the broker has acknowledged. Throws when it is the broker's fault that
     /// some were not; those stay.
     func pass(_ shouldStop: () -> Bool) throws -> (sent: Int, isEmpty: Bool) {
+        try renewTurn()
         try checkTurn()
         let rows = try OutboxStore.read(
             rowsMax: RelaySession.rowsMax, bytesMax: RelaySession.bytesMax, on: connection)

@@ -293,6 +293,7 @@ package enum ReplayTables {
         NotCompared(
             "notice_setting notice_step dealership fleet fleet_member fleet_vehicle",
             "what people set on pages: it is on no topic"),
+        NotCompared("first_writer", "whom the door let in first: what was let in is on the topics"),
         NotCompared(
             "rule_edit vehicle_change", "who changed what on a page; the change itself is on a topic and compared"),
         NotCompared(

@@ -17,6 +17,14 @@ public enum Scope: String, CaseIterable, Sendable {
     case exportPeople = "export-people"
     /// With `export`: sensitive species as they were found.
     case exportPlaces = "export-places"
+
+    /// It hands in, and reads nothing but what came of that: a name is enough, which need not be an account's.
+    public var isForWriting: Bool {
+        switch self {
+        case .upload, .survey: true
+        case .read, .account, .export, .exportPeople, .exportPlaces: false
+        }
+    }
 }
 
 /// The tokens of programs: kept as digests, shown by their ids.
@@ -38,7 +46,7 @@ public enum TokenStore {
         /// Or whose it is, is disabled.
         public let isRevoked: Bool
         public let isExpired: Bool
-        /// Of somebody who logs in: what it reads is what the account sees.
+        /// Its account exists: what it reads is what that sees. Else it reads nothing.
         public let isOfAccount: Bool
     }
 

@@ -5,6 +5,7 @@ internal import HTTP
 internal import Observe
 internal import Postgres
 internal import Reports
+internal import Storage
 
 extension FleetSite {
     func addAlertPages(to router: inout Router) {
@@ -63,9 +64,17 @@ extension FleetSite {
     private func form(_ request: Request, _ said: AlertPage.Waiting, _ say: @escaping Say) -> Response {
         door.form(request, for: FleetSite.keepers) { caller, fields, connection in
             guard let story = try story(request, caller, connection) else { return FleetSite.noAlert }
+            let nowMs = Clock.nowMs()
+            guard let vehicle = VehicleID(story.vehicle) else { return FleetSite.noAlert }
+            if story.alert.kind == "machine",
+                let refusal = try WriteRefusal.ofPage(
+                    .alert, isCar: false, vehicle, at: nowMs...nowMs, on: connection)
+            {
+                return refusal
+            }
             let upload: Upload
             do {
-                upload = try Upload(ofMachine: try say(story, fields, caller.account, Clock.nowMs()))
+                upload = try Upload(ofMachine: try say(story, fields, caller.account, nowMs))
             } catch let fault as AlertAction.Fault {
                 return .problem(422, type: "form", detail: fault.text)
             } catch {

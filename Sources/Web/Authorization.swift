@@ -29,9 +29,9 @@ extension Site {
         }
     }
 
-    /// A program of somebody with an account reads what that account sees; one of the installation reads all.
+    /// A program reads what its account sees; of an installation's own programs that is an operator's.
     func reading<R>(_ use: TokenStore.Use, _ body: (Connection) throws -> R) throws -> R {
-        try use.isOfAccount ? door.reading(as: use.account, body) : withConnection(body)
+        try door.reading(as: use.account, body)
     }
 }
 
@@ -62,7 +62,11 @@ enum Bearer {
             .failure(Refusal(response: unauthorized(type, detail)))
         }
         guard let use = found else { return refused("token-unknown", "There is no such token. Ask for a new one.") }
-        if use.isRevoked { return refused("token-revoked", "The token was revoked. Ask for a new one.") }
+        if use.isRevoked {
+            return refused(
+                "token-revoked",
+                "The token was revoked, or its account is disabled. Ask whoever runs Drover for a new one.")
+        }
         if use.isExpired { return refused("token-expired", "The token has expired. Ask for a new one.") }
         guard use.scopes.contains(scope.rawValue) else {
             return .failure(
@@ -70,6 +74,12 @@ enum Bearer {
                     response: .problem(
                         403, type: "scope-missing", detail: "The token does not have the scope \(scope.rawValue)."
                     ).with("WWW-Authenticate", "Bearer error=\"insufficient_scope\", scope=\"\(scope.rawValue)\"")))
+        }
+        // Whose sight it would have, nobody has said.
+        guard use.isOfAccount || scope.isForWriting else {
+            return refused(
+                "token-account",
+                "The token's account does not exist, so that it reads nothing. Ask for a token of an account.")
         }
         return .success(use)
     }

@@ -13,7 +13,7 @@ extension Site {
                     return try withConnection { connection in
                         // Not even that there is such a car is anybody else's business.
                         guard let vehicle = VehicleID(request.parameters["vehicle"]!),
-                            try CarAccess.mayLook(vehicle, account: use.account, on: connection)
+                            try WriteAccess.mayLook(vehicle, account: use.account, on: connection)
                         else { return .problem(404, type: "not-found", detail: "There is no such car of yours.") }
                         guard
                             let now = try CarNow.read(

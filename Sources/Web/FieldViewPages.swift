@@ -27,7 +27,6 @@ extension Site {
         authorized(request, anyOf: [.read, .account]) { use in
             do {
                 return try reading(use) { connection in
-                    // One of the installation's own reads without an account.
                     try connection.snapshot {
                         try document(request, use.role, request.query["units"] ?? "metric", connection)
                     }

@@ -153,18 +153,10 @@ extension DriveSite {
                 kind = .tripTag(atMs: trip, tag: tag.isEmpty ? nil : tag)
             default: return DriveSite.noForm
             }
-            let times = min(ms, tripMs ?? ms)...max(ms, tripMs ?? ms)
-            let refused = try lender.withConnection {
-                try CarAccess.refused([car.id: times], account: caller.account, on: $0)
-            }
-            guard refused.isEmpty else {
-                return .problem(
-                    403, type: "not-your-car",
-                    detail:
-                        "Nothing was changed: \(car.name) belongs to another account, which has not assigned you to drive it. Ask its owner."
-                )
-            }
             let action = Action(id: id, vehicle: car.id, ts: ms, by: caller.account, note: nil, kind: kind)
+            if let refusal = try WriteRefusal.ofPage(.trip, isCar: true, car.id, at: action.aboutMs, on: connection) {
+                return refusal
+            }
             return taken(action, then: "\(car.path)/live?said=\(what)")
         }
     }

@@ -5,6 +5,7 @@ internal import HTTP
 internal import Observe
 internal import Postgres
 internal import Reports
+internal import Storage
 internal import Wire
 
 /// A car's health: the codes of its last scan with what they mean, a button for another one, and all scans before.
@@ -142,6 +143,9 @@ extension DriveSite {
             guard let car = try car(request, connection) else { return DriveSite.noCar }
             guard let id = fields["id"], VehicleID.isValid(id.utf8) else { return DriveSite.noForm }
             let nowMs = Clock.nowMs()
+            if let refusal = try WriteRefusal.ofPage(.ask, isCar: true, car.id, at: nowMs...nowMs, on: connection) {
+                return refusal
+            }
             let action = Action(
                 id: id, vehicle: car.id, ts: nowMs, by: caller.account, note: nil,
                 kind: .scanRequest(untilMs: nowMs + ScanPage.waitMs))

@@ -17,7 +17,7 @@ extension Site {
     }
 
     private func upload(_ request: Request, _ kind: Upload.Kind) -> Response {
-        taken(request) { use, body, form throws(Upload.Fault) in
+        taken(request, .reading) { use, body, form throws(Upload.Fault) in
             var upload = try Upload(body, kind, form, nowMs: Clock.nowMs())
             if kind == .cars { upload.add(drivenBy: use.account) }
             return upload
@@ -25,13 +25,14 @@ extension Site {
     }
 
     private func upload(_ request: Request, _ kinds: Upload.Records) -> Response {
-        taken(request) { use, body, form throws(Upload.Fault) in
+        taken(request, kinds == .trips ? .trip : .scan) { use, body, form throws(Upload.Fault) in
             try Upload(body, kinds, form, account: use.account, nowMs: Clock.nowMs())
         }
     }
 
     private func taken(
-        _ request: Request, _ read: (TokenStore.Use, [UInt8], Upload.Form) throws(Upload.Fault) -> Upload
+        _ request: Request, _ deed: WriteAccess.Deed,
+        _ read: (TokenStore.Use, [UInt8], Upload.Form) throws(Upload.Fault) -> Upload
     ) -> Response {
         authorized(request, .upload) { use in
             let form: Upload.Form
@@ -45,7 +46,7 @@ extension Site {
             return PackedBody.unpacked(request) { body in
                 do throws(Upload.Fault) {
                     let upload = try read(use, body, form)
-                    return refusal(upload, use, request.path) ?? answer(upload)
+                    return refusal(upload, deed, use, request.path) ?? answer(upload)
                 } catch {
                     return .problem(400, type: "not-a-batch", detail: "\(error).")
                 }
@@ -53,23 +54,20 @@ extension Site {
         }
     }
 
-    /// Nil: the account may write to all of the upload's cars. Machines have no accounts.
-    private func refusal(_ upload: Upload, _ use: TokenStore.Use, _ path: String) -> Response? {
-        guard upload.isOfCars, !upload.spans.isEmpty else { return nil }
+    /// Nil: the account may say this of all of the upload's vehicles.
+    private func refusal(
+        _ upload: Upload, _ deed: WriteAccess.Deed, _ use: TokenStore.Use, _ path: String
+    ) -> Response? {
+        guard !upload.about.isEmpty else { return nil }
         let refused: [VehicleID]
         do {
             refused = try withConnection {
-                try CarAccess.refused(upload.spans, account: use.account, on: $0)
+                try WriteAccess.refused(deed, isCar: upload.isOfCars, upload.about, account: use.account, on: $0)
             }
         } catch {
             return databaseAway(path, error)
         }
-        guard !refused.isEmpty else { return nil }
-        return .problem(
-            403, type: "not-your-car",
-            detail: "Nothing was taken: some of these cars belong to another account, which has not assigned you to "
-                + "drive them then. Ask their owner, or leave them out.",
-            more: ["vehicles": JSONValue.list(refused.map { .text($0.text) }).rendered()])
+        return refused.isEmpty ? nil : WriteRefusal.response(isCar: upload.isOfCars, refused)
     }
 
     /// Nil: it is on the log.

@@ -16,12 +16,12 @@ extension FleetSite {
         addFieldPage(to: &router)
         addDebugLogs(to: &router)
         router.add("POST", "/vehicles/{vehicle}/download") { [self] request in
-            deed(request, said: "asked") { vehicle, fields, caller, _ throws(VehicleDeeds.Fault) in
+            deed(request, .ask, said: "asked") { vehicle, fields, caller, _ throws(VehicleDeeds.Fault) in
                 try VehicleDeeds.download(vehicle, fields, by: caller.account, nowMs: Clock.nowMs())
             }
         }
         router.add("POST", "/vehicles/{vehicle}/service") { [self] request in
-            deed(request, said: "service") { vehicle, fields, caller, hours throws(VehicleDeeds.Fault) in
+            deed(request, .service, said: "service") { vehicle, fields, caller, hours throws(VehicleDeeds.Fault) in
                 try VehicleDeeds.service(vehicle, fields, by: caller, newest: hours, nowMs: Clock.nowMs())
             }
         }
@@ -134,23 +134,28 @@ extension FleetSite {
         @Sendable (VehicleID, Fields, PageCaller, ServiceHours?) throws(VehicleDeeds.Fault) -> Action
 
     /// What somebody does with a machine that they see goes on the log.
-    private func deed(_ request: Request, said: String, _ say: @escaping Say) -> Response {
+    private func deed(
+        _ request: Request, _ deed: WriteAccess.Deed, said: String, _ say: @escaping Say
+    ) -> Response {
         door.form(request, for: FleetSite.keepers) { caller, fields, connection in
             let id = request.parameters["vehicle"]!
             let found = try connection.query(queries["vehicle_kinds"], [.text(id)]).map(VehiclePage.About.init)
             guard let vehicle = VehicleID(id), found.contains(where: { $0.kind == "machine" }) else {
                 return FleetSite.noVehicle
             }
-            let upload: Upload
+            let (action, upload): (Action, Upload)
             do {
                 let hours = try MachineView.engineHours(vehicle, queries, on: connection)
-                upload = try Upload(ofMachine: try say(vehicle, fields, caller, hours))
+                action = try say(vehicle, fields, caller, hours)
+                upload = try Upload(ofMachine: action)
             } catch let fault as VehicleDeeds.Fault {
                 return .problem(422, type: "form", detail: fault.text)
             } catch {
                 return .problem(422, type: "form", detail: "\(error)")
             }
-            return uploads.refusal(upload) ?? VehicleSite.seen(vehicle, isCar: false, said: said)
+            // A service may have been done long ago.
+            return try WriteRefusal.ofPage(deed, isCar: false, vehicle, at: action.aboutMs, on: connection)
+                ?? uploads.refusal(upload) ?? VehicleSite.seen(vehicle, isCar: false, said: said)
         }
     }
 

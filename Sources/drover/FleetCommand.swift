@@ -51,16 +51,27 @@ extension Command {
         let name = arguments.text("--name") ?? fleet
         guard (1...200).contains(name.utf8.count) else { throw UsageError("--name has 1 to 200 bytes") }
         let partOf = arguments.text("--part-of")
-        try said(fleet) { try FleetBook.put(fleet, name: name, partOf: partOf, on: book(arguments)) }
+        let connection = try book(arguments)
+        let hadNone = try FleetBook.count(on: connection) == 0
+        try said(fleet) { try FleetBook.put(fleet, name: name, partOf: partOf, on: connection) }
         Out.note("fleet \(fleet): \(name)" + (partOf.map { ", part of \($0)" } ?? ""))
+        if hadNone {
+            Out.note(
+                "this is the first fleet: from now on only operators may upload for machines that are in none and have readings. "
+                    + "Add them: drover fleet add \(fleet) MACHINE…")
+        }
         return .done
     }
 
     private static func removeFleet(_ fleet: String, _ arguments: Arguments) throws -> ExitCode {
-        guard try FleetBook.remove(fleet, on: book(arguments)) else {
+        let connection = try book(arguments)
+        guard try FleetBook.remove(fleet, on: connection) else {
             throw Failure("\(fleet): there is no such fleet, or others are part of it: see `drover fleet list`")
         }
         Out.note("fleet \(fleet) is no more; its vehicles and people stay")
+        if try FleetBook.count(on: connection) == 0 {
+            Out.note("no fleet is left: every token with the scope upload may upload for every machine")
+        }
         return .done
     }
 

@@ -67,9 +67,16 @@ extension Command {
         let role = try arguments.one("--role", of: audiences, standard: "farmer")
         let connection = try tokenConnection(arguments)
         let (token, id) = (Token.random(), Hex.text(Secrets.random(6)))
-        // Programs of the installation have names of nobody; a slip of the pen must not give them more than was meant.
+        // What a token reads is what its account sees.
         if try !AccountBook.isThere(account, on: connection) {
-            Out.note("\(account) is no account: this token reads all that its scopes allow, not what somebody may see")
+            guard wanted.allSatisfy(\.isForWriting) else {
+                throw Failure(
+                    "\(account) is no account, and a token of nobody reads nothing. Make it first: `drover account add "
+                        + "\(account) --mail ADDRESS --role ROLE`; for a program of your own with the role operator")
+            }
+            Out.note(
+                "\(account) is no account: this token reads nothing, and writes about what is registered or assigned to that "
+                    + "name, or to nobody")
         }
         try TokenStore.add(
             id: id, digest: token.digest, account: account, name: arguments.text("--name"), scopes: wanted,

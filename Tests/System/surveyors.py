@@ -23,11 +23,12 @@ class SurveyDesk:
         self.world, self.drover, self.settings = world, world.drover, list(settings)
         self.env = {**self.world.database(), **({"DROVER_KAFKA_BROKERS": brokers} if brokers else {})}
         with connect(self.env) as connection:
-            connection.execute("GRANT drover_reader, drover_api TO drover_web")
+            connection.execute("GRANT drover_reader, drover_api TO drover_web; GRANT drover_page TO drover_pages")
             if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = 'drover_surveyors'").fetchone():
                 connection.execute("CREATE ROLE drover_surveyors LOGIN")
             connection.execute("GRANT drover_survey TO drover_surveyors")
         self.env["DROVER_POSTGRES_READER_URL"] = self.login("drover_web")
+        self.env["DROVER_POSTGRES_PAGE_URL"] = self.login("drover_pages")
         self.env["DROVER_POSTGRES_SURVEY_URL"] = self.login("drover_surveyors")
         self.certificate, self.key = self_signed(folder, "first")
         self.map = folder / "node-map.txt"

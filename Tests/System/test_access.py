@@ -45,6 +45,7 @@ class Desk:
         for role in ROLES:
             connection.execute("INSERT INTO drover.account (account, mail, roles, confirmed_at) VALUES (%s, %s, %s, now())", [role, f"{role}@example.org", [role]])
         connection.execute("INSERT INTO drover.account (account, mail, confirmed_at) VALUES ('plain', 'plain@example.org', now())")
+        connection.execute("INSERT INTO drover.account (account) VALUES ('programs')")
         self.tokens = {}
         for scope in SCOPES:
             scopes = ["export", scope] if scope.startswith("export-") else [scope]

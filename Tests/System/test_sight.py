@@ -24,9 +24,11 @@ SEEN = {
     "deal": {"mtg-1": 2, "mtg-3": 2},
     # The car had another owner until ten; and one drove a car once.
     "joe": {"car-3": 2}, "ada": {"car-2": 1}, "sue": {}, "nobody": {},
+    # Has said that he drove them all.
+    "spy": {},
 }
 ROLES = {"root": ["administrator"], "watch": ["operator"], "maker": ["developer"], "miller": ["farmer"], "boss": ["fleet_manager"], "anna": ["analyst"],
-         "deal": ["dealer"], "joe": ["driver"], "ada": ["driver"], "sue": ["surveyor", "researcher", "ranger"], "nobody": []}
+         "deal": ["dealer"], "joe": ["driver"], "ada": ["driver"], "sue": ["surveyor", "researcher", "ranger"], "nobody": [], "spy": ["driver"]}
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +64,11 @@ def filled(world):
                                            ("mtg-3", DAY + timedelta(days=1), True, None)]:
             connection.execute("INSERT INTO drover.dealership (vehicle, dealer, confirmed_at, confirmed_by, shares_past) VALUES (%s, 'deal', %s, 'x', %s)",
                                [machine, at, shared])
-        # Joe bought the car at ten from somebody else; Ada drove it at noon, in another one.
+        # Joe bought the car at ten from somebody else; Ada drove at noon, in another one that was hers for an hour.
+        connection.execute("INSERT INTO drover.assignment VALUES ('car-2', %s, 'ada', 'e', 'x'), ('car-2', %s, NULL, 'f', 'x')",
+                           [DAY + timedelta(hours=12), DAY + timedelta(hours=13)])
+        for car in CARS:
+            connection.execute("INSERT INTO drover.driving VALUES (%s, %s, %s, 'spy', 's')", [car, DAY - timedelta(days=1), DAY])
         connection.execute("INSERT INTO drover.car_owner VALUES ('car-3', %s, 'old', 'a'), ('car-3', %s, 'joe', 'b')", [DAY, DAY + timedelta(hours=10)])
         connection.execute("INSERT INTO drover.driving VALUES ('car-2', %s, %s, 'ada', 'd')", [DAY + timedelta(hours=12), DAY + timedelta(hours=12, minutes=20)])
     return env
@@ -223,7 +229,7 @@ def test_a_program_of_somebody_reads_what_they_see(world, filled):
         with urllib.request.urlopen(request, timeout=HANG_S) as answer:
             return {machine["vehicle"]: machine["open_alerts"] for machine in json.load(answer)["machines"]}
     for account, alerts in [("miller", {"mtg-1": 1}), ("deal", {"mtg-1": 2, "mtg-3": 2}), ("maker", {name: 3 for name in MACHINES}), ("sue", {}),
-                            ("a-gateway-of-ours", {name: 3 for name in MACHINES})]:
+                            ("watch", {name: 3 for name in MACHINES})]:
         # A dealer knows the name of a machine whose alerts of before he does not see.
         assert {name: count for name, count in machines(token(account)).items() if count} == alerts, account
     key = token("miller")

@@ -44,6 +44,7 @@ def give_token(env, account, *scopes):
     """What `drover token add` does: most stories need a token and are about something else."""
     token, digest = new_token()
     with connect(env) as connection:
+        connection.execute("INSERT INTO drover.account (account, roles) VALUES (%s, '{driver}') ON CONFLICT DO NOTHING", [account])
         connection.execute("INSERT INTO drover.token (token_id, account, scopes, digest) VALUES (%s, %s, %s, %s)", [uuid.uuid4().hex, account, list(scopes), digest])
     return token
 
@@ -83,8 +84,11 @@ class Desk:
         self.world = World(drover, servers)
         self.env = {**self.world.database(), **({"DROVER_KAFKA_BROKERS": brokers} if brokers else {})}
         with connect(self.env) as connection:
-            connection.execute("GRANT drover_reader, drover_api TO drover_web")
-        self.env["DROVER_POSTGRES_READER_URL"] = re.sub(r"user='?\w+'?", "user=drover_web", self.env["DROVER_POSTGRES_URL"])
+            connection.execute("GRANT drover_reader, drover_api TO drover_web; GRANT drover_page TO drover_pages")
+            # Runs the installation: who may write about what is for test_strangers.py.
+            connection.execute("INSERT INTO drover.account (account, roles) VALUES ('miller', '{operator}')")
+        for login, user in [("READER", "drover_web"), ("PAGE", "drover_pages")]:
+            self.env[f"DROVER_POSTGRES_{login}_URL"] = re.sub(r"user='?\w+'?", f"user={user}", self.env["DROVER_POSTGRES_URL"])
         self.certificate, self.key = self_signed(folder, "first")
         self.server, self.port = self.serve(self.certificate, self.key)
 
