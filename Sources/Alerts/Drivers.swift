@@ -1,3 +1,5 @@
+internal import Fleet
+
 /// Whose limits a car is judged by: who drove it and who owns it, over time. The same records make the same answers,
 /// whatever their order.
 public struct Drivers: Equatable, Sendable {
@@ -13,6 +15,9 @@ public struct Drivers: Equatable, Sendable {
     /// Phones upload a drive in pieces of some seconds or minutes. Between two of one drive lies no more than this, as long as
     /// a trip waits for its next reading.
     public static let pauseMsMax: Int64 = 300_000
+    /// Of two that say they drove, whose drive began later counts, as far as that lies within this time. So a piece that joins
+    /// two drives, and with it moves a begin, says nothing new of what is further behind it.
+    public static let beginMsMax = UTC.msPerDay
 
     /// Pieces of one account that overlap or adjoin become one drive. Its id is that of the piece that began first, of two that
     /// began together the greater. Drives may be joined again with more pieces: the same set gives the same drives.
@@ -50,10 +55,15 @@ public struct Drivers: Equatable, Sendable {
         self.owners = owners.sorted { $0.fromMs < $1.fromMs }
     }
 
-    /// The account of who drove at that time; of two that say so the one whose drive began later. Nil: nobody is known, and
-    /// nobody's limits apply.
+    /// The account of who drove at that time; of two that say so the one whose drive began later, of two that have driven for
+    /// `beginMsMax` or began together the last by name. Nil: nobody is known, and nobody's limits apply.
     public func account(at ts: Int64) -> String? {
-        if let driving = drivings.last(where: { $0.fromMs <= ts && ts <= $0.untilMs }) { return driving.account }
+        let latest = drivings.lazy.filter { $0.fromMs <= ts && ts <= $0.untilMs }.max {
+            (max($0.fromMs, ts - Drivers.beginMsMax), $0.account) < (
+                max($1.fromMs, ts - Drivers.beginMsMax), $1.account
+            )
+        }
+        if let latest { return latest.account }
         if let assigned = assignments.last(where: { $0.fromMs <= ts })?.account { return assigned }
         // A car drives before it is registered.
         return (owners.last { $0.fromMs <= ts } ?? owners.first)?.account
@@ -62,7 +72,8 @@ public struct Drivers: Equatable, Sendable {
     /// The time after `ts` at which another answer may begin; `.max` when there is none.
     func nextChangeMs(after ts: Int64) -> Int64 {
         let times =
-            drivings.flatMap { [$0.fromMs, $0.untilMs + 1] } + assignments.map(\.fromMs) + owners.map(\.fromMs)
+            drivings.flatMap { [$0.fromMs, $0.fromMs + Drivers.beginMsMax, $0.untilMs + 1] } + assignments.map(\.fromMs)
+            + owners.map(\.fromMs)
         return times.filter { $0 > ts }.min() ?? .max
     }
 

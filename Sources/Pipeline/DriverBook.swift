@@ -336,8 +336,8 @@ public struct DriverBook: Sendable {
         let lastMs = cars[number].lastMs
         let isAtRest = lives[number] == nil && waiting[number] == nil
         if isAtRest, lastMs == .min || fromMs > lastMs && fromMs - lastMs > DriverWatch.reachMs { return }
-        // It may fill a pause between two drives.
-        let untilMs = action.ts + Drivers.pauseMsMax
+        // It may fill a pause between two drives: the later one began earlier then.
+        let untilMs = action.ts + Drivers.pauseMsMax + Drivers.beginMsMax
         guard untilMs >= leastMs, max(lastMs, lives[number]?.lastMs ?? .min) >= leastMs else { return }
         ask(
             number, fromMs: max(fromMs - Drivers.pauseMsMax, leastMs), untilMs: untilMs, offset: offset, isLate: false)

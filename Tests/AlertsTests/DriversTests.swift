@@ -1,10 +1,12 @@
 import Alerts
+import Fleet
 import SimKit
 import Testing
 
 @Suite("Who drove")
 struct DriversTests {
     private typealias Driving = Drivers.Driving
+    private let hourMs: Int64 = 3_600_000
 
     @Test("Pieces of a drive become one, whatever their order and however they were joined before")
     func joined() {
@@ -62,12 +64,49 @@ struct DriversTests {
         #expect(drivers.account(at: 120_001) == nil)
     }
 
-    /// Up to a dozen of two accounts within an hour.
-    private static func pieces(_ chance: inout SeededChance) -> [Driving] {
+    @Test("Of two that have driven for a day the last by name")
+    func bothForDays() {
+        let drivers = Drivers(
+            drivings: [
+                Driving(fromMs: 0, untilMs: 300 * hourMs, account: "bob", id: "b"),
+                Driving(fromMs: hourMs, untilMs: 300 * hourMs, account: "ada", id: "a"),
+            ], assignments: [], owners: [])
+        #expect(
+            ([0, 1, 24, 25, 26, 300] as [Int64]).map { drivers.account(at: $0 * hourMs) } == [
+                "bob", "ada", "ada", "bob", "bob", "bob",
+            ])
+        #expect(drivers.account(at: 25 * hourMs - 1) == "ada")
+    }
+
+    @Test("A piece says nothing new of what is further away than a pause before it, and a pause and a day behind it")
+    func reach() {
+        for seed in UInt64(1)...300 {
+            var chance = SeededChance(seed: seed)
+            // Hours in the place of half minutes: drives of days, some of whose pauses the piece fills.
+            let pieces = DriversTests.pieces(&chance, unitMs: hourMs, overlapMs: 30_000)
+            let (piece, others) = (pieces[0], Array(pieces.dropFirst()))
+            let (before, after) = (DriversTests.drivers(others), DriversTests.drivers(pieces))
+            let fromMs = piece.fromMs - Drivers.pauseMsMax
+            let untilMs = piece.untilMs + Drivers.pauseMsMax + Drivers.beginMsMax
+            for ts in stride(from: -hourMs, through: 140 * hourMs, by: Int(hourMs / 4))
+            where ts < fromMs || ts > untilMs {
+                #expect(before.account(at: ts) == after.account(at: ts), "seed \(seed), \(ts)")
+            }
+        }
+    }
+
+    private static func drivers(_ drivings: [Driving]) -> Drivers {
+        Drivers(drivings: drivings, assignments: [], owners: [])
+    }
+
+    /// Up to a dozen of two accounts within 120 units; an overlap makes some that would only meet one drive.
+    private static func pieces(
+        _ chance: inout SeededChance, unitMs: Int64 = 30_000, overlapMs: Int64 = 0
+    ) -> [Driving] {
         (0..<1 + Int(chance.below(12))).map { number in
-            let from = Int64(chance.below(120)) * 30_000
+            let from = Int64(chance.below(120)) * unitMs
             return Driving(
-                fromMs: from, untilMs: from + Int64(chance.below(10)) * 30_000,
+                fromMs: from, untilMs: from + Int64(chance.below(10)) * unitMs + overlapMs,
                 account: chance.once(in: 2) ? "ada" : "bob", id: "d-\(number)")
         }
     }

@@ -32,6 +32,31 @@ extension CarLog {
         records.insert(.action(first), at: 0)
     }
 
+    /// Two drive one car at one time, each in pieces that adjoin. A piece that comes late joins two drives, and moves the begin of
+    /// the later one.
+    mutating func addDrives() {
+        let (vehicle, reading) = aReading()
+        let lengthMs: Int64 = [900_000, 3 * 3_600_000, UTC.msPerDay][Int(chance.below(3))]
+        for by in ["jo", "al"] {
+            var fromMs = reading.ts - chance.below(3) * lengthMs / 2
+            let count = 2 + chance.below(4)
+            let lateNumber = chance.below(2 * count)
+            for number in 0..<count {
+                let untilMs = fromMs + chance.below(lengthMs)
+                let piece = LoggedRecord.action(
+                    Action(
+                        id: "\(by)-\(number)", vehicle: vehicle, ts: untilMs, by: by, note: nil,
+                        kind: .driving(fromMs: fromMs)))
+                if number == lateNumber { records.append(piece) } else { put(piece, of: vehicle, at: fromMs) }
+                fromMs = untilMs + [0, 1, chance.below(300_000), 300_000, 300_001][Int(chance.below(5))]
+            }
+            let limit = #"{"speed_limit_kmh":\#(by == "jo" ? 60 : 180)}"#
+            let settings = Action.Kind.settings(account: by, text: limit)
+            records.insert(
+                .action(Action(id: "limit-\(by)", vehicle: nil, ts: 0, by: "test", note: nil, kind: settings)), at: 0)
+        }
+    }
+
     private mutating func deed(_ ts: Int64) -> (Action.Kind, by: String) {
         switch chance.below(12) {
         case 0...2:

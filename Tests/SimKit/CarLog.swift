@@ -50,7 +50,10 @@ public struct CarLog: Sendable {
         addCars(seed, readings, parts)
         addArrivals(parts)
         addMarks()
-        if parts.contains(.people) { addPeople() }
+        if parts.contains(.people) {
+            addPeople()
+            if chance.once(in: 2) { addDrives() }
+        }
         if parts.contains(.rules) { addRules() }
         if parts.contains(.clocks) { addWrongClocks() }
         close(parts)
