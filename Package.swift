@@ -90,8 +90,8 @@ let package = Package(
         target("Tiles", ["Wire", "Zip", "CSQLite"], .warm),
         target("Secrets", ["CSodium"], .cold),
         target("Paper", ["CPango"], .cold),
-        target("Outbound", ["CCurl"], .cold),
         target("Sockets", ["CEpoll", "COpenSSL", "CSodium"], .warm),
+        target("Outbound", ["Sockets", "CCurl"], .cold),
         target("Outside", ["Fleet", "Wire", "Outbound", "Secrets", "Postgres", "Observe"], .cold),
         target(
             "Gateways",
@@ -115,7 +115,8 @@ let package = Package(
         target(
             "Notices",
             [
-                "Fleet", "Wire", "Alerts", "Kafka", "Outbound", "Postgres", "Secrets", "Storage", "Surveys", "Reports",
+                "Fleet", "Wire", "Alerts", "Kafka", "Sockets", "Outbound", "Postgres", "Secrets", "Storage", "Surveys",
+                "Reports",
                 "Observe", "COpenSSL",
             ], .cold),
         target(
@@ -180,7 +181,7 @@ let package = Package(
         tests("EmulateTests", ["Emulate", "Wire", "Fleet", "Settings", "Pipeline"]),
         tests("OutsideTests", ["Outside", "Fleet", "Wire", "Observe", "SimKit"]),
         tests("PipelineTests", ["Pipeline", "Itineraries", "Alerts", "Trips", "Fleet", "Wire", "SimKit"]),
-        tests("NoticesTests", ["Notices", "Storage", "Kafka", "Outbound", "SimKit"]),
+        tests("NoticesTests", ["Notices", "Storage", "Kafka", "Outbound", "Sockets", "SimKit"]),
         tests(
             "StorageTests", ["Storage", "Pipeline", "Alerts", "Trips", "Fleet", "Wire", "Kafka", "Postgres", "SimKit"]),
         tests("DepotRoutesTests", ["DepotRoutes", "SimKit"]),

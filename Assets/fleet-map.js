@@ -8,7 +8,7 @@
 
     function sign(row) {
         const element = document.createElement("span");
-        element.className = `sign ${row.dataset.state} ${row.dataset.severity}`;
+        element.className = `sign ${row.dataset.state} ${row.dataset.severity}${"stale" in row.dataset ? " stale" : ""}`;
         element.textContent = row.dataset.severity ? "!" : row.querySelector(".state [aria-hidden]").textContent;
         return L.divIcon({ html: element, className: "", iconSize: [28, 28] });
     }

@@ -19,7 +19,7 @@ WITH asked AS (
     WHERE r.requested_at >= $1 AND r.requested_at < $2 AND ($3 = '' OR r.campus = $3)
 ), rides AS (
     SELECT campus, hour, count(*) AS requests, count(*) FILTER (WHERE state = 'done') AS served,
-           count(*) FILTER (WHERE state = 'cancelled') AS cancelled, count(*) FILTER (WHERE state = 'expired') AS expired,
+           count(*) FILTER (WHERE state IN ('cancelled', 'ended')) AS cancelled, count(*) FILTER (WHERE state = 'expired') AS expired,
            count(*) FILTER (WHERE state = 'refused') AS refused,
            count(*) FILTER (WHERE state IN ('queued', 'assigned', 'on_board')) AS outstanding,
            percentile_disc(0.5) WITHIN GROUP (ORDER BY waiting_s) AS waiting_p50_s,

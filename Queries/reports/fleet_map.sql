@@ -5,7 +5,8 @@
 SELECT found.kind, found.vehicle, found.name, found.model, found.tags, found.last_reading_at,
        minute.minute_at, minute.samples, trip.end_at, trip.is_open, rules.trip_gap_ms,
        said.read_at, said.is_reporting, contact.contact, places.place_ats, places.latitudes_deg, places.longitudes_deg,
-       alerts.open_alerts, alerts.worst_severity
+       alerts.open_alerts, alerts.worst_severity,
+       drover.not_monitored(found.kind, found.vehicle) AS not_monitored
 FROM (
     SELECT v.kind, v.vehicle, r.name, coalesce(v.model, r.model) AS model, coalesce(r.tags, '{}') AS tags, v.last_reading_at,
            v.topic_partition

@@ -4,7 +4,8 @@ SELECT vehicle, r.name, coalesce(v.model, r.model) AS model, coalesce(r.tags, '{
        coalesce(r.is_disabled, false) AS is_disabled,
        (SELECT m.read_at FROM drover.machine_reading m WHERE m.vehicle = $1 AND m.contact IS NULL
         ORDER BY m.read_at DESC LIMIT 1) AS last_reading_at,
-       (SELECT s.rules FROM drover.rule_set s
+       drover.not_monitored('machine', vehicle) AS not_monitored,
+       (SELECT s.rules FROM drover.rule_set_seen s
         WHERE s.topic_partition = coalesce(v.topic_partition, r.topic_partition) AND s.in_force_at <= now()
         ORDER BY s.in_force_at DESC LIMIT 1) AS rules
 FROM (SELECT vehicle, model, topic_partition FROM drover.vehicle WHERE kind = 'machine' AND vehicle = $1) v

@@ -6,7 +6,7 @@ SELECT s.local_date::text AS day, s.site, count(*)::int AS walks,
        (sum(extract(epoch FROM s.stopped_at - s.started_at)) / 3600)::float8 AS walking_h, sum(s.sightings)::int AS sightings,
        sum(s.individuals)::bigint AS individuals, count(*) FILTER (WHERE s.gate = 'outside')::int AS outside_protocol,
        count(*) FILTER (WHERE s.needs_review)::int AS to_review
-FROM drover.survey s
+FROM drover.seen_walk s
 WHERE s.local_date >= ($1 AT TIME ZONE $5)::date AND s.local_date < ($2 AT TIME ZONE $5)::date AND ($3::text = '' OR s.site = $3)
 GROUP BY s.local_date, s.site
 ORDER BY s.local_date, s.site COLLATE "C"

@@ -3,6 +3,8 @@
 -- reader belongs to; $5 order: name, vehicle, model, heard or alerts; $6 how many are sorted at most; $7 how many come before;
 -- $8 how many; $9 disabled ones, too.
 -- Example result: machine | 8R-0001 | Old Faithful | 8R Tractor | {north} | 2026-09-14 08:00:00+00 | f | 1 | critical | 12
+SELECT page.*, drover.not_monitored(page.kind, page.vehicle) AS not_monitored
+FROM (
 SELECT listed.*, count(*) OVER () AS found
 FROM (
     SELECT found.*,
@@ -33,3 +35,4 @@ ORDER BY is_disabled,
     CASE $5 WHEN 'model' THEN lower(model) WHEN 'name' THEN lower(coalesce(name, vehicle)) END NULLS LAST,
     vehicle COLLATE "C", kind
 OFFSET $7 LIMIT $8
+) AS page

@@ -2,7 +2,7 @@
 -- Parameters: $1 a tag, or empty; $2 a part of id, name or model, or empty; $3 car, machine, or empty; $4 audiences that the
 -- reader belongs to; $5, $6 for pages of one kind: is_disabled and vehicle of the last row before (false and empty: from the
 -- first on); $7 how many.
-SELECT found.*, alerts.open_alerts, alerts.worst_severity
+SELECT found.*, alerts.open_alerts, alerts.worst_severity, drover.not_monitored(found.kind, found.vehicle) AS not_monitored
 FROM (
     SELECT vehicle, kind, r.name, coalesce(v.model, r.model) AS model, coalesce(r.tags, '{}') AS tags,
            CASE WHEN kind = 'machine' THEN (

@@ -4,6 +4,8 @@ public import Wire
 /// A rule set as text, for the log: one line a model or machine and one a rule, in a fixed order, fields parted by tabs.
 /// Values are thousandths, times milliseconds; what is not there is empty. Names of our types do not occur in it.
 ///
+/// Whether a machine is judged at all is read from it by the database, too (`drover.is_judged`).
+///
 /// The second form has rules of single machines, and `soon` at the end of each rule. A set that needs neither is written
 /// in the first, so that one set has one text, and records of then keep the version that they carry.
 extension RuleSet {

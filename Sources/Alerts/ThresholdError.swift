@@ -38,6 +38,14 @@ public struct ThresholdProblem: Equatable, Sendable, CustomStringConvertible {
             "\(ThresholdProblem.printable(file)):\(line): <\(ThresholdProblem.printable(element))>: \(found)\(reason.text)"
     }
 
+    /// The same for who fills in a form: without file and line, and the element by its field's name there.
+    public func text(named label: String) -> String {
+        var why = reason.text
+        if case .contradicts = reason, why.hasPrefix(element + " ") { why = String(why.dropFirst(element.count + 1)) }
+        let found = value.map { "is \"\(ThresholdProblem.printable($0))\", " } ?? ""
+        return "\(label): \(found)\(why)"
+    }
+
     /// A value of a hostile file must not break the line of a log: short, and without control characters.
     private static func printable(_ text: String) -> String {
         let shown = text.unicodeScalars.prefix(80).map { scalar in

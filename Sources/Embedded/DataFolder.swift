@@ -15,7 +15,9 @@ package final class DataFolder: Sendable {
 
     package init(_ requested: String) throws {
         path = try Self.make(requested)
+        let isOurs = Self.isOurs(path)
         lockFile = Mutex(try Self.lock(path))
+        if isOurs { try Self.makePrivate(path) }
     }
 
     /// Lets the next one in. The lock file stays: a file removed while another process waits for it would let two in.
@@ -40,7 +42,7 @@ package final class DataFolder: Sendable {
     /// Replaces a small file whole: a kill between two bytes leaves the old one.
     package func write(_ name: String, _ text: String) throws {
         let target = file(name)
-        let descriptor = unsafe open(target + ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        let descriptor = unsafe open(target + ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw EmbeddedError.failed("write", target, errno: errno) }
         defer { close(descriptor) }
         let bytes = Array((text + "\n").utf8)
@@ -69,7 +71,12 @@ package final class DataFolder: Sendable {
         var path = ""
         for part in absolute.split(separator: "/") {
             path += "/" + part
-            if unsafe mkdir(path, 0o755) == 0 || errno == EEXIST { continue }
+            if unsafe mkdir(path, 0o711) == 0 {
+                // Whatever our umask says: the database's user goes through it when we are root.
+                unsafe chmod(path, 0o711)
+                continue
+            }
+            if errno == EEXIST { continue }
             let code = errno
             // Above us may be folders that exist and in which nobody may make one; what counts is that ours exists.
             if unsafe access(path, F_OK) != 0 {
@@ -86,10 +93,34 @@ package final class DataFolder: Sendable {
         return absolute
     }
 
+    /// Empty, or a data folder before. Somebody's folder with other things in it stays as open as it is.
+    private static func isOurs(_ folder: String) -> Bool {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.isEmpty || names.contains("lock")
+    }
+
+    /// Nobody else on this machine reads what is in it, nor sees its names. As root we let PostgreSQL's user through. Files
+    /// of an earlier version, which were open, are closed, too.
+    private static func makePrivate(_ folder: String) throws {
+        let group = (try? SystemUser.forPostgres())?.group
+        if let group { unsafe chown(folder, geteuid(), group) }
+        guard unsafe chmod(folder, group == nil ? 0o700 : 0o710) == 0 else {
+            throw EmbeddedError.failed("close to others", folder, errno: errno)
+        }
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+            var info = stat()
+            let path = folder + "/" + name
+            guard unsafe lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_mode & 0o077 != 0 else {
+                continue
+            }
+            unsafe chmod(path, 0o600)
+        }
+    }
+
     private static func lock(_ folder: String) throws -> Int32 {
         let path = folder + "/lock"
         // Close-on-exec, and children close everything anyway: an inherited lock would outlive us.
-        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw EmbeddedError.failed("write", path, errno: errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno

@@ -40,7 +40,10 @@ struct PostgresPlaces: Equatable, Sendable {
         folder.remove("probe.log.1")
         if reachable.code == 0 { return folder.path }
         let shared = "/var/lib/drover"
-        if unsafe mkdir(shared, 0o755) != 0, errno != EEXIST {
+        if unsafe mkdir(shared, 0o711) == 0 {
+            // Whatever our umask says: the database's user goes through it.
+            unsafe chmod(shared, 0o711)
+        } else if errno != EEXIST {
             throw EmbeddedError.failed("make", shared, errno: errno)
         }
         let home = shared + "/" + String(UInt32.random(in: 0x1000_0000...UInt32.max), radix: 16)

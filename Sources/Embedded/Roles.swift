@@ -20,22 +20,30 @@ enum Roles {
             WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_surveyors') \\gexec
         SELECT 'CREATE ROLE drover_pages LOGIN'
             WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_pages') \\gexec
+        SELECT 'CREATE ROLE drover_asker LOGIN'
+            WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_asker') \\gexec
         SELECT 'CREATE ROLE drover_developer LOGIN'
             WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_developer') \\gexec
         SELECT 'CREATE DATABASE drover OWNER drover_owner'
             WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = 'drover') \\gexec
         REVOKE ALL ON DATABASE drover FROM PUBLIC;
         GRANT CONNECT ON DATABASE drover TO drover_worker, drover_web, drover_notify, drover_poller, drover_surveyors, drover_pages,
-            drover_developer;
+            drover_asker, drover_developer;
+        ALTER ROLE drover_asker CONNECTION LIMIT 8;
+        ALTER ROLE drover_asker SET temp_file_limit = '1GB';
         """
 
+    /// Large objects are for nobody: they fill the disk, and no right of ours holds them (Queries/migrations/0065_logins.sql).
     static let grant = """
+        REVOKE EXECUTE ON FUNCTION lo_creat(int), lo_create(oid), lo_from_bytea(oid, bytea), lo_put(oid, bigint, bytea),
+            lowrite(int, bytea) FROM PUBLIC;
         GRANT drover_writer TO drover_worker;
         GRANT drover_reader, drover_api TO drover_web;
         GRANT drover_relay TO drover_notify;
         GRANT drover_gateway TO drover_poller;
         GRANT drover_survey TO drover_surveyors;
         GRANT drover_page TO drover_pages;
+        GRANT drover_query TO drover_asker;
         GRANT drover_debug TO drover_developer;
         """
 }

@@ -14,7 +14,7 @@ struct Spawn: Sendable {
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         // Opened before the change of user, so that the logs stay ours.
         unsafe posix_spawn_file_actions_addopen(&actions, 0, input ?? "/dev/null", O_RDONLY, 0)
-        unsafe posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o644)
+        unsafe posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         unsafe posix_spawn_file_actions_adddup2(&actions, 1, 2)
         // Not all that we opened is close-on-exec. (A descriptor opened meanwhile by another thread slips through.)
         for descriptor in Self.openDescriptors where descriptor > 2 {

@@ -13,6 +13,9 @@ public struct RideRecord: Equatable, Sendable {
         case inService(InService)
         case outOfService(vehicle: String)
         case breakdown(vehicle: String)
+        /// Somebody ends the ride, wherever the rider is, or gives it to another vehicle, and says why.
+        case end(request: String, Say)
+        case handOver(request: String, Say)
         /// Speed in thousandths of m/s; nil: the vehicle does not tell.
         case position(vehicle: String, place: Position, speedMmPerS: Int64?)
         /// A sign of life of who looks and says nothing.
@@ -28,6 +31,23 @@ public struct RideRecord: Equatable, Sendable {
         case travel(Travel)
         /// What was decided on the record at `offset` of this partition: `text` is read by `Itineraries`, `why` by people.
         case decision(offset: Int64, text: String, why: String)
+    }
+
+    /// Who says something of a ride that did not go as planned, and why.
+    public struct Say: Equatable, Sendable {
+        public var role: PersonRole
+        public var reason: String
+        public init(role: PersonRole, reason: String) { (self.role, self.reason) = (role, reason) }
+
+        public static let bytesMax = 500
+        /// For people: `the driver: nobody answers`.
+        public var text: String {
+            switch role {
+            case .rider: "the rider: \(reason)"
+            case .rideDriver: "the driver: \(reason)"
+            case .dispatcher: "the dispatcher: \(reason)"
+            }
+        }
     }
 
     public struct Person: Equatable, Sendable {
@@ -139,6 +159,8 @@ public struct CampusSettings: Equatable, Sendable {
         case reachM = "reach_m"
         case queueS = "queue_s"
         case silenceS = "silence_s"
+        /// A vehicle whose last position is older is not planned with.
+        case staleS = "stale_s"
         case iterations
         /// 1: time is what the records say, for days from files and trials; 0: when they were pushed.
         case recordTime = "record_time"
@@ -161,7 +183,7 @@ public struct CampusSettings: Equatable, Sendable {
             case .detour: 1_300
             case .reachM: 804_672
             case .queueS: 600_000
-            case .silenceS: 300_000
+            case .silenceS, .staleS: 300_000
             case .iterations: 250_000
             case .recordTime: 0
             case .likelihoodDays: 30_000
@@ -176,7 +198,7 @@ public struct CampusSettings: Equatable, Sendable {
             case .speedKmh: 1_000...200_000
             case .detour: 1_000...5_000
             case .reachM: 0...100_000_000
-            case .queueS, .silenceS: 1_000...86_400_000
+            case .queueS, .silenceS, .staleS: 1_000...86_400_000
             case .iterations: 0...100_000_000
             case .recordTime: 0...1_000
             case .likelihoodDays: 1_000...3_650_000
@@ -212,6 +234,9 @@ public struct CampusSettings: Equatable, Sendable {
 
     /// Such a campus has no ticks: time passes with its records.
     public var goesByRecordTime: Bool { self[.recordTime] == 1_000 }
+
+    /// Days from files say where vehicles are when they reach a stop only, unless they say otherwise.
+    public var staleMs: Int64? { goesByRecordTime ? numbers[.staleS] : self[.staleS] }
 
     /// In thousandths.
     public subscript(key: Key) -> Int64 { numbers[key] ?? key.standard }

@@ -44,6 +44,14 @@ package enum AdapterFault: Error, Equatable, CustomStringConvertible {
         }
     }
 
+    /// Something of its own, or of ours: what answered is an adapter. Of all else people are told that there was no answer.
+    var isOfAdapter: Bool {
+        switch self {
+        case .troubled, .nothingSupported, .spool: true
+        case .unreachable, .distrusted, .late, .closed, .babble, .outOfStep, .notAdapter: false
+        }
+    }
+
     /// For metrics: a small closed set.
     static let labels = [
         "unreachable", "distrusted", "late", "closed", "babble", "out_of_step", "not_adapter", "troubled",

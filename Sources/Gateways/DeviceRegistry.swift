@@ -59,6 +59,7 @@ final class DeviceRegistry: Sendable {
     private let conninfo: String
     private let intervalS: Int64
     private let plain: [CIDR]
+    private let reach: Reach
     private let log: Log
     private let loop: Loop
     private let refused: Gauge
@@ -68,8 +69,10 @@ final class DeviceRegistry: Sendable {
     private let ended = DispatchSemaphore(value: 0)
     private let lines = OncePer(periodMs: 3_600_000, keysMax: 10_000)
 
-    init(conninfo: String, intervalS: Int64, plain: [CIDR], refused: Gauge, loop: Loop, log: Log) {
-        self.loop = loop
+    init(
+        conninfo: String, intervalS: Int64, plain: [CIDR], reach: Reach, refused: Gauge, loop: Loop, log: Log
+    ) {
+        (self.loop, self.reach) = (loop, reach)
         (self.conninfo, self.intervalS, self.plain, self.refused, self.log) = (conninfo, intervalS, plain, refused, log)
         names = NameLookup(refreshMs: intervalS * 1_000)
     }
@@ -209,8 +212,24 @@ final class DeviceRegistry: Sendable {
         return sought
     }
 
+    /// Of the address itself, which is what is connected to: a name that leads elsewhere next time is judged then.
     private func isAllowed(_ device: DeviceRegistration) -> Bool {
-        if device.certificateSHA256 != nil || plain.contains(where: { $0.contains(device.address) }) { return true }
+        let isPlainAllowed = plain.contains { $0.contains(device.address) }
+        if device.certificateSHA256 == nil, !isPlainAllowed { return refusePlain(device) }
+        guard let refusal = reach.refusal(of: device.address, port: device.port) else { return true }
+        if lines.pass("reach \(device.vehicle) \(device.address) \(device.port)") != nil {
+            log.error(
+                "this address is not connected to: the \(device.kind == .car ? "adapter" : "box") is not polled. Name its "
+                    + "network in gateway.device_cidrs if boxes are there",
+                [
+                    "vehicle": "\(device.vehicle)", "address": "\(device.address)", "port": "\(device.port)",
+                    "reason": "\(refusal)",
+                ])
+        }
+        return false
+    }
+
+    private func refusePlain(_ device: DeviceRegistration) -> Bool {
         if lines.pass("plain \(device.vehicle) \(device.address)") != nil {
             log.error(
                 "plain TCP to this address is not allowed: the \(device.kind == .car ? "adapter" : "box") is not polled."

@@ -28,7 +28,7 @@ public final class Gateway {
             settings: settings, spool: spool,
             registry: DeviceRegistry(
                 conninfo: settings.conninfo, intervalS: settings.registryIntervalS, plain: settings.plain,
-                refused: metrics.refused, loop: health.loop("registry", patience: 10), log: log),
+                reach: settings.reach, refused: metrics.refused, loop: health.loop("registry", patience: 10), log: log),
             drain: SpoolDrain(
                 spool, settings.kafka, prepareTopics: settings.prepareTopics, metrics: metrics,
                 loop: health.loop("drain", patience: 10), log: log),

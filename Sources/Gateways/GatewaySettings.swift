@@ -19,6 +19,11 @@ public struct GatewaySettings: Sendable {
     public var spoolBytesMax: Int64 = 1_000_000_000
     /// Where boxes and adapters may be reached without TLS.
     public var plain: [CIDR] = []
+    /// Where they may be at all.
+    public var reach: Reach
+    /// When people are told that a box or an adapter was asked in vain: later than any try takes, so that the time says
+    /// nothing of what is at an address.
+    public var failureToldMs: Int64 = 20_000
     /// Boxes are asked for all that they still have, whatever was stored before: repeats count once.
     public var asksAgain = false
     /// What a car is asked for, and when.
@@ -29,9 +34,10 @@ public struct GatewaySettings: Sendable {
     public var prepareTopics: @Sendable () throws -> Void
 
     public init(
-        kafka: KafkaSettings, conninfo: String, spoolPath: String, prepareTopics: @escaping @Sendable () throws -> Void
+        kafka: KafkaSettings, conninfo: String, spoolPath: String, reach: Reach,
+        prepareTopics: @escaping @Sendable () throws -> Void
     ) {
-        (self.kafka, self.conninfo, self.spoolPath) = (kafka, conninfo, spoolPath)
+        (self.kafka, self.conninfo, self.spoolPath, self.reach) = (kafka, conninfo, spoolPath, reach)
         self.prepareTopics = prepareTopics
     }
 

@@ -27,6 +27,7 @@ final class MTGGateway {
     private var toStore: [(call: BoxCall, page: SpooledPage)] = []
     /// What the gateway itself has to say: of boxes that do not answer any more, or do again, and to those who asked.
     private var notices: [SpooledPage] = []
+    private var unanswered: Unanswered<DeviceRequest>
     private var nextLookMs: Int64 = 0
     private var nextFiguresMs = Clock.steadyMs() + figuresMs
     private var isFull = false
@@ -35,6 +36,7 @@ final class MTGGateway {
         (settings, log, metrics) = (parts.settings, parts.log, parts.metrics)
         (spool, registry, drain) = (parts.spool, parts.registry, parts.drain)
         sequences = settings.asksAgain ? [:] : try spool.sequences()
+        unanswered = Unanswered(afterMs: settings.failureToldMs)
         lines = try DeviceLines()
     }
 
@@ -49,6 +51,9 @@ final class MTGGateway {
             if let registered = registry.take(.machine) { take(registered, now) }
             for request in registry.takeRequests(of: .machine) { take(request, now) }
             cutLate(now)
+            for request in unanswered.due(nowMs: now) {
+                answer(request, isDone: false, Unanswered<DeviceRequest>.sentence("box"))
+            }
             callDue(now)
             if now >= nextFiguresMs { sayFigures(now) }
         }
@@ -79,7 +84,7 @@ final class MTGGateway {
             sequences[vehicle.text] = box.sequences
             boxes[vehicle] = nil
             if !box.sequences.isEmpty { say(.ended, of: box) }
-            for request in box.requests { answer(request, isDone: false, "this machine is not polled any more") }
+            for request in box.requests { unanswered.failed(request) }
         }
         if !left.isEmpty || metrics.boxes.value != Double(boxes.count) {
             log.info("boxes to poll", ["boxes": "\(boxes.count)", "dropped": "\(left.count)"])
@@ -88,11 +93,10 @@ final class MTGGateway {
     }
 
     private func take(_ request: DeviceRequest, _ now: Int64) {
+        unanswered.asked(request, nowMs: now)
         guard let box = boxes[request.vehicle] else {
-            return answer(
-                request, isDone: false,
-                "this machine is not polled here. Is it registered with an address, enabled, and its network allowed "
-                    + "(gateway.plain_tcp_cidrs) or its certificate pinned?")
+            log.warning("somebody asks for a machine that is not polled", ["vehicle": "\(request.vehicle)"])
+            return unanswered.failed(request)
         }
         guard !isFull else { return answer(request, isDone: false, "the spool is full; see to the broker") }
         box.requests.append(request)
@@ -100,6 +104,7 @@ final class MTGGateway {
     }
 
     private func answer(_ request: DeviceRequest, isDone: Bool, _ text: String) {
+        unanswered.answered(request)
         let ts = Clock.nowMs()
         let action = Action(
             id: "\(request.id.prefix(50))-\(String(ts, radix: 36))", vehicle: request.vehicle, ts: ts, by: "gateway",
@@ -153,6 +158,9 @@ final class MTGGateway {
                     deadlineMs: now + settings.answerTimeoutMs)
             }
         } catch {
+            let requests = box.requests
+            box.requests = []
+            for request in requests { tell(request, 0, BoxFault(error)) }
             ended(box, startMs: now, madeProgress: false, BoxFault(error))
         }
     }
@@ -241,15 +249,23 @@ final class MTGGateway {
         guard lines.has(call) else { return }
         close(call)
         let readings = call.session.readings
-        for request in call.box.requests {
-            if let fault {
-                answer(request, isDone: false, "\(fault). \(fault.advice)")
-            } else {
-                answer(request, isDone: true, readings == 1 ? "1 new reading" : "\(readings) new readings")
-            }
-        }
+        let requests = call.box.requests
         call.box.requests = []
+        for request in requests { tell(request, readings, fault) }
         ended(call.box, startMs: call.startMs, madeProgress: readings > 0, fault)
+    }
+
+    /// What failed at the box, and how, is for the log only.
+    private func tell(_ request: DeviceRequest, _ readings: Int, _ fault: BoxFault?) {
+        switch fault {
+        case nil: answer(request, isDone: true, readings == 1 ? "1 new reading" : "\(readings) new readings")
+        case let fault? where !fault.isBoxs: answer(request, isDone: false, "\(fault). \(fault.advice)")
+        case let fault?:
+            log.warning(
+                "somebody asks for a box that does not answer",
+                ["vehicle": "\(request.vehicle)", "fault": "\(fault)", "do": "\(fault.advice)"])
+            unanswered.failed(request)
+        }
     }
 
     private func close(_ call: BoxCall) {

@@ -29,6 +29,7 @@ final class OBDGateway {
 
     private var cars: [VehicleID: PolledCar] = [:]
     private var toStore: [SpooledPage] = []
+    private var unanswered: Unanswered<DeviceRequest>
     private var nextLookMs: Int64 = 0
     private var nextStoreMs: Int64 = 0
     private var nextFiguresMs = Clock.steadyMs() + figuresMs
@@ -38,6 +39,7 @@ final class OBDGateway {
         (settings, log, metrics) = (parts.settings, parts.log, parts.metrics)
         (spool, registry, drain) = (parts.spool, parts.registry, parts.drain)
         lines = try DeviceLines()
+        unanswered = Unanswered(afterMs: settings.failureToldMs)
     }
 
     /// Returns when `shouldStop` says so. What cars said by then is in the spool or at the broker.
@@ -50,6 +52,9 @@ final class OBDGateway {
             if let registered = registry.take(.car) { take(registered, moment) }
             for request in registry.takeRequests(of: .car) { take(request, moment) }
             goOnWithDue(moment)
+            for request in unanswered.due(nowMs: moment.steadyMs) {
+                answer([request.id], of: request.vehicle, isDone: false, Unanswered<DeviceRequest>.sentence("adapter"))
+            }
             callDue(moment.steadyMs)
             if moment.steadyMs >= nextStoreMs { store(moment.steadyMs) }
             if moment.steadyMs >= nextFiguresMs { sayFigures(moment.steadyMs) }
@@ -88,7 +93,7 @@ final class OBDGateway {
             if let call = car.call { end(call, nil) }
             if car.schedule.isWithoutContact { metrics.adaptersWithoutContact.add(-1) }
             cars[vehicle] = nil
-            answer(car.requests, of: vehicle, isDone: false, "this car is not polled any more")
+            fail(car.requests, of: vehicle)
         }
         if !left.isEmpty || metrics.adapters.value != Double(cars.count) {
             log.info("adapters to poll", ["adapters": "\(cars.count)", "dropped": "\(left.count)"])
@@ -100,11 +105,10 @@ final class OBDGateway {
     private static let spreadMs: Int64 = 5_000
 
     private func take(_ request: DeviceRequest, _ now: AdapterSession.Moment) {
+        unanswered.asked(request, nowMs: now.steadyMs)
         guard let car = cars[request.vehicle] else {
-            return answer(
-                [request.id], of: request.vehicle, isDone: false,
-                "this car is not polled here. Is it registered with an address, enabled, and its network allowed "
-                    + "(gateway.plain_tcp_cidrs) or its certificate pinned?")
+            log.warning("somebody asks for a car that is not polled", ["vehicle": "\(request.vehicle)"])
+            return unanswered.failed(request)
         }
         guard !isFull else {
             return answer([request.id], of: request.vehicle, isDone: false, "the spool is full; see to the broker")
@@ -211,6 +215,9 @@ final class OBDGateway {
             case .supports(let pids): take(pids, of: call.car)
             case .scan(let requests, let scan):
                 call.car.codes = call.session.codes
+                for request in requests {
+                    unanswered.answered(DeviceRequest(kind: .car, vehicle: vehicle, id: request))
+                }
                 // Without a request it is news all the same.
                 for request in requests.isEmpty ? [nil] : requests.map(Optional.some) {
                     var answer = scan
@@ -245,8 +252,14 @@ final class OBDGateway {
 
     private func answer(_ requests: [String], of vehicle: VehicleID, isDone: Bool, _ text: String) {
         for request in requests {
+            unanswered.answered(DeviceRequest(kind: .car, vehicle: vehicle, id: request))
             put(.scan(Action.HealthScan(request: request, isDone: isDone, text: text)), of: vehicle)
         }
+    }
+
+    /// Told when its time has come.
+    private func fail(_ requests: [String], of vehicle: VehicleID) {
+        for request in requests { unanswered.failed(DeviceRequest(kind: .car, vehicle: vehicle, id: request)) }
     }
 
     private func store(_ nowMs: Int64) {
@@ -300,7 +313,11 @@ final class OBDGateway {
             } else {
                 car.schedule.failed(nowMs: nowMs, madeProgress: madeProgress, chance: &chance)
             }
-            answer(requests, of: vehicle, isDone: false, "\(fault). \(fault.advice)")
+            if fault.isOfAdapter {
+                answer(requests, of: vehicle, isDone: false, "\(fault). \(fault.advice)")
+            } else {
+                fail(requests, of: vehicle)
+            }
             log.debug("a session failed", ["vehicle": "\(vehicle)", "fault": "\(fault)"])
             if fault != .spool { warn(fault, car, nowMs) }
         }

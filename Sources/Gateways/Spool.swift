@@ -55,6 +55,7 @@ package final class Spool: @unchecked Sendable {
 
     package init(path: String) throws(SpoolError) {
         self.path = path
+        Spool.makePrivate(path)
         var handle: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
         let code = unsafe sqlite3_open_v2(path, &handle, flags, nil)
@@ -65,9 +66,22 @@ package final class Spool: @unchecked Sendable {
         }
         unsafe database = unsafe handle
         try prepare()
+        closeToOthers()
     }
 
     deinit { unsafe sqlite3_close_v2(database) }
+
+    /// Where people were stands in it: for us alone from its first byte. One that is there is not opened: closing it would
+    /// give away the locks of whoever has it open in this process. What cannot be made is told when it is opened.
+    private static func makePrivate(_ path: String) {
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Of an earlier version, which made it open to others; SQLite gives its two files beside it the same rights.
+    private func closeToOthers() {
+        for file in [path, path + "-wal", path + "-shm"] { unsafe chmod(file, 0o600) }
+    }
 
     private func prepare() throws(SpoolError) {
         // Ours alone: a second gateway on this file is refused here.

@@ -40,9 +40,15 @@ public struct Upload: Sendable {
     /// What the accepted items beside readings are about, each by itself.
     private var said: [(vehicle: VehicleID, span: ClosedRange<Int64>)] = []
 
-    /// Who sends it must be allowed to write about each of these vehicles, at these times.
+    /// Who sends it must be allowed to write about each of these vehicles, at these times; each is named once.
     public var about: [(vehicle: VehicleID, span: ClosedRange<Int64>)] {
-        spans.sorted { $0.key < $1.key }.map { (vehicle: $0.key, span: $0.value) } + said
+        let said = said.filter { $0.span != spans[$0.vehicle] }
+        let each = Dictionary(grouping: said, by: \.vehicle).mapValues { Set($0.map(\.span)) }
+        return spans.sorted { $0.key < $1.key }.map { (vehicle: $0.key, span: $0.value) }
+            + each.sorted { $0.key < $1.key }.flatMap { vehicle, said in
+                said.sorted { ($0.lowerBound, $0.upperBound) < ($1.lowerBound, $1.upperBound) }
+                    .map { (vehicle: vehicle, span: $0) }
+            }
     }
 
     public var isOfCars: Bool { topic == Topic.cars }

@@ -1,3 +1,4 @@
+internal import CMicrohttpd
 internal import Glibc
 internal import Synchronization
 
@@ -13,6 +14,8 @@ final class Connections: Sendable {
         var deadlineMs: Int64
         /// However much arrives meanwhile.
         var lastMs = Int64.max
+        /// Of the socket, when the rest began; nil: what has arrived since is known.
+        var restedBytes: UInt64?
     }
 
     /// Address of the library's connection object: one for each as long as it is open.
@@ -26,7 +29,8 @@ final class Connections: Sendable {
     func opened(_ id: ID, descriptor: Int32, address: String) {
         let deadline = deadlineMs(.resting)
         entries.withLock {
-            $0[id] = Entry(descriptor: descriptor, address: address, phase: .resting, deadlineMs: deadline)
+            $0[id] = Entry(
+                descriptor: descriptor, address: address, phase: .resting, deadlineMs: deadline, restedBytes: 0)
         }
     }
 
@@ -39,10 +43,11 @@ final class Connections: Sendable {
     func entered(_ phase: Phase, _ id: ID, moreMs: Int64 = 0) {
         let deadline = deadlineMs(phase) + moreMs
         let last = Connections.nowMs() + Int64(max(limits.receiveMs, limits.receiveInAllMs))
-        entries.withLock {
-            $0[id]?.phase = phase
-            $0[id]?.deadlineMs = deadline
-            $0[id]?.lastMs = last
+        entries.withLock { entries in
+            guard var entry = entries[id] else { return }
+            (entry.phase, entry.deadlineMs, entry.lastMs) = (phase, deadline, last)
+            entry.restedBytes = phase == .resting ? drover_bytes_received(entry.descriptor) : nil
+            entries[id] = entry
         }
     }
 
@@ -79,7 +84,13 @@ final class Connections: Sendable {
 
     func cutLate() {
         let now = Connections.nowMs()
+        let received = now + Int64(limits.receiveMs)
         entries.withLock { entries in
+            // The library tells of a request when its first line is here: when that began is seen by what has arrived.
+            for (id, entry) in entries where entry.deadlineMs < .max {
+                guard let rested = entry.restedBytes, drover_bytes_received(entry.descriptor) > rested else { continue }
+                (entries[id]!.deadlineMs, entries[id]!.restedBytes) = (received, nil)
+            }
             for (id, entry) in entries where entry.deadlineMs <= now {
                 // The library sees the end of the stream and closes in its own time.
                 _ = shutdown(entry.descriptor, Int32(SHUT_RDWR))
@@ -91,8 +102,8 @@ final class Connections: Sendable {
     private func deadlineMs(_ phase: Phase) -> Int64 {
         let now = Connections.nowMs()
         return switch phase {
-        // A request line may trickle in before the library tells us of it: resting is bounded as well.
-        case .resting: now + Int64(limits.idleMs + limits.receiveMs)
+        // Of a request line that came in one piece with the request before it we see no begin: resting is bounded as well.
+        case .resting: now + Int64(max(limits.idleMs, limits.receiveMs))
         case .receiving: now + Int64(limits.receiveMs)
         // A client that does not read a stream is cut by the library, which notices silence, or when too much waits.
         case .handling, .streaming: .max

@@ -5,6 +5,8 @@ internal import Synchronization
 /// One request on its way in and its answer on the way out. Belongs to the server thread of its connection.
 final class Exchange {
     let target: [UInt8]
+    /// Where that stands in the library's buffer.
+    let place: UInt
     /// The checked request, once its headers are here.
     var request: Request?
     /// Set: the body is read and dropped, then this is the answer.
@@ -23,7 +25,9 @@ final class Exchange {
     /// Set: the handler was called, and this gives its answer.
     var resting: Resting<Response>?
 
-    init(target: [UInt8]) { self.target = target }
+    init(target: [UInt8], place: UInt) { (self.target, self.place) = (target, place) }
+
+    var isInChunks: Bool { request?.headers["transfer-encoding"] != nil }
 
     /// A client that has begun to send too much rarely reads before it is done: hear it out, within reason.
     static func dropMax(_ bodyBytesMax: Int) -> Int { bodyBytesMax * 4 + (8 << 20) }
@@ -58,8 +62,7 @@ final class Exchange {
     /// Whether who sends it must be known first: what comes in chunks may become large.
     func mayBeLarge(_ limits: Limits) -> Bool {
         guard refusal == nil, let request else { return false }
-        return request.headers["transfer-encoding"] != nil
-            || declaredBytes > limits.strangersBytesMax(of: request.path)
+        return isInChunks || declaredBytes > limits.strangersBytesMax(of: request.path)
     }
 
     /// Returns an answer that must go out before the body is read, and end the connection.
@@ -77,6 +80,10 @@ final class Exchange {
         }
         return nil
     }
+
+    /// Of a chunk whose line ended as no line may. What shows of that is refused; as not all of it does, nothing that stands
+    /// behind chunks is read as a request (`requestArrived`).
+    func bareLineArrived() { refusal = refusal ?? Refusal.bad("Lines of chunks end in CR LF.") }
 
     /// False: enough, close.
     func bodyArrived(_ bytes: UnsafeRawBufferPointer, held: HeldBodies) -> Bool {
@@ -111,7 +118,8 @@ let requestBegan:
         unsafe ServerContext.of(context!).connections.entered(.receiving, id(connection))
         let bytes = unsafe target.map { unsafe Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) } ?? []
         // Released in requestEnded, which the library calls for every request that it told us of.
-        return unsafe Unmanaged.passRetained(Exchange(target: bytes)).toOpaque()
+        let exchange = Exchange(target: bytes, place: UInt(bitPattern: target))
+        return unsafe Unmanaged.passRetained(exchange).toOpaque()
     }
 
 let requestEnded:
@@ -166,6 +174,10 @@ let requestArrived:
         guard let pointer = unsafe slot?.pointee else { return .NO }
         let exchange = unsafe Unmanaged<Exchange>.fromOpaque(pointer).takeUnretainedValue()
         if exchange.request == nil {
+            guard
+                unsafe drover_head_is_whole(
+                    connection, method, UnsafePointer(bitPattern: exchange.place), exchange.target.count, version) == 1
+            else { return unsafe answer(connection, Refusal.head.with("Connection", "close"), context) }
             let refusal = unsafe exchange.headersArrived(
                 method: String(cString: method!), version: String(cString: version!), headers: headers(of: connection),
                 remote: context.connections.address(id(connection)), limits: context.limits)
@@ -188,6 +200,7 @@ let requestArrived:
         }
         if let count = unsafe size?.pointee, count > 0 {
             let bytes = unsafe UnsafeRawBufferPointer(start: data, count: count)
+            if exchange.isInChunks, unsafe drover_chunk_is_bare(data) == 1 { exchange.bareLineArrived() }
             let isTaken = unsafe exchange.bodyArrived(bytes, held: context.held)
             guard isTaken else { return .NO }
             unsafe context.connections.received(count, id(connection))
@@ -205,7 +218,8 @@ let requestArrived:
             guard let given = unsafe exchange.resting!.taken(on: id(connection)) else { return .YES }
             response = given
         }
-        if context.isStopping.load(ordering: .acquiring), exchange.refusal == nil {
+        let isLast = context.isStopping.load(ordering: .acquiring) || exchange.isInChunks
+        if isLast, exchange.refusal == nil {
             response = response.with("Connection", "close")
         }
         return unsafe answer(connection, response, context)
@@ -213,10 +227,12 @@ let requestArrived:
 
 private func answer(_ connection: OpaquePointer?, _ response: Response, _ context: ServerContext) -> MHD_Result {
     var status = (200...599).contains(response.status) ? response.status : 500
-    var made = unsafe make(response)
+    let isSecure = context.currentCredentials != nil
+    var made = unsafe make(response, isSecure: isSecure)
     if unsafe made == nil {
         status = 500
-        unsafe made = make(.problem(500, type: "bad-answer", detail: "The answer could not be sent."))
+        unsafe made = make(
+            .problem(500, type: "bad-answer", detail: "The answer could not be sent."), isSecure: isSecure)
     }
     guard let made = unsafe made else { return .NO }
     // The connection keeps its own reference.
@@ -234,7 +250,7 @@ private func answer(_ connection: OpaquePointer?, _ response: Response, _ contex
 }
 
 /// Nil: a header holds what no header may, such as a line end.
-private func make(_ response: Response) -> OpaquePointer? {
+private func make(_ response: Response, isSecure: Bool) -> OpaquePointer? {
     // 204 and 304 have no body (RFC 9110, 6.4.1).
     let body = response.status == 204 || response.status == 304 ? [] : response.body
     let made =
@@ -244,7 +260,7 @@ private func make(_ response: Response) -> OpaquePointer? {
                 bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
         }
     guard let made = unsafe made else { return nil }
-    for (name, value) in response.headers + SecurityHeaders.missing(from: response) {
+    for (name, value) in response.headers + SecurityHeaders.missing(from: response, isSecure: isSecure) {
         let isClean =
             !name.utf8.contains { $0 <= 0x20 || $0 == 0x3A } && !value.utf8.contains { $0 < 0x20 || $0 == 0x7F }
         guard isClean, unsafe MHD_add_response_header(made, name, value) == .YES else {

@@ -81,6 +81,8 @@ package enum Refusal {
         return nil
     }
 
+    static let head = bad(
+        "The request line or a header holds a NUL, goes on in a second line, or does not end in CR LF.")
     static let busy = Response.problem(
         503, type: "busy", detail: "Too much is being received at once. Send it again in a moment."
     ).with("Retry-After", "1")

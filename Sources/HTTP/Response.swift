@@ -38,6 +38,9 @@ public struct Response: Sendable {
         return response
     }
 
+    /// What it says is not known yet.
+    public var isLater: Bool { later != nil }
+
     /// What `answer` is given, when it is.
     public static func later(_ answer: LaterAnswer) -> Response {
         var response = Response(500)
@@ -125,8 +128,10 @@ public struct Response: Sendable {
 
 /// Headers that every answer gets unless the handler set them.
 enum SecurityHeaders {
-    static func missing(from response: Response) -> [(name: String, value: String)] {
+    /// - Parameter isSecure: the answer goes over TLS of ours; browsers heed no promise of TLS that came without (RFC 6797, 8.1).
+    static func missing(from response: Response, isSecure: Bool) -> [(name: String, value: String)] {
         var wanted = [("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin")]
+        if isSecure { wanted.append(("Strict-Transport-Security", "max-age=31536000")) }
         if response.header("Content-Type")?.lowercased().hasPrefix("text/html") == true {
             wanted += [
                 (

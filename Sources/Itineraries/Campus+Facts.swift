@@ -28,9 +28,13 @@ extension Campus {
         case .entered(let vehicle, let capacity, let place): return try entered(vehicle, capacity, place)
         case .left(let id): return try left(id, atMs)
         case .brokeDown(let id): return try brokeDown(id, atMs)
+        case .fellSilent(let id): return try fellSilent(id, atMs)
+        case .ended(let id): return try ended(id)
+        case .handedOver(let id): return try handedOver(id, atMs)
         case .moved(let id, let place):
             guard place.isValid else { throw .invalid }
-            vehicles[try index(ofVehicle: id)].place = sited(vehicle: place)
+            let v = try index(ofVehicle: id)
+            (vehicles[v].place, vehicles[v].isSilent) = (sited(vehicle: place), false)
             return Effect(isQuiet: true)
         case .rulesChanged(let rules):
             guard rules.isValid else { throw .invalid }
@@ -130,6 +134,7 @@ extension Campus {
         }
         var changed = vehicles[v]
         (changed.capacity, changed.place, changed.inService) = (capacity, entering.place, true)
+        changed.isSilent = false
         // Whoever waits for it with more people than it has seats now must not be promised them.
         guard fits(changed) else { throw .capacityBelowLoad }
         vehicles[v] = changed
@@ -163,6 +168,35 @@ extension Campus {
         }
         vehicles.remove(at: v)
         return Effect()
+    }
+
+    private mutating func fellSilent(_ id: String, _ atMs: Int64) throws(DispatchFault) -> Effect {
+        let v = try index(ofVehicle: id)
+        guard !vehicles[v].isSilent else { return Effect(isQuiet: true) }
+        vehicles[v].isSilent = true
+        release(v, atMs)
+        return Effect(disturbed: [id])
+    }
+
+    private mutating func ended(_ id: String) throws(DispatchFault) -> Effect {
+        if rides[try index(ofRide: id)].isOnBoard { return try droppedOff(id) }
+        let vehicle = try takeBack(id)
+        rides.removeAll { $0.request.id == id }
+        return Effect(disturbed: vehicle.map { [$0] } ?? [])
+    }
+
+    private mutating func handedOver(_ id: String, _ atMs: Int64) throws(DispatchFault) -> Effect {
+        let index = try index(ofRide: id)
+        guard case .onBoard(let vehicle, _) = rides[index].state else { return try overridden(id, atMs) }
+        let v = try self.index(ofVehicle: vehicle)
+        vehicles[v].stops.removeAll { $0.rank == rides[index].rank }
+        rides[index].state = .queued(sinceMs: atMs)
+        rides[index].refusedBy.append(vehicle)
+        // As after a breakdown.
+        rides[index].request.pickup = sited(stop: vehicles[v].place)
+        rides[index].request.pickupWindow = nil
+        vehicles.removeAll { !$0.inService && $0.stops.isEmpty }
+        return Effect(asked: rides[index].rank, disturbed: [vehicle])
     }
 
     /// Those who wait for a vehicle are without one again.

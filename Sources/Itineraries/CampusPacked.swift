@@ -2,15 +2,16 @@ internal import Wire
 
 /// A campus as bytes, for snapshots.
 extension Campus {
-    /// 1: before places were measured, and with one likelihood of an override for both stops.
-    private static let version: UInt8 = 2
+    /// 1: before places were measured, and with one likelihood of an override for both stops. 3: a vehicle is silent, which a
+    /// program of before does not know; without one it can go on.
+    private static let version: UInt8 = 3
 
     /// The bytes are of another version, cut off, or no state that can be.
     public struct PackedFault: Error, Sendable { public let reason: String }
 
     public func packed() -> [UInt8] {
         var out = PackedWriter()
-        out.bytes.append(Campus.version)
+        out.bytes.append(vehicles.contains(where: \.isSilent) ? Campus.version : Campus.version - 1)
         out.put(rules)
         out.put(travel)
         out.put(measured)
@@ -108,7 +109,7 @@ extension PackedWriter {
         put(vehicle.id)
         put(UInt64(vehicle.capacity))
         put(vehicle.place)
-        bytes.append(vehicle.inService ? 1 : 0)
+        bytes.append((vehicle.inService ? 1 : 0) | (vehicle.isSilent ? 2 : 0))
         put(UInt64(vehicle.stops.count))
         for stop in vehicle.stops {
             bytes.appendZigzag(stop.rank)
@@ -209,7 +210,8 @@ extension PackedReader {
     fileprivate mutating func vehicle() throws(DecodeError) -> RideVehicle {
         var vehicle = RideVehicle(
             id: try text(), capacity: try count(DispatchRules.passengersMax), place: try point())
-        vehicle.inService = try byte() == 1
+        let flags = try byte()
+        (vehicle.inService, vehicle.isSilent) = (flags & 1 == 1, flags & 2 == 2)
         for _ in 0..<(try count(DispatchRules.stopsMax)) {
             let rank = try number()
             guard let kind = StopKind(rawValue: try byte()) else { throw .packed("no kind of stop") }

@@ -83,7 +83,9 @@ public struct CampusSimulation: Sendable {
         case .pickedUp(let id):
             if trips[id]?.pickedUpS == nil { trips[id]?.pickedUpS = nowS }
         case .droppedOff(let id): trips[id]?.droppedOffS = nowS
-        case .overridden, .entered, .left, .brokeDown, .moved, .rulesChanged, .surgeChanged, .travelTimesChanged,
+        case .ended(let id): trips[id] = nil
+        case .overridden, .handedOver, .entered, .left, .brokeDown, .fellSilent, .moved, .rulesChanged, .surgeChanged,
+            .travelTimesChanged,
             .timesMeasured, .timePassed:
             break
         }

@@ -13,6 +13,12 @@ public enum DispatchEvent: Equatable, Sendable {
     case left(vehicle: String)
     /// Stands where it is: who was on board waits there for another one.
     case brokeDown(vehicle: String)
+    /// Nobody has heard where it is for too long: it takes nobody, and who waits for it is dispatched anew. A place ends that.
+    case fellSilent(vehicle: String)
+    /// Somebody says that it is over, also on board.
+    case ended(request: String)
+    /// Another vehicle shall take it, and never this one again; who is on board waits where it was seen last.
+    case handedOver(request: String)
     /// Seen at a place: arrival times follow, nothing is decided.
     case moved(vehicle: String, place: CampusPoint)
     case rulesChanged(DispatchRules)

@@ -81,7 +81,7 @@ package final class FleetSearch {
         (rides, vehicles) = (all.count, fleet.count)
         let longest = fleet.reduce(0) { max($0, $1.stops.count) }
         // Room for four times the average, or some more stops than now: what lies unused must be cleared at each event.
-        let serving = max(1, fleet.reduce(0) { $0 + ($1.inService ? 1 : 0) })
+        let serving = max(1, fleet.reduce(0) { $0 + ($1.takesRides ? 1 : 0) })
         let room = max(longest + FleetSearch.roomLeast, 8 * all.count / serving)
         stride = min(DispatchRules.stopsMax, max(longest, min(2 * all.count, room))) + 1
         isTimed = all.contains {
@@ -145,7 +145,7 @@ package final class FleetSearch {
     }
 
     private func put(_ vehicle: RideVehicle, at v: Int, of all: [Ride]) {
-        (capacity[v], isServing[v]) = (Double(vehicle.capacity), vehicle.inService)
+        (capacity[v], isServing[v]) = (Double(vehicle.capacity), vehicle.takesRides)
         let base = v * stride
         (x[base], y[base], site[base]) = (vehicle.place.xM, vehicle.place.yM, vehicle.place.site)
         length[v] = vehicle.stops.count

@@ -82,11 +82,15 @@ public struct RideVehicle: Equatable, Sendable {
     public var place: CampusPoint
     /// False: it drops those on board and takes nobody else.
     public var inService = true
+    /// Nobody has heard where it is for too long: it drops those on board, and is not planned with until it is heard of.
+    public package(set) var isSilent = false
     public package(set) var stops: [Stop] = []
 
     public init(id: String, capacity: Int, place: CampusPoint) {
         (self.id, self.capacity, self.place) = (id, capacity, place)
     }
+
+    var takesRides: Bool { inService && !isSilent }
 
     var isValid: Bool {
         !id.isEmpty && id.utf8.count <= 64 && (1...DispatchRules.passengersMax).contains(capacity) && place.isValid

@@ -143,6 +143,7 @@ struct NoticeText {
         if let threshold = alert.threshold, !isFlag(alert) {
             facts.append(("alert when", "\(alert.test) \(shown(threshold, alert))"))
         }
+        if let rule = alert.rule { facts.append(("rule", rule)) }
         if let worst = alert.worstValue, !isFlag(alert) { facts.append(("worst", shown(worst, alert))) }
         facts.append(("since", clock.minute(alert.openedMs)))
         if let resolved = alert.resolvedMs { facts.append(("until", clock.minute(resolved))) }
@@ -197,6 +198,7 @@ struct NoticeText {
                             ("model", .text(alert.model)), ("parameter", .text(alert.parameter)),
                             ("severity", .text(alert.severity)), ("state", .text(alert.state)),
                             ("test", .text(alert.test)), ("threshold", number(alert.threshold)),
+                            ("rule", .optional(alert.rule)),
                             ("worst_value", number(alert.worstValue)), ("unit", .text(alert.unit)),
                             ("opened", .text(UTC.text(alert.openedMs))),
                             ("resolved", .optional(alert.resolvedMs.map(UTC.text))),

@@ -4,6 +4,7 @@ public import Observe
 public import Outbound
 internal import Postgres
 public import Secrets
+public import Sockets
 internal import Storage
 
 /// What a relay to webhooks and browsers is made of.
@@ -14,14 +15,16 @@ public struct PostSettings: Sendable {
     public var webhookHosts, pushHosts: AllowedHosts
     /// Who we are to push services; nil: no pushes.
     public var pushKey: PushKey?
+    /// Where these hosts may be: people choose among them, and some lead where their owners like.
+    public var reach: Reach
     /// PEM file with the roots that are believed; nil: the system's.
     public var caFile: String?
 
     public init(
         conninfo: String, codeKey: CodeKey, webhookHosts: AllowedHosts, pushHosts: AllowedHosts, pushKey: PushKey?,
-        caFile: String?
+        reach: Reach, caFile: String?
     ) {
-        (self.conninfo, self.codeKey, self.caFile) = (conninfo, codeKey, caFile)
+        (self.conninfo, self.codeKey, self.reach, self.caFile) = (conninfo, codeKey, reach, caFile)
         (self.webhookHosts, self.pushHosts, self.pushKey) = (webhookHosts, pushHosts, pushKey)
     }
 }
@@ -76,7 +79,9 @@ public final class PostRelay {
     private func one(_ clients: Clients, _ connection: Connection) throws -> Bool {
         guard let message = try NoticeStore.nextMessage(on: connection) else { return true }
         var answer = PostAnswer.refused("it is sealed with another key than people.code_key_file")
-        if let payload = settings.codeKey.open(message.payload) {
+        if try NoticeStore.accounts([message.account], on: connection)[message.account]?.isEnabled != true {
+            answer = .refused("the account is disabled")
+        } else if let payload = settings.codeKey.open(message.payload) {
             answer =
                 message.channel == "webhook"
                 ? try webhook(message, payload, clients, connection) : try push(message, payload, clients, connection)
@@ -129,8 +134,13 @@ public final class PostRelay {
     ) -> PostAnswer {
         do throws(RequestError) {
             let client = AllowedHosts.isPlain(url) ? clients.plain : clients.https
-            return PostAnswer(try client.ask(url, headers: headers, body: body), nowMs: Clock.nowMs())
+            let reach = settings.reach.with(AllowedHosts.networks(of: url))
+            return PostAnswer(try client.ask(url, headers: headers, body: body, reach: reach), nowMs: Clock.nowMs())
         } catch {
+            if let refusal = error.refusal {
+                log.warning(
+                    "a host leads where we do not connect to", ["url": "\(error.url)", "refusal": "\(refusal)"])
+            }
             return .later(error.reason, nil)
         }
     }

@@ -31,6 +31,7 @@ public final class Relay {
     private static let pollMs: Int64 = 1_000
     /// How soon the relay notices that it is to stop.
     private static let sliceMs: Int32 = 200
+    private static let restMs: Int64 = 5
     private static let pruneMs: Int64 = 60_000
 
     private let settings: RelaySettings
@@ -90,6 +91,8 @@ public final class Relay {
     }
 
     private func wait(_ session: RelaySession, _ shouldStop: () -> Bool) throws {
+        // However many tell: every login of the database may `NOTIFY`.
+        BackOff.pause(Relay.restMs, shouldStop)
         let deadline = Clock.steadyMs() + Relay.pollMs
         while !shouldStop(), Clock.steadyMs() < deadline {
             if try session.wasTold(timeoutMs: Relay.sliceMs) { return }
@@ -103,6 +106,12 @@ public final class Relay {
         // A little at a time: what waits in the outbox comes first.
         nextPruneMs = Clock.steadyMs() + (isAll ? Relay.pruneMs : 0)
         if pruned > 0 { log.info("oldest rows of rejected records pruned", ["rows": "\(pruned)"]) }
+        guard isAll else { return }
+        let ended = try session.endLongLogins()
+        if ended > 0 {
+            log.warning(
+                "database connections of people's logins took too long and were ended", ["connections": "\(ended)"])
+        }
     }
 
     private func kind(_ error: any Error) -> String {

@@ -82,6 +82,8 @@ final class RelaySession {
         return try !connection.notifications(timeoutMs: timeoutMs).isEmpty
     }
 
+    func endLongLogins() throws -> Int { try PersonLogin.endLong(on: connection) }
+
     func prune(rowsMax: Int64) throws -> (pruned: Int, isAll: Bool) {
         let pruned = try RejectedStore.prune(rowsMax: rowsMax, most: RelaySession.pruneMost, on: connection)
         return (pruned, pruned < RelaySession.pruneMost)

@@ -1,4 +1,5 @@
 internal import Foundation
+public import Sockets
 
 /// The servers that people may have us send to: without this, who gives an address could make us ask any server that we
 /// reach and they do not. Pure.
@@ -41,6 +42,14 @@ public struct AllowedHosts: Sendable {
         return entries.contains { entry in
             (entry.isSuffix ? host.hasSuffix(entry.host) : host == entry.host) && entry.port == parts.port
         }
+    }
+
+    /// What an address names by itself: whoever lists `127.0.0.1:8443` as a host means this machine. A name may lead anywhere
+    /// and names nothing.
+    public static func networks(of url: String) -> [CIDR] {
+        guard let host = URLComponents(string: url)?.host?.lowercased() else { return [] }
+        if host == "localhost" { return ["127.0.0.0/8", "::1"].compactMap { CIDR($0) } }
+        return [CIDR(host.filter { !"[]".contains($0) })].compactMap(\.self)
     }
 
     /// Plain HTTP, to this machine: the only one that it is allowed to.

@@ -1,4 +1,5 @@
 internal import CCurl
+public import Sockets
 
 /// What a server answered, whatever its status.
 public struct Reply: Sendable {
@@ -17,6 +18,8 @@ public struct RequestError: Error, Sendable, CustomStringConvertible {
     /// Where it was to go, without the query; empty where it was nowhere.
     public let url: String
     public let reason: String
+    /// Where it would have led, for the log: an address that we do not connect to. Nil: it was something else.
+    public var refusal: String?
     public var description: String { url.isEmpty ? reason : "\(url): \(reason)" }
 }
 
@@ -62,9 +65,13 @@ public final class HTTPSClient {
     deinit { unsafe curl_easy_cleanup(UnsafeMutableRawPointer(handle)) }
 
     /// GET, or POST when there is a body.
-    /// - Parameter totalMs: less time than the limits give; nil: theirs.
+    /// - Parameters:
+    ///   - totalMs: less time than the limits give; nil: theirs.
+    ///   - reach: where the host's name may lead, when somebody else than the operator has said the address; it is held
+    ///     against each address that is connected to. Nil: anywhere.
     public func ask(
-        _ url: String, headers: [(name: String, value: String)] = [], body: [UInt8]? = nil, totalMs: Int? = nil
+        _ url: String, headers: [(name: String, value: String)] = [], body: [UInt8]? = nil, totalMs: Int? = nil,
+        reach: Reach? = nil
     ) throws(RequestError) -> Reply {
         let curl = unsafe UnsafeMutableRawPointer(handle)
         // Connections stay open for the next request.
@@ -73,7 +80,7 @@ public final class HTTPSClient {
         for (name, value) in headers { unsafe list = curl_slist_append(list, "\(name): \(value)") }
         defer { unsafe curl_slist_free_all(list) }
 
-        let answer = Answer(bodyBytesMax: limits.bodyBytesMax)
+        let answer = Answer(bodyBytesMax: limits.bodyBytesMax, reach: reach)
         let context = unsafe Unmanaged.passUnretained(answer).toOpaque()
         unsafe drover_curl_set_text(curl, CURLOPT_URL, url)
         unsafe drover_curl_set_text(curl, CURLOPT_PROTOCOLS_STR, isPlainAllowed ? "https,http" : "https")
@@ -103,13 +110,18 @@ public final class HTTPSClient {
         unsafe drover_curl_set_sink(curl, CURLOPT_HEADERFUNCTION, takeHeader)
         unsafe drover_curl_set_pointer(curl, CURLOPT_HEADERDATA, context)
 
+        if reach != nil {
+            unsafe drover_curl_set_opener(curl, openSocket)
+            unsafe drover_curl_set_pointer(curl, CURLOPT_OPENSOCKETDATA, context)
+        }
+
         let code = withExtendedLifetime(answer) { unsafe curl_easy_perform(curl) }
         guard code == CURLE_OK else {
             let reason =
                 answer.isTooLarge
                 ? "the answer has more than \(limits.bodyBytesMax) bytes"
                 : unsafe String(cString: curl_easy_strerror(code))
-            throw RequestError(url: HTTPSClient.shown(url), reason: reason)
+            throw RequestError(url: HTTPSClient.shown(url), reason: reason, refusal: answer.refusal)
         }
         return Reply(status: unsafe drover_curl_status(curl), headers: answer.headers, body: answer.body)
     }
@@ -126,8 +138,19 @@ private final class Answer {
     var headerBytes = 0
     var body: [UInt8] = []
     var isTooLarge = false
+    let reach: Reach?
+    var refusal: String?
 
-    init(bodyBytesMax: Int) { self.bodyBytesMax = bodyBytesMax }
+    init(bodyBytesMax: Int, reach: Reach?) { (self.bodyBytesMax, self.reach) = (bodyBytesMax, reach) }
+
+    /// Whether an address may be connected to.
+    func allows(_ text: String, port: Int32) -> Bool {
+        guard let reach else { return true }
+        guard let address = Address(text), let port = UInt16(exactly: port) else { return false }
+        guard let fault = reach.refusal(of: address, port: port) else { return true }
+        refusal = "\(address): \(fault)"
+        return false
+    }
 
     static func of(_ context: UnsafeMutableRawPointer?) -> Answer {
         unsafe Unmanaged<Answer>.fromOpaque(context!).takeUnretainedValue()
@@ -143,6 +166,15 @@ private let takeBody: drover_curl_sink = { bytes, size, count, context in
     }
     unsafe answer.body.append(contentsOf: piece)
     return piece.count
+}
+
+/// libcurl asks for each address of a name; another may be right.
+private let openSocket: curl_opensocket_callback = { context, _, address in
+    guard let address = unsafe address else { return CURL_SOCKET_BAD }
+    var text = [CChar](repeating: 0, count: 46)
+    let port = unsafe drover_curl_address(address, &text)
+    let shown = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return unsafe Answer.of(context).allows(shown, port: port) ? drover_curl_open(address) : CURL_SOCKET_BAD
 }
 
 private let takeHeader: drover_curl_sink = { bytes, size, count, context in

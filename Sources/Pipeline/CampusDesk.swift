@@ -13,6 +13,10 @@ public struct CampusDesk: Equatable, Sendable {
         public let decision: Decision
         /// What a change of surge or speed was taken from, as JSON.
         public var weather: String?
+        /// The vehicle that it happened to.
+        public var vehicle: String?
+        /// What somebody said of it, with who.
+        public var reason: String?
         /// The log had a decision that does not fit what is here: this one was made in its place.
         public var isAnew = false
     }
@@ -171,18 +175,24 @@ public struct CampusDesk: Equatable, Sendable {
             sign(rider: rides[request]?.pickup.rider, turn)
             try end(request, .cancelled, reason: nil, "cancel", &turn)
         case .override(let request):
-            sign(vehicle: rides[request]?.vehicle, turn)
+            attend(rides[request]?.vehicle, turn)
             try refuse(request, &turn)
         case .done(let request, let isPickup):
-            sign(vehicle: rides[request]?.vehicle, turn)
+            attend(rides[request]?.vehicle, turn)
             try reach(request, isPickup, &turn)
         case .inService(let entered): try enter(entered, &turn)
         case .outOfService(let vehicle):
-            sign(vehicle: vehicle, turn)
+            attend(vehicle, turn)
             try decide(.left(vehicle: vehicle), "out_of_service", nil, &turn)
         case .breakdown(let vehicle):
-            sign(vehicle: vehicle, turn)
+            attend(vehicle, turn)
             try decide(.brokeDown(vehicle: vehicle), "breakdown", nil, &turn)
+        case .end(let request, let say):
+            sign(say.role, of: request, turn)
+            try end(request, say, &turn)
+        case .handOver(let request, let say):
+            sign(say.role, of: request, turn)
+            try handOver(request, say, &turn)
         case .position(let vehicle, let place, let speed): try move(vehicle, place, speed, &turn)
         case .riderSign(let rider): sign(rider: rider, turn)
         case .vehicleSign(let vehicle): sign(vehicle: vehicle, turn)
@@ -328,10 +338,37 @@ public struct CampusDesk: Equatable, Sendable {
         finish(request, state, reason, turn)
     }
 
+    /// Whoever rides, drives or watches says that it is over, and why.
+    private mutating func end(_ request: String, _ say: RideRecord.Say, _ turn: inout Turn) throws(Undecided) {
+        guard let ride = rides[request] else { return }
+        guard ride.state == .onBoard else {
+            return try end(request, .cancelled, reason: say.text, "end", &turn)
+        }
+        let decision = try decide(.ended(request: request), "end", request, &turn, reason: say.text)
+        if case .ignored = decision.outcome { return }
+        finish(request, .ended, say.text, turn)
+    }
+
+    /// Another vehicle takes it. The reason is told until then, and stays with the decision.
+    private mutating func handOver(_ request: String, _ say: RideRecord.Say, _ turn: inout Turn) throws(Undecided) {
+        guard let ride = rides[request] else { return }
+        let place = campus.ride(request)?.request
+        let decision = try decide(.handedOver(request: request), "hand_over", request, &turn, reason: say.text)
+        if case .ignored = decision.outcome { return }
+        if ride.state == .assigned, say.role == .rideDriver, let place {
+            learned.offered(place, refused: true, turn.nowMs)
+        }
+    }
+
     private mutating func finish(_ request: String, _ state: RideRow.State, _ reason: String?, _ turn: Turn) {
         guard var ride = rides.removeValue(forKey: request) else { return }
         (ride.state, ride.reason, ride.endedMs, ride.placeInLine) = (state, reason, turn.nowMs, nil)
-        if state == .done { ride.dropoffMs = turn.nowMs } else { (ride.pickupMs, ride.dropoffMs) = (nil, nil) }
+        switch state {
+        case .done: ride.dropoffMs = turn.nowMs
+        // It was picked up, and never dropped off.
+        case .ended: ride.dropoffMs = nil
+        case .queued, .assigned, .onBoard, .cancelled, .expired, .refused: (ride.pickupMs, ride.dropoffMs) = (nil, nil)
+        }
         ended[request] = turn.nowMs
         changedRides.append(ride)
     }
@@ -389,8 +426,23 @@ public struct CampusDesk: Equatable, Sendable {
     private mutating func sign(vehicle: String?, _ turn: Turn) {
         guard let vehicle, vehicles[vehicle] != nil else { return }
         vehicles[vehicle]!.signMs = turn.nowMs
-        vehicles[vehicle]!.isAlarmed = false
         changedVehicles.insert(vehicle)
+    }
+
+    /// Its driver does something: whoever was silent with passengers on board looks after them again. That the app listens, or
+    /// where it is, does not say so.
+    private mutating func attend(_ vehicle: String?, _ turn: Turn) {
+        sign(vehicle: vehicle, turn)
+        guard let vehicle, vehicles[vehicle] != nil else { return }
+        vehicles[vehicle]!.isAlarmed = false
+    }
+
+    private mutating func sign(_ role: PersonRole, of request: String, _ turn: Turn) {
+        switch role {
+        case .rider: sign(rider: rides[request]?.pickup.rider, turn)
+        case .rideDriver: attend(rides[request]?.vehicle, turn)
+        case .dispatcher: break
+        }
     }
 
     private mutating func giveUpSilent(_ turn: inout Turn) throws(Undecided) {
@@ -405,8 +457,30 @@ public struct CampusDesk: Equatable, Sendable {
             try decide(.left(vehicle: id), "silence", nil, &turn)
             // With passengers on board it is still there, and somebody must ask after it.
             guard campus.vehicle(id) != nil else { continue }
-            vehicles[id]!.isAlarmed = true
-            changedVehicles.insert(id)
+            alarm(id)
+        }
+        for (id, vehicle) in vehicles where vehicle.state == .leaving && turn.nowMs - vehicle.signMs > silenceMs {
+            alarm(id)
+        }
+        try passOverStale(&turn)
+    }
+
+    private mutating func alarm(_ id: String) {
+        guard !vehicles[id]!.isAlarmed, hasPassengers(id) else { return }
+        vehicles[id]!.isAlarmed = true
+        changedVehicles.insert(id)
+    }
+
+    private func hasPassengers(_ vehicle: String) -> Bool {
+        campus.rides.contains { $0.isOnBoard && $0.vehicle == vehicle }
+    }
+
+    /// Who was not seen for long is anywhere: nobody is told that such a vehicle comes.
+    private mutating func passOverStale(_ turn: inout Turn) throws(Undecided) {
+        guard let staleMs = settings.staleMs else { return }
+        for (id, vehicle) in vehicles.sorted(by: { $0.key < $1.key })
+        where vehicle.state != .out && turn.nowMs - vehicle.placeMs > staleMs && campus.vehicle(id)?.isSilent == false {
+            try decide(.fellSilent(vehicle: id), "fell_silent", nil, &turn)
         }
     }
 
@@ -414,11 +488,13 @@ public struct CampusDesk: Equatable, Sendable {
 
     @discardableResult
     private mutating func decide(
-        _ event: DispatchEvent, _ name: String, _ request: String?, _ turn: inout Turn
+        _ event: DispatchEvent, _ name: String, _ request: String?, _ turn: inout Turn, reason: String? = nil
     ) throws(Undecided) -> Decision {
         guard campus.isDecided(event, atMs: turn.nowMs) else {
             return campus.take(event, atMs: turn.nowMs, seed: 0)
         }
+        // Whose ride it was.
+        let carrier = reason == nil ? nil : request.flatMap { campus.ride($0)?.vehicle }
         let decision: Decision
         var isAnew = false
         switch turn.source {
@@ -433,7 +509,9 @@ public struct CampusDesk: Equatable, Sendable {
             }
         }
         turn.step += 1
-        steps.append(Step(event: name, request: request, decision: decision, isAnew: isAnew))
+        var step = Step(event: name, request: request, decision: decision)
+        (step.vehicle, step.reason, step.isAnew) = (event.vehicle ?? carrier, reason, isAnew)
+        steps.append(step)
         turn.touched.formUnion(decision.itineraries.map(\.vehicle))
         for expired in decision.expired { finish(expired, .expired, "no vehicle had room in time", turn) }
         return decision
@@ -452,6 +530,10 @@ public struct CampusDesk: Equatable, Sendable {
         for ride in campus.rides {
             var row = rides[ride.request.id]!
             if row.vehicle != ride.vehicle { (row.vehicle, row.reason) = (ride.vehicle, nil) }
+            // Got off where its vehicle stood: the next one comes there.
+            if row.state == .onBoard, !ride.isOnBoard {
+                (row.pickup.from, row.pickup.fromAddress) = (area.position(ride.request.pickup), nil)
+            }
             row.placeInLine = nil
             switch ride.state {
             case .queued:
@@ -469,12 +551,14 @@ public struct CampusDesk: Equatable, Sendable {
         var row = vehicles[id]!
         guard let vehicle = campus.vehicle(id) else {
             guard row.state != .out else { return }
-            (row.state, row.stops) = (.out, [])
+            (row.state, row.stops, row.isSilent, row.isAlarmed) = (.out, [], false, false)
             vehicles[id] = row
             changedVehicles.insert(id)
             return
         }
         row.state = vehicle.inService ? .inService : .leaving
+        row.isSilent = vehicle.isSilent
+        if row.isAlarmed, !hasPassengers(id) { row.isAlarmed = false }
         let names = Dictionary(uniqueKeysWithValues: campus.rides.map { ($0.rank, $0.request.id) })
         row.stops = vehicle.stops.map { names[$0.rank]! + ($0.kind == .pickup ? " p" : " d") }
         if row != vehicles[id] {
@@ -527,5 +611,17 @@ extension CampusSettings {
         rules.queuedMs = self[.queueS]
         rules.iterations = Int(self[.iterations] / 1_000)
         return rules
+    }
+}
+
+extension DispatchEvent {
+    /// Which one it happened to, where it is no ride's.
+    fileprivate var vehicle: String? {
+        switch self {
+        case .left(let vehicle), .brokeDown(let vehicle), .fellSilent(let vehicle): vehicle
+        case .requested, .cancelled, .overridden, .pickedUp, .droppedOff, .ended, .handedOver, .entered, .moved,
+            .rulesChanged, .surgeChanged, .travelTimesChanged, .timesMeasured, .timePassed:
+            nil
+        }
     }
 }

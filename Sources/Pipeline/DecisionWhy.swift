@@ -98,6 +98,8 @@ enum DecisionWhy {
         case .queued(let place): fields += [("outcome", .text("queued")), ("place", .integer(Int64(place)))]
         case .done, .ignored: fields.append(("outcome", .text("done")))
         }
+        if let vehicle = step.vehicle { fields.append(("of_vehicle", .text(vehicle))) }
+        if let reason = step.reason { fields.append(("reason", .text(reason))) }
         if let weather = step.weather { fields.append(("weather", .text(weather))) }
         if step.isAnew { fields.append(("made_anew", .bool(true))) }
         fields += [

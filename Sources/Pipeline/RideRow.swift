@@ -8,16 +8,19 @@ public struct RideRow: Equatable, Sendable {
         case assigned
         case onBoard = "on_board"
         case done, cancelled, expired, refused
+        /// Over before its drop-off: somebody said so of a rider on board.
+        case ended
 
         public var isOutstanding: Bool {
             switch self {
             case .queued, .assigned, .onBoard: true
-            case .done, .cancelled, .expired, .refused: false
+            case .done, .cancelled, .expired, .refused, .ended: false
             }
         }
     }
 
-    public let pickup: RideRecord.Pickup
+    /// Where it begins is another place once its vehicle broke down or gave it away.
+    public var pickup: RideRecord.Pickup
     public let requestedMs: Int64
     public var state: State
     /// Why it was cancelled or refused; nil: the rider or the driver said so himself.
@@ -53,8 +56,11 @@ public struct RideVehicleRow: Equatable, Sendable {
     public var place: Position
     public var placeMs: Int64
     public var state: State
-    /// Silent with passengers on board: a person must look after it.
+    /// Silent with passengers on board: it stays so until its driver says something of the ride or service, or somebody ends
+    /// or hands over these rides.
     public var isAlarmed = false
+    /// Its last position is too old: nobody is planned on it until it is heard of.
+    public var isSilent = false
     /// The driver's last sign of life.
     public var signMs: Int64
     /// `request p` or `request d`, in order.

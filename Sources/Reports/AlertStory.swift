@@ -19,8 +19,10 @@ package struct AlertStory: Sendable {
     package let vehicleName: String?
     package let id, vehicle, model, parameter, unit, state, severity, rulesVersion: String
     package let rule: String
-    /// Nil when the rule set is not on record any more, or is not the one that judged (a partition's own).
+    /// `of this machine` or `of model 8R Tractor`, as drover.rule_whose says it. Nil when the rule set is not on record any more, or is
+    /// not the one that judged (a partition's own).
     package let ruleSource: String?
+    package let isOwnRule: Bool
     package let ending: String
     package let recommended, advice: String?
     /// What it was judged by, in the stored unit.
@@ -68,7 +70,8 @@ package struct AlertStory: Sendable {
         resolvedTold = try AlertStory.told(row, "resolved_told_at", of: "resolved_at")
 
         let threshold = try AlertStory.threshold(row, alert)
-        ruleSource = threshold.map { $0.isOwn ? "the machine's own rule" : "the rule of the model \(alert.model)" }
+        ruleSource = threshold.map { $0.isOwn ? "of this machine" : "of model \(alert.model)" }
+        isOwnRule = threshold?.isOwn ?? false
         limits = AlertStory.limits(alert, threshold?.threshold)
         ending = AlertStory.ending(alert, threshold?.threshold)
         readings = try AlertStory.readings(alert, queries, connection)
@@ -143,7 +146,7 @@ package struct AlertStory: Sendable {
             ("what", "\(parameter), \(severity), \(state)\(revised)"),
             ("opened late", told.flatMap { $0.isLate ? "told \($0.text)" : nil }),
             ("resolved late", resolvedTold.flatMap { $0.isLate ? "told \($0.text)" : nil }),
-            ("rule", "\(rule); \(ruleSource ?? "its rule set is not on record"), version \(rulesVersion)"),
+            ("rule", "\(rule), \(ruleSource ?? "its rule set is not on record"), version \(rulesVersion)"),
             ("before it", repeats == 0 ? nil : "\(repeats) of this parameter in 30 days"), ("ends with", ending),
             ("recommended", recommended.map { "\($0) \(unit)" }), ("advice", advice),
             ("acknowledged", acknowledged), ("silenced until", silencedUntil),

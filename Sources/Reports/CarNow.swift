@@ -18,6 +18,8 @@ public struct CarNow: Sendable {
     private let units: DriverSettings.Units
     /// Of the trip.
     private let rules: TripRules
+    /// Nil: something judges it.
+    private let notMonitored: NotMonitored?
 
     /// The trip that the car is on, or was on last; nil: it never reported. Asks for it to be looked at from now on.
     ///
@@ -56,13 +58,17 @@ public struct CarNow: Sendable {
         }
         return CarNow(
             newest.read, readings.filter { $0.ts >= sinceMs }.unioned(), car: try TripRead.car(newest.row), units,
-            try rules.ofTrip(of: vehicle.text, atMs: newest.read.trip.startMs, on: connection))
+            try rules.ofTrip(of: vehicle.text, atMs: newest.read.trip.startMs, on: connection),
+            try connection.query(queries["car_monitoring"], [.text(vehicle.text)]).first.flatMap {
+                try NotMonitored($0)
+            })
     }
 
     private init(
-        _ read: TripRead, _ readings: [CarReading], car: Action.Car, _ units: DriverSettings.Units, _ rules: TripRules
+        _ read: TripRead, _ readings: [CarReading], car: Action.Car, _ units: DriverSettings.Units, _ rules: TripRules,
+        _ notMonitored: NotMonitored?
     ) {
-        (self.read, self.units, self.rules) = (read, units, rules)
+        (self.read, self.units, self.rules, self.notMonitored) = (read, units, rules, notMonitored)
         var mileage = InstantMileage(car: car, rules: rules)
         var (latest, mpg): ([Signal: (Int32, Int64)], Double?) = ([:], nil)
         for reading in readings where reading.ts <= read.trip.endMs {
@@ -99,6 +105,7 @@ public struct CarNow: Sendable {
             ("sharp_brakings", .integer(trip.totals.sharpBrakings)), ("holes", .integer(trip.totals.holes)),
             ("read", read(signals: [.speed, .rpm, .coolant, .voltage])),
         ]
+        fields += NotMonitored.fields(notMonitored)
         return JSONValue.object(fields).rendered(indent: true)
     }
 
@@ -143,6 +150,7 @@ extension CarNow {
     package var endMs: Int64 { read.trip.endMs }
     package var tag: String? { read.tag }
     package var isDiscarded: Bool { read.isDiscarded }
+    package var unmonitored: NotMonitored? { notMonitored }
 
     package func isDriving(nowMs: Int64) -> Bool {
         read.isOpen && nowMs - read.trip.endMs <= rules.tripGapMs

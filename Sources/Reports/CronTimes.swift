@@ -38,6 +38,16 @@ package struct CronTimes: Sendable {
 
     // MARK: Times
 
+    /// The fewest minutes from one time of a day to the next; an hour where it is an hour or more.
+    package var leastMinutes: Int {
+        let marks = minutes.sorted()
+        guard marks.count > 1 else { return 60 }
+        // Over the end of an hour only where the next one counts, too.
+        let hasNeighbours = hours.contains { hours.contains(($0 + 1) % 24) }
+        let over = hasNeighbours ? marks[0] + 60 - marks.last! : 60
+        return zip(marks, marks.dropFirst()).map { $1 - $0 }.reduce(over, min)
+    }
+
     /// The first time after a moment; nil: there is none in the next nine years, or no such zone.
     package func next(afterMs ms: Int64, zone: String) -> Int64? {
         // What a gap leaves out may come on the day after.

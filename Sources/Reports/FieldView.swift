@@ -23,22 +23,25 @@ package struct FieldView: Sendable {
     package let name, model: String?
     package let isDisabled: Bool
     package let lastMs: Int64?
+    /// Nil: something judges it.
+    package let notMonitored: NotMonitored?
     package let alerts: [OpenAlert]
     package let values: [Value]
 
-    /// The worst state of what is open: `critical`, `warning`, `due_soon` or `ok`.
-    package var state: String { alerts.first.map(FieldView.state) ?? "ok" }
+    /// The worst state of what is open: `critical`, `warning`, `due_soon` or `ok`; `none` where nothing judges it.
+    package var state: String { alerts.first.map(FieldView.state) ?? (notMonitored == nil ? "ok" : "none") }
 
     private static func state(_ open: OpenAlert) -> String {
         open.alert.state == "due_soon" ? "due_soon" : open.alert.severity
     }
 
     init(
-        vehicle: String, name: String?, model: String?, isDisabled: Bool, lastMs: Int64?, open: [OpenAlert],
+        vehicle: String, name: String?, model: String?, isDisabled: Bool, lastMs: Int64?,
+        notMonitored: NotMonitored?, open: [OpenAlert],
         latest: [MachineView.Value], judged: Set<String>, show: (MachineView.Value) -> String
     ) {
         (self.vehicle, self.name, self.model) = (vehicle, name, model)
-        (self.isDisabled, self.lastMs) = (isDisabled, lastMs)
+        (self.isDisabled, self.lastMs, self.notMonitored) = (isDisabled, lastMs, notMonitored)
         alerts = Array(open.prefix(Int(FieldView.alertsMax)))
         values = latest.map { value in
             let alert = open.first { $0.alert.parameter == value.name }
@@ -50,7 +53,7 @@ package struct FieldView: Sendable {
     }
 
     package var json: String {
-        JSONValue.object([
+        let known: [(String, JSONValue)] = [
             ("vehicle", .text(vehicle)), ("name", .optional(name)), ("model", .optional(model)),
             ("is_disabled", .bool(isDisabled)), ("last_updated", .optional(lastMs.map(UTC.text))),
             ("state", .text(state)),
@@ -66,7 +69,8 @@ package struct FieldView: Sendable {
                         ])
                     })
             ),
-        ]).rendered()
+        ]
+        return JSONValue.object(known + NotMonitored.fields(notMonitored)).rendered()
     }
 }
 
@@ -77,6 +81,7 @@ extension MachineView {
     ) throws -> FieldView {
         FieldView(
             vehicle: vehicle, name: name, model: model, isDisabled: isDisabled, lastMs: lastMs,
+            notMonitored: notMonitored,
             open: try OpenAlert.read(
                 ofKind: "machine", vehicle, role: role, limit: 100, queries, on: connection),
             latest: try latest(queries, on: connection),

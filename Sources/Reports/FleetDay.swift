@@ -12,6 +12,8 @@ struct FleetDay: ReportOutput {
     /// Of each trip, of one day only: longer spans have no charts, and what is held stays bounded.
     private let readings: [[CarReading]]
     private let alerts: [AlertRow]
+    /// As it is now, of vehicles that were heard of since the span began.
+    private let unmonitored: [UnmonitoredVehicle]
     /// Of each of `readings`: further apart they are not joined.
     private let gapsMs: [Int64]
     private let content: Content
@@ -25,11 +27,14 @@ struct FleetDay: ReportOutput {
         let all = try trips(ask, source)
         let trips = all.filter { !$0.isDiscarded }
         var alerts: [AlertRow] = []
+        var unmonitored: [UnmonitoredVehicle] = []
         if content == .tripsAndAlerts {
             alerts = try source.connection.query(
                 source.queries["fleet_day_alerts"], parameters(ask)
             ).map(AlertRow.init)
             try Report.check(alerts.count)
+            unmonitored = try UnmonitoredVehicle.read(
+                of: ask.of, fleet: ask.fleet, sinceMs: ask.span.fromMs, source.queries, on: source.connection)
         }
         let readings =
             ask.span.isOneDay
@@ -40,7 +45,8 @@ struct FleetDay: ReportOutput {
                 try source.rules.ofTrip(of: $0.vehicle, atMs: $0.trip.startMs, on: source.connection).gapMs
             } : []
         return FleetDay(
-            day: ask.span, ask: ask, trips: trips, readings: readings, alerts: alerts, gapsMs: gapsMs,
+            day: ask.span, ask: ask, trips: trips, readings: readings, alerts: alerts, unmonitored: unmonitored,
+            gapsMs: gapsMs,
             content: content, discarded: all.count - trips.count)
     }
 
@@ -114,7 +120,11 @@ struct FleetDay: ReportOutput {
             ("trips", .list(rows.trips.map(rows.json))), ("discarded", .integer(Int64(discarded))),
             ("totals", totals.json), ("refuellings", .list(fillings.map(\.json))),
         ]
-        if content == .tripsAndAlerts { fields.append(("alerts", .list(alerts.map(\.json)))) }
+        if content == .tripsAndAlerts {
+            fields += [
+                ("alerts", .list(alerts.map(\.json))), ("not_monitored", .list(unmonitored.map(\.json))),
+            ]
+        }
         return JSONValue.object(fields).rendered(indent: true)
     }
 
@@ -137,13 +147,26 @@ struct FleetDay: ReportOutput {
     func csv() -> String {
         guard content == .tripsAndAlerts else { return rows.table().csv() }
         return rows.table().csv() + "\r\n" + alertRows.csv()
+            + (unmonitored.isEmpty ? "" : "\r\n" + unmonitoredRows.csv())
     }
 
     var sheets: [ReportSheet] {
         let texts: Set = TripsOutput.texts
         let sheet = ReportSheet.of(rows.table(), name: "Trips", texts: texts)
         guard content == .tripsAndAlerts else { return [sheet] }
-        return [sheet, ReportSheet.of(alertRows, name: "Alerts", texts: AlertRow.texts)]
+        let sheets = [sheet, ReportSheet.of(alertRows, name: "Alerts", texts: AlertRow.texts)]
+        guard !unmonitored.isEmpty else { return sheets }
+        return sheets + [
+            ReportSheet.of(unmonitoredRows, name: "Not monitored", texts: Set(FleetDay.unmonitoredColumns))
+        ]
+    }
+
+    private static let unmonitoredColumns = ["kind", "vehicle", "not_monitored", "why"]
+
+    private var unmonitoredRows: Table {
+        var table = Table(FleetDay.unmonitoredColumns)
+        table.rows = unmonitored.map { [$0.kind, $0.vehicle, $0.reason.rawValue, $0.reason.why] }
+        return table
     }
 
     private var alertRows: Table {
@@ -175,6 +198,7 @@ struct FleetDay: ReportOutput {
                 ))
         }
         if content == .tripsAndAlerts { blocks.append(.table(alertTable)) }
+        if !unmonitored.isEmpty { blocks.append(.table(unmonitoredTable)) }
         if !day.isOneDay, !trips.isEmpty { blocks.append(.bars(distances)) }
         if readings.isEmpty { return blocks }
         return blocks + [.heading("Speed")]
@@ -242,7 +266,16 @@ struct FleetDay: ReportOutput {
                     alert.severity, alert.state, alert.rule,
                     day.minute(alert.openedMs), alert.resolvedMs.map(day.minute), alert.worstValue, alert.advice,
                 ]
-            }, empty: "No alert was open in this time.", classes: 3)
+            },
+            empty: unmonitored.isEmpty
+                ? "No alert was open in this time." : "No alert was open in this time of what is monitored.", classes: 3
+        )
+    }
+
+    private var unmonitoredTable: ReportTable {
+        ReportTable(
+            caption: "Not monitored now", headers: [.word("Vehicle"), .text("Kind"), .prose("Why")],
+            rows: unmonitored.map { [$0.vehicle, $0.kind, $0.reason.why] }, empty: "")
     }
 
     private func line(_ trip: TripRead, _ readings: [CarReading], gapMs: Int64) -> SpeedLine {

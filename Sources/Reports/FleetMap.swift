@@ -16,11 +16,15 @@ package struct FleetMap: Sendable {
         package let state: VehicleState
         package let lastMs: Int64?
         package let position: Position?
+        /// When it was there.
+        package let positionMs: Int64?
         /// Of a car that is on a trip.
         package let speedMilliKmh: Int32?
         package let openAlerts: Int
         /// Of the worst one; nil: none is open.
         package let severity: String?
+        /// Nil: something judges it.
+        package let notMonitored: NotMonitored?
     }
 
     package let vehicles: [Vehicle]
@@ -51,6 +55,7 @@ extension FleetMap.Vehicle {
         (name, model) = (try row.text("name"), try row.text("model"))
         groups = try row.textArray("tags")!.compactMap { $0 }
         (openAlerts, severity) = (try row.int("open_alerts")!, try row.text("worst_severity"))
+        notMonitored = try NotMonitored(row)
         if kind == "car" {
             let readings = try FleetMap.Vehicle.readings(row)
             let lastMs = try row.timestampMs("end_at")
@@ -59,7 +64,8 @@ extension FleetMap.Vehicle {
                 lastMs: lastMs, isOpen: try row.bool("is_open") ?? false, speedMilliKmh: speed,
                 tripGapMs: try row.int("trip_gap_ms").map { Int64($0) } ?? tripGapMs, nowMs: nowMs)
             self.lastMs = lastMs
-            position = readings.lazy.reversed().compactMap(Position.init).first
+            let placed = readings.last { Position($0) != nil }
+            (position, positionMs) = (placed.flatMap(Position.init), placed?.ts)
             speedMilliKmh = state == .moving || state == .idling ? speed : nil
         } else {
             let places = try FleetMap.Vehicle.places(row)
@@ -67,7 +73,7 @@ extension FleetMap.Vehicle {
             state = .ofMachine(
                 lastMs: lastMs, isRunning: try row.bool("is_reporting") ?? false,
                 isAway: try row.bool("contact") == false, places: places, nowMs: nowMs)
-            position = places.first?.position
+            (position, positionMs) = (places.first?.position, places.first?.ms)
             speedMilliKmh = nil
         }
     }

@@ -92,7 +92,7 @@ package enum HTMLText {
         *{box-sizing:border-box}
         body{margin:0 auto;max-width:75rem;padding:1rem;font:1rem/1.5 system-ui,sans-serif;color:var(--ink);background:var(--back)}
         h1{font-size:1.5rem;margin:.25rem 0}h2{font-size:1.15rem;margin:1.75rem 0 .5rem}h3{font-size:1rem;margin:1.25rem 0 .25rem}
-        a{color:var(--accent)}p{margin:.25rem 0}.soft,.empty{color:var(--soft)}
+        a{color:var(--accent)}p{margin:.25rem 0}code{overflow-wrap:anywhere}.soft,.empty{color:var(--soft)}
         .scroll{overflow-x:auto;border:1px solid var(--line);border-radius:.4rem}
         .scroll:focus-visible,a:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
         table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}

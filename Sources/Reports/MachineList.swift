@@ -45,7 +45,7 @@ package struct MachineList {
     }
 
     private static func json(_ row: Row) throws -> JSONValue {
-        .object([
+        let known: [(String, JSONValue)] = [
             ("vehicle", .text(try row.text("vehicle")!)), ("name", .optional(try row.text("name"))),
             ("model", .optional(try row.text("model"))),
             ("tags", .list(try row.textArray("tags")!.compactMap { $0 }.map { .text($0) })),
@@ -53,6 +53,7 @@ package struct MachineList {
             ("last_updated", .optional(try row.timestampMs("last_reading_at").map(UTC.text))),
             ("open_alerts", .integer(Int64(try row.int("open_alerts")!))),
             ("worst_severity", .optional(try row.text("worst_severity"))),
-        ])
+        ]
+        return .object(known + NotMonitored.fields(try NotMonitored(row)))
     }
 }

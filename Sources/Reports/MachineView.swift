@@ -14,6 +14,8 @@ package struct MachineView {
     private let tags: [String]
     let isDisabled: Bool
     package let lastMs: Int64?
+    /// Nil: something judges it.
+    package let notMonitored: NotMonitored?
     let role: Audience
     private let shown: [ReadingColumn]
     /// What it is judged by.
@@ -29,6 +31,7 @@ package struct MachineView {
         (name, self.model) = (try row.text("name"), model)
         tags = try row.textArray("tags")!.compactMap { $0 }
         (isDisabled, lastMs) = (try row.bool("is_disabled")!, try row.timestampMs("last_reading_at"))
+        notMonitored = try NotMonitored(row)
         let rules = try row.text("rules").map(RuleSet.init(text:))
         let thresholds = rules?.thresholds(of: model ?? "", id) ?? []
         self.thresholds = thresholds
@@ -51,12 +54,13 @@ package struct MachineView {
                 ])
             }
         }
-        return JSONValue.object([
+        let known: [(String, JSONValue)] = [
             ("vehicle", .text(vehicle)), ("name", .optional(name)), ("model", .optional(model)),
             ("tags", .list(tags.map { .text($0) })), ("is_disabled", .bool(isDisabled)),
             ("last_updated", .optional(lastMs.map(UTC.text))), ("alerts", .list(alerts.map(\.json))),
             ("parameters", .list(parameters ?? [])),
-        ]).rendered(indent: true)
+        ]
+        return JSONValue.object(known + NotMonitored.fields(notMonitored)).rendered(indent: true)
     }
 
     /// A value of its latest reading.

@@ -8,6 +8,8 @@ package struct OpenAlert: Sendable {
     package let alert: AlertRow
     package let id: String
     package let vehicleName: String?
+    /// `of this machine` or `of model 8R Tractor`; nil: it is a car's, or its rule set is not on record.
+    package let rule: String?
     package let acknowledgedBy: String?
     package let acknowledgedMs, silencedUntilMs: Int64?
 
@@ -28,6 +30,7 @@ package struct OpenAlert: Sendable {
     private init(_ row: Row) throws {
         alert = try AlertRow(row)
         (id, vehicleName) = (try row.text("alert_id")!, try row.text("vehicle_name"))
+        rule = try row.text("rule")
         acknowledgedBy = try row.text("acknowledged_by")
         acknowledgedMs = try row.timestampMs("acknowledged_at")
         silencedUntilMs = try row.timestampMs("silenced_until_at")
@@ -41,6 +44,7 @@ package struct OpenAlert: Sendable {
             ("parameter", .text(alert.parameter)), ("since", time(alert.sinceMs)), ("opened", time(alert.openedMs)),
             ("worst_value", .number(alert.worstValue)), ("unit", .optional(unit)),
             ("recommended", .number(alert.recommended)), ("advice", .optional(alert.advice)),
+            ("rule", .optional(rule)),
             ("acknowledged_by", .optional(acknowledgedBy)), ("acknowledged", time(acknowledgedMs)),
             ("silenced_until", time(silencedUntilMs)),
         ])

@@ -50,6 +50,14 @@ package struct QueryOutput: Sendable {
         return JSONValue.list(objects).rendered(indent: true)
     }
 
+    /// Columns and rows apart, each once: for programs that ask statements of their own.
+    package var document: String {
+        JSONValue.object([
+            ("columns", .list(columns.map { .text($0) })),
+            ("rows", .list(rows.map { .list($0.map(QueryOutput.json)) })),
+        ]).rendered()
+    }
+
     /// For a spreadsheet: numbers as numbers, times as they are in the other formats.
     package func spreadsheet(_ name: String) -> [UInt8] {
         let cells = rows.map { row in

@@ -43,21 +43,19 @@ package struct Report: Sendable {
     package let name, title, summary: String
     package let of: Of
     package let hasFleets: Bool
-    /// Who may ask for it. What they see of it, the database knows, except of reports of the installation's own.
+    /// Who may ask for it. What they see of it the database knows: a report that people ask for is made on a connection that has
+    /// their sight, whichever report it is and however it leaves.
     package let roles: Set<Role>
-    /// Campuses and surveys have no owners among accounts: who may ask sees all of them.
-    package let isOfInstallation: Bool
     /// What is said where there are no rows.
     package let empty: String
     private let make: @Sendable (Report, ReportAsk, Source) throws -> any ReportOutput
 
     private init(
         _ name: String, _ title: String, _ summary: String, of: Of, hasFleets: Bool = false, roles: Set<Role>,
-        isOfInstallation: Bool = false, empty: String,
-        make: @escaping @Sendable (Report, ReportAsk, Source) throws -> any ReportOutput
+        empty: String, make: @escaping @Sendable (Report, ReportAsk, Source) throws -> any ReportOutput
     ) {
         (self.name, self.title, self.summary, self.of, self.hasFleets) = (name, title, summary, of, hasFleets)
-        (self.roles, self.isOfInstallation, self.empty, self.make) = (roles, isOfInstallation, empty, make)
+        (self.roles, self.empty, self.make) = (roles, empty, make)
     }
 
     /// Whether a text can name what a report is narrowed to.
@@ -94,7 +92,10 @@ package struct Report: Sendable {
             of: .vehicle, hasFleets: true, roles: vehicleReaders, empty: "No alert was open in this time."
         ) { report, ask, source in
             try report.rows(
-                "report_alerts", ask, source, drawn: [ReportFigure(by: "opened", title: "Alerts opened by day")])
+                "report_alerts", ask, source, drawn: [ReportFigure(by: "opened", title: "Alerts opened by day")],
+                said: try UnmonitoredVehicle.read(
+                    of: ask.of, fleet: ask.fleet, sinceMs: ask.span.fromMs, source.queries, on: source.connection
+                ).map { "\($0.vehicle) is not monitored now. \($0.reason.why)" })
         },
         Report(
             "maintenance", "Machine maintenance",
@@ -103,7 +104,7 @@ package struct Report: Sendable {
         ) { report, ask, source in try report.rows("report_maintenance", ask, source, adds: ["run_h", "services"]) },
         Report(
             "dispatch-day", "Dispatch", "rides asked for, served, cancelled; waiting and riding, by hour of the day",
-            of: .campus, roles: [.dispatcher, .operator, .administrator], isOfInstallation: true,
+            of: .campus, roles: [.dispatcher, .operator, .administrator],
             empty: "Nobody asked for a ride in this time."
         ) { report, ask, source in
             try report.rows(
@@ -112,7 +113,7 @@ package struct Report: Sendable {
         },
         Report(
             "survey-day", "Surveys", "walks, sightings and individuals of each site by day", of: .site,
-            roles: [.researcher, .operator, .administrator], isOfInstallation: true,
+            roles: [.researcher, .operator, .administrator],
             empty: "No walk began in this time."
         ) { report, ask, source in
             try report.rows(
@@ -137,7 +138,7 @@ package struct Report: Sendable {
     /// One question with the parameters that all of them have: the fifth is the fleet, or the zone where there are no fleets.
     private func rows(
         _ query: String, _ ask: ReportAsk, _ source: Source, adds: Set<String> = [],
-        blanks: [String: String] = [:], drawn: [ReportFigure] = []
+        blanks: [String: String] = [:], drawn: [ReportFigure] = [], said: [String] = []
     ) throws -> ReportRows {
         let rows = try source.connection.query(
             source.queries[query],
@@ -149,7 +150,7 @@ package struct Report: Sendable {
         return ReportRows(
             self, ask, columns: rows.columns,
             rows: try rows.map { row in try rows.columns.indices.map { try row.value($0) } }, adds: adds,
-            blanks: blanks, drawn: drawn)
+            blanks: blanks, drawn: drawn, said: said)
     }
 
     static func check(_ rows: Int, most: Int64 = rowsMax) throws(Fault) {

@@ -10,7 +10,7 @@ final class ReportMaker {
     private static let timeoutMs = 600_000
 
     private let settings: ReportSchedulerSettings
-    private var page, reader: Connection?
+    private var page: Connection?
 
     init(_ settings: ReportSchedulerSettings) { self.settings = settings }
 
@@ -25,7 +25,7 @@ final class ReportMaker {
             throw ReportScheduler.Hopeless(description: "there are no such days in \(schedule.zone)")
         }
         let startMs = Clock.steadyMs()
-        let output = try report.isOfInstallation ? readAll(report, ask) : read(report, ask, as: schedule.account)
+        let output = try read(report, ask, as: schedule.account)
         let made = ReportLedger.Made(
             span: ask.span, rows: output.count, name: ReportFile.name(report, ask, schedule.format),
             mediaType: schedule.format.mediaType, bytes: try output.file(schedule.format),
@@ -35,7 +35,7 @@ final class ReportMaker {
     }
 
     private func read(_ report: Report, _ ask: ReportAsk, as account: String) throws -> any ReportOutput {
-        let connection = try opened(&page, settings.pageConninfo)
+        let connection = try opened()
         return try connection.transaction(Connection.beginSnapshot) {
             try connection.execute("SET LOCAL statement_timeout = \(ReportMaker.timeoutMs)")
             try Sight.take(account, on: connection)
@@ -43,20 +43,12 @@ final class ReportMaker {
         }
     }
 
-    /// Of reports whose rows belong to no account: who may ask for one sees all of it.
-    private func readAll(_ report: Report, _ ask: ReportAsk) throws -> any ReportOutput {
-        let connection = try opened(&reader, settings.readerConninfo)
-        return try connection.transaction(Connection.beginSnapshot) {
-            try connection.execute("SET LOCAL statement_timeout = \(ReportMaker.timeoutMs)")
-            return try report.run(ask, source(connection))
-        }
-    }
-
-    private func opened(_ connection: inout Connection?, _ conninfo: String) throws -> Connection {
-        if let open = connection, open.isOpen { return open }
+    private func opened() throws -> Connection {
+        if let page, page.isOpen { return page }
         let made = try Connection.ofService(
-            conninfo: conninfo, applicationName: "drover-reports", statementS: ReportMaker.timeoutMs / 1_000)
-        connection = made
+            conninfo: settings.pageConninfo, applicationName: "drover-reports",
+            statementS: ReportMaker.timeoutMs / 1_000)
+        page = made
         return made
     }
 

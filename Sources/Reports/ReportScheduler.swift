@@ -6,8 +6,8 @@ package import Trips
 
 /// What a scheduler is made of.
 package struct ReportSchedulerSettings {
-    /// Of the ledger, of what accounts see, and of reports of the installation's own.
-    package var conninfo, pageConninfo, readerConninfo: String
+    /// Of the ledger, and of what accounts see.
+    package var conninfo, pageConninfo: String
     package var rules: TripRules
     package var price: FuelPrice?
     package var queries: ReportQueries
@@ -22,11 +22,10 @@ package struct ReportSchedulerSettings {
     package var keepDays: Int64
 
     package init(
-        conninfo: String, pageConninfo: String, readerConninfo: String, rules: TripRules, price: FuelPrice?,
-        queries: ReportQueries, address: String, folder: String, graceS: Int64, lookS: Int64, lookDays: Int64,
-        keepDays: Int64
+        conninfo: String, pageConninfo: String, rules: TripRules, price: FuelPrice?, queries: ReportQueries,
+        address: String, folder: String, graceS: Int64, lookS: Int64, lookDays: Int64, keepDays: Int64
     ) {
-        (self.conninfo, self.pageConninfo, self.readerConninfo) = (conninfo, pageConninfo, readerConninfo)
+        (self.conninfo, self.pageConninfo) = (conninfo, pageConninfo)
         (self.rules, self.price, self.queries, self.address) = (rules, price, queries, address)
         (self.folder, self.graceS, self.lookS) = (folder, graceS, lookS)
         (self.lookDays, self.keepDays) = (lookDays, keepDays)

@@ -17,6 +17,15 @@ package struct RuleTrial {
         /// Machines that were left out, because so many readings are not judged at once.
         package var left = 0
 
+        package init() {}
+
+        package mutating func add(_ other: Outcome) {
+            (machines, readings, left) = (
+                machines + other.machines, readings + other.readings, left + other.left
+            )
+            alerts += other.alerts
+        }
+
         package func count(_ verdict: TriedAlert.Verdict) -> Int { alerts.count { $0.verdict == verdict } }
     }
 

@@ -100,20 +100,4 @@ public struct ReportQueries: Sendable {
         guard let text = texts[name] else { preconditionFailure("Queries/reports/\(name).sql is missing") }
         return text
     }
-
-    public static let names = [
-        "engine_hours", "fleets", "fleets_seen",
-        "day_trips", "fleet_day_alerts", "trip_at", "compare_trips", "trip_samples", "page_vehicles", "page_trips",
-        "open_alerts",
-        "live_trip", "last_samples", "campuses", "people", "accounts", "campus_day", "campus_events", "campus_times",
-        "dispatch_why", "dispatch_day",
-        "report_alerts", "report_maintenance", "report_surveys", "report_tours",
-        "vehicles",
-        "alerts", "alert_story",
-        "alert_readings",
-        "machine", "readings",
-        "debug_logs", "health_scans", "fleet_map", "vehicle_groups",
-        "machine_history", "services", "vehicle_trips", "vehicle_kinds",
-        "vehicle_list", "poll_requests", "rule_versions",
-    ]
 }

@@ -1,5 +1,4 @@
 internal import CSodium
-internal import Foundation
 
 /// Argon2id (RFC 9106) of passwords. What is compared and kept is a digest of its output, made here and compared in the
 /// database, so that whoever asks the database reads nothing that passwords can be tried against.
@@ -19,8 +18,12 @@ public enum Password {
     /// In bytes of UTF-8. NIST SP 800-63B: 8 characters at least, 64 and more must be taken, no rules of composition.
     public static let length = 10...200
 
-    /// Two at a time: each holds its memory, and a flood of log-ins must not hold all of it.
-    private static let turns = DispatchSemaphore(value: 2)
+    /// Two at a time, since each holds its memory, and four that wait: a flood of log-ins holds 6 of the 12 threads that
+    /// answer pages.
+    private static let line = ShortLine(atWork: 2, waiting: 4)
+
+    /// Whoever hashes one now is sent away: to be asked before a try is counted.
+    public static var isBusy: Bool { line.isFull }
 
     public static func randomSalt() -> [UInt8] { Secrets.random(saltBytes) }
 
@@ -29,8 +32,10 @@ public enum Password {
         guard salt.count == saltBytes, (8...Cost.memoryKiBMax).contains(cost.memoryKiB),
             (1...Cost.passesMax).contains(cost.passes)
         else { return nil }
-        guard turns.wait(timeout: .now() + .seconds(2)) == .success else { return nil }
-        defer { turns.signal() }
+        return line.run { made(password, salt: salt, cost: cost) } ?? nil
+    }
+
+    private static func made(_ password: String, salt: [UInt8], cost: Cost) -> [UInt8]? {
         var key = [UInt8](repeating: 0, count: 32)
         let text = password.utf8.map { CChar(bitPattern: $0) }
         let code = unsafe crypto_pwhash(

@@ -88,6 +88,10 @@ public struct SettingRow: Sendable {
             "connection string of pages for people who are logged in (role in drover_page and in nothing else); empty: there are none"
         ),
         SettingRow(
+            "postgres.query_url", .connection, "",
+            "connection string of questions of people's own (role in drover_query and in nothing else; docs/analyst.md); empty: there are "
+                + "none"),
+        SettingRow(
             "postgres.relay_url", .connection, "",
             "connection string of `drover notify` (role in drover_relay); empty: postgres.url"),
         SettingRow(
@@ -108,6 +112,10 @@ public struct SettingRow: Sendable {
             "hosts that people's webhooks may be at, such as hooks.example.org, *.sms.example; empty: there are no webhooks "
                 + "(docs/notices.md)"
         ),
+        SettingRow(
+            "notices.webhook_cidrs", .text, "",
+            "networks that the names of these hosts may lead to beside the internet, separated by commas; a host that is listed as an"
+                + " address needs none"),
         SettingRow(
             "notices.push_key_file", .secretFile, "",
             "PEM file with a private key of P-256, the same for `drover serve` and `drover notify`: pushes to browsers; empty: none"
@@ -176,6 +184,9 @@ public struct SettingRow: Sendable {
         SettingRow(
             "retention.outbox_days", .integer(0...100_000), "0",
             "days that records are kept which the broker refused, by `drover retention`; 0: for ever"),
+        SettingRow(
+            "retention.audit_days", .integer(0...100_000), "0",
+            "days that entries of the audit log are kept, by `drover retention`; 0: for ever"),
         SettingRow("ticks.interval_s", .integer(1...60), "5", "time between two ticks in a partition"),
         SettingRow(
             "ticks.roles", .text, "work,serve,notify,gateway",
@@ -200,14 +211,24 @@ public struct SettingRow: Sendable {
             "gateway.registry_interval_s", .integer(1...3_600), "15", "how often registrations are read from PostgreSQL"
         ),
         SettingRow(
-            "gateway.spool_path", .fileToMake, "drover-spool.sqlite",
-            "file that keeps readings until the broker has them; each gateway has its own"),
+            "gateway.spool_path", .fileToMake, ".drover/data/spool.sqlite",
+            "file that keeps readings until the broker has them; each gateway has its own. Of the default the folder is made, too"
+        ),
         SettingRow(
             "gateway.spool_bytes_max", .integer(1_000_000...1_000_000_000_000), "1000000000",
             "size of the spool from which on boxes are not polled and keep their readings"),
         SettingRow(
-            "gateway.plain_tcp_cidrs", .text, "127.0.0.0/8",
-            "networks in which boxes and adapters may be reached without TLS, separated by commas"),
+            "gateway.plain_tcp_cidrs", .text, "",
+            "networks in which boxes and adapters may be reached without TLS, separated by commas; empty: none"),
+        SettingRow(
+            "gateway.device_cidrs", .text, "public",
+            "networks in which boxes and adapters with a pinned certificate may be, beside those without TLS, separated by commas;"
+                + " `public`: the internet. Loopback, private and link-local networks only when they are named, our own ports"
+                + " never (docs/operator.md)"),
+        SettingRow(
+            "gateway.failure_told_s", .integer(0...300), "20",
+            "when whoever asks for a box or an adapter is told that it does not answer, whatever is the matter; keep it at twice"
+                + " the answer timeout, so that nobody learns from the time what listens where"),
         SettingRow(
             "gateway.obd_schedule", .text, "1000 ms: 0D 1-10; 0C 1,3,5,7,9; 10/0B 2,4; 10/0F 8; 42 6; 05 10",
             "what cars are asked for: length of a step, then parameters (mode 01; of a/b the first that the car supports)"
@@ -340,17 +361,30 @@ public struct SettingRow: Sendable {
             "people.code_key_file", .secretFile, "",
             "file with 32 bytes of chance or more, the same for `drover serve` and `drover notify`: what mailed codes are kept "
                 + "under; empty: no codes (docs/campus-people.md)"),
+        SettingRow(
+            "people.code_key_file_before", .secretFile, "",
+            "file with the key from before, while keys are changed: what it made still holds, and nothing new is made with it "
+                + "(docs/accounts.md)"),
+        SettingRow(
+            "people.second_factor_roles", .text, "",
+            "roles that need a second factor to log in, with commas, like administrator,operator; who has none is led to set one up "
+                + "(docs/accounts.md); empty: whoever wants one has one"),
         SettingRow("fuel.price_per_us_gal", .thousandths(0...1_000_000), "2.39", "price of fuel per US gallon"),
         SettingRow("fuel.currency", .text, "USD", "currency of the price"),
         SettingRow("web.host", .text, "127.0.0.1", "address that the page and the API listen on"),
         SettingRow("web.port", .integer(0...65_535), "8080", "port of the pages and the API; 0: any free one"),
         SettingRow(
             "web.receive_s", .integer(1...600), "20",
-            "time that a request to the pages, the API or apps has from its first byte to its last; a large body gets a second more "
-                + "for each 16 kB that has arrived, up to 10 minutes"),
+            "time that a request to the pages, the API or apps has from its first byte to its last; a body gets a second more for "
+                + "each 16,000 bytes that arrive, but is never waited for longer than this after a piece of it, or 10 minutes in all"
+        ),
         SettingRow(
             "web.query_s", .integer(1...600), "20",
             "time that a ready query or a page of sightings may take in the database before it says so"),
+        SettingRow(
+            "web.schedule_min", .integer(1...60), "60",
+            "time between two runs of a scheduled report that somebody asks for on the page, at least; `drover schedule` takes any"
+        ),
         SettingRow(
             "tours.tells_per_minute", .integer(1...1_000_000), "300",
             "uploads of visits that are taken from one address in a minute; phones behind one address share them"),

@@ -88,7 +88,7 @@ public struct Address: Hashable, Sendable, CustomStringConvertible {
 
 /// A range of addresses: `192.168.0.0/16`, `fd00::/8`, or a single address.
 public struct CIDR: Hashable, Sendable, CustomStringConvertible {
-    private let base: Address
+    let base: Address
     private let bits: Int
 
     /// Nil when the text is no range, or has bits beyond its length: most likely it is not what was meant.

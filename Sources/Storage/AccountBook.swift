@@ -39,62 +39,15 @@ public enum AccountBook {
         ).rowsChanged == 1
     }
 
-    /// Disabling ends sessions and links; enabling gives none of them back. False: there is no such account.
+    /// Disabling ends whatever the account came in by, and what is on its way to it: Queries/migrations/0062_offboarding.sql, which
+    /// pages call, too. Enabling gives none of it back. False: there is no such account.
     public static func set(disabled: Bool, _ account: String, on connection: Connection) throws -> Bool {
-        try connection.transaction {
-            let isKnown =
-                try connection.query(
-                    """
-                    UPDATE drover.account SET disabled_at = CASE WHEN $2 THEN coalesce(disabled_at, now()) END
-                    WHERE account = $1
-                    """, [.text(account), .bool(disabled)]
-                ).rowsChanged == 1
-            if disabled { try end(account, connection) }
-            return isKnown
-        }
+        try ends(disabled ? "disable_account" : "enable_account", account, connection)
     }
 
     /// Forgets who it was: mail address, names, password, sessions. The id stays, disabled: results name it.
     public static func erase(_ account: String, on connection: Connection) throws -> Bool {
-        try connection.transaction {
-            try connection.query(
-                """
-                DELETE FROM drover.account_try t USING drover.account a
-                WHERE a.account = $1 AND t.mail = lower(a.mail)
-                """, [.text(account)])
-            try connection.query(
-                "DELETE FROM drover.mail m USING drover.account a WHERE a.account = $1 AND lower(m.recipient) = lower(a.mail)",
-                [.text(account)])
-            try end(account, connection)
-            // Those that come with Drover are there for the next one.
-            try connection.query(
-                """
-                WITH taken AS (
-                    UPDATE drover.report_schedule SET account = NULL, is_enabled = false, mail_to = '{}', next_due_at = NULL
-                    WHERE account = $1 AND shipped IS NOT NULL RETURNING schedule_id)
-                DELETE FROM drover.report_run WHERE schedule_id IN (SELECT schedule_id FROM taken)
-                """, [.text(account)])
-            // What it is told by, and reports that it had made: their runs go with them.
-            for table in [
-                "account_identity", "person_account", "push_subscription", "notice_setting", "notice_step",
-                "report_schedule",
-            ] {
-                try connection.query("DELETE FROM drover.\(table) WHERE account = $1", [.text(account)])
-            }
-            try connection.query("DELETE FROM drover.notice_step WHERE colleague = $1", [.text(account)])
-            try connection.query(
-                "UPDATE drover.report_schedule SET mail_to = array_remove(mail_to, $1) WHERE $1 = ANY (mail_to)",
-                [.text(account)])
-            try connection.query(
-                "UPDATE drover.notice_message SET payload = NULL, link = NULL WHERE account = $1", [.text(account)])
-            return try connection.query(
-                """
-                UPDATE drover.account SET mail = NULL, first_name = '', last_name = '', roles = '{}', password = NULL,
-                    salt = NULL, memory_kib = NULL, passes = NULL, disabled_at = coalesce(disabled_at, now())
-                WHERE account = $1
-                """, [.text(account)]
-            ).rowsChanged == 1
-        }
+        try ends("erase_account", account, connection)
     }
 
     public static func isThere(_ account: String, on connection: Connection) throws -> Bool {
@@ -110,10 +63,9 @@ public enum AccountBook {
             """)[0].bool(0)!
     }
 
-    private static func end(_ account: String, _ connection: Connection) throws {
-        try connection.query("DELETE FROM drover.account_session WHERE account = $1", [.text(account)])
-        try connection.query("DELETE FROM drover.account_link WHERE account = $1", [.text(account)])
-        try connection.query("DELETE FROM drover.account_device WHERE account = $1", [.text(account)])
-        _ = try PersonLogin.end(account, on: connection)
+    private static func ends(_ function: String, _ account: String, _ connection: Connection) throws -> Bool {
+        let isKnown = try connection.query("SELECT drover.\(function)($1)", [.text(account)])[0].bool(0)!
+        try PersonLogin.endLost(on: connection)
+        return isKnown
     }
 }

@@ -3,6 +3,11 @@ public import Postgres
 
 /// An account's settings as they stand in the database.
 public enum AccountStore {
+    /// Whether somebody is called so: an account, or who was given a token.
+    public static func isAccount(_ name: String, on connection: Connection) throws -> Bool {
+        try connection.query("SELECT drover.is_account($1)", [.text(name)]).first?.bool(0) ?? false
+    }
+
     /// The latest; nil: it has said nothing. All partitions have the same, one of them first.
     public static func settings(
         of account: String, on connection: Connection

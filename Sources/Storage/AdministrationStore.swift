@@ -43,6 +43,11 @@ public enum AdministrationStore {
         )[0].bool(0)!
     }
 
+    /// As `AccountBook.erase`. False: nothing was changed, as with `change`.
+    public static func erase(_ account: String, on connection: Connection) throws -> Bool {
+        try connection.query("SELECT drover.administer_erasure($1)", [.text(account)])[0].bool(0)!
+    }
+
     /// At most a thousand.
     public static func fleets(on connection: Connection) throws -> [FleetRow] {
         try connection.query("SELECT * FROM drover.fleets_administered()").map { row in

@@ -4,12 +4,18 @@ public import Postgres
 /// Accounts that are bound to people of campuses, for pages: Queries/migrations/0035_campus_pages.sql.
 public enum BoundPeople {
     /// Whom the account is on which campus, the last one bound first. Precondition: the connection reads as the account.
-    public static func read(_ account: String, on connection: Connection) throws -> [Caller] {
+    /// - Parameter key: digest of its session.
+    public static func read(_ account: String, key: [UInt8], on connection: Connection) throws -> [Caller] {
         try connection.query("SELECT campus, person, role, name FROM drover.bound_people()").map { row in
             Caller(
                 campus: try row.text(0)!, id: try row.text(1)!, role: PersonRole(rawValue: try row.text(2)!)!,
-                name: try row.text(3)!, account: account)
+                name: try row.text(3)!, account: account, key: key)
         }
+    }
+
+    /// Who runs the installation dispatches every campus, bound or not.
+    public static func administrator(_ account: String, key: [UInt8], of campus: String) -> Caller {
+        Caller(campus: campus, id: account, role: .dispatcher, name: account, account: account, key: key)
     }
 
     /// A code for the account that the connection reads as, once.

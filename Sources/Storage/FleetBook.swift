@@ -76,16 +76,27 @@ public enum PersonLogin {
         return name.prefix(46) + "_" + Hex.text(Secrets.digest(Array(account.utf8)).prefix(8))
     }
 
-    /// Makes the login, or gives it another password; returns false where there is no such account. A login may read what its
-    /// account sees, for at most ten minutes a statement, on five connections.
-    public static func put(_ account: String, password: String, on connection: Connection) throws -> Bool {
+    public enum Outcome: Sendable {
+        case made, noAccount
+        /// Others' rows are in the same database, and PostgreSQL tells more of them than they should know.
+        case hasNeighbours
+    }
+
+    /// Makes the login, or gives it another password. A login may read what its account sees, for at most ten minutes a statement,
+    /// on five connections; `endLong` ends who undoes the time-outs.
+    public static func put(_ account: String, password: String, on connection: Connection) throws -> Outcome {
         let login = name(of: account)
         return try connection.transaction {
+            // Fleets are made one at a time: none comes between the look and the login.
+            try connection.query("SELECT drover.take_turn('drover.fleet')")
             guard
                 try connection.query(
                     "SELECT FROM drover.account WHERE account = $1 AND disabled_at IS NULL FOR SHARE", [.text(account)]
                 ).count == 1
-            else { return false }
+            else { return .noAccount }
+            guard try connection.query("SELECT drover.may_have_login($1)", [.text(account)])[0].bool(0) == true else {
+                return .hasNeighbours
+            }
             let isThere = try !connection.query("SELECT FROM pg_roles WHERE rolname = $1", [.text(login)]).isEmpty
             // The server gets what it keeps, so that no log of statements ever holds a password.
             let verifier = try connection.passwordVerifier(password, of: login)
@@ -95,7 +106,7 @@ public enum PersonLogin {
                 SELECT format('%s ROLE %I LOGIN CONNECTION LIMIT 5 PASSWORD %L; GRANT drover_sight TO %2$I; '
                     'ALTER ROLE %2$I SET statement_timeout = ''10min''; '
                     'ALTER ROLE %2$I SET idle_in_transaction_session_timeout = ''1min''; ALTER ROLE %2$I SET default_transaction_read_only = on; '
-                    'GRANT CONNECT ON DATABASE %4$I TO %2$I',
+                    'GRANT CONNECT ON DATABASE %4$I TO %2$I; GRANT %2$I TO CURRENT_USER',
                     CASE WHEN $3 THEN 'ALTER' ELSE 'CREATE' END, $1::text, $2::text, current_database())
                 """, [.text(login), .text(verifier), .bool(isThere)])[0].text(0)!
             try connection.execute(statements)
@@ -104,26 +115,30 @@ public enum PersonLogin {
                 INSERT INTO drover.account_login (login, account) VALUES ($1, $2)
                 ON CONFLICT (login) DO UPDATE SET account = EXCLUDED.account
                 """, [.text(login), .text(account)])
-            return true
+            return .made
         }
     }
 
-    /// Ends the login; running sessions end with their next statement, which sees nothing. False: there is none.
-    public static func remove(_ account: String, on connection: Connection) throws -> Bool {
-        try connection.transaction { try end(account, on: connection) }
+    /// Ends sessions of people's logins that take longer than they may, whatever they set for themselves; returns how many.
+    /// By a login in drover_relay.
+    public static func endLong(on connection: Connection) throws -> Int {
+        try connection.query("SELECT drover.end_long_logins('1 minute', '10 minutes', '15 minutes')")[0].int(0)!
     }
 
-    /// The same within a transaction.
-    static func end(_ account: String, on connection: Connection) throws -> Bool {
-        let login = name(of: account)
-        guard
-            try connection.query("DELETE FROM drover.account_login WHERE login = $1", [.text(login)]).rowsChanged == 1
-        else { return false }
-        let statement = try connection.query(
-            "SELECT format('ALTER ROLE %I NOLOGIN PASSWORD NULL; REVOKE drover_sight FROM %1$I', $1::text)",
-            [.text(login)]
-        )[0].text(0)!
-        try connection.execute(statement)
-        return true
+    /// Ends those that may not be, and says how many there were: a copy of a database may have brought some.
+    public static func endNeighbours(on connection: Connection) throws -> Int {
+        try connection.query("SELECT drover.end_logins_of_neighbours()")[0].int(0) ?? 0
+    }
+
+    /// Ends the login and its connections. False: there is none.
+    public static func remove(_ account: String, on connection: Connection) throws -> Bool {
+        let isThere = try connection.query("SELECT drover.end_database_login($1)", [.text(account)])[0].bool(0)!
+        try endLost(on: connection)
+        return isThere
+    }
+
+    /// Connections that came in while their login was being ended, before that was committed.
+    package static func endLost(on connection: Connection) throws {
+        try connection.query("SELECT drover.end_lost_connections()")
     }
 }

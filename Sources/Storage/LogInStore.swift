@@ -10,6 +10,8 @@ public struct AccountHolder: Equatable, Sendable {
     /// `metric` or `us`.
     public let units: String
     public let zone: String
+    /// A code is asked for at each log-in.
+    public let hasSecondFactor: Bool
 }
 
 /// Log-ins, sessions and mailed links, for the page's login: Queries/migrations/0030_account.sql. Sessions and links are
@@ -123,13 +125,18 @@ public enum LogInStore {
     /// Nil: there is no such session any more.
     public static func holder(ofSession session: [UInt8], on connection: Connection) throws -> AccountHolder? {
         try connection.query(
-            "SELECT *, array_to_string(roles, ' ') AS role_list FROM drover.account_of_session($1)", [.bytes(session)]
+            """
+            SELECT a.*, array_to_string(a.roles, ' ') AS role_list,
+                coalesce((SELECT f.is_on FROM drover.second_factor_of_session($1) AS f), false) AS has_second_factor
+            FROM drover.account_of_session($1) AS a
+            """, [.bytes(session)]
         ).first.map { row in
             AccountHolder(
                 account: try row.text("account")!, mail: try row.text("mail"), firstName: try row.text("first_name")!,
                 lastName: try row.text("last_name")!,
                 roles: try row.text("role_list")!.split(separator: " ").map(String.init),
-                units: try row.text("units")!, zone: try row.text("zone")!)
+                units: try row.text("units")!, zone: try row.text("zone")!,
+                hasSecondFactor: try row.bool("has_second_factor")!)
         }
     }
 

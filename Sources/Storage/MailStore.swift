@@ -44,7 +44,9 @@ package struct WaitingMail: Sendable {
     package let html, leaveURL: [UInt8]?
     package let refersTo: [String]
     package var files: [MailFile] = []
-    package let isSealed, isExpired: Bool
+    package let isSealed: Bool
+    /// Nobody needs it any more, or whose it is may not log in any more.
+    package let isExpired: Bool
     package let madeMs: Int64
     /// So often it was tried.
     package let tries: Int
@@ -60,7 +62,7 @@ package enum MailStore {
         var mail = try connection.query(
             """
             SELECT mail_id, recipient, subject, body, html, leave_url, refers_to, is_sealed,
-                expires_at <= now() AS is_expired, made_at, tries
+                expires_at <= now() OR (NOT is_for_person AND drover.is_mail_over(recipient)) AS is_expired, made_at, tries
             FROM drover.mail WHERE refused IS NULL AND try_at <= now()
             ORDER BY try_at LIMIT 1 FOR UPDATE SKIP LOCKED
             """

@@ -18,8 +18,38 @@ public struct Migrator {
 
     public struct Fault: Error, CustomStringConvertible { public let description: String }
 
+    /// How long a file waits for others' transactions. Whoever comes after waits behind it, so it gives way in between.
+    public struct Patience: Sendable {
+        public let lockMs, restMs: Int64
+        public let tries: Int
+        public init(lockMs: Int64, restMs: Int64, tries: Int) {
+            (self.lockMs, self.restMs, self.tries) = (lockMs, restMs, tries)
+        }
+        public static let standard = Patience(lockMs: 3_000, restMs: 2_000, tries: 24)
+    }
+
+    /// The numbers of what was applied.
+    public static func applied(on connection: Connection) throws -> Set<Int> {
+        Set(try connection.query("SELECT number FROM drover.migration").map { try $0.int(0)! })
+    }
+
+    /// As people read them.
+    public static func numbers(_ numbers: [Int]) -> String {
+        let shown = numbers.prefix(5).map { format(number: $0) }.joined(separator: ", ")
+        let more = numbers.count > 5 ? " and \(numbers.count - 5) more" : ""
+        return (numbers.count == 1 ? "migration " : "migrations ") + shown + more
+    }
+
+    private static func format(number: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+
     /// Returns the files that were applied now.
-    public static func apply(_ files: [File], on connection: Connection) throws -> [File] {
+    /// - Parameter waits: once a file that others' transactions hold up, who and how long it is tried.
+    public static func apply(
+        _ files: [File], patience: Patience = .standard, on connection: Connection, waits: (String) -> Void = { _ in }
+    ) throws -> [File] {
         try makeList(on: connection)
         var applied: [Int: (name: String, digest: String)] = [:]
         for row in try connection.query("SELECT number, name, digest FROM drover.migration") {
@@ -32,22 +62,47 @@ public struct Migrator {
         }
         var now: [File] = []
         for file in files.sorted(by: { $0.number < $1.number }) where try isNew(file, applied, connection) {
-            let isOurs = try connection.transaction {
-                // Readers of the list go on, and none of them can hold this up.
-                try connection.execute("LOCK TABLE drover.migration IN SHARE ROW EXCLUSIVE MODE")
-                let number = Parameter.int4(Int32(file.number))
-                guard try connection.query("SELECT FROM drover.migration WHERE number = $1", [number]).isEmpty else {
-                    return false
-                }
-                try connection.execute(file.sql)
-                try connection.query(
-                    "INSERT INTO drover.migration (number, name, digest) VALUES ($1, $2, md5($3))",
-                    [number, .text(file.name), .text(file.sql)])
-                return true
-            }
+            let isOurs = try waiting(file, patience, connection, waits) { try apply(file, patience, connection) }
             if isOurs { now.append(file) }
         }
         return now
+    }
+
+    /// All of the file or nothing. False: another process did it meanwhile.
+    private static func apply(_ file: File, _ patience: Patience, _ connection: Connection) throws -> Bool {
+        try connection.transaction {
+            // Readers of the list go on, and none of them can hold this up; another `drover migrate` is waited for.
+            try connection.execute("LOCK TABLE drover.migration IN SHARE ROW EXCLUSIVE MODE")
+            let number = Parameter.int4(Int32(file.number))
+            guard try connection.query("SELECT FROM drover.migration WHERE number = $1", [number]).isEmpty else {
+                return false
+            }
+            try connection.execute("SET LOCAL lock_timeout = \(patience.lockMs)")
+            try connection.execute(file.sql)
+            try connection.query(
+                "INSERT INTO drover.migration (number, name, digest) VALUES ($1, $2, md5($3))",
+                [number, .text(file.name), .text(file.sql)])
+            return true
+        }
+    }
+
+    /// Again and again while somebody else's transaction is in the way.
+    private static func waiting(
+        _ file: File, _ patience: Patience, _ connection: Connection, _ waits: (String) -> Void,
+        _ body: () throws -> Bool
+    ) throws -> Bool {
+        var holders: [MigrationLocks.Holder]?
+        for _ in 0..<patience.tries {
+            do {
+                return try body()
+            } catch let error as PostgresError where MigrationLocks.isInTheWay(error) {
+                let now = try MigrationLocks.holders(on: connection)
+                if holders == nil { waits(MigrationLocks.waiting(file.name, now, patience)) }
+                holders = holders.map { before in before.filter(now.contains) } ?? now
+                try connection.query("SELECT pg_sleep($1::float8 / 1000)", [.int8(patience.restMs)])
+            }
+        }
+        throw Fault(description: MigrationLocks.advice(file.name, holders ?? []))
     }
 
     private static func makeList(on connection: Connection) throws {

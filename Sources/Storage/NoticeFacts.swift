@@ -12,6 +12,8 @@ package struct NoticeAlert: Sendable {
     package var revision: Int
     package var acknowledgedBy, silencedBy: String?
     package var silencedUntilMs: Int64?
+    /// `of this machine` or `of model 8R Tractor`; nil: of a car, or not known any more.
+    package var rule: String?
 
     package var isOpen: Bool { state == "open" || state == "due_soon" }
     package var isCritical: Bool { severity == "critical" }
@@ -28,6 +30,7 @@ package struct NoticeAlert: Sendable {
         (toldMs, resolvedToldMs) = (try row.timestampMs("told_at"), try row.timestampMs("resolved_told_at"))
         revision = try row.int("revision") ?? 0
         acknowledgedBy = try row.text("acknowledged_by")
+        rule = try row.text("rule")
         (silencedBy, silencedUntilMs) = (try row.text("silenced_by"), try row.timestampMs("silenced_until_at"))
     }
 
@@ -37,7 +40,7 @@ package struct NoticeAlert: Sendable {
         (model, parameter, unit, self.severity) = ("8R Tractor", "Engine coolant temperature", "°C", severity)
         (state, test, threshold, openingValue) = ("open", "above", 105, 108)
         (worstValue, recommended, advice) = (108, nil, nil)
-        (self.openedMs, self.toldMs, revision) = (openedMs, toldMs, 0)
+        (self.openedMs, self.toldMs, revision, rule) = (openedMs, toldMs, 0, nil)
     }
 }
 

@@ -121,10 +121,14 @@ package enum NoticeStore {
             .map { (try $0.text(0)!, try $0.text(1)!, try $0.text(2)!) }
     }
 
+    /// By whose rule it was judged.
+    private static let rule =
+        "CASE a.kind WHEN 'machine' THEN drover.rule_whose(drover.rule_text(a.rules_version), a.vehicle, a.model, a.parameter) END"
+
     package static func alerts(_ ids: [String], on connection: Connection) throws -> [String: NoticeAlert] {
         let rows = try connection.query(
             """
-            SELECT a.*, r.name AS vehicle_name FROM drover.alert_now a
+            SELECT a.*, r.name AS vehicle_name, \(rule) AS rule FROM drover.alert_now a
             LEFT JOIN drover.registration r ON r.kind = a.kind AND r.vehicle = a.vehicle
             WHERE a.alert_id = ANY ($1)
             """, [.textArray(ids)])
@@ -141,7 +145,7 @@ package enum NoticeStore {
     ) throws -> [(alert: NoticeAlert, dealers: String)] {
         try connection.query(
             """
-            SELECT a.*, r.name AS vehicle_name, (
+            SELECT a.*, r.name AS vehicle_name, \(rule) AS rule, (
                 SELECT string_agg(d.dealer, ',' ORDER BY d.dealer) FROM drover.dealership d
                 WHERE a.kind = 'machine' AND d.vehicle = a.vehicle AND d.confirmed_at <= a.opened_at AND d.ended_at IS NULL
                 ) AS dealers

@@ -8,6 +8,11 @@ public struct Caller: Equatable, Sendable {
     public let name: String
     /// Set: who is logged in with a page, and is held to what this account sees.
     public let account: String?
+    /// Digest of the token or session that was shown.
+    package let key: [UInt8]
+
+    /// What a stream is opened with.
+    package var door: StreamDoor { StreamDoor(key: key, campus: campus, person: id) }
 }
 
 /// The people of campuses: the roster, mailed codes, tokens of devices.
@@ -36,7 +41,8 @@ public enum PersonStore {
         try connection.query("SELECT * FROM drover.person_of_token($1)", [.bytes(digest)]).first.map { row in
             Caller(
                 campus: try row.text("campus")!, id: try row.text("person")!,
-                role: PersonRole(rawValue: try row.text("role")!)!, name: try row.text("name")!, account: nil)
+                role: PersonRole(rawValue: try row.text("role")!)!, name: try row.text("name")!, account: nil,
+                key: digest)
         }
     }
 

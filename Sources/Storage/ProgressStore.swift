@@ -1,3 +1,4 @@
+internal import Fleet
 package import Kafka
 package import Postgres
 
@@ -74,6 +75,15 @@ package enum TopicMismatch: Equatable, Sendable {
 }
 
 package enum ProgressStore {
+    /// How far the topics of vehicles are committed, as a text that is another one after each commit.
+    package static func vehicles(on connection: Connection) throws -> String {
+        try connection.query(
+            """
+            SELECT coalesce(string_agg(format('%s %s %s %s', topic, partition, next_offset, replay_offset), ',' ORDER BY topic, partition), '')
+            FROM drover.partition_progress WHERE topic = ANY ($1)
+            """, [.textArray([Topic.cars, Topic.machines])])[0].text(0)!
+    }
+
     /// What stands beside the live tables' offsets, by topic; 0 partitions: it was not looked at yet.
     package static func topics(on connection: Connection) throws -> [String: TopicIdentity] {
         // Before it is migrated (`drover check` is asked then, too) the database knows nothing of topics.

@@ -211,7 +211,8 @@ package enum ReplayTables {
         table(
             "ride_vehicle", key: "campus vehicle",
             """
-            driver driver_name driver_photo capacity latitude_deg longitude_deg seen_at state is_alarmed sign_at stops
+            driver driver_name driver_photo capacity latitude_deg longitude_deg seen_at state is_alarmed is_silent sign_at
+            stops
             """),
         table("dispatch_decision", key: "campus record_offset", "made_at decision why", keptBy: "made_at"),
     ]
@@ -287,12 +288,16 @@ package enum ReplayTables {
         NotCompared("report_run report_schedule", "reports that people asked for, by the relay's clock"),
         NotCompared(
             """
-            account account_device account_identity account_link account_login account_secret account_session account_try
+            account account_device account_identity account_link account_login account_recovery_code account_second_factor
+            account_secret account_session account_try
             code_request person person_account person_code person_token push_subscription token survey_session
             """, "people and their ways in: they are on no topic"),
         NotCompared(
             "notice_setting notice_step dealership fleet fleet_member fleet_vehicle",
             "what people set on pages: it is on no topic"),
+        NotCompared(
+            "audit_entry audit_head audit_name audit_tally", "who did what, which is on no topic: docs/audit.md"),
+        NotCompared("question", "for whom a question asks, while it does: rolled back"),
         NotCompared("first_writer", "whom the door let in first: what was let in is on the topics"),
         NotCompared(
             "rule_edit vehicle_change", "who changed what on a page; the change itself is on a topic and compared"),

@@ -10,6 +10,10 @@ public struct RideNow: Equatable, Sendable {
         public let driverPhoto: String?
         public let place: Position
         public let seenMs: Int64
+        /// That was too long ago to say where it is.
+        public let isSilent: Bool
+        /// Silent with passengers on board: somebody must look after them.
+        public let isAlarmed: Bool
     }
 
     public let pickup: RideRecord.Pickup
@@ -35,6 +39,8 @@ public struct VehicleNow: Equatable, Sendable {
     public let place: Position
     public let seenMs, signMs: Int64
     public let isAlarmed: Bool
+    /// It was seen too long ago to say where it is.
+    public let isSilent: Bool
     /// `request p` or `request d`, in order.
     public let stops: [String]
 }
@@ -148,7 +154,8 @@ public enum RideReads {
     }
 
     private static let select = """
-        SELECT r.*, v.driver, v.driver_name, v.driver_photo, v.latitude_deg, v.longitude_deg, v.seen_at
+        SELECT r.*, v.driver, v.driver_name, v.driver_photo, v.latitude_deg, v.longitude_deg, v.seen_at,
+            v.is_silent, v.is_alarmed
         FROM drover.ride r LEFT JOIN drover.ride_vehicle v ON v.campus = r.campus AND v.vehicle = r.vehicle
         """
 
@@ -164,7 +171,8 @@ public enum RideReads {
             carrier = RideNow.Carrier(
                 vehicle: vehicle, driver: driver, driverName: try row.text("driver_name")!,
                 driverPhoto: try row.text("driver_photo"), place: try RideStore.place(row, ""),
-                seenMs: try row.timestampMs("seen_at")!)
+                seenMs: try row.timestampMs("seen_at")!, isSilent: try row.bool("is_silent")!,
+                isAlarmed: try row.bool("is_alarmed")!)
         }
         return RideNow(
             pickup: pickup, state: try row.text("state")!, reason: try row.text("reason"),
@@ -225,6 +233,7 @@ public enum RideReads {
             state: try row.text("state")!, capacity: try row.int("capacity")!, onBoard: try row.int("on_board")!,
             place: try RideStore.place(row, ""), seenMs: try row.timestampMs("seen_at")!,
             signMs: try row.timestampMs("sign_at")!, isAlarmed: try row.bool("is_alarmed")!,
+            isSilent: try row.bool("is_silent")!,
             stops: try row.text("stops_text")!.split(separator: ",").map(String.init))
     }
 

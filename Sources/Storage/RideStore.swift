@@ -108,6 +108,7 @@ package enum RideStore {
             var vehicle = RideVehicleRow(entered, atMs: try row.timestampMs("seen_at")!)
             vehicle.state = RideVehicleRow.State(rawValue: try row.text("state")!)!
             (vehicle.isAlarmed, vehicle.signMs) = (try row.bool("is_alarmed")!, try row.timestampMs("sign_at")!)
+            vehicle.isSilent = try row.bool("is_silent")!
             vehicle.stops = try row.text("stops_text")!.split(separator: ",").map(String.init)
             return vehicle
         }
@@ -196,6 +197,8 @@ package enum RideStore {
                     requested_at, vehicle, place_in_line, pickup_at, dropoff_at, ended_at, sign_at)
                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
                 ON CONFLICT (campus, request) DO UPDATE SET state = EXCLUDED.state, reason = EXCLUDED.reason,
+                    from_latitude_deg = EXCLUDED.from_latitude_deg, from_longitude_deg = EXCLUDED.from_longitude_deg,
+                    from_address = EXCLUDED.from_address,
                     vehicle = EXCLUDED.vehicle, place_in_line = EXCLUDED.place_in_line, pickup_at = EXCLUDED.pickup_at,
                     dropoff_at = EXCLUDED.dropoff_at, ended_at = EXCLUDED.ended_at, sign_at = EXCLUDED.sign_at
                 """,
@@ -210,17 +213,18 @@ package enum RideStore {
         let now: [Parameter] = [
             .int4(Int32(row.capacity)), degrees(row.place.latitude), degrees(row.place.longitude),
             .timestampMs(row.placeMs), .text(row.state.rawValue), .bool(row.isAlarmed), .timestampMs(row.signMs),
-            .textArray(row.stops),
+            .textArray(row.stops), .bool(row.isSilent),
         ]
         try connection.query(
             """
             INSERT INTO ride_vehicle (campus, vehicle, driver, driver_name, driver_photo, capacity, latitude_deg,
-                longitude_deg, seen_at, state, is_alarmed, sign_at, stops)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+                longitude_deg, seen_at, state, is_alarmed, sign_at, stops, is_silent)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
             ON CONFLICT (campus, vehicle) DO UPDATE SET driver = EXCLUDED.driver, driver_name = EXCLUDED.driver_name,
                 driver_photo = EXCLUDED.driver_photo, capacity = EXCLUDED.capacity, latitude_deg = EXCLUDED.latitude_deg,
                 longitude_deg = EXCLUDED.longitude_deg, seen_at = EXCLUDED.seen_at, state = EXCLUDED.state,
-                is_alarmed = EXCLUDED.is_alarmed, sign_at = EXCLUDED.sign_at, stops = EXCLUDED.stops
+                is_alarmed = EXCLUDED.is_alarmed, sign_at = EXCLUDED.sign_at, stops = EXCLUDED.stops,
+                is_silent = EXCLUDED.is_silent
             """,
             driver + now)
     }

@@ -17,12 +17,14 @@ public enum Scope: String, CaseIterable, Sendable {
     case exportPeople = "export-people"
     /// With `export`: sensitive species as they were found.
     case exportPlaces = "export-places"
+    /// To ask statements of one's own, with what its account sees.
+    case query
 
     /// It hands in, and reads nothing but what came of that: a name is enough, which need not be an account's.
     public var isForWriting: Bool {
         switch self {
         case .upload, .survey: true
-        case .read, .account, .export, .exportPeople, .exportPlaces: false
+        case .read, .account, .export, .exportPeople, .exportPlaces, .query: false
         }
     }
 }
@@ -41,6 +43,7 @@ public enum TokenStore {
     /// What a token that was shown is good for.
     public struct Use: Sendable {
         public let id, account: String
+        package let digest: [UInt8]
         public let scopes: [String]
         public let role: Audience
         /// Or whose it is, is disabled.
@@ -95,7 +98,7 @@ public enum TokenStore {
     public static func use(digest: [UInt8], on connection: Connection) throws -> Use? {
         try connection.query("SELECT * FROM drover.use_token($1)", [.bytes(digest)]).first.map { row in
             Use(
-                id: try row.text("token_id")!, account: try row.text("account")!,
+                id: try row.text("token_id")!, account: try row.text("account")!, digest: digest,
                 scopes: try row.textArray("scopes")!.compactMap { $0 },
                 role: Audience(rawValue: try row.text("role")!)!,
                 isRevoked: try row.bool("is_revoked")!,

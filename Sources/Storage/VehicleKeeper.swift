@@ -26,6 +26,8 @@ public enum VehicleKeeper {
         case taken
         case done, known, changed, waiting, fleet, owner
         case notYours = "not yours"
+        /// 1,000 ids of the account wait for a first reading, or were taken by its uploads.
+        case tooMany = "too many"
     }
 
     /// Nil: it is not theirs to change.

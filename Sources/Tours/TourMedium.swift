@@ -50,7 +50,7 @@ public struct TourMedium: Equatable, Sendable {
                 switch error {
                 case .unknown: throw .unknown
                 case .tooLarge(let bytes): throw .tooLarge(bytes: bytes, most: TourMedium.imageBytesMax)
-                case .broken: throw .image("\(error)")
+                case .broken, .tooManyPixels: throw .image("\(error)")
                 }
             }
             guard TourMedium.isHarmless(photo.trailing) else {

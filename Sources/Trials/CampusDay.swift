@@ -16,6 +16,9 @@ public struct CampusDay: Sendable {
         /// Out of service, by its driver or for silence.
         case left(vehicle: String)
         case brokeDown(vehicle: String)
+        /// Nobody had heard of it for too long; it was heard of again.
+        case fellSilent(vehicle: String)
+        case heardOf(vehicle: String)
         case settings(CampusSettings)
         case surge(Double)
         case speed(secondsPerMetre: Double)
@@ -38,6 +41,7 @@ public struct CampusDay: Sendable {
 
     private var book: CampusBook
     private var states: [String: RideVehicleRow.State] = [:]
+    private var silent: Set<String> = []
     private var lastPlaces: [String: (place: Position, atMs: Int64)] = [:]
 
     private static let movedM = 10.0
@@ -85,9 +89,10 @@ public struct CampusDay: Sendable {
         case .inService(let entered): .entered(entered)
         case .outOfService(let vehicle): .left(vehicle: vehicle)
         case .breakdown(let vehicle): .brokeDown(vehicle: vehicle)
-        // Surge and speed are taken as the desk took them; vehicles drive as planned, and ways go by distance.
+        // Surge and speed are taken as the desk took them; vehicles drive as planned and say where they are, and ways go by
+        // distance. Who ended a ride or gave it away did so of a vehicle that was not as planned.
         case .surge, .hour, .travel, .position, .done, .riderSign, .vehicleSign, .profile, .clock,
-            .decision:
+            .decision, .end, .handOver:
             nil
         }
     }
@@ -108,6 +113,7 @@ public struct CampusDay: Sendable {
         lastDesk = desk
         if desk.campus.nowMs < spanMs.lowerBound || start == nil {
             start = desk
+            silent = Set(desk.vehicles.values.filter(\.isSilent).map(\.vehicle))
             events.removeAll { $0.offset <= desk.offset }
         }
     }
@@ -128,6 +134,11 @@ public struct CampusDay: Sendable {
                 events.append((offset, atMs, .left(vehicle: vehicle.vehicle)))
             }
             states[vehicle.vehicle] = vehicle.state
+            if vehicle.isSilent, silent.insert(vehicle.vehicle).inserted {
+                events.append((offset, atMs, .fellSilent(vehicle: vehicle.vehicle)))
+            } else if !vehicle.isSilent, silent.remove(vehicle.vehicle) != nil {
+                events.append((offset, atMs, .heardOf(vehicle: vehicle.vehicle)))
+            }
         }
         for decision in changes.decisions where spanMs.contains(decision.atMs) { count(decision.why) }
     }

@@ -133,6 +133,10 @@ public struct CampusTrial {
         case .left(let vehicle):
             if simulation.campus.vehicle(vehicle)?.inService ?? false { decide(.left(vehicle: vehicle)) }
         case .brokeDown(let vehicle): decide(.brokeDown(vehicle: vehicle))
+        case .fellSilent(let vehicle): decide(.fellSilent(vehicle: vehicle))
+        case .heardOf(let vehicle):
+            // It is where the trial has driven it to.
+            if let known = simulation.campus.vehicle(vehicle) { decide(.moved(vehicle: vehicle, place: known.place)) }
         case .settings(let said): change(said)
         case .surge(let surge): decide(.surgeChanged(surge))
         case .speed(let secondsPerMetre): decide(.travelTimesChanged(TravelTimes(secondsPerMetre: secondsPerMetre)))
@@ -205,7 +209,7 @@ extension CampusDay {
                     figures.directS += travel.seconds(
                         from: area.point(ride.pickup.from), to: area.point(ride.pickup.to))
                 }
-            case .cancelled: figures.cancelled += 1
+            case .cancelled, .ended: figures.cancelled += 1
             case .expired: figures.expired += 1
             case .refused: figures.refused += 1
             case .queued, .assigned, .onBoard: break

@@ -128,6 +128,7 @@ extension AccountSite {
             return .unkept(
                 AccountPages.confirm(link: link.text, notice: .fault("This is not the password that was chosen.")), 401)
         }
+        try noteLogIn(session, request, with: "link")
         return Response.seeOther("/account").with("Set-Cookie", cookie.set(session, isKept: false))
             .with("Cache-Control", "no-store")
     }
@@ -160,7 +161,7 @@ extension AccountSite {
         }
         return .unkept(
             AccountPages.said(
-                "The password is taken", "It holds from now on. Wherever you were logged in, you are no longer.")
+                "Your new password is set", "It holds from now on. You are logged out everywhere.")
         ).with("Set-Cookie", deviceMark.set(device))
     }
 }

@@ -92,8 +92,10 @@ enum AccountPages {
             link: ("/account", "Your account"))
     }
 
+    /// - Parameter more: sections below, HTML already.
     static func account(
-        _ holder: AccountHolder, sessions: [LogInStore.SessionRow], mark: String, notice: FormPage.Notice? = nil
+        _ holder: AccountHolder, sessions: [LogInStore.SessionRow], mark: String, notice: FormPage.Notice? = nil,
+        more: String
     ) -> String {
         let roles =
             holder.roles.isEmpty ? "none yet: an administrator gives them" : holder.roles.joined(separator: ", ")
@@ -144,6 +146,6 @@ enum AccountPages {
                     caption: "Where you are logged in",
                     headers: [.prose("Browser"), .word("Since (UTC)"), .word("Last used (UTC)"), .html("End")],
                     rows: rows,
-                    empty: "Nowhere."))
+                    empty: "Nowhere.") + more)
     }
 }

@@ -25,16 +25,26 @@ public final class AccountSite: Sendable {
     let cookie: SessionCookie
     let deviceMark: DeviceCookie
     let post: Post?
+    /// Under what secrets of second factors are kept; nil: there are none.
+    let codeKey: CodeKey?
+    let secondFactor: SecondFactorRule
     /// Where one logs in without a password of ours; nil: nowhere.
     private let provider: String?
     let log: Log
+    let data: OwnDataDesk
 
     /// - Parameters:
     ///   - isSecure: the pages come over HTTPS, from us or a proxy.
     ///   - provider: the name of the OpenID provider, nil: there is none.
     ///   - post: nil: no mail can be sent, so nobody registers or gets a new password by it.
-    public init(conninfo: String, isSecure: Bool, post: Post?, provider: String?, log: Log) {
+    ///   - codeKey: nil: there are no second factors.
+    public init(
+        conninfo: String, isSecure: Bool, post: Post?, codeKey: CodeKey?, secondFactor: SecondFactorRule,
+        provider: String?, log: Log
+    ) {
         lender = ConnectionLender(conninfo: conninfo)
+        data = OwnDataDesk(conninfo: conninfo, log: log)
+        (self.codeKey, self.secondFactor) = (codeKey, secondFactor)
         (cookie, self.post, self.log) = (SessionCookie(isSecure: isSecure), post, log)
         deviceMark = DeviceCookie(isSecure: isSecure)
         self.provider = provider
@@ -45,7 +55,7 @@ public final class AccountSite: Sendable {
             .unkept(AccountPages.logIn(next: AccountSite.next(request.query["next"]), provider: provider))
         }
         router.add("POST", "/login") { [self] in form($0, logIn) }
-        router.add("POST", "/logout") { [self] in ownForm($0, logOut) }
+        router.add("POST", "/logout") { [self] in ownForm($0, isForHalf: true, logOut) }
         router.add("GET", "/register") { [self] _ in post == nil ? noMail : .unkept(AccountPages.register()) }
         router.add("POST", "/register") { [self] in form($0, register) }
         router.add("GET", "/forgot") { [self] _ in post == nil ? noMail : .unkept(AccountPages.forgot()) }
@@ -62,6 +72,10 @@ public final class AccountSite: Sendable {
         router.add("POST", "/account") { [self] in ownForm($0, change) }
         router.add("POST", "/account/password") { [self] in ownForm($0, changePassword) }
         router.add("POST", "/account/sessions/end") { [self] in ownForm($0, endSession) }
+        router.add("POST", "/account/app-passwords") { [self] in ownForm($0, addAppPassword) }
+        router.add("POST", "/account/app-passwords/end") { [self] in ownForm($0, endAppPassword) }
+        router.add("POST", "/account/data") { [self] in ownForm($0, takeData) }
+        addSecondFactor(to: &router)
     }
 
     // MARK: In and out
@@ -76,11 +90,15 @@ public final class AccountSite: Sendable {
         guard let mail = AccountSite.mail(fields["mail"]), let password = fields.password("password") else {
             return again(422, "Give your mail address and the password.")
         }
+        guard !Password.isBusy else { return busy }
         let (shown, device) = (deviceMark.token(request), Token.random())
         let recipe = try lender.withConnection {
             try LogInStore.begin(mail: mail, remote: request.remote, device: shown?.digest, on: $0)
         }
-        guard let recipe else { return again(429, AccountSite.tooMany).with("Retry-After", "900") }
+        guard let recipe else {
+            try noteFailure(of: mail, request, "too many tries")
+            return again(429, AccountSite.tooMany).with("Retry-After", "900")
+        }
         guard let digest = Password.digest(password, salt: recipe.salt, cost: recipe.cost) else { return busy }
         let (session, isKept) = (Token.random(), fields["keep"] == "1")
         let isIn = try lender.withConnection {
@@ -91,9 +109,12 @@ public final class AccountSite: Sendable {
                 isKept: isKept, on: $0)
         }
         guard isIn else {
+            try noteFailure(of: mail, request, "password")
             return again(
-                401, "The mail address or the password is another, or the mail address was not confirmed yet.")
+                401, "The mail address or the password is wrong, or the mail address was not confirmed yet.")
         }
+        if try isHalf(session) { return toCode(session, next: next, isKept: isKept) }
+        try noteLogIn(session, request, with: "password")
         return Response.seeOther(next.isEmpty ? "/" : next).with(
             "Set-Cookie", cookie.set(session, isKept: isKept)
         )
@@ -105,7 +126,24 @@ public final class AccountSite: Sendable {
         _ request: Request, _ fields: Fields, _ session: Token, _ holder: AccountHolder, _ connection: Connection
     ) throws -> Response {
         try LogInStore.end(session: session.digest, on: connection)
+        try AuditLog.record(.logOut, by: holder.account, from: request.remote, on: connection)
         return Response.seeOther("/login").with("Set-Cookie", cookie.ended).with("Cache-Control", "no-store")
+    }
+
+    /// Who got in, before the browser is told.
+    func noteLogIn(_ session: Token, _ request: Request, with what: String) throws {
+        try lender.withConnection { connection in
+            guard let holder = try LogInStore.holder(ofSession: session.digest, on: connection) else { return }
+            try AuditLog.record(
+                .logIn, by: holder.account, from: request.remote, [("with", what)], on: connection)
+        }
+    }
+
+    /// - Parameter mail: only the account that has it is kept.
+    func noteFailure(of mail: String?, _ request: Request, _ why: String) throws {
+        try lender.withConnection {
+            try AuditLog.record(.logInFailed, about: mail, from: request.remote, [("why", why)], on: $0)
+        }
     }
 
     // MARK: What they share
@@ -169,24 +207,28 @@ public final class AccountSite: Sendable {
     }
 
     var busy: Response {
-        Response.problem(503, type: "busy", detail: "Too much is under way. Try again in a moment.")
-            .with("Retry-After", "5")
+        Response.problem(
+            503, type: "busy",
+            detail: "Many people log in or choose a password at this moment. Try again in a few seconds."
+        ).with("Retry-After", "5")
     }
 
     /// A form of somebody who need not be logged in.
-    private func form(_ request: Request, _ body: (Request, Fields) throws -> Response) -> Response {
+    func form(_ request: Request, _ body: (Request, Fields) throws -> Response) -> Response {
         if let refusal = FormGuard.refusal(request) { return refusal }
         guard let fields = Fields(request) else { return Fields.missing }
         return answered { try body(request, fields) }
     }
 
     /// A form of somebody who is logged in.
-    private func ownForm(
-        _ request: Request, _ body: (Request, Fields, Token, AccountHolder, Connection) throws -> Response
+    /// - Parameter isForHalf: also of who lacks a second factor that a role asks for.
+    func ownForm(
+        _ request: Request, isForHalf: Bool = false,
+        _ body: (Request, Fields, Token, AccountHolder, Connection) throws -> Response
     ) -> Response {
         if let refusal = FormGuard.refusal(request) { return refusal }
         guard let fields = Fields(request) else { return Fields.missing }
-        return withHolder(request) { session, holder, connection in
+        return withHolder(request, isForHalf: isForHalf) { session, holder, connection in
             guard fields[FormGuard.field] == FormGuard.mark(session) else {
                 return .problem(
                     403, type: "form-old", detail: "This form is of another log-in. Open the page again.")
@@ -196,15 +238,20 @@ public final class AccountSite: Sendable {
     }
 
     /// Runs `body` for who is logged in; sends others to the log-in.
-    private func withHolder(
-        _ request: Request, _ body: (Token, AccountHolder, Connection) throws -> Response
+    func withHolder(
+        _ request: Request, isForHalf: Bool = false, _ body: (Token, AccountHolder, Connection) throws -> Response
     ) -> Response {
         answered {
             guard let session = cookie.token(request) else { return AccountSite.toLogIn(request) }
             return try lender.withConnection { connection in
                 guard let holder = try LogInStore.holder(ofSession: session.digest, on: connection) else {
+                    // The other half of a log-in is still to come: the cookie stays for it.
+                    guard try SecondFactorStore.state(ofSession: session.digest, on: connection)?.isHalf != true else {
+                        return .seeOther("/login/code")
+                    }
                     return AccountSite.toLogIn(request).with("Set-Cookie", cookie.ended)
                 }
+                if !isForHalf, secondFactor.isMissing(holder) { return .seeOther(SecondFactorRule.path) }
                 return try body(session, holder, connection)
             }
         }
@@ -217,6 +264,8 @@ public final class AccountSite: Sendable {
     func answered(_ body: () throws -> Response) -> Response {
         do {
             return try body()
+        } catch let refused as Refused {
+            return refused.response
         } catch {
             log.error("a page of accounts could not be made", ["error": "\(error)"])
             return .problem(

@@ -27,12 +27,36 @@ public struct AdministrationSite: Sendable {
 
     private func changeAccount(_ caller: PageCaller, _ fields: Fields, _ connection: Connection) throws -> Response {
         let account = fields["account"] ?? ""
+        if let said = fields["erase"], !said.isEmpty { return try erase(account, said, caller, connection) }
         let roles = Set(fields.all("role").compactMap(Role.init))
         let isDone = try AdministrationStore.change(
             account, roles: roles, isEnabled: fields["enabled"] == "1", on: connection)
         let notice: FormPage.Notice =
             isDone
-            ? .done("\(account): changed. It holds from the next request on.")
+            ? .done(
+                "\(account): saved, from the next request on: \(AdministrationSite.said(roles, fields["enabled"] == "1"))."
+            )
+            : .fault("Nothing was changed: there is no such account, or nobody would be left who is administrator.")
+        return try overview(caller, notice, connection, status: isDone ? 200 : 422)
+    }
+
+    private static func said(_ roles: Set<Role>, _ isEnabled: Bool) -> String {
+        let names = Role.allCases.filter(roles.contains).map(\.name).joined(separator: ", ")
+        return "\(names.isEmpty ? "no roles" : names); \(isEnabled ? "may log in" : "may not log in")"
+    }
+
+    /// There is no way back: the account's id is to be written once more.
+    private func erase(
+        _ account: String, _ said: String, _ caller: PageCaller, _ connection: Connection
+    ) throws -> Response {
+        guard said == account else {
+            return try overview(
+                caller, .fault("To erase \(account), write its id. Nothing was changed."), connection, status: 422)
+        }
+        let isDone = try AdministrationStore.erase(account, on: connection)
+        let notice: FormPage.Notice =
+            isDone
+            ? .done("\(account): erased. What it did keeps its id.")
             : .fault("Nothing was changed: there is no such account, or nobody would be left who is administrator.")
         return try overview(caller, notice, connection, status: isDone ? 200 : 422)
     }
@@ -62,7 +86,12 @@ public struct AdministrationSite: Sendable {
         guard try AdministrationStore.put(row, on: connection) else {
             return try again("An account or fleet of that id is not there, or fleets would be nested twice.")
         }
-        return try overview(caller, .done("Fleet \(fleet): saved."), connection)
+        let response = try overview(caller, .done("Fleet \(fleet): saved."), connection)
+        try AuditLog.record(
+            .fleetChanged, by: caller.account,
+            [("fleet", fleet), ("part_of", partOf ?? ""), ("vehicles", vehicles.joined(separator: ", "))],
+            on: connection)
+        return response
     }
 
     private func overview(
@@ -90,15 +119,18 @@ private enum AdministrationPage {
     ) -> String {
         FormPage.main(
             "Administration", notice,
-            "<h2>Accounts</h2>\n" + accounts.map { account($0, mark) }.joined(separator: "\n")
+            "<p><a href=\"/audit\">The audit log</a>: who did what</p>\n<h2>Accounts</h2>\n"
+                + accounts.map { account($0, mark) }.joined(separator: "\n")
                 + "<h2>Fleets</h2>\n" + fleets.map { fleet($0, mark) }.joined(separator: "\n")
                 + fold("A new fleet", fields(nil, mark)))
     }
 
     private static func account(_ row: AdministrationStore.AccountRow, _ mark: String) -> String {
         let roles = Role.allCases.filter(row.roles.contains).map(\.name).joined(separator: ", ")
+        // Erasing takes the roles, too; who was added without a mail address says it with the first password.
+        let isErased = row.mail == nil && row.roles.isEmpty && row.state == "disabled"
         return fold(
-            "\(row.account): \(row.mail ?? "erased")\(row.name.isEmpty ? "" : ", \(row.name)"). "
+            "\(row.account): \(row.mail ?? (isErased ? "erased" : "no mail address yet"))\(row.name.isEmpty ? "" : ", \(row.name)"). "
                 + "\(roles.isEmpty ? "No roles" : roles) (\(row.state))",
             FormPage.form(
                 "/administration/account",
@@ -107,7 +139,8 @@ private enum AdministrationPage {
                     .boxes(
                         "role", "Roles", Role.allCases.map { ($0.rawValue, $0.name) }, Set(row.roles.map(\.rawValue))),
                     .boxes("enabled", "Log-in", [("1", "may log in")], row.state == "disabled" ? [] : ["1"]),
-                ], "Save \(row.account)", id: row.account))
+                ] + (isErased ? [] : [.optional("erase", "Erase for good: write the account's id", "", "off")]),
+                "Save \(row.account)", id: row.account))
     }
 
     private static func fleet(_ row: AdministrationStore.FleetRow, _ mark: String) -> String {

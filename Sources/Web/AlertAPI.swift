@@ -38,13 +38,15 @@ extension Site {
                 }
                 lastID = id
             }
-            return authorized(request, .account) { use in stream(of: use.account, after: lastID, request) }
+            return authorized(request, .account) { use in stream(of: use, after: lastID, request) }
         }
     }
 
-    private func stream(of account: String, after id: Int64?, _ request: Request) -> Response {
+    private func stream(of use: TokenStore.Use, after id: Int64?, _ request: Request) -> Response {
         do {
-            return try .events(request) { try withConnection { try streams.open(account, after: id, on: $0) } }
+            return try .events(request) {
+                try withConnection { try streams.open(use.account, key: use.digest, after: id, on: $0) }
+            }
         } catch {
             return databaseAway(request.path, error)
         }

@@ -14,6 +14,8 @@ struct AlertPage {
     let story: AlertStory
     let caller: PageCaller
     let mayAct: Bool
+    /// Nil: it is not the reader's to change.
+    let ruleAddress: String?
     /// What the form just said, which waits to be committed.
     let waiting: Waiting?
     let nowMs: Int64
@@ -74,8 +76,9 @@ struct AlertPage {
             (
                 "Rule",
                 HTMLText.escaped(
-                    alert.shownRule(caller.shownUnits) + "; " + (story.ruleSource ?? "its rule set is not on record")
+                    alert.shownRule(caller.shownUnits) + ", " + (story.ruleSource ?? "its rule set is not on record")
                         + ", version \(story.rulesVersion)")
+                    + (ruleAddress.map { ". <a href=\"\($0)\">Change this rule</a>" } ?? "")
             ),
             ("Recommended", recommended.map(HTMLText.escaped)), ("Ends with", HTMLText.escaped(story.ending)),
             ("What to do", story.advice.map(HTMLText.escaped)),

@@ -13,7 +13,9 @@ extension FleetSite {
             door.page(request, for: FleetSite.viewers) { caller, connection in
                 let alerts = try OpenAlert.read(
                     role: caller.audience, limit: AlertsPage.rowsMax, queries, on: connection)
-                let page = AlertsPage(alerts: alerts, caller: caller, nowMs: Clock.nowMs())
+                let page = AlertsPage(
+                    alerts: alerts, unmonitored: try UnmonitoredVehicle.read(queries, on: connection), caller: caller,
+                    nowMs: Clock.nowMs())
                 return shell(caller).page(
                     "open alerts", at: "/alerts", scripts: ["live.js", "alerts.js"], main: page.html)
             }
@@ -47,7 +49,9 @@ extension FleetSite {
     ) throws -> Response {
         let nowMs = Clock.nowMs()
         let mayAct = story.alert.kind == "machine" && !caller.roles.isDisjoint(with: FleetSite.keepers)
-        let page = AlertPage(story: story, caller: caller, mayAct: mayAct, waiting: waiting, nowMs: nowMs)
+        let page = AlertPage(
+            story: story, caller: caller, mayAct: mayAct, ruleAddress: try ruleAddress(story, caller, connection),
+            waiting: waiting, nowMs: nowMs)
         let span = AlertPage.span(story, nowMs: nowMs)
         var series: [MachineView.Series] = []
         if story.alert.kind == "machine", let id = VehicleID(story.vehicle),
@@ -58,6 +62,18 @@ extension FleetSite {
         return shell(caller).page(
             "\(story.parameter) of \(story.vehicle)", at: "/alerts", scripts: ["live.js", "alerts.js"],
             main: page.html(series: series, span: span))
+    }
+
+    /// Where the reader may change its rule: the model's, or for who keeps the machine its own. Nil: nowhere.
+    private func ruleAddress(
+        _ story: AlertStory, _ caller: PageCaller, _ connection: Connection
+    ) throws -> String? {
+        guard story.alert.kind == "machine", !caller.roles.isDisjoint(with: ThresholdSite.editors),
+            let vehicle = VehicleID(story.vehicle), let field = ThresholdField(name: story.parameter)
+        else { return nil }
+        let isOfModel = !story.isOwnRule && !caller.roles.isDisjoint(with: ThresholdSite.modelEditors)
+        let of: RuleDesk.Of = isOfModel ? .model(story.model) : .machine(vehicle)
+        return try of.isEdited(on: connection) ? of.address + "/" + Address.escaped(field.shownName) : nil
     }
 
     /// A page pushes what somebody says, and shows it when it is committed.
@@ -81,8 +97,12 @@ extension FleetSite {
                 return .problem(422, type: "form", detail: "\(error)")
             }
             let waiting = said == .silence && fields["hours"] == "0" ? AlertPage.Waiting.end : said
-            return uploads.refusal(upload)
-                ?? .seeOther("/alerts/\(Address.escaped(story.id))?said=\(waiting.rawValue)")
+            if let refusal = uploads.refusal(upload) { return refusal }
+            try AuditLog.record(
+                said == .silence ? .alertSilenced : .alertAcknowledged, by: caller.account, from: request.remote,
+                [("alert", story.id), ("vehicle", story.vehicle)]
+                    + (said == .silence ? [("hours", fields["hours"] ?? "")] : []), on: connection)
+            return .seeOther("/alerts/\(Address.escaped(story.id))?said=\(waiting.rawValue)")
         }
     }
 }

@@ -15,6 +15,7 @@ public final class AlertStreams: Sendable {
 
     private struct Subscriber: StreamSubscriber {
         let account: String
+        let door: StreamDoor
         let stream: BodyStream
         /// The last event that it was sent.
         var lastID: Int64
@@ -31,7 +32,7 @@ public final class AlertStreams: Sendable {
             name: "alert-streams", channel: AlertEvents.channel, conninfo: conninfo,
             trouble: "alerts do not reach open pages", log: log)
         // The thread keeps this alive until it is stopped.
-        listener.start { [self] connection, told in try look(connection, told) }
+        listener.start { [self] connection, isNews in try look(connection, isNews) }
     }
 
     /// To be called once.
@@ -41,8 +42,9 @@ public final class AlertStreams: Sendable {
     }
 
     /// A stream of the account's alerts after an event; nil: from now on.
+    /// - Parameter key: digest of the token or session that it is opened with.
     func open(
-        _ account: String, after id: Int64?, on connection: Connection
+        _ account: String, key: [UInt8], after id: Int64?, on connection: Connection
     ) throws -> Result<BodyStream, StreamLimits.Refusal> {
         try subscribers.withLock { subscribers in
             do throws(StreamLimits.Refusal) {
@@ -51,7 +53,8 @@ public final class AlertStreams: Sendable {
                 return .failure(error)
             }
             var subscriber = Subscriber(
-                account: account, stream: BodyStream(), lastID: try id ?? AlertEvents.lastID(on: connection))
+                account: account, door: StreamDoor(key: key), stream: BodyStream(),
+                lastID: try id ?? AlertEvents.lastID(on: connection))
             subscriber.stream.greet(againMs: 3_000)
             while try AlertStreams.send(to: &subscriber, on: connection) == AlertStreams.rowsMax {}
             subscribers.append(subscriber)
@@ -61,12 +64,14 @@ public final class AlertStreams: Sendable {
 
     // MARK: The thread
 
-    /// - Parameter told: nil: what was told while nobody listened is not known.
-    private func look(_ connection: Connection, _ told: [String]?) throws {
-        if told?.isEmpty != true { try deliver(connection) }
+    private func look(_ connection: Connection, _ isNews: Bool) throws {
+        if isNews { try deliver(connection) }
         guard Clock.steadyMs() - beatMs.load(ordering: .relaxed) >= AlertStreams.heartbeatMs else { return }
+        try PersonLogin.endLost(on: connection)
+        let shut = try StreamDoors.shut(Set(subscribers.withLock { $0.map(\.door) }), on: connection)
         beatMs.store(Clock.steadyMs(), ordering: .relaxed)
         subscribers.withLock { subscribers in
+            subscribers.end(shut)
             let nowMs = Clock.steadyMs()
             for subscriber in subscribers where subscriber.endMs <= nowMs { subscriber.stream.end() }
             subscribers.removeAll { !$0.stream.beat() }

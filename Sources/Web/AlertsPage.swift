@@ -7,6 +7,7 @@ struct AlertsPage {
     static let rowsMax: Int64 = 500
 
     let alerts: [OpenAlert]
+    let unmonitored: [UnmonitoredVehicle]
     let caller: PageCaller
     let nowMs: Int64
 
@@ -16,13 +17,15 @@ struct AlertsPage {
         <p><span id="count" role="status">\(alerts.count) open, \(alerts.count { $0.acknowledgedBy == nil }) not seen yet.</span> <span class="soft" id="updated">Last updated \(caller.clock.second(nowMs)), times are \(HTMLText.escaped(caller.clock.zone)).</span> <span class="soft" id="live"></span></p>
         \(alerts.count == Int(AlertsPage.rowsMax) ? "<p class=\"warning\">There are more: the first \(alerts.count) are shown.</p>" : "")
         <div id="alerts">
-        \(groups)
+        \(groups)\(Unmonitored.sentence(unmonitored))
         </div>
         """
     }
 
     private var groups: String {
-        guard !alerts.isEmpty else { return "<p class=\"empty\">No alert is open.</p>" }
+        guard !alerts.isEmpty else {
+            return "<p class=\"empty\">No alert is open\(Unmonitored.exception(unmonitored.count)).</p>"
+        }
         // In the order of each vehicle's worst one.
         var order: [String] = []
         let groups = Dictionary(grouping: alerts) { open in open.alert.vehicle }

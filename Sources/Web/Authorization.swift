@@ -24,8 +24,23 @@ extension Site {
         }
         let scope = scopes.first { found?.scopes.contains($0.rawValue) == true } ?? scopes[0]
         switch Bearer.judged(found, scope) {
-        case .success(let use): return then(use)
+        case .success(let use): return noted(request, use, then(use))
         case .failure(let refusal): return refusal.response
+        }
+    }
+
+    /// What the audit log is to tell of it: whether the account sees all, the database knows.
+    private func noted(_ request: Request, _ use: TokenStore.Use, _ response: Response) -> Response {
+        guard AuditedAnswer.isGiven(response), let told = AuditedAnswer(request, seesAll: true) else { return response }
+        do {
+            try withConnection { connection in
+                try AuditLog.record(
+                    told.action, by: use.account, about: told.subject, from: request.remote,
+                    told.detail + (told.action == .dataSeen ? [] : [("token", use.id)]), on: connection)
+            }
+            return response
+        } catch {
+            return databaseAway(request.path, error)
         }
     }
 

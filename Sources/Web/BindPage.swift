@@ -53,7 +53,7 @@ extension CampusPages {
                         caller, typed, "The code is wrong, was used, or is no longer good. Ask for a new one.")
                 case .tooMany: return again(caller, typed, CampusPages.tooMany, status: 429)
                 }
-                let bound = try BoundPeople.read(caller.account, on: connection)
+                let bound = try BoundPeople.read(caller.account, key: caller.key, on: connection)
                     .first { ($0.campus, $0.id) == (typed.campus, typed.id) }
                 // The roster has them as something that the account is not.
                 guard let bound else {

@@ -23,10 +23,12 @@ public final class BodyGate: Sendable {
 
     private let lender: ConnectionLender
     private let cookie: SessionCookie
+    private let secondFactor: SecondFactorRule
     private let log: Log
 
     /// - Parameter conninfo: of a login in drover_api.
-    public init(conninfo: String, isSecure: Bool, log: Log) {
+    public init(conninfo: String, isSecure: Bool, secondFactor: SecondFactorRule = .none, log: Log) {
+        self.secondFactor = secondFactor
         lender = ConnectionLender(conninfo: conninfo)
         (cookie, self.log) = (SessionCookie(isSecure: isSecure), log)
     }
@@ -63,6 +65,7 @@ public final class BodyGate: Sendable {
         }
         let found = try lender.withConnection { try LogInStore.holder(ofSession: session.digest, on: $0) }
         guard let holder = found else { return .stranger(BodyGate.unknown) }
+        if secondFactor.isMissing(holder) { return .stranger(SecondFactorRule.refusal) }
         if let roles = BodyGate.sessions[request.path], roles.isDisjoint(with: holder.roles.compactMap(Role.init)) {
             return .stranger(.problem(403, type: "role-missing", detail: "Bodies of this size are not for your roles."))
         }

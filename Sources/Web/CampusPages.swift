@@ -78,7 +78,7 @@ public struct CampusPages: Sendable {
         409, type: "not-bound", detail: "This account is nobody's of a campus yet. Open the page: it says what to do.")
 
     func person(_ role: PersonRole, _ caller: PageCaller, _ connection: Connection) throws -> Caller? {
-        try BoundPeople.read(caller.account, on: connection).first { $0.role == role }
+        try BoundPeople.read(caller.account, key: caller.key, on: connection).first { $0.role == role }
     }
 
     // MARK: Pages
@@ -102,7 +102,9 @@ public struct CampusPages: Sendable {
     private func photo(_ request: Request) -> Response {
         door.call(request, for: CampusPages.people.union(CampusPages.watchers)) { caller, connection in
             let (campus, photo) = (request.parameters["campus"]!, request.parameters["photo"]!)
-            let people = try BoundPeople.read(caller.account, on: connection).filter { $0.campus == campus }
+            let people = try BoundPeople.read(caller.account, key: caller.key, on: connection).filter {
+                $0.campus == campus
+            }
             let watches = caller.roles.contains(.administrator) || people.contains { $0.role == .dispatcher }
             for id in people.map(\.id) + (people.isEmpty && watches ? [""] : []) {
                 let key = RideReads.Key(campus, id)

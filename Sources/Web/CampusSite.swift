@@ -59,6 +59,7 @@ public final class CampusSite: Sendable {
         addProfiles(to: &router)
         addRides(to: &router)
         addDriving(to: &router)
+        addEnding(to: &router)
         addDispatching(to: &router)
         return router
     }
@@ -117,8 +118,10 @@ public final class CampusSite: Sendable {
         ).with("Retry-After", "5")
     }
 
-    func stream(_ subject: RideStreams.Subject, _ request: Request, first json: String) -> Response {
-        .events(request) { watch.streams.open(subject, first: json) }
+    func stream(
+        _ subject: RideStreams.Subject, by door: StreamDoor, _ request: Request, first json: String
+    ) -> Response {
+        .events(request) { watch.streams.open(subject, by: door, first: json) }
     }
 
     /// At most one in half a minute reaches the log.

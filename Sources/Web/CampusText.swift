@@ -13,6 +13,7 @@ enum CampusText {
         case "assigned": "a vehicle is coming"
         case "on_board": "on board"
         case "done": "done"
+        case "ended": "ended before you arrived"
         case "cancelled": "cancelled"
         case "expired": "given up: no vehicle was free in time"
         case "refused": "refused"
@@ -58,6 +59,16 @@ enum CampusText {
         let minutes = (ms - nowMs + 30_000) / 60_000
         guard ms > nowMs else { return at }
         return (minutes < 1 ? "in less than a minute, " : "in \(minutes) min, ") + at
+    }
+
+    /// When somebody is here, by a vehicle that nobody has heard of.
+    static func unknown(_ seenMs: Int64, nowMs: Int64) -> String {
+        "<span class=\"stale\">not known: the vehicle was last heard of \(Age.text(seenMs, nowMs: nowMs))</span>"
+    }
+
+    /// Ticks make a vehicle silent; where none come, its age alone says so.
+    static func isStale(_ seenMs: Int64, isSilent: Bool, _ settings: CampusSettings?, nowMs: Int64) -> Bool {
+        isSilent || settings?.staleMs.map { nowMs - seenMs > $0 } ?? false
     }
 
     /// `6 min 40 s`

@@ -22,7 +22,7 @@ final class CampusWatch: Sendable {
         listener.start(
             waitMs: { [self] in waits.isEmpty ? DatabaseListener.waitMs : CampusWatch.waitMs },
             away: { [self] in waits.settle(on: nil) },
-            look: { [self] connection, told in try look(connection, told) })
+            look: { [self] connection, isNews in try look(connection, isNews) })
     }
 
     /// To be called once.
@@ -31,20 +31,9 @@ final class CampusWatch: Sendable {
         streams.stop()
     }
 
-    private func look(_ connection: Connection, _ told: [String]?) throws {
-        waits.heard(try told.map(CampusWatch.progress) ?? RideReads.progress(on: connection))
+    private func look(_ connection: Connection, _ isNews: Bool) throws {
+        if isNews { waits.found(try RideReads.progress(on: connection)) }
         waits.settle(on: connection)
-        try streams.look(connection, isNews: told?.isEmpty != true)
-    }
-
-    /// `PARTITION OFFSET` each.
-    private static func progress(_ told: [String]) -> [Int32: Int64] {
-        var progress: [Int32: Int64] = [:]
-        for text in told {
-            let parts = text.split(separator: " ")
-            guard parts.count == 2, let partition = Int32(parts[0]), let offset = Int64(parts[1]) else { continue }
-            progress[partition] = max(offset, progress[partition] ?? 0)
-        }
-        return progress
+        try streams.look(connection, isNews: isNews)
     }
 }

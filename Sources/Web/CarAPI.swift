@@ -22,7 +22,9 @@ extension Site {
                         else {
                             return .problem(
                                 404, type: "no-trip-yet",
-                                detail: "This car has no trip yet. If it is driving, ask again in a second."
+                                detail:
+                                    "You see no trip of this car yet. If it is driving, ask again in a second; a trip that began "
+                                    + "before the car was yours to drive stays unseen."
                             ).with("Retry-After", "1")
                         }
                         return .json(now.json(nowMs: Clock.nowMs())).with("Cache-Control", "no-store")

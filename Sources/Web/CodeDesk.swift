@@ -58,9 +58,21 @@ public struct CodeDesk: Sendable {
     func bind(
         campus: String, person: String, code: String, on connection: Connection
     ) throws -> PersonStore.Outcome {
-        try BoundPeople.bind(
-            campus: campus, person: person, digest: key!.digest(code: code, campus: campus, person: person),
-            on: connection)
+        try CodeDesk.byEitherKey(key!, code, campus, person) { digest in
+            try BoundPeople.bind(campus: campus, person: person, digest: digest, on: connection)
+        }
+    }
+
+    /// A code that was mailed before the keys were changed is good, too. While there are two keys, a wrong one is two tries.
+    private static func byEitherKey(
+        _ key: CodeKey, _ code: String, _ campus: String, _ person: String,
+        _ taken: ([UInt8]) throws -> PersonStore.Outcome
+    ) throws -> PersonStore.Outcome {
+        let outcome = try taken(key.digest(code: code, campus: campus, person: person))
+        guard outcome == .wrong, let old = key.digestBefore(code: code, campus: campus, person: person) else {
+            return outcome
+        }
+        return try taken(old)
     }
 
     private func takeCode(_ request: Request) -> Response {
@@ -77,9 +89,11 @@ public struct CodeDesk: Sendable {
             }
             let token = Token.random()
             let outcome = try site.lender.withConnection { connection in
-                try PersonStore.takeCode(
-                    campus: campus, person: person, digest: key.digest(code: code, campus: campus, person: person),
-                    token: token.digest, device: device, on: connection)
+                try CodeDesk.byEitherKey(key, code, campus, person) { digest in
+                    try PersonStore.takeCode(
+                        campus: campus, person: person, digest: digest, token: token.digest, device: device,
+                        on: connection)
+                }
             }
             switch outcome {
             case .taken: return .json(JSONValue.object([("token", .text(token.text))]).rendered(), status: 201)

@@ -17,7 +17,7 @@ final class CommitWaits: Sendable {
 
     private struct State {
         var waits: [Wait] = []
-        /// By partition, the offset up to which all is committed, as heard last.
+        /// By partition, the offset up to which all is committed, as read last.
         var committed: [Int32: Int64] = [:]
     }
 
@@ -39,9 +39,7 @@ final class CommitWaits: Sendable {
 
     // MARK: On the listener's thread
 
-    func heard(_ progress: [Int32: Int64]) {
-        state.withLock { $0.committed.merge(progress) { max($0, $1) } }
-    }
+    func found(_ progress: [Int32: Int64]) { state.withLock { $0.committed = progress } }
 
     /// - Parameter connection: nil: there is none now.
     func settle(on connection: Connection?) {

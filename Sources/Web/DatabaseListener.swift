@@ -6,6 +6,11 @@ internal import Synchronization
 /// A thread of its own with a session that listens to one channel. It comes back by itself when the session is lost.
 final class DatabaseListener: Sendable {
     static let waitMs: Int32 = 250
+    /// It looks that often without being told: a full queue of notifications swallows them
+    /// (Queries/migrations/0065_logins.sql).
+    static let pollMs: Int64 = 1_000
+    /// Between two looks that were told for, however many tell: every login of the database may `NOTIFY`.
+    private static let restS = 0.005
 
     private let name, channel, conninfo, trouble: String
     private let log: Log
@@ -22,12 +27,12 @@ final class DatabaseListener: Sendable {
     /// - Parameters:
     ///   - waitMs: the longest time between two looks, asked before each.
     ///   - away: called a few times a second while there is no session.
-    ///   - look: called with what was told since the last look, empty when time passed, nil when a session begins: what
-    ///     was told before is not known. What it throws ends the session.
+    ///   - look: called with whether there may be news: it was told so, a session begins, or nobody has looked for a
+    ///     while. Anybody may tell, and anything: what is true stands in the tables. What it throws ends the session.
     func start(
         waitMs: @escaping @Sendable () -> Int32 = { DatabaseListener.waitMs },
         away: @escaping @Sendable () -> Void = {},
-        look: @escaping @Sendable (Connection, [String]?) throws -> Void
+        look: @escaping @Sendable (Connection, _ isNews: Bool) throws -> Void
     ) {
         // The thread keeps what it calls alive until it is stopped.
         Threads.start(name) { [self] in
@@ -43,7 +48,7 @@ final class DatabaseListener: Sendable {
     }
 
     private func run(
-        _ waitMs: () -> Int32, _ away: () -> Void, _ look: (Connection, [String]?) throws -> Void
+        _ waitMs: () -> Int32, _ away: () -> Void, _ look: (Connection, Bool) throws -> Void
     ) {
         var backOffMs = 250
         while !isStopped.load(ordering: .relaxed) {
@@ -52,16 +57,26 @@ final class DatabaseListener: Sendable {
                     conninfo: conninfo, connectTimeoutS: 2, applicationName: "drover \(name)")
                 try connection.execute("SET lock_timeout = '2s'; SET statement_timeout = '5s'; LISTEN \(channel)")
                 backOffMs = 250
-                try look(connection, nil)
-                while !isStopped.load(ordering: .relaxed) {
-                    let told = try connection.notifications(timeoutMs: waitMs()).map(\.payload)
-                    try look(connection, told)
-                }
+                try serve(connection, waitMs, look)
             } catch {
                 log.warning(trouble, ["error": "\(error)", "retry_in_ms": "\(backOffMs)"])
                 pause(backOffMs, away)
                 backOffMs = min(backOffMs * 2, 5_000)
             }
+        }
+    }
+
+    private func serve(
+        _ connection: Connection, _ waitMs: () -> Int32, _ look: (Connection, Bool) throws -> Void
+    ) throws {
+        var lookedMs = Clock.steadyMs()
+        try look(connection, true)
+        while !isStopped.load(ordering: .relaxed) {
+            let isTold = try !connection.notifications(timeoutMs: waitMs()).isEmpty
+            let isNews = isTold || Clock.steadyMs() - lookedMs >= DatabaseListener.pollMs
+            if isNews { lookedMs = Clock.steadyMs() }
+            try look(connection, isNews)
+            if isTold { Thread.sleep(forTimeInterval: DatabaseListener.restS) }
         }
     }
 

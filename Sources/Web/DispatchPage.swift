@@ -8,6 +8,9 @@ struct DispatchPage {
     private static let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
     private static let events = [
         "cancelled": "ride cancelled", "expired": "ride given up: no vehicle in time", "refused": "ride refused",
+        "ended": "ride ended before its drop-off", "hand_over": "ride given to another vehicle",
+        "fell_silent": "no position of the vehicle: it gets no rides",
+        "silence": "no sign of life of the driver: out of service",
         "override": "driver refused a ride", "breakdown": "breakdown", "out_of_service": "out of service",
     ]
 
@@ -55,7 +58,7 @@ struct DispatchPage {
         let alarm =
             alarmed.isEmpty
             ? ""
-            : " Silent with passengers on board, call: \(alarmed.joined(separator: ", "))."
+            : " Need attention, silent with passengers on board: \(alarmed.joined(separator: ", ")). Call, then end their rides or hand them over."
         let counts = [counted(view.vehicles.count, "vehicle"), counted(view.rides.count, "open ride")]
         return HTMLText.escaped(counts.joined(separator: ", ") + ", \(queued) of them in line." + alarm)
     }
@@ -105,12 +108,17 @@ struct DispatchPage {
             return "<li>\(stop.hasSuffix(" p") ? "↑ pick up" : "↓ drop off") \(HTMLText.escaped(name))</li>"
         }
         let state = vehicle.state == "leaving" ? "<br><span class=\"soft\">leaving service</span>" : ""
-        let alarm = vehicle.isAlarmed ? "<br><span class=\"critical\">silent with passengers: call</span>" : ""
+        let alarm =
+            vehicle.isAlarmed ? "<br><span class=\"critical\">needs attention: silent with passengers, call</span>" : ""
+        let isStale = CampusText.isStale(
+            vehicle.seenMs, isSilent: vehicle.isSilent, view.settings, nowMs: nowMs)
+        let silent = isStale ? "<br><span class=\"warning\">silent: gets no rides</span>" : ""
+        let kind = vehicle.isAlarmed ? "alarm" : isStale ? "stale" : "vehicle"
         return """
-            <tr \(CampusText.mark("●", "\(vehicle.vehicle), \(vehicle.driverName)", vehicle.place, kind: vehicle.isAlarmed ? "alarm" : "vehicle")) data-way="\(CampusText.data(way))"\(road)>\
-            <th scope="row">\(HTMLText.escaped(vehicle.vehicle))</th><td>\(HTMLText.escaped(vehicle.driverName))\(state)\(alarm)</td>\
+            <tr \(CampusText.mark("●", "\(vehicle.vehicle), \(vehicle.driverName)", vehicle.place, kind: kind)) data-way="\(CampusText.data(way))"\(road)>\
+            <th scope="row">\(HTMLText.escaped(vehicle.vehicle))</th><td>\(HTMLText.escaped(vehicle.driverName))\(state)\(alarm)\(silent)</td>\
             <td>\(stops.isEmpty ? "none" : "<ol class=\"short\">\(stops.joined())</ol>")</td>\
-            <td>\(vehicle.onBoard) of \(vehicle.capacity)</td><td class="k">\(seen(vehicle.seenMs))</td></tr>
+            <td>\(vehicle.onBoard) of \(vehicle.capacity)</td><td class="k\(isStale ? " stale" : "")">\(seen(vehicle.seenMs))<br>\(Age.text(vehicle.seenMs, nowMs: nowMs))</td></tr>
             """
     }
 
@@ -123,19 +131,35 @@ struct DispatchPage {
 
     private func ride(_ ride: RideNow) -> String {
         let (pickup, name) = (ride.pickup, view.rider(ride))
-        func time(_ ms: Int64?) -> String { ms.map { String(caller.clock.second($0).prefix(5)) } ?? "–" }
+        let carrier = ride.carrier
+        let isStale =
+            carrier.map {
+                CampusText.isStale($0.seenMs, isSilent: $0.isSilent, view.settings, nowMs: nowMs)
+            } ?? false
+        let needs =
+            carrier?.isAlarmed == true && ride.state == "on_board"
+            ? "<br><span class=\"critical\">needs attention</span>" : ""
+        func time(_ ms: Int64?, isExpected: Bool = true) -> String {
+            if isStale, isExpected { return "<span class=\"stale\">not known</span>" }
+            return clock(ms)
+        }
+        func clock(_ ms: Int64?) -> String { ms.map { String(caller.clock.second($0).prefix(5)) } ?? "–" }
         func end(_ sign: String, _ what: String, _ address: String?, _ place: Position, shows: Bool) -> String {
             let mark = shows ? CampusText.mark(sign, "\(what) \(name)", place, kind: "stop") : ""
             return "<span \(mark)>\(sign) \(HTMLText.escaped(CampusText.place(address, place)))</span>"
         }
         let line = ride.placeInLine.map { ", number \($0) in line" } ?? ""
         return """
-            <tr><th scope="row">\(HTMLText.escaped(name))</th><td>\(CampusText.short(ride.state))\(line)</td>\
+            <tr><th scope="row">\(HTMLText.escaped(name))</th><td>\(CampusText.short(ride.state))\(line)\(needs)</td>\
             <td>\(HTMLText.escaped(ride.carrier?.vehicle ?? "–"))</td>\
             <td>\(end("↑", "pick up", pickup.fromAddress, pickup.from, shows: ride.state != "on_board"))<br>\
             \(end("↓", "drop off", pickup.toAddress, pickup.to, shows: true))</td><td class="n">\(pickup.passengers)</td>\
-            <td class="k">\(time(ride.pickupMs))</td><td class="k">\(time(ride.dropoffMs))</td><td>\(why(pickup.request, name))</td></tr>
+            <td class="k">\(time(ride.pickupMs, isExpected: ride.state != "on_board"))</td><td class="k">\(time(ride.dropoffMs))</td><td>\(why(pickup.request, name))<br>\(deal(pickup.request, name))</td></tr>
             """
+    }
+
+    private func deal(_ request: String, _ name: String) -> String {
+        "<a href=\"/dispatch/\(Address.escaped(view.campus))/why/\(Address.escaped(request))?deal=1#deal\" aria-label=\"End or hand over the ride of \(HTMLText.escaped(name))\">end or hand over</a>"
     }
 
     private func why(_ request: String, _ name: String) -> String {

@@ -30,7 +30,8 @@ extension CampusPages {
                 }
                 let key = RideReads.Key(campus, campus)
                 return campuses.stream(
-                    RideStreams.Subject(what: .campus, key: key, person: "account \(caller.account)"), request,
+                    RideStreams.Subject(what: .campus, key: key, person: "account \(caller.account)"),
+                    by: StreamDoor(key: caller.key), request,
                     first: RideStory.campus(offset))
             }
         }
@@ -45,11 +46,44 @@ extension CampusPages {
                 guard VehicleID.isValid(id.utf8), try watched(caller, connection).contains(where: { $0.id == campus }),
                     let ride = try RideReads.ride(RideReads.Key(campus, id), on: connection)
                 else { return CampusSite.notFound }
-                let told = try connection.query(queries["dispatch_why"], [.text(id), .text(campus)])
-                let page = WhyPage(
-                    campus: campus, ride: ride, decisions: try WhyPage.decisions(told), caller: caller)
-                return PageShell(caller: caller, assets: assets).page(
-                    "why this vehicle", at: "/dispatch", main: page.html())
+                var page = try why(campus, ride, caller, connection)
+                page.isDealing = request.query["deal"] != nil
+                return shown(page)
+            }
+        }
+        router.add("POST", "/dispatch/{campus}/rides/{request}/end") { conclude(.end, $0) }
+        router.add("POST", "/dispatch/{campus}/rides/{request}/hand-over") { conclude(.handOver, $0) }
+    }
+
+    private func why(
+        _ campus: String, _ ride: RideNow, _ caller: PageCaller, _ connection: Connection
+    ) throws -> WhyPage {
+        let told = try connection.query(queries["dispatch_why"], [.text(ride.pickup.request), .text(campus)])
+        return WhyPage(campus: campus, ride: ride, decisions: try WhyPage.decisions(told), caller: caller)
+    }
+
+    private func shown(_ page: WhyPage, status: Int = 200) -> Response {
+        var response = PageShell(caller: page.caller, assets: assets).page(
+            "why this vehicle", at: "/dispatch", main: page.html())
+        response.status = status
+        return response
+    }
+
+    /// A dispatcher ends a ride or gives it to another vehicle, as riders and drivers do.
+    private func conclude(_ ending: CampusSite.Ending, _ request: Request) -> Response {
+        door.form(request, for: CampusPages.watchers) { caller, fields, connection in
+            let (campus, id) = (request.parameters["campus"]!, request.parameters["request"]!)
+            guard VehicleID.isValid(id.utf8), try watched(caller, connection).contains(where: { $0.id == campus }),
+                let person = try BoundPeople.dispatcher(caller, of: campus, on: connection),
+                let ride = try RideReads.ride(RideReads.Key(campus, id), on: connection)
+            else { return CampusSite.notFound }
+            let known = try why(campus, ride, caller, connection)
+            let call = FormCall(request, fields, texts: ["reason"]).request
+            let back = "/dispatch/\(Address.escaped(campus))/why/\(Address.escaped(id))"
+            return FormCall.answer(campuses.conclude(ending, call, person), to: back) { why, status in
+                var page = known
+                page.notice = .fault(why)
+                return shown(page, status: status)
             }
         }
     }
@@ -61,7 +95,9 @@ extension CampusPages {
         let all = try BoundPeople.campuses(on: connection)
         guard !caller.roles.contains(.administrator) else { return all }
         // Somebody may ride on one campus and dispatch another.
-        let own = try BoundPeople.read(caller.account, on: connection).filter { $0.role == .dispatcher }.map(\.campus)
+        let own = try BoundPeople.read(caller.account, key: caller.key, on: connection).filter {
+            $0.role == .dispatcher
+        }.map(\.campus)
         return all.filter { own.contains($0.id) }
     }
 

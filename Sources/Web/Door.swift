@@ -13,17 +13,23 @@ struct PageCaller: Sendable {
     let units: String
     let zone: String
     let session: Token
+    /// A role asks for a second factor, and none is on: until it is, nothing else is done.
+    let lacksSecondFactor: Bool
 
     /// Sees machines only because their owners let them, perhaps without what was before.
     var seesAsDealer: Bool {
         roles.contains(.dealer) && roles.isDisjoint(with: [.farmer, .fleetManager, .administrator])
     }
 
+    /// Its session's digest.
+    var key: [UInt8] { session.digest }
+
     /// What its forms hold in `FormGuard.field`, and its scripts in the header `X-Drover-Form`.
     var mark: String { FormGuard.mark(session) }
 
-    init(_ holder: AccountHolder, session: Token) {
+    init(_ holder: AccountHolder, session: Token, secondFactor: SecondFactorRule) {
         (account, units, zone, self.session) = (holder.account, holder.units, holder.zone, session)
+        lacksSecondFactor = secondFactor.isMissing(holder)
         roles = Set(holder.roles.compactMap(Role.init))
     }
 }
@@ -37,10 +43,12 @@ public final class Door: Sendable {
     /// Nil: there is no login that may do no more than people.
     private let lender: ConnectionLender?
     private let cookie: SessionCookie
+    private let secondFactor: SecondFactorRule
     private let log: Log
 
     /// - Parameter conninfo: of a login that is in `drover_page`; empty: nobody is let in.
-    public init(conninfo: String, isSecure: Bool, log: Log) {
+    public init(conninfo: String, isSecure: Bool, secondFactor: SecondFactorRule = .none, log: Log) {
+        self.secondFactor = secondFactor
         lender = conninfo.isEmpty ? nil : ConnectionLender(conninfo: conninfo)
         (cookie, self.log) = (SessionCookie(isSecure: isSecure), log)
     }
@@ -54,10 +62,13 @@ public final class Door: Sendable {
             guard let session = cookie.token(request), let caller = try caller(session, lender) else {
                 return .seeOther("/login?next=" + Door.wayBack(to: request))
             }
+            if caller.lacksSecondFactor { return .seeOther(SecondFactorRule.path) }
             if let roles, caller.roles.isDisjoint(with: roles) {
                 return .page(AccountPages.notForYou(Door.list(roles)), status: 403)
             }
-            return try seeing(caller, lender, Connection.beginSnapshot, body)
+            return try noted(request, caller, lender) {
+                try seeing(caller, lender, Connection.beginSnapshot, body)
+            }
         }
     }
 
@@ -71,6 +82,7 @@ public final class Door: Sendable {
             guard let session = cookie.token(request), let caller = try caller(session, lender) else {
                 return .seeOther("/login")
             }
+            if caller.lacksSecondFactor { return .seeOther(SecondFactorRule.path) }
             if let refusal = Door.refusal(caller, roles, mark: fields[FormGuard.field]) { return refusal }
             return try seeing(caller, lender, "BEGIN") { try body($0, fields, $1) }
         }
@@ -86,10 +98,12 @@ public final class Door: Sendable {
             guard let session = cookie.token(request), let caller = try caller(session, lender) else {
                 return .problem(401, type: "logged-out", detail: "Nobody is logged in. Open /login.")
             }
+            if caller.lacksSecondFactor { return SecondFactorRule.refusal }
             let mark = isRead ? caller.mark : request.headers[Door.markHeader]
             if let refusal = Door.refusal(caller, roles, mark: mark) { return refusal }
-            return try seeing(
-                caller, lender, isRead ? Connection.beginSnapshot : "BEGIN", body)
+            return try noted(request, caller, lender) {
+                try seeing(caller, lender, isRead ? Connection.beginSnapshot : "BEGIN", body)
+            }
         }
     }
 
@@ -121,7 +135,9 @@ public final class Door: Sendable {
     /// Nil: logged out, or disabled.
     private func caller(_ session: Token, _ lender: ConnectionLender) throws -> PageCaller? {
         try lender.withConnection { connection in
-            try LogInStore.holder(ofSession: session.digest, on: connection).map { PageCaller($0, session: session) }
+            try LogInStore.holder(ofSession: session.digest, on: connection).map {
+                PageCaller($0, session: session, secondFactor: secondFactor)
+            }
         }
     }
 
@@ -136,6 +152,26 @@ public final class Door: Sendable {
             }
         }
         return response.header("Cache-Control") == nil ? response.with("Cache-Control", "no-store") : response
+    }
+
+    /// What the audit log is to tell of it. Nothing is shown that could not be noted; the page itself only reads.
+    private func noted(
+        _ request: Request, _ caller: PageCaller, _ lender: ConnectionLender, _ body: () throws -> Response
+    ) throws -> Response {
+        let response = try body()
+        let seesAll = !caller.roles.isDisjoint(with: [.operator, .administrator])
+        guard AuditedAnswer.isGiven(response), let told = AuditedAnswer(request, seesAll: seesAll) else {
+            return response
+        }
+        try lender.withConnection { connection in
+            try connection.transaction {
+                try Sight.take(caller.account, on: connection)
+                try AuditLog.record(
+                    told.action, by: caller.account, about: told.subject, from: request.remote, told.detail,
+                    on: connection)
+            }
+        }
+        return response
     }
 
     private static func wayBack(to request: Request) -> String {

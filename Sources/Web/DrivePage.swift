@@ -15,6 +15,8 @@ struct DrivePage: Sendable {
     let nowMs: Int64
     var typed: [String: String] = [:]
     var notice: FormPage.Notice?
+    /// The ride that its driver wants to end or give away.
+    var deal: String?
     /// What was said is on the log and not decided yet: the page looks again by itself.
     var isUndecided = false
 
@@ -49,6 +51,7 @@ struct DrivePage: Sendable {
         """
         <p id="said" role="status" data-live class="told">\(said(vehicle))</p>
         \(itinerary(vehicle))
+        <div id="deal">\(ending(vehicle))</div>
         \(CampusText.updated(caller, nowMs: nowMs))
         <p class="tools" hidden><label class="check"><input type="checkbox" id="track" checked> Send my position while this page is open</label> <span id="tracked" role="status"></span></p>
         <form class="fields" method="post" action="/drive/position" id="position">
@@ -70,7 +73,10 @@ struct DrivePage: Sendable {
             "Next: \(stop.isPickup ? "pick up" : "drop off") \(stop.name) (\(stop.ride.pickup.passengers))."
         }
         let state = vehicle.state == "leaving" ? "You are leaving service: drop those who are on board. " : ""
-        let alarm = vehicle.isAlarmed ? "You were silent with passengers on board: call your dispatcher. " : ""
+        let alarm =
+            vehicle.isAlarmed
+            ? "You were silent with passengers on board: say for each that they are dropped off, or what is wrong, or come into service again. "
+            : ""
         return HTMLText.escaped(alarm + state + (next ?? "No stops."))
     }
 
@@ -105,10 +111,23 @@ struct DrivePage: Sendable {
         let way = CampusText.data([vehicle.place] + all.map(\.place))
         return """
             <div id="now" data-live data-kind="vehicle" data-stream="/drive/stream" data-event="itinerary" data-way="\(way)">
-            <p><span \(CampusText.mark("●", vehicle.vehicle, vehicle.place, kind: "vehicle"))>\(vehicle.onBoard) of \(vehicle.capacity) seats taken</span>, position seen \(caller.clock.second(vehicle.seenMs)).</p>
+            <p><span \(CampusText.mark("●", vehicle.vehicle, vehicle.place, kind: "vehicle"))>\(vehicle.onBoard) of \(vehicle.capacity) seats taken</span>, position seen \(caller.clock.second(vehicle.seenMs)), \(Age.text(vehicle.seenMs, nowMs: nowMs))\(silent(vehicle)).</p>
             <ol class="stops">\(all.enumerated().map { stop($1, first: $0 == 0) }.joined(separator: "\n"))</ol>
             </div>
             """
+    }
+
+    /// Beside what changes by itself: nobody's words are lost meanwhile.
+    private func ending(_ vehicle: VehicleNow) -> String {
+        guard let stop = shown(vehicle).first(where: { $0.ride.pickup.request == deal && !$0.isPickup }) else {
+            return ""
+        }
+        return EndingForms.html({ "/drive/\($0.rawValue)" }, of: stop.ride, stop.name, caller, isOpen: true)
+    }
+
+    private func silent(_ vehicle: VehicleNow) -> String {
+        CampusText.isStale(vehicle.seenMs, isSilent: vehicle.isSilent, settings, nowMs: nowMs)
+            ? ": <span class=\"warning\">too long ago, you get no rides until it is sent again</span>" : ""
     }
 
     private func stop(_ stop: Stop, first isFirst: Bool) -> String {
@@ -128,12 +147,16 @@ struct DrivePage: Sendable {
             ? CampusText.button(
                 "/drive/override", "Refuse", caller, id: "refuse-\(request)", label: "Refuse the ride of \(stop.name)",
                 fields: [("request", request)], isQuiet: true) : ""
+        let wrong =
+            stop.isPickup
+            ? ""
+            : "<a href=\"/drive?deal=\(Address.escaped(request))#deal\" aria-label=\"Something is wrong with the ride of \(HTMLText.escaped(stop.name))\">Something is wrong</a>"
         return """
             <li><div class="person">\(stop.isPickup ? CampusText.photo(stop.photo, of: stop.name, person.campus) : "")<div><strong \(CampusText.mark(stop.isPickup ? "↑" : "↓", what, stop.place, kind: "stop"))>\(HTMLText.escaped(what))</strong><br>\
             \(HTMLText.escaped(facts.joined(separator: ", ")))\(expected.map { ", " + CampusText.expected($0, caller, nowMs: nowMs) } ?? "")<br>\
             \(HTMLText.escaped(CampusText.place(stop.isPickup ? pickup.fromAddress : pickup.toAddress, stop.place)))\
             \(pickup.description.map { "<br>“\(HTMLText.escaped($0))”" } ?? "")\(stop.isPickup ? stop.ride.reason.map { "<br><span class=\"warning\">\(HTMLText.escaped($0))</span>" } ?? "" : "")</div></div>
-            <div class="row">\(done)\(refuse)</div></li>
+            <div class="row">\(done)\(refuse)\(wrong)</div></li>
             """
     }
 

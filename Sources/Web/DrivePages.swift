@@ -14,6 +14,7 @@ extension CampusPages {
             page(request, .rideDriver) { caller, person, connection in
                 var page = try DrivePage.read(caller, person, on: connection)
                 page.isUndecided = request.query["taken"] != nil
+                page.deal = request.query["deal"]
                 if let vehicle = page.vehicle {
                     campuses.sign(.vehicleSign(vehicle: vehicle.vehicle), of: person, lastMs: vehicle.signMs)
                 }
@@ -36,6 +37,12 @@ extension CampusPages {
             say(request, texts: ["stop"]) { campuses.done($0, $1) }
         }
         router.add("POST", "/drive/override") { request in say(request) { campuses.override($0, $1) } }
+        router.add("POST", "/drive/end") { request in
+            say(request, texts: ["reason"]) { campuses.conclude(.end, $0, $1) }
+        }
+        router.add("POST", "/drive/hand-over") { request in
+            say(request, texts: ["reason"]) { campuses.conclude(.handOver, $0, $1) }
+        }
         router.add("GET", "/drive/stream") { request in
             call(request, .rideDriver) { campuses.itineraryStream(request, $0) }
         }

@@ -49,6 +49,8 @@ public final class DriveSite: Sendable {
         let id: VehicleID
         let name: String
         let make: String?
+        /// It has said something, whoever may see what.
+        let hasReported: Bool
         var path: String { "/cars/\(Address.escaped(id.text))" }
         var link: String { "<a href=\"/vehicles/\(Address.escaped(id.text))?kind=car\">\(HTMLText.escaped(name))</a>" }
     }
@@ -60,7 +62,11 @@ public final class DriveSite: Sendable {
         guard let id = VehicleID(request.parameters["vehicle"]!) else { return nil }
         return try connection.query(queries["vehicle_kinds"], [.text(id.text)])
             .first { try $0.text("kind") == "car" }
-            .map { Car(id: id, name: try $0.text("name") ?? id.text, make: try $0.text("make")) }
+            .map {
+                Car(
+                    id: id, name: try $0.text("name") ?? id.text, make: try $0.text("make"),
+                    hasReported: try $0.bool("has_reported")!)
+            }
     }
 
     func shell(_ caller: PageCaller) -> PageShell { PageShell(caller: caller, assets: assets) }

@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Storage
 
 /// How many streams of server-sent events (WHATWG HTML, 9.2) there are room for, in all and of one person.
 struct StreamLimits: Sendable {
@@ -25,6 +26,15 @@ struct StreamLimits: Sendable {
 
 protocol StreamSubscriber {
     var stream: BodyStream { get }
+    /// What it was opened with.
+    var door: StreamDoor { get }
+}
+
+extension Array where Element: StreamSubscriber {
+    /// At each heartbeat: those whose door is shut end.
+    func end(_ shut: Set<StreamDoor>) {
+        for subscriber in self where shut.contains(subscriber.door) { subscriber.stream.end() }
+    }
 }
 
 extension BodyStream {

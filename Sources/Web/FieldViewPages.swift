@@ -94,6 +94,7 @@ private struct FieldPage {
         case "critical": "✖ Stop: \(field.alerts.count(where: { $0.alert.severity == "critical" })) critical"
         case "warning": "! Look at it: \(field.alerts.count) open"
         case "due_soon": "A service is due soon"
+        case "none": "Not monitored: \(field.notMonitored?.short ?? "nothing judges it")"
         default: field.lastMs == nil ? "Nothing is known" : "✔ Nothing is open"
         }
     }

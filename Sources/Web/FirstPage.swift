@@ -65,7 +65,8 @@ struct FirstPage {
         let count = map.vehicles.reduce(0) { $0 + $1.openAlerts }
         guard count > 0 else {
             return
-                "<h2>Alerts</h2>\n<p class=\"empty\">\(caller.seesAsDealer ? "No alert is open of those that you see: without a machine's past, alerts from before you were confirmed stay with its owner." : "No alert is open.")</p>"
+                "<h2>Alerts</h2>\n<p class=\"empty\">\(caller.seesAsDealer ? "No alert is open of those that you see: without a machine's past, alerts from before you were confirmed stay with its owner." : "No alert is open\(Unmonitored.exception(map)).")</p>"
+                + Unmonitored.sentence(map)
         }
         let critical = map.vehicles.filter { $0.severity == "critical" }.count
         let worst =
@@ -74,6 +75,7 @@ struct FirstPage {
             : ", critical ones of <span class=\"critical\">\(critical) \(critical == 1 ? "vehicle" : "vehicles")</span>"
         return
             "<h2>Alerts</h2>\n<p><a href=\"/alerts\">\(count) open \(count == 1 ? "alert" : "alerts")</a>\(worst)</p>"
+            + Unmonitored.sentence(map)
     }
 
     private func vehicleTable(_ vehicles: [VehicleRow], of count: Int) -> String {
@@ -133,7 +135,7 @@ struct FirstPage {
         (.surveyor, "You record walks in the surveyors' app and hand them in from there; it says what became of each."),
         (
             .researcher,
-            "You query and export what surveyors saw with <code>drover sightings</code> or in psql, by the login that the operator gives you."
+            "You query and export what surveyors saw with <code>drover sightings</code>, or by a SELECT of your own at <a href=\"/query\">/query</a>."
         ),
     ]
 }

@@ -74,22 +74,25 @@ struct FleetMapPage {
             let shown = caller.shownUnits.shown(Int64(milli), unit: "km/h")
             return ", \(short(Decimal.text(shown.value, decimals: 3), 0) ?? "") \(shown.unit)"
         }
+        let isStale = vehicle.positionMs.map { nowMs - $0 > VehicleState.silentMs } ?? false
+        let age = vehicle.positionMs.map { ", <span class=\"soft\">\(Age.text($0, nowMs: nowMs))</span>" } ?? ""
         let sign = FleetMapPage.signs[vehicle.state]!
         return """
-            <tr data-vehicle="\(vehicle.kind)/\(vehicle.vehicle)" data-state="\(vehicle.state.rawValue)" data-severity="\(vehicle.severity ?? "")" data-place="\(place?.joined(separator: " ") ?? "")">\
+            <tr data-vehicle="\(vehicle.kind)/\(vehicle.vehicle)" data-state="\(vehicle.state.rawValue)" data-severity="\(vehicle.severity ?? "")"\(isStale ? " data-stale" : "") data-place="\(place?.joined(separator: " ") ?? "")">\
             <th scope="row"><a href="/vehicles/\(Address.escaped(vehicle.vehicle))?kind=\(vehicle.kind)">\(HTMLText.escaped(name))</a>\
             \(about.isEmpty ? "" : "<br><span class=\"soft\">\(about)</span>")</th>\
             <td><span class="state \(vehicle.state.rawValue)"><span aria-hidden="true">\(sign)</span> \(vehicle.state.rawValue)</span>\(speed ?? "")</td>\
             <td>\(alerts(vehicle))</td>\
             <td class="k">\(vehicle.lastMs.map(caller.clock.html) ?? "never")</td>\
-            <td class="k">\(place?.joined(separator: ", ") ?? "not known")</td></tr>
+            <td class="k\(isStale ? " stale" : "")">\(place.map { $0.joined(separator: ", ") + age } ?? "not known")</td></tr>
             """
     }
 
     private func alerts(_ vehicle: FleetMap.Vehicle) -> String {
-        guard vehicle.openAlerts > 0 else { return "none" }
-        return
-            "<span class=\"\(vehicle.severity ?? "warning")\">\(vehicle.openAlerts), worst \(vehicle.severity ?? "")</span>"
+        let unmonitored = vehicle.notMonitored.map { "<span class=\"warning\">not monitored</span>: \($0.short)" }
+        guard vehicle.openAlerts > 0 else { return unmonitored ?? "none" }
+        return (unmonitored.map { $0 + "<br>" } ?? "")
+            + "<span class=\"\(vehicle.severity ?? "warning")\">\(vehicle.openAlerts), worst \(vehicle.severity ?? "")</span>"
     }
 
     /// A shape for each state: colour alone does not tell.

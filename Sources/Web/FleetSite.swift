@@ -72,6 +72,8 @@ public final class FleetSite: Sendable {
 
     /// Server-sent events: there is news.
     private func stream(_ request: Request) -> Response {
-        door.call(request, for: FleetSite.viewers) { caller, _ in .events(request) { live.open(caller.account) } }
+        door.call(request, for: FleetSite.viewers) { caller, _ in
+            .events(request) { live.open(caller.account, key: caller.key) }
+        }
     }
 }

@@ -10,7 +10,8 @@ struct FormCall {
         "to_latitude_deg": "the latitude of the destination", "to_longitude_deg": "the longitude of the destination",
         "from_address": "the address of the start", "to_address": "the address of the destination",
         "latitude_deg": "the latitude", "longitude_deg": "the longitude", "passengers": "the number of passengers",
-        "description": "the description", "capacity": "the number of seats", "vehicle": "the vehicle's id",
+        "description": "the description", "reason": "the reason", "capacity": "the number of seats",
+        "vehicle": "the vehicle's id",
     ]
 
     let request: Request

@@ -21,7 +21,7 @@ struct LivePage {
     var html: String {
         """
         <h1>\(HTMLText.escaped(car.name)), live</h1>
-        <p><span id="state" role="status">\(state)</span> <span class="soft" id="updated">\(updated)</span> <span class="soft" id="live"></span></p>
+        <p><span id="state" role="status">\(state)</span> <span class="soft" id="updated">\(updated)</span> <span class="soft" id="live"></span></p>\(unmonitored)
         <div id="drive-alerts" role="alert">\(alertList)</div>
         <ul id="values" class="tiles drive" data-events="\(car.path)/events">\(values)</ul>
         \(mayAct ? forms : "")
@@ -30,13 +30,27 @@ struct LivePage {
     }
 
     private var state: String {
-        guard let now else { return "It has not driven yet. Values show as soon as its first readings are here." }
+        guard let now else { return LivePage.withoutTrip(hasReported: car.hasReported) }
         let since = caller.clock.minute(now.startMs)
         let tag = now.tag.map { ", tagged “\(HTMLText.escaped($0))”" } ?? ""
         let discarded = now.isDiscarded ? ", discarded: it does not count" : ""
         return isDriving
             ? "On a trip since \(since)\(tag)\(discarded)."
             : "Not driving. Its last trip went from \(since) to \(caller.clock.second(now.endMs))\(tag)\(discarded)."
+    }
+
+    /// A trip is its driver's from its beginning on: who gets a car amid one sees alerts of theirs, and the next trip.
+    static func withoutTrip(hasReported: Bool) -> String {
+        hasReported
+            ? "It has driven, and no trip of it is yours to see: its last one began before the car was yours to drive. "
+                + "Values show with its next trip."
+            : "It has not driven yet. Values show as soon as its first readings are here."
+    }
+
+    private var unmonitored: String {
+        now?.unmonitored.map {
+            "\n<p id=\"not-monitored\" class=\"warning\">Not monitored. \(HTMLText.escaped($0.why))</p>"
+        } ?? ""
     }
 
     private var updated: String {
@@ -126,7 +140,9 @@ extension DriveSite {
             guard try car(request, connection) != nil else { return DriveSite.noCar }
             let id = request.headers["last-event-id"].flatMap { Int64($0) }
             return try .events(request) {
-                try lender.withConnection { try streams.open(caller.account, after: id, on: $0) }
+                try lender.withConnection {
+                    try streams.open(caller.account, key: caller.key, after: id, on: $0)
+                }
             }
         }
     }

@@ -2,6 +2,7 @@ internal import Fleet
 internal import HTTP
 public import Observe
 internal import Postgres
+internal import Storage
 internal import Synchronization
 
 /// Open pages of fleets: each is told that there is news, and asks for it with its own rights. A thread of its own waits for
@@ -11,12 +12,15 @@ public final class LiveStreams: Sendable {
     static let heartbeatMs: Int64 = 15_000
     /// Commits come many times a second; people read more slowly.
     static let newsMs: Int64 = 1_000
+    /// And others than commits may say that there is news.
+    private static let lookMs: Int64 = 100
     /// Then it ends, and who comes back shows a session that still holds.
     static let lifeMs: Int64 = 900_000
     static let channel = "drover_fleet"
 
     private struct Subscriber: StreamSubscriber {
         let account: String
+        let door: StreamDoor
         let stream: BodyStream
         let endMs: Int64
     }
@@ -25,6 +29,9 @@ public final class LiveStreams: Sendable {
         var subscribers: [Subscriber] = []
         var isNews = false
         var toldMs: Int64 = 0
+        var lookedMs: Int64 = 0
+        /// How far vehicles' topics are committed, as the pages were told last.
+        var progress: String?
         var beatMs = Clock.steadyMs()
     }
 
@@ -36,7 +43,7 @@ public final class LiveStreams: Sendable {
             name: "live-streams", channel: LiveStreams.channel, conninfo: conninfo,
             trouble: "open pages are not told of news", log: log)
         // The thread keeps this alive until it is stopped.
-        listener.start { [self] _, told in look(isNews: told?.isEmpty != true) }
+        listener.start { [self] connection, isNews in try look(connection, isNews: isNews) }
     }
 
     /// To be called once.
@@ -45,33 +52,54 @@ public final class LiveStreams: Sendable {
         for subscriber in state.withLock({ $0.subscribers }) { subscriber.stream.end() }
     }
 
-    func open(_ account: String) -> Result<BodyStream, StreamLimits.Refusal> {
+    /// - Parameter key: digest of the session that it is opened with.
+    func open(_ account: String, key: [UInt8]) -> Result<BodyStream, StreamLimits.Refusal> {
         state.withLock { state in
             Result { () throws(StreamLimits.Refusal) in
                 try LiveStreams.limits.room(in: &state.subscribers) { $0.account == account }
                 let stream = BodyStream(bytesMax: 16 << 10)
                 stream.greet(againMs: 3_000)
                 state.subscribers.append(
-                    Subscriber(account: account, stream: stream, endMs: Clock.steadyMs() + LiveStreams.lifeMs))
+                    Subscriber(
+                        account: account, door: StreamDoor(key: key), stream: stream,
+                        endMs: Clock.steadyMs() + LiveStreams.lifeMs))
                 // What was committed since the page was made.
-                state.isNews = true
+                (state.isNews, state.progress) = (true, nil)
                 return stream
             }
         }
     }
 
-    /// On the listener's thread. WHATWG HTML, 9.2.5: an event, or a comment that keeps the connection.
-    private func look(isNews: Bool) {
+    /// On the listener's thread.
+    private func look(_ connection: Connection, isNews: Bool) throws {
         let nowMs = Clock.steadyMs()
-        state.withLock { state in
+        let asked = state.withLock { state in
+            nowMs - state.beatMs >= LiveStreams.heartbeatMs ? Set(state.subscribers.map(\.door)) : []
+        }
+        let shut = try StreamDoors.shut(asked, on: connection)
+        let isDue = state.withLock { state in
+            state.subscribers.end(shut)
             state.isNews = state.isNews || isNews
+            guard state.isNews, !state.subscribers.isEmpty, nowMs - state.toldMs >= LiveStreams.newsMs,
+                nowMs - state.lookedMs >= LiveStreams.lookMs
+            else { return false }
+            (state.isNews, state.lookedMs) = (false, nowMs)
+            return true
+        }
+        tell(isDue ? try ProgressStore.vehicles(on: connection) : nil, nowMs)
+    }
+
+    /// WHATWG HTML, 9.2.5: an event, or a comment that keeps the connection.
+    /// - Parameter progress: nil: nobody has looked.
+    private func tell(_ progress: String?, _ nowMs: Int64) {
+        state.withLock { state in
             var text = ""
             if nowMs - state.beatMs >= LiveStreams.heartbeatMs {
                 state.beatMs = nowMs
                 text = ": \n\n"
             }
-            if state.isNews, nowMs - state.toldMs >= LiveStreams.newsMs {
-                (state.isNews, state.toldMs) = (false, nowMs)
+            if let progress, progress != state.progress {
+                (state.progress, state.toldMs) = (progress, nowMs)
                 text = "event: fleet\ndata: {\"as_of\":\"\(UTC.text(Clock.nowMs() / 1_000 * 1_000))\"}\n\n"
             }
             guard !text.isEmpty else { return }

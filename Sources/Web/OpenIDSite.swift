@@ -64,10 +64,15 @@ public struct OpenIDSite: Sendable {
                 agent: AccountSite.agent(request), on: $0)
         }
         guard isIn else {
+            try accounts.noteFailure(of: mail, request, "openid")
             return refused(
                 403, "\(provider.name) knows you, but there is no account for you here.",
                 "Either your account is disabled, or \(provider.name) has not verified your mail address.")
         }
+        if try accounts.isHalf(session) {
+            return accounts.toCode(session, next: next, isKept: false).with("Set-Cookie", attempts.ended)
+        }
+        try accounts.noteLogIn(session, request, with: "openid")
         return Response.seeOther(next.isEmpty ? "/" : next)
             .with("Set-Cookie", accounts.cookie.set(session, isKept: false)).with("Set-Cookie", attempts.ended)
     }

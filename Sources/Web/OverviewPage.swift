@@ -85,7 +85,8 @@ struct OverviewPage {
                     link(vehicle), String(vehicle.openAlerts),
                     vehicle.severity.map { "<span class=\"\($0)\">\($0)</span>" },
                 ]
-            }, empty: "No alert is open.", narrow: .cards)
+            }, empty: "No alert is open\(Unmonitored.exception(map)).", narrow: .cards)
+            + Unmonitored.sentence(map)
     }
 
     private var silent: String {

@@ -14,7 +14,11 @@ extension AccountSite {
         .unkept(
             AccountPages.account(
                 holder, sessions: try LogInStore.sessions(ofSession: session.digest, on: connection),
-                mark: FormGuard.mark(session), notice: notice), status)
+                mark: FormGuard.mark(session), notice: notice,
+                more: AppPasswordPages.sections(
+                    holder, tokens: try OwnTokens.list(ofSession: session.digest, on: connection),
+                    scopes: try OwnTokens.scopes(ofSession: session.digest, on: connection),
+                    hasFactors: codeKey != nil, mark: FormGuard.mark(session))), status)
     }
 
     func change(
@@ -48,6 +52,7 @@ extension AccountSite {
         case .success(let chosen): password = chosen
         case .failure(let why): return try account(session, holder, .fault(why.text), connection, status: 422)
         }
+        guard !Password.isBusy else { return busy }
         guard
             let recipe = try LogInStore.ownRecipe(session: session.digest, remote: request.remote, on: connection)
         else {
@@ -58,8 +63,10 @@ extension AccountSite {
             let old = Password.digest(fields.password("old") ?? "", salt: recipe.salt, cost: recipe.cost)
         else { return busy }
         guard try LogInStore.changePassword(session: session.digest, old: old, new: kept, on: connection) else {
+            try AuditLog.record(
+                .logInFailed, about: holder.mail, from: request.remote, [("why", "own password")], on: connection)
             return try account(
-                session, holder, .fault("The password as it is was another; nothing was changed."), connection,
+                session, holder, .fault("The password as it is was wrong; nothing was changed."), connection,
                 status: 401)
         }
         return try account(
@@ -71,6 +78,7 @@ extension AccountSite {
     ) throws -> Response {
         if let number = fields["number"].flatMap({ Int64($0) }) {
             try LogInStore.end(session: session.digest, number: number, on: connection)
+            try AuditLog.record(.sessionEnded, by: holder.account, from: request.remote, on: connection)
         }
         return Response.seeOther("/account").with("Cache-Control", "no-store")
     }

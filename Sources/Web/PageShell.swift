@@ -26,6 +26,7 @@ struct PageShell {
         ("/tours", "Tours", TourPanel.rangers, "make and publish trail tours; how often they were visited"),
         ("/notices", "Notices", NoticeSite.people, "what you are told of alerts, how and when, and what became of it"),
         ("/queries", "Queries", QuerySite.readers, "questions that come with Drover, with their answers to take along"),
+        ("/query", "Ask", QuestionSite.readers, "a statement of your own over what you may see; take the answer along"),
         ("/settings", "Settings", Site.fleetReaders, "limits and fuel price; units and time zone of pages"),
         ("/dealers", "Dealers", DealerSite.roles, "which dealer sees which machine"),
         ("/administration", "Administration", [.administrator], "accounts, roles and fleets"),

@@ -26,7 +26,7 @@ struct QueryPage {
         }
         return """
             <h1>Queries</h1>
-            <p class="soft">Questions that come with Drover. The answers hold what you may see. Analysts ask the same in psql.</p>
+            <p class="soft">Questions that come with Drover. The answers hold what you may see. <a href="/query">Ask something of your own</a>.</p>
             \(parts.joined(separator: "\n"))
             """
     }

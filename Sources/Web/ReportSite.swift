@@ -11,17 +11,13 @@ public final class ReportSite: Sendable {
     static let readers = Report.all.reduce(into: Set<Role>()) { $0.formUnion($1.roles) }
 
     private let door: Door
-    /// Of reports of the installation's own, which no account's sight says anything of.
-    private let lender: ConnectionLender
     private let assets: AssetFiles
     private let queries: ReportQueries
     private let rules: TripRules
     private let price: FuelPrice?
 
-    public init(
-        door: Door, conninfo: String, assets: AssetFiles, queries: ReportQueries, rules: TripRules, price: FuelPrice?
-    ) {
-        (self.door, lender, self.assets) = (door, ConnectionLender(conninfo: conninfo), assets)
+    public init(door: Door, assets: AssetFiles, queries: ReportQueries, rules: TripRules, price: FuelPrice?) {
+        (self.door, self.assets) = (door, assets)
         (self.queries, self.rules, self.price) = (queries, rules, price)
     }
 
@@ -88,12 +84,10 @@ public final class ReportSite: Sendable {
         }
     }
 
+    /// The door's connection has the caller's sight; there is no other one here.
     private func run(_ wanted: ReportRequest, _ connection: Connection) throws -> any ReportOutput {
-        func source(_ connection: Connection) -> Report.Source {
-            Report.Source(rules: rules, price: price, queries: queries, connection: connection)
-        }
-        guard wanted.report.isOfInstallation else { return try wanted.report.run(wanted.ask, source(connection)) }
-        return try lender.withConnection { try wanted.report.run(wanted.ask, source($0)) }
+        try wanted.report.run(
+            wanted.ask, Report.Source(rules: rules, price: price, queries: queries, connection: connection))
     }
 }
 

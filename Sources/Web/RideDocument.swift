@@ -25,7 +25,10 @@ enum RideDocument {
             [
                 ("vehicle", .text(carrier.vehicle)), ("driver", .text(carrier.driverName)),
                 ("driver_photo", photo(carrier.driverPhoto, campus)),
-            ] + place(carrier.place, "") + [("seen", .text(UTC.text(carrier.seenMs)))])
+            ] + place(carrier.place, "") + [
+                ("seen", .text(UTC.text(carrier.seenMs))), ("is_silent", .bool(carrier.isSilent)),
+                ("needs_attention", .bool(carrier.isAlarmed)),
+            ])
     }
 
     static func vehicle(_ vehicle: VehicleNow) -> JSONValue {
@@ -34,7 +37,8 @@ enum RideDocument {
                 ("vehicle", .text(vehicle.vehicle)), ("state", .text(vehicle.state)),
                 ("driver", .text(vehicle.driverName)),
             ] + place(vehicle.place, "") + [
-                ("seen", .text(UTC.text(vehicle.seenMs))), ("capacity", .integer(Int64(vehicle.capacity))),
+                ("seen", .text(UTC.text(vehicle.seenMs))), ("is_silent", .bool(vehicle.isSilent)),
+                ("needs_attention", .bool(vehicle.isAlarmed)), ("capacity", .integer(Int64(vehicle.capacity))),
                 ("free_seats", .integer(Int64(max(0, vehicle.capacity - vehicle.onBoard)))),
             ])
     }

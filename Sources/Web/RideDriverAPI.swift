@@ -57,7 +57,7 @@ extension CampusSite {
             guard first.status == 200 else { return first }
             let key = RideReads.Key(caller.campus, vehicle.vehicle)
             return stream(
-                RideStreams.Subject(what: .itinerary, key: key, person: caller.id), request,
+                RideStreams.Subject(what: .itinerary, key: key, person: caller.id), by: caller.door, request,
                 first: String(decoding: first.body, as: UTF8.self))
         }
     }
@@ -166,7 +166,7 @@ extension CampusSite {
     // MARK: Its stops
 
     /// A ride that the caller's vehicle has, or had last.
-    private func withRide(
+    func withRide(
         _ request: Request, _ caller: Caller, _ then: (RideNow, VehicleNow) -> Response
     ) -> Response {
         guard let id = VehicleID(request.parameters["request"]!)?.text else { return CampusSite.notFound }

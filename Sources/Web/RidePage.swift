@@ -45,6 +45,7 @@ struct RidePage: Sendable {
         <div>
         <p id="said" role="status" data-live class="told">\(said)</p>
         <div id="now" data-live data-kind="\(isOutstanding ? "ride" : "none")"\(stream)>\(ride.map(facts) ?? "")</div>
+        \(ending)
         \(isOutstanding ? CampusText.updated(caller, nowMs: nowMs) : ask)
         <noscript><p class="warning">Without script this page does not follow your ride: load it again every few minutes, or the ride is given up.</p></noscript>
         \(CampusText.photoForm(profile, person.campus, .rider, caller))
@@ -66,22 +67,29 @@ struct RidePage: Sendable {
         let reason = ride.isOutstanding ? nil : ride.reason
         let who = ride.isOutstanding ? ride.carrier.map { " \($0.vehicle) with \($0.driverName)" } : nil
         let line = ride.placeInLine.map { ", number \($0) in line" }
+        let alarm =
+            ride.isOutstanding && ride.state == "on_board" && ride.carrier?.isAlarmed == true
+            ? ". Nobody has heard of your vehicle for a while: your dispatcher is told, and you can end this ride or ask for another"
+            : ""
         let text = lead + CampusText.state(ride) + (who.map { ":" + $0 } ?? "") + (line ?? "")
         return HTMLText.escaped(
-            text.prefix(1).uppercased() + text.dropFirst() + (reason.map { " (\($0))" } ?? "") + ".")
+            text.prefix(1).uppercased() + text.dropFirst() + (reason.map { " (\($0))" } ?? "") + alarm + ".")
     }
 
     private func facts(_ ride: RideNow) -> String {
         let (pickup, isOpen) = (ride.pickup, ride.isOutstanding)
-        func time(_ ms: Int64?) -> String? {
-            ms.map { isOpen ? CampusText.expected($0, caller, nowMs: nowMs) : caller.clock.html($0) }
-        }
         let carrier = isOpen ? ride.carrier : nil
+        let isStale = carrier.map(isStale) ?? false
+        func time(_ ms: Int64?, isExpected: Bool = true) -> String? {
+            if isStale, isExpected, let carrier { return CampusText.unknown(carrier.seenMs, nowMs: nowMs) }
+            return ms.map { isOpen ? CampusText.expected($0, caller, nowMs: nowMs) : caller.clock.html($0) }
+        }
         let away = carrier.map { carrier in
             let metres = carrier.place.metres(to: ride.state == "on_board" ? pickup.to : pickup.from)
-            return "<span \(CampusText.mark("●", carrier.vehicle, carrier.place, kind: "vehicle"))>"
-                + "\(CampusText.distance(metres, caller)) from your \(ride.state == "on_board" ? "destination" : "start")"
-                + "</span>, seen \(caller.clock.second(carrier.seenMs))"
+            return
+                "<span \(CampusText.mark("●", carrier.vehicle, carrier.place, kind: isStale ? "stale" : "vehicle"))\(isStale ? " class=\"stale\"" : "")>"
+                + "\(isStale ? "it was " : "")\(CampusText.distance(metres, caller)) from your \(ride.state == "on_board" ? "destination" : "start")"
+                + "</span>, seen \(caller.clock.second(carrier.seenMs)), \(Age.text(carrier.seenMs, nowMs: nowMs))"
         }
         let pairs: [(String, String?)] = [
             (
@@ -91,7 +99,10 @@ struct RidePage: Sendable {
                 }
             ),
             ("Vehicle", carrier.map { HTMLText.escaped($0.vehicle) }), ("It is", away),
-            (ride.state == "on_board" || !isOpen ? "Picked up" : "Picks you up", time(ride.pickupMs)),
+            (
+                ride.state == "on_board" || !isOpen ? "Picked up" : "Picks you up",
+                time(ride.pickupMs, isExpected: ride.state != "on_board")
+            ),
             (isOpen ? "You arrive" : "Dropped off", time(ride.dropoffMs)),
             ("Place in line", ride.placeInLine.map(String.init)),
             ("From", end("↑", "Start", pickup.fromAddress, pickup.from, isOpen)),
@@ -107,6 +118,18 @@ struct RidePage: Sendable {
                 isQuiet: true)
             : ""
         return "<dl>\(list)</dl>\(cancel)"
+    }
+
+    /// Beside what changes by itself: nobody's words are lost meanwhile.
+    private var ending: String {
+        guard let ride, isOutstanding else { return "" }
+        return EndingForms.html(
+            { "/ride/\(Address.escaped(ride.pickup.request))/\($0.rawValue)" }, of: ride, nil, caller,
+            isOpen: ride.state == "on_board" && ride.carrier?.isAlarmed == true)
+    }
+
+    private func isStale(_ carrier: RideNow.Carrier) -> Bool {
+        CampusText.isStale(carrier.seenMs, isSilent: carrier.isSilent, settings, nowMs: nowMs)
     }
 
     private func end(_ sign: String, _ name: String, _ address: String?, _ place: Position, _ isOpen: Bool) -> String {

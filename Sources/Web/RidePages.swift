@@ -39,8 +39,22 @@ extension CampusPages {
                 }
             }
         }
+        router.add("POST", "/ride/{request}/end") { concludeOwn(.end, $0) }
+        router.add("POST", "/ride/{request}/hand-over") { concludeOwn(.handOver, $0) }
         router.add("GET", "/ride/{request}/stream") { request in
             call(request, .rider) { campuses.rideStream(request, $0) }
+        }
+    }
+
+    private func concludeOwn(_ ending: CampusSite.Ending, _ request: Request) -> Response {
+        form(request, .rider) { caller, person, fields, connection in
+            let known = try RidePage.read(caller, person, on: connection)
+            let call = FormCall(request, fields, texts: ["reason"]).request
+            return FormCall.answer(campuses.conclude(ending, call, person), to: "/ride") { why, status in
+                var page = known
+                page.notice = .fault(why)
+                return shown(page, status: status)
+            }
         }
     }
 

@@ -26,6 +26,7 @@ final class RideStreams: Sendable {
 
     private struct Subscriber: StreamSubscriber {
         let subject: Subject
+        let door: StreamDoor
         let stream: BodyStream
         let endMs: Int64
         /// What it was told last.
@@ -44,15 +45,17 @@ final class RideStreams: Sendable {
 
     init(sign: @escaping @Sendable (Subject, _ signMs: Int64) -> Void) { self.sign = sign }
 
-    /// - Parameter first: what it begins with.
-    func open(_ subject: Subject, first json: String) -> Result<BodyStream, StreamLimits.Refusal> {
+    /// - Parameters:
+    ///   - door: what it is opened with.
+    ///   - first: what it begins with.
+    func open(_ subject: Subject, by door: StreamDoor, first json: String) -> Result<BodyStream, StreamLimits.Refusal> {
         state.withLock { state in
             Result { () throws(StreamLimits.Refusal) in
                 try RideStreams.limits.room(in: &state.subscribers) {
                     ($0.subject.person, $0.subject.key.campus) == (subject.person, subject.key.campus)
                 }
                 var subscriber = Subscriber(
-                    subject: subject, stream: BodyStream(), endMs: Clock.steadyMs() + RideStreams.lifeMs)
+                    subject: subject, door: door, stream: BodyStream(), endMs: Clock.steadyMs() + RideStreams.lifeMs)
                 subscriber.stream.greet(againMs: 1_000)
                 RideStreams.send(json, to: &subscriber)
                 state.subscribers.append(subscriber)
@@ -71,6 +74,10 @@ final class RideStreams: Sendable {
 
     func look(_ connection: Connection, isNews: Bool) throws {
         let nowMs = Clock.steadyMs()
+        if state.withLock({ nowMs - $0.beatMs >= RideStreams.heartbeatMs }) {
+            let shut = try StreamDoors.shut(Set(state.withLock { $0.subscribers.map(\.door) }), on: connection)
+            state.withLock { $0.subscribers.end(shut) }
+        }
         let (subjects, isBeat) = state.withLock { state -> (Set<Subject>?, Bool) in
             state.isDue = state.isDue || isNews
             let isBeat = nowMs - state.beatMs >= RideStreams.heartbeatMs

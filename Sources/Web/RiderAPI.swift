@@ -54,7 +54,7 @@ extension CampusSite {
         sign(.riderSign(rider: caller.id), of: caller, lastMs: ride.signMs)
         let key = RideReads.Key(caller.campus, ride.pickup.request)
         return stream(
-            RideStreams.Subject(what: .ride, key: key, person: caller.id), request,
+            RideStreams.Subject(what: .ride, key: key, person: caller.id), by: caller.door, request,
             first: RideDocument.ride(ride, campus: caller.campus).rendered())
     }
 
@@ -65,7 +65,7 @@ extension CampusSite {
     // MARK: One ride
 
     /// The caller's ride that the address names: a rider's own, any of a dispatcher's campus. Or why not.
-    private func find(_ request: Request, _ caller: Caller) -> (ride: RideNow?, refusal: Response?) {
+    func find(_ request: Request, _ caller: Caller) -> (ride: RideNow?, refusal: Response?) {
         guard let id = VehicleID(request.parameters["request"]!)?.text else { return (nil, CampusSite.notFound) }
         do {
             let (ride, isOpen) = try reading(caller) { connection in

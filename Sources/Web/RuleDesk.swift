@@ -1,6 +1,7 @@
 public import Alerts
 internal import Fleet
 internal import Foundation
+internal import Postgres
 public import Trials
 
 /// The folder of threshold files as pages change it: the files stay the source, and the publisher of `drover rules publish`
@@ -54,6 +55,11 @@ public struct RuleDesk: Sendable {
 
         var vehicle: VehicleID? { if case .machine(let vehicle) = self { vehicle } else { nil } }
         var model: String? { if case .model(let name) = self { name } else { nil } }
+
+        /// Whether it is the reader's to change: a model's belongs to developers and administrators, a machine's to who keeps it, too.
+        func isEdited(on connection: Connection) throws -> Bool {
+            try connection.query("SELECT drover.edits_rules($1)", [.text(vehicle?.text)])[0].bool(0) ?? false
+        }
     }
 
     private static let suffix = "-thresholds.xml"
@@ -64,26 +70,58 @@ public struct RuleDesk: Sendable {
         return Set(files + folder.modelsWithoutThresholds).sorted()
     }
 
-    /// In whole or not at all; nil: the file is taken away.
-    func write(_ bytes: [UInt8]?, to file: String) throws(Fault) {
-        let path = folder + "/" + file
+    /// Each in whole, and all of them or none. No bytes: the file is taken away.
+    /// - Parameter before: what stands there, to be put back.
+    func write(_ files: [String: [UInt8]?], before: RuleFolder) throws(Fault) {
+        var done: [String] = []
+        var file = ""
         do {
-            guard let bytes else { return try FileManager.default.removeItem(atPath: path) }
-            let place = String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
-            try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
-            // Not `.xml`: who reads the folder meanwhile does not see it.
-            let part = path + ".part"
-            try Data(bytes).write(to: URL(fileURLWithPath: part))
-            if let handle = FileHandle(forWritingAtPath: part) {
-                try handle.synchronize()
-                try handle.close()
+            // What can fail for want of room or rights comes first.
+            for (name, bytes) in files {
+                file = name
+                if let bytes { try prepare(bytes, name) }
             }
-            guard unsafe rename(part, path) == 0 else { throw Fault(text: unsafe String(cString: strerror(errno))) }
+            for (name, bytes) in files {
+                file = name
+                try put(bytes, name)
+                done.append(name)
+            }
         } catch {
+            // Mostly there is none.
+            for name in files.keys { try? FileManager.default.removeItem(atPath: part(name)) }
+            // There was room for what stood there a moment before; where there is none now, the fault says which file to look at.
+            for name in done {
+                if let old = before.files[name] { try? prepare(old, name) }
+                try? put(before.files[name], name)
+            }
             throw Fault(
                 text:
                     "\(file) cannot be written (\((error as? Fault)?.text ?? error.localizedDescription)). Nothing was changed. "
                     + "drover serve must be allowed to write in its folder of thresholds (alerts.thresholds_dir).")
         }
+    }
+
+    /// Not `.xml`: who reads the folder meanwhile does not see it.
+    private func part(_ file: String) -> String { folder + "/" + file + ".part" }
+
+    private func prepare(_ bytes: [UInt8], _ file: String) throws {
+        let path = part(file)
+        let place = String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
+        if let handle = FileHandle(forWritingAtPath: path) {
+            try handle.synchronize()
+            try handle.close()
+        }
+    }
+
+    /// Precondition: it is prepared.
+    private func put(_ bytes: [UInt8]?, _ file: String) throws {
+        let path = folder + "/" + file
+        guard bytes != nil else {
+            if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
+            return
+        }
+        guard unsafe rename(part(file), path) == 0 else { throw Fault(text: unsafe String(cString: strerror(errno))) }
     }
 }

@@ -10,9 +10,11 @@ public struct ScheduleSite: Sendable {
     private let door: Door
     private let assets: AssetFiles
     private let queries: ReportQueries
+    private let leastMinutes: Int
 
-    public init(door: Door, assets: AssetFiles, queries: ReportQueries) {
-        (self.door, self.assets, self.queries) = (door, assets, queries)
+    /// - Parameter leastMinutes: between two times of a schedule; whoever runs Drover may make others by `drover schedule`.
+    public init(door: Door, assets: AssetFiles, queries: ReportQueries, leastMinutes: Int) {
+        (self.door, self.assets, self.queries, self.leastMinutes) = (door, assets, queries, leastMinutes)
     }
 
     public func add(to router: inout Router) {
@@ -106,7 +108,7 @@ public struct ScheduleSite: Sendable {
         let (times, zone): (String, String)
         do {
             (times, zone) = (try cron(fields), caller.clock.zone)
-            try NewSchedule.check(times, zone: zone, nowMs: Clock.nowMs())
+            try NewSchedule.check(times, zone: zone, leastMinutes: leastMinutes, nowMs: Clock.nowMs())
         } catch let fault as NewSchedule.Fault {
             return try page(caller, .fault(fault.description), connection, status: 422)
         }
@@ -124,7 +126,8 @@ public struct ScheduleSite: Sendable {
         return try NewSchedule(
             report: report, length: length, of: fields.name("of") ?? "", fleet: fields.name("fleet") ?? "",
             format: format,
-            units: caller.units, cron: try cron(fields), zone: caller.clock.zone, nowMs: Clock.nowMs())
+            units: caller.units, cron: try cron(fields), zone: caller.clock.zone, leastMinutes: leastMinutes,
+            nowMs: Clock.nowMs())
     }
 
     private func cron(_ fields: Fields) throws -> String {

@@ -19,14 +19,15 @@ public final class Site: Sendable {
     let uploads: UploadSender
     let streams: AlertStreams
     let exports: ExportDesk
+    let questions: QuestionDesk
     private let log: Log
 
     public init(
         conninfo: String, rules: TripRules, price: FuelPrice?, queries: ReportQueries, models: ModelFiles,
         troubleCodes: TroubleCodeFolder, uploads: UploadSender, streams: AlertStreams,
-        exports: ExportDesk, door: Door, log: Log
+        exports: ExportDesk, questions: QuestionDesk, door: Door, log: Log
     ) {
-        (self.door, self.exports) = (door, exports)
+        (self.door, self.exports, self.questions) = (door, exports, questions)
         (self.rules, self.price) = (rules, price)
         lender = ConnectionLender(conninfo: conninfo)
         (self.queries, self.models, self.log) = (queries, models, log)
@@ -45,6 +46,7 @@ public final class Site: Sendable {
         addMachines(to: &router)
         addFieldView(to: &router)
         addExports(to: &router)
+        addQuestions(to: &router)
         models.add(to: &router)
         troubleCodes.add(to: &router)
         return router

@@ -157,7 +157,12 @@ extension SurveySite {
         guard (2...3).contains(parameters.count), case .text(let password)? = parameters.last else {
             throw CallFault(Code.parameters, "user.login takes a name and, as the password, an app's token.")
         }
-        guard let token = Token(password) else { throw CallFault(401, "The password is no token of this server.") }
+        guard let token = Token(password) else {
+            throw CallFault(
+                401,
+                "The password is no app password of this server. Make one on the account's page, /account: the account's own "
+                    + "password is not taken here, whether or not it has a second factor.")
+        }
         let use = try use(of: token.digest)
         let session = SurveySite.newSession()
         try withDatabase { connection in

@@ -30,22 +30,33 @@ extension ThresholdSite {
                         + "What you wrote stands below; save it again to put it in the place of theirs.", []),
                 status: 409)
         }
+        guard form.overtaken.isEmpty else {
+            return again(
+                ThresholdPages.faults(
+                    "Nothing was saved: somebody has changed this threshold since you opened the page, of:",
+                    form.overtaken),
+                status: 409)
+        }
         var next = folder
         do throws(ThresholdEdit.Fault) {
-            next.files[form.of.file] = try ThresholdEdit.put(
-                isRemoval ? nil : form.typed, of: form.field, in: folder.files[form.of.file], fileName: form.of.file)
+            for of in form.targets {
+                next.files[of.file] = try ThresholdEdit.put(
+                    isRemoval ? nil : form.typed, of: form.field, in: folder.files[of.file], fileName: of.file)
+            }
         } catch {
             return again(ThresholdPages.faults("Nothing was changed:", [error.description]), status: 422)
         }
         // As the loader says it, of the file that would be.
         do throws(ThresholdError) { _ = try next.load() } catch {
             return again(
-                ThresholdPages.faults(
-                    "Nothing was changed: the file would not load.", error.problems.map(\.description)), status: 422)
+                ThresholdPages.faults("Nothing was changed. Please mend:", form.faults(error)), status: 422)
         }
         let rules: RuleSet
         do { rules = try desk.load(next) } catch {
             return again(ThresholdPages.faults("Nothing was changed:", ["\(error)"]), status: 422)
+        }
+        if !isRemoval, let fault = try tooMuch(rules, caller, connection) {
+            return again(ThresholdPages.faults(fault, []), status: 409)
         }
         let tests = RuleTestRun(try desk.tests(), by: rules)
         if what == "try" {
@@ -62,24 +73,48 @@ extension ThresholdSite {
                         : "Nothing was changed: rule tests fail with it.", [])
                     + ThresholdPages.tests(tests), asksAnyway: true, status: 409)
         }
-        return try save(next, rules, form, folder, caller, connection, again: { again($0, status: 503) })
+        return try save(
+            next, rules, form, isRemoval: isRemoval, folder, caller, connection, again: { again($0, status: 503) })
+    }
+
+    /// A set has bounds, and one who keeps machines must leave room for the others.
+    private func tooMuch(_ rules: RuleSet, _ caller: PageCaller, _ connection: Connection) throws -> String? {
+        guard caller.roles.isDisjoint(with: ThresholdSite.modelEditors) else { return nil }
+        let mine = Set(
+            try connection.query(
+                "SELECT asked FROM unnest($1::text[]) AS asked WHERE drover.edits_rules(asked)",
+                [.textArray(rules.machines.keys.map(\.text))]
+            ).map { try $0.text(0)! })
+        let bytes = RuleSet([:], machines: rules.machines.filter { mine.contains($0.key.text) }).text.utf8.count
+        let most = RuleSet.textBytesMax / 4
+        guard bytes > most else { return nil }
+        return
+            "Nothing was changed: the rules of your machines would take \(bytes) bytes, and may take \(most). Take some back, shorten what "
+            + "to do about them, or ask an administrator for a rule of the model."
     }
 
     private func save(
-        _ next: RuleFolder, _ rules: RuleSet, _ form: ThresholdForm, _ before: RuleFolder, _ caller: PageCaller,
-        _ connection: Connection, again: (String) -> Response
+        _ next: RuleFolder, _ rules: RuleSet, _ form: ThresholdForm, isRemoval: Bool, _ before: RuleFolder,
+        _ caller: PageCaller, _ connection: Connection, again: (String) -> Response
     ) throws -> Response {
-        let changes = rules.changes(since: try desk.load(before)).map(\.description)
-        if next != before {
-            do throws(RuleDesk.Fault) { try desk.write(next.files[form.of.file], to: form.of.file) } catch {
+        let changes = rules.changes(since: try desk.load(before))
+        let changed = form.targets.filter { next.files[$0.file] != before.files[$0.file] }
+        if !changed.isEmpty {
+            let files = Dictionary(uniqueKeysWithValues: changed.map { ($0.file, next.files[$0.file]) })
+            do throws(RuleDesk.Fault) { try desk.write(files, before: before) } catch {
                 return again(ThresholdPages.faults(error.text, []))
             }
-            // The file counts from here on, also where this note of it should fail.
-            try connection.query(
-                "SELECT drover.note_rule_edit($1, $2, $3, $4)",
-                [.text(form.of.model), .text(form.of.vehicle?.text), .text(rules.version), .textArray(changes)])
+            // The files count from here on, also where this note of them should fail. Each has its own: who sees one machine need not
+            // see the others.
+            for of in changed {
+                let own = changes.filter { $0.of == of.title }.map(\.description)
+                try connection.query(
+                    "SELECT drover.note_rule_edit($1, $2, $3, $4)",
+                    [.text(of.model), .text(of.vehicle?.text), .text(rules.version), .textArray(own)])
+            }
         }
         var said = next == before ? "same" : "published"
+        if isRemoval, said == "published" { said = form.of.vehicle == nil ? "removed" : "back" }
         do { try desk.publish(rules) } catch {
             log.error("rules not published; the file is saved", ["error": "\(error)"])
             said = "waiting"
@@ -108,12 +143,18 @@ extension ThresholdSite {
             clock: { partition in
                 try connection.query("SELECT drover.machine_clock($1)", [.int4(partition)])[0].timestampMs(0)
             })
-        let outcome =
-            if let vehicle = form.of.vehicle {
-                try trial.run(of: vehicle, on: connection)
+        var outcome = RuleTrial.Outcome()
+        for of in form.targets {
+            if let vehicle = of.vehicle {
+                guard outcome.readings < ThresholdSite.triedReadingsMax else {
+                    outcome.left += 1
+                    continue
+                }
+                outcome.add(try trial.run(of: vehicle, on: connection))
             } else {
-                try trial.run(ofModel: form.of.model!, on: connection)
+                outcome = try trial.run(ofModel: of.model!, on: connection)
             }
+        }
         return ThresholdPages.trial(outcome, days: form.days, unit: parameter.row.unit, caller)
     }
 

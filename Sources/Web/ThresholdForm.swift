@@ -16,11 +16,26 @@ struct ThresholdForm {
     /// Of what stands in the file: two that change it at once are told.
     let version: String
     let caller: PageCaller
+    /// Machines of the same model that are the caller's, too; none where the caller may change the model's rule.
+    var others: [Other] = []
     var typed: [String: String]
     /// What the form that was sent was made of.
     var basedOn: String
     var days = 30
     var isAnyway = false
+
+    struct Other {
+        let vehicle: VehicleID
+        let standing: Threshold?
+        let version: String
+        /// What the form that was sent was made of; nil: it shall stay as it is.
+        var basedOn: String?
+    }
+
+    /// Whose rule is changed.
+    var targets: [RuleDesk.Of] { [of] + others.filter { $0.basedOn != nil }.map { .machine($0.vehicle) } }
+    /// Changed by somebody since the form was made.
+    var overtaken: [String] { others.filter { $0.basedOn != nil && $0.basedOn != $0.version }.map(\.vehicle.text) }
 
     init(
         of: RuleDesk.Of, field: ThresholdField, model: String?, standing: Threshold?, ofModel: Threshold?,
@@ -50,11 +65,20 @@ struct ThresholdForm {
         return standing.map { Hex.text(Secrets.digest($0).prefix(16)) } ?? "none"
     }
 
-    mutating func take(_ fields: Fields) {
+    /// False: it names machines that are not the caller's.
+    mutating func take(_ fields: Fields) -> Bool {
         for name in ThresholdEdit.elements { typed[name] = VehicleForm.trimmed(fields[name] ?? "") }
         basedOn = fields["based_on"] ?? ""
         days = fields["days"].flatMap { Int($0) }.flatMap { (1...366).contains($0) ? $0 : nil } ?? 30
         isAnyway = fields["anyway"] == "1"
+        for text in fields.all("also") {
+            let parts = text.split(separator: " ", maxSplits: 1).map { String($0) }
+            guard parts.count == 2, let index = others.firstIndex(where: { $0.vehicle.text == parts[0] }) else {
+                return false
+            }
+            others[index].basedOn = parts[1]
+        }
+        return true
     }
 
     var address: String { of.address + "/" + Address.escaped(field.shownName) }
@@ -71,6 +95,7 @@ struct ThresholdForm {
         \(about)
         <form class="fields" method="post" action="\(address)">
         \(FormPage.hidden(FormGuard.field, caller.mark))\(FormPage.hidden("based_on", version))
+        \(machines)
         <div class="thresholds">
         \(inputs)
         </div>
@@ -93,7 +118,26 @@ struct ThresholdForm {
         let standard =
             ofModel.map { "Its model's rule: \(HTMLText.escaped(ThresholdPages.rule($0)))." }
             ?? "Its model has no rule of it."
-        return "<p>This machine's own rule stands in the place of its model's, whole. \(standard)</p>"
+        return "<p>This machine's own rule stands in the place of its model's, whole. \(standard)\(modelLink)</p>"
+    }
+
+    private var modelLink: String {
+        guard let model, !caller.roles.isDisjoint(with: ThresholdSite.modelEditors) else { return "" }
+        let address = RuleDesk.Of.model(model).address + "/" + Address.escaped(field.shownName)
+        return " <a href=\"\(address)\">Change it for the model</a>"
+    }
+
+    /// One machine or several at once.
+    private var machines: String {
+        guard !others.isEmpty, let vehicle = of.vehicle else { return "" }
+        let checks = others.map { other in
+            let own = other.standing.map { ", its own now: \(ThresholdPages.rule($0))" } ?? ""
+            return
+                "<label class=\"check\"><input type=\"checkbox\" name=\"also\" value=\"\(HTMLText.escaped("\(other.vehicle) \(other.version)"))\"\(other.basedOn == nil ? "" : " checked")> "
+                + "\(HTMLText.escaped(other.vehicle.text + own))</label>"
+        }
+        return
+            "<fieldset><legend>For \(HTMLText.escaped(vehicle.text)), and for these machines of mine</legend>\n\(checks.joined(separator: "\n"))\n</fieldset>"
     }
 
     private var removal: String {
@@ -101,6 +145,27 @@ struct ThresholdForm {
         return of.vehicle == nil
             ? "<button class=\"quiet\" name=\"do\" value=\"remove\" formnovalidate>Remove this parameter</button>"
             : "<button class=\"quiet\" name=\"do\" value=\"remove\" formnovalidate>Go back to its model's rule</button>"
+    }
+
+    /// What the fields are called, by their elements.
+    static let labels = [
+        "test": "Alert when the value is", "threshold": "Threshold", "critical": "Critical beyond",
+        "clear": "Resolved when back at", "unit": "Unit of these values", "type": "Kind of value",
+        "user": "Who sees it",
+        "for": "Must hold longer than, seconds", "absent": "Alert without information for, seconds",
+        "every": "Service interval, hours", "soon": "Due soon so many hours before", "recommended": "Recommended value",
+        "capacity": "Capacity", "advice": "What to do about it",
+    ]
+
+    /// What the files that would be have wrong, as the form calls it; of what the form has not written, as the loader does.
+    func faults(_ error: ThresholdError) -> [String] {
+        var said: [String] = []
+        for problem in error.problems {
+            let label = targets.contains { $0.file == problem.file } ? ThresholdForm.labels[problem.element] : nil
+            let text = label.map(problem.text(named:)) ?? problem.description
+            if !said.contains(text) { said.append(text) }
+        }
+        return said
     }
 
     private var inputs: String {

@@ -31,14 +31,17 @@ enum ThresholdPages {
 
     static let said = [
         "published": "Saved and published: it is in force for readings from now on.",
+        "removed": "Removed and published: it holds for readings from now on.",
+        "back": "Its model's rule holds again, for readings from now on.",
         "same": "That is what the files say already. It is in force.",
         "waiting":
             "Saved in the file. It could not be published right now: drover serve does so by itself as soon as the broker and the database are there.",
     ]
 
     /// All parameters of a model, or those that a machine has of its own beside its model's.
+    /// - Parameter own: of a model, the machines that are the reader's.
     static func parameters(
-        _ of: RuleDesk.Of, _ rules: RuleSet, model: String?, mayEdit: Bool, said: String?
+        _ of: RuleDesk.Of, _ rules: RuleSet, model: String?, mayEdit: Bool, own machines: [VehicleID], said: String?
     ) throws -> String {
         let own = of.vehicle.map { rules.machines[$0] ?? [] } ?? rules.models[of.model!] ?? []
         let standard = of.vehicle == nil ? [] : model.flatMap { rules.models[$0] } ?? []
@@ -64,8 +67,20 @@ enum ThresholdPages {
         let how =
             mayEdit
             ? "<p>Choose a parameter to try another threshold and to change it.</p>"
-            : "<p>Changing these is for fleet managers, developers and administrators.</p>"
+            : whoChanges(of, machines)
         return "<p><a href=\"/thresholds\">All thresholds</a></p>\n\(notice)\(about)\(how)\n\(table)"
+    }
+
+    private static func whoChanges(_ of: RuleDesk.Of, _ machines: [VehicleID]) -> String {
+        guard of.vehicle == nil else {
+            return "<p>Changing these is for who keeps the machine, developers and administrators.</p>"
+        }
+        let links = machines.map { "<a href=\"\(RuleDesk.Of.machine($0).address)\">\(HTMLText.escaped($0.text))</a>" }
+        return
+            "<p>These hold for machines of everybody: changing them is for developers and administrators. "
+            + (links.isEmpty
+                ? "A machine of your fleets can have rules of its own.</p>"
+                : "Yours can have rules of their own: \(links.joined(separator: ", ")).</p>")
     }
 
     static func tests(_ run: RuleTestRun) -> String {

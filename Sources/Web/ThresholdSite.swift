@@ -10,6 +10,10 @@ internal import Trials
 /// Pages in which thresholds are looked at, tried, tested and changed. The files of the folder stay the source.
 public struct ThresholdSite: Sendable {
     static let editors: Set<Role> = [.farmer, .fleetManager, .developer, .administrator]
+    /// Those of a model hold for machines of everybody. The others change those of their own machines (drover.edits_rules).
+    static let modelEditors: Set<Role> = [.developer, .administrator]
+    /// Machines of a keeper's that a rule can be given to at once.
+    static let machinesMax: Int64 = 500
 
     let door: Door
     let assets: AssetFiles
@@ -42,20 +46,22 @@ public struct ThresholdSite: Sendable {
             door.page(request, for: ThresholdSite.editors) { caller, connection in
                 try withFolder(caller) { folder in
                     guard let of = try of(request, folder, connection) else { return ThresholdSite.unknown }
+                    let mayEdit = try of.isEdited(on: connection)
+                    let own = try mayEdit ? [] : of.model.map { try machines($0, but: "", connection) } ?? []
                     return shown(
                         "Thresholds of \(of.title)", caller,
                         try ThresholdPages.parameters(
-                            of, try desk.load(folder), model: try model(of, connection),
-                            mayEdit: try mayEdit(of, connection), said: request.query["said"]))
+                            of, try desk.load(folder), model: try model(of, connection), mayEdit: mayEdit, own: own,
+                            said: request.query["said"]))
                 }
             }
         }
         router.add("GET", "/thresholds/{kind}/{of}/{parameter}") { request in
             door.page(request, for: ThresholdSite.editors) { caller, connection in
                 try withFolder(caller) { folder in
-                    guard let of = try of(request, folder, connection), let field = ThresholdSite.field(request),
-                        try mayEdit(of, connection)
+                    guard let of = try of(request, folder, connection), let field = ThresholdSite.field(request)
                     else { return ThresholdSite.unknown }
+                    guard try of.isEdited(on: connection) else { return ThresholdSite.notYours }
                     let form = try form(of, field, folder, caller, connection)
                     return shown("\(field.shownName) of \(of.title)", caller, form.html())
                 }
@@ -69,11 +75,17 @@ public struct ThresholdSite: Sendable {
                     try connection.execute("SET LOCAL lock_timeout = '5s'")
                     try Turns.take(.thresholds, on: connection)
                     let folder = try desk.read()
-                    guard let of = try of(request, folder, connection), let field = ThresholdSite.field(request),
-                        try mayEdit(of, connection)
-                    else { return ThresholdSite.unknown }
+                    guard let field = ThresholdSite.field(request) else { return ThresholdSite.unknown }
+                    guard let of = try of(request, folder, connection) else {
+                        // Whether there is a machine that is not one's own is not said.
+                        let isKnown =
+                            request.parameters["kind"] != "machines"
+                            || !caller.roles.isDisjoint(with: ThresholdSite.modelEditors)
+                        return isKnown ? ThresholdSite.unknown : ThresholdSite.notYours
+                    }
+                    guard try of.isEdited(on: connection) else { return ThresholdSite.notYours }
                     var form = try form(of, field, folder, caller, connection)
-                    form.take(fields)
+                    guard form.take(fields) else { return ThresholdSite.notYours }
                     return try take(fields["do"] ?? "", form, folder, caller, connection)
                 }
             }
@@ -82,6 +94,12 @@ public struct ThresholdSite: Sendable {
 
     static let unknown = Response.problem(
         404, type: "not-found", detail: "There are no such thresholds that are yours to change.")
+    static let notYours = Response.problem(
+        403, type: "not-your-rule",
+        detail:
+            "This rule is not yours to change, and nothing was changed. Rules of models are for developers and administrators, since they "
+            + "hold for machines of everybody. Farmers and fleet managers change those of machines of their fleets: open the machine, then "
+            + "Thresholds.")
 
     private static func field(_ request: Request) -> ThresholdField? {
         ThresholdField(name: request.parameters["parameter"]!)
@@ -103,8 +121,11 @@ public struct ThresholdSite: Sendable {
         }
     }
 
-    private func mayEdit(_ of: RuleDesk.Of, _ connection: Connection) throws -> Bool {
-        try connection.query("SELECT drover.edits_rules($1)", [.text(of.vehicle?.text)])[0].bool(0) ?? false
+    /// Of a model, that are the reader's.
+    private func machines(_ model: String, but vehicle: String, _ connection: Connection) throws -> [VehicleID] {
+        try connection.query(
+            queries["rule_machines"], [.text(model), .text(vehicle), .int8(ThresholdSite.machinesMax)]
+        ).compactMap { try VehicleID($0.text("vehicle")!) }
     }
 
     /// The model whose rules hold where a machine has none of its own.
@@ -119,10 +140,20 @@ public struct ThresholdSite: Sendable {
         let rules = try desk.load(folder)
         let own = of.vehicle.map { rules.machines[$0] ?? [] } ?? rules.models[of.model!] ?? []
         let model = try model(of, connection)
-        return ThresholdForm(
+        var form = ThresholdForm(
             of: of, field: field, model: model, standing: own.first { $0.field == field },
             ofModel: model.flatMap { rules.models[$0] }?.first { $0.field == field },
             version: try ThresholdForm.version(field, folder.files[of.file], of.file), caller: caller)
+        // Who may change the model's rule gives it to many machines by that.
+        if let vehicle = of.vehicle, let model, caller.roles.isDisjoint(with: ThresholdSite.modelEditors) {
+            form.others = try machines(model, but: vehicle.text, connection).map { machine in
+                let of = RuleDesk.Of.machine(machine)
+                return ThresholdForm.Other(
+                    vehicle: machine, standing: rules.machines[machine]?.first { $0.field == field },
+                    version: try ThresholdForm.version(field, folder.files[of.file], of.file))
+            }
+        }
+        return form
     }
 
     // MARK: Around it

@@ -55,7 +55,14 @@ extension FleetSite {
     private func trips(
         _ request: Request, _ date: CivilDate, _ caller: PageCaller, _ connection: Connection
     ) throws -> Response {
-        let vehicle = VehicleID(request.query["vehicle"] ?? "")?.text ?? ""
+        let vehicle = VehicleForm.trimmed(request.query["vehicle"] ?? "")
+        guard try vehicle.isEmpty || isCar(vehicle, connection) else {
+            var response = shell(caller).page(
+                "trips of \(date.text)", at: "/trips", scripts: ["names.js"],
+                main: TripsPage.noVehicle(vehicle, date))
+            response.status = 404
+            return response
+        }
         let reads = try TripRead.day(
             date.span(days: 1), vehicle: vehicle, queries, price: price, on: connection)
         let chosen = reads.first { String($0.trip.startMs) == request.query["trip"] }
@@ -72,6 +79,14 @@ extension FleetSite {
             "trips of \(date.text)", at: "/trips", styles: BaseMap.styles,
             scripts: ["names.js"] + (chosen == nil ? [] : BaseMap.scripts + ["replay.js"]),
             main: page.html(base, charts: charts))
+    }
+
+    /// That the caller sees something of.
+    private func isCar(_ vehicle: String, _ connection: Connection) throws -> Bool {
+        guard VehicleID(vehicle) != nil else { return false }
+        return try connection.query(queries["vehicle_kinds"], [.text(vehicle)]).contains {
+            try $0.text("kind") == "car"
+        }
     }
 
     /// Where it was when, and how fast, for the script.

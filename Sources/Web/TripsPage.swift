@@ -18,14 +18,23 @@ struct TripsPage {
         return """
             <h1>Trips of \(date.text)\(vehicle.isEmpty ? "" : ", \(HTMLText.escaped(vehicle))")</h1>
             <p class="soft">\(HTMLText.escaped(date.zone)), \(hours) hours. Trips count on the day they begin.</p>
-            \(form)
+            \(TripsPage.form(vehicle, date))
             \(TripSums(trips, caller.shownUnits).tiles)
             \(chosen.map { replay($0, base, charts: charts) } ?? "")
             \(TripTable(trips, caller, hasVehicles: true).html(caption: "Trips", empty: "No trip began on this day."))
             """
     }
 
-    private var form: String {
+    /// Neither all trips nor none of them would be what was asked for.
+    static func noVehicle(_ name: String, _ date: CivilDate) -> String {
+        """
+        <h1>Trips of \(date.text)</h1>
+        <p role="alert" class="critical">No vehicle \(HTMLText.escaped(String(name.prefix(64)))): there is no car with this id that you may see. Type its id, which the list offers, or nothing for all cars.</p>
+        \(form(String(name.prefix(64)), date))
+        """
+    }
+
+    private static func form(_ vehicle: String, _ date: CivilDate) -> String {
         let of = vehicle.isEmpty ? "" : "&amp;vehicle=\(Address.escaped(vehicle))"
         return """
             <form class="filter" method="get" action="/trips">

@@ -23,6 +23,8 @@ struct VehicleForm {
     /// What stands in the fields, by their names.
     var typed: [String: String]
     var chosen: Set<String>
+    /// Whether a box or an adapter may be at this host and port, as far as it can be told from what is typed.
+    var mayBeAt: @Sendable (_ host: String, _ port: Int32) -> Bool = { _, _ in true }
 
     init(
         isCar: Bool, vehicle: String, basedOn: String, known: Action.Registration,
@@ -130,8 +132,16 @@ struct VehicleForm {
         guard certificate.isEmpty || (certificate.utf8.count == 64 && certificate.allSatisfy(\.isHexDigit)) else {
             throw Fault(text: "The certificate must be the 64 hexadecimal digits of its SHA-256.")
         }
-        return Action.Address(
-            host: String(text[..<colon]), port: port, certificateSHA256: certificate.isEmpty ? nil : certificate)
+        let host = String(text[..<colon])
+        // What stands there already is the gateway's to judge, which looks at each address when it connects.
+        let isKnown = known.address?.host == host && known.address?.port == port
+        guard isKnown || mayBeAt(host, port) else {
+            throw Fault(
+                text:
+                    "No box or adapter may be at this address here. Whoever runs this installation can name its network."
+            )
+        }
+        return Action.Address(host: host, port: port, certificateSHA256: certificate.isEmpty ? nil : certificate)
     }
 
     private func car() throws(Fault) -> Action.Car {

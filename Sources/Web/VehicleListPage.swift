@@ -114,10 +114,12 @@ struct VehicleListPage {
     }
 
     private func alerts(_ row: Row) throws -> String? {
+        let unmonitored = try NotMonitored(row).map { "<span class=\"warning\">not monitored</span>: \($0.short)" }
         guard let worst = try row.text("worst_severity"), let count = try row.int("open_alerts"), count > 0 else {
-            return "none"
+            return unmonitored ?? "none"
         }
-        return "<span class=\"\(HTMLText.escaped(worst))\">\(count), worst \(HTMLText.escaped(worst))</span>"
+        return (unmonitored.map { $0 + "<br>" } ?? "")
+            + "<span class=\"\(HTMLText.escaped(worst))\">\(count), worst \(HTMLText.escaped(worst))</span>"
     }
 
     private func turning(_ found: Int64) -> String {

@@ -30,12 +30,18 @@ struct VehiclePage {
         let name, model, make: String?
         let tags: [String]
         let isDisabled: Bool
+        /// Nil: something judges it.
+        let notMonitored: NotMonitored?
+        /// It has said something, whoever may see what.
+        let hasReported: Bool
 
         init(_ row: Row) throws {
             (kind, vehicle) = (try row.text("kind")!, try row.text("vehicle")!)
             (name, model, make) = (try row.text("name"), try row.text("model"), try row.text("make"))
             tags = try row.textArray("tags")!.compactMap { $0 }
             isDisabled = try row.bool("is_disabled")!
+            notMonitored = try NotMonitored(row)
+            hasReported = try row.bool("has_reported")!
         }
     }
 
@@ -50,7 +56,7 @@ struct VehiclePage {
             <p class="soft">\(HTMLText.escaped(facts.joined(separator: ", "))). Times are \(HTMLText.escaped(caller.clock.zone)).</p>
             \(top)\(past)
             <div id="story">
-            \(try alerts(connection))
+            \(unmonitored)\(try alerts(connection))
             \(about.kind == "car" ? try car(connection) : try machine(connection))
             </div>
             \(below)
@@ -62,6 +68,17 @@ struct VehiclePage {
         return
             "\n<p class=\"soft\">You see what it said since \(caller.clock.html(seenSinceMs)), when you were confirmed: "
             + "its owner did not share what was before, nor the alerts that were open then.</p>"
+    }
+
+    private var unmonitored: String {
+        about.notMonitored.map {
+            "<p id=\"not-monitored\" class=\"warning\">Not monitored. \(HTMLText.escaped($0.why))</p>\n"
+        } ?? ""
+    }
+
+    private var noAlert: String {
+        if about.notMonitored != nil { return "Not monitored: nothing judges what it says." }
+        return seenSinceMs == nil ? "No alert is open." : "No alert was opened since and is open."
     }
 
     private func alerts(_ connection: Connection) throws -> String {
@@ -78,7 +95,7 @@ struct VehiclePage {
                     open.alert.shown(open.alert.worstValue, caller.shownUnits),
                     open.alert.shownRule(caller.shownUnits), caller.clock.html(open.alert.openedMs),
                 ]
-            }, empty: seenSinceMs == nil ? "No alert is open." : "No alert was opened since and is open.",
+            }, empty: noAlert,
             narrow: .cards)
     }
 
@@ -181,9 +198,15 @@ struct VehiclePage {
             let rules = try rules.ofTrip(of: last.vehicle, atMs: last.trip.startMs, on: connection)
             parts += [latest(readings), "<h2>Last trip</h2>", CarCharts(readings, last, caller, rules).html]
         }
-        parts.append(TripTable(trips, caller).html(caption: "Last trips", empty: "It has not been on a trip yet."))
+        parts.append(TripTable(trips, caller).html(caption: "Last trips", empty: noTrip))
         parts.append(try codes(connection))
         return parts.joined(separator: "\n")
+    }
+
+    private var noTrip: String {
+        about.hasReported
+            ? "No trip of it is yours to see: its last one began before the car was yours to drive."
+            : "It has not been on a trip yet."
     }
 
     private func latest(_ readings: [CarReading]) -> String {

@@ -33,6 +33,8 @@ extension FleetSite {
     private static let said = [
         "asked": "Asked. What comes of it shows under Downloads asked for, within half a minute.",
         "service": "Recorded. It shows under Services when it is committed: look again in a moment.",
+        "assigned":
+            "Taken. Who drives it counts from now on, and shows here when it is committed: look again in a moment.",
         "changed": "Saved. It shows here when it is committed: look again in a moment.",
         "added": "Added.", "disabled": "Disabled. It is kept, and neither polled nor listed first.",
         "enabled": "Enabled.",
@@ -68,12 +70,19 @@ extension FleetSite {
                 ? try VehicleDeeds(
                     vehicle: about.vehicle, caller: caller, nowMs: nowMs,
                     engineHours: try engineHours(about, caller, connection)
-                ).html(queries, on: connection) : ""
-            let top = notice(request) + links(about, caller)
+                ).html(queries, on: connection)
+                : try VehicleID(about.vehicle).map { try VehicleSite.assignment($0, caller, connection) } ?? ""
+            let top = notice(request) + (try links(about, caller, connection))
             return shell(caller).page(
                 about.name ?? about.vehicle, at: "/vehicles", scripts: ["live.js", "alerts.js"],
                 main: try page.html(top: top, below: below, connection))
         }
+    }
+
+    /// Who once drove a car, or sees a machine as an analyst does, would be led to a page that refuses them.
+    private func mayChange(_ about: VehiclePage.About, _ connection: Connection) throws -> Bool {
+        try connection.query("SELECT drover.tags_vehicle($1, $2)", [.text(about.kind), .text(about.vehicle)])[0].bool(0)
+            ?? false
     }
 
     private func engineHours(
@@ -106,10 +115,10 @@ extension FleetSite {
         return "<p role=\"status\" class=\"soon\">\(text)</p>\n"
     }
 
-    private func links(_ about: VehiclePage.About, _ caller: PageCaller) -> String {
+    private func links(_ about: VehiclePage.About, _ caller: PageCaller, _ connection: Connection) throws -> String {
         let address = "/vehicles/\(Address.escaped(about.vehicle))"
         var links: [String] = []
-        if !caller.roles.isDisjoint(with: VehicleSite.changers) {
+        if !caller.roles.isDisjoint(with: VehicleSite.changers), try mayChange(about, connection) {
             links.append("<a href=\"\(address)/edit?kind=\(about.kind)\">Change it</a>")
         }
         if about.kind == "machine" {

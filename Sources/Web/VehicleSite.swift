@@ -17,10 +17,13 @@ public struct VehicleSite: Sendable {
     let queries: ReportQueries
     let uploads: UploadSender
     let models: ModelFiles
+    let mayBeAt: @Sendable (_ host: String, _ port: Int32) -> Bool
 
     public init(
-        door: Door, assets: AssetFiles, queries: ReportQueries, uploads: UploadSender, models: ModelFiles
+        door: Door, assets: AssetFiles, queries: ReportQueries, uploads: UploadSender, models: ModelFiles,
+        mayBeAt: @escaping @Sendable (_ host: String, _ port: Int32) -> Bool
     ) {
+        self.mayBeAt = mayBeAt
         (self.door, self.assets, self.queries) = (door, assets, queries)
         (self.uploads, self.models) = (uploads, models)
     }
@@ -60,6 +63,11 @@ public struct VehicleSite: Sendable {
         router.add("POST", "/vehicles/{vehicle}/edit") { request in
             register(request, for: VehicleSite.changers) { caller, fields, connection in
                 try edit(request.parameters["vehicle"]!, caller, fields, connection)
+            }
+        }
+        router.add("POST", "/vehicles/{vehicle}/assign") { request in
+            register(request, for: VehicleSite.assigners) { caller, fields, connection in
+                try assign(request.parameters["vehicle"]!, caller, fields, connection)
             }
         }
         router.add("POST", "/vehicles/{vehicle}/switch") { request in
@@ -168,6 +176,8 @@ public struct VehicleSite: Sendable {
         case .waiting: "Nothing was saved: a change of this vehicle is on its way. Send it again in a moment."
         case .fleet: "Nothing was saved: choose at least one fleet of yours, or nobody would see it."
         case .owner: "Nothing was saved: the owner must be you, or somebody of your fleets."
+        case .tooMany:
+            "Nothing was saved: 1,000 vehicles that you added have sent nothing yet. Ask an administrator to add this one."
         default: "Nothing was saved: this vehicle is not yours to change."
         }
     }
@@ -180,6 +190,7 @@ public struct VehicleSite: Sendable {
             isCar: isCar, vehicle: vehicle, basedOn: basedOn, known: known,
             fleets: try VehicleKeeper.fleets(holding: vehicle, isCar: isCar, on: connection), models: models.listed(),
             caller: caller)
+        form.mayBeAt = mayBeAt
         if let fields { form.take(fields) }
         return form
     }

@@ -38,6 +38,9 @@ struct WhyPage {
     let ride: RideNow
     let decisions: [Decided]
     let caller: PageCaller
+    var notice: FormPage.Notice?
+    /// Somebody came to end the ride or to hand it over.
+    var isDealing = false
 
     static func decisions(_ rows: Rows) throws -> [Decided] {
         var decisions: [Decided] = []
@@ -64,6 +67,13 @@ struct WhyPage {
         return decisions
     }
 
+    private var deal: String {
+        guard ride.isOutstanding else { return "" }
+        let base = "/dispatch/\(Address.escaped(campus))/rides/\(Address.escaped(ride.pickup.request))/"
+        return EndingForms.html(
+            { base + $0.rawValue }, of: ride, nil, caller, isOpen: isDealing || ride.carrier?.isAlarmed ?? false)
+    }
+
     func html() -> String {
         let pickup = ride.pickup
         return """
@@ -74,6 +84,7 @@ struct WhyPage {
             <dt>Asked for</dt><dd>\(caller.clock.html(ride.requestedMs)), \(pickup.passengers) passengers</dd>
             <dt>From</dt><dd>\(HTMLText.escaped(CampusText.place(pickup.fromAddress, pickup.from)))</dd>
             <dt>To</dt><dd>\(HTMLText.escaped(CampusText.place(pickup.toAddress, pickup.to)))</dd></dl>
+            \(CampusText.notice(notice))<div id="deal">\(deal)</div>
             <p>A ride goes to the vehicle whose best itinerary grows least by it. All costs are in seconds of driving.</p>
             \(decisions.isEmpty ? "<p class=\"empty\">No decision on this ride is on record yet.</p>" : "")
             \(decisions.enumerated().map { decision($1, number: $0 + 1) }.joined(separator: "\n"))

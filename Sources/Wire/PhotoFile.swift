@@ -5,12 +5,16 @@ public struct PhotoFile: Equatable, Sendable {
         case tooLarge(bytes: Int)
         /// Cut off, or not built as its kind is.
         case broken(kind: String)
+        /// By its headers; nothing was unpacked.
+        case tooManyPixels(width: Int, height: Int)
 
         public var description: String {
             switch self {
             case .unknown: "by its content it is no JPEG, PNG or WebP file"
             case .tooLarge(let bytes): "it has \(bytes) bytes, at most \(PhotoFile.bytesMax) are taken"
             case .broken(let kind): "it is cut off, or not built as a \(kind) file is"
+            case .tooManyPixels(let width, let height):
+                "it is \(width) by \(height) pixels, at most \(PixelSize.pixelsMax / 1_000_000) million are taken in all: make it smaller"
             }
         }
     }
@@ -60,7 +64,10 @@ enum JPEGFile {
             let content = bytes[(at + 4)..<end]
             if marker == 0xE1 { orientation = orientation ?? self.orientation(content) }
             if isKept(marker, content) { out += bytes[at..<end] }
-            if (0xC0...0xCF).contains(marker), ![0xC4, 0xC8, 0xCC].contains(marker) { hasFrame = true }
+            if (0xC0...0xCF).contains(marker), ![0xC4, 0xC8, 0xCC].contains(marker) {
+                hasFrame = true
+                try PixelSize.ofJPEGFrame(content)?.check()
+            }
             at = end
             guard marker == 0xDA else { continue }
             hasScan = true
@@ -142,6 +149,7 @@ enum PNGFile {
             let sum = bytes[(end - 4)..<end].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
             guard CRC32.of(bytes[(at + 4)..<(end - 4)]) == sum else { throw .broken(kind: "PNG") }
             let name = String(decoding: bytes[(at + 4)..<(at + 8)], as: UTF8.self)
+            try PixelSize.ofPNGChunk(name, bytes[(at + 8)..<(end - 4)])?.check()
             if (bytes[at + 4] & 0x20) == 0 || kept.contains(name) { out += bytes[at..<end] }
             names.append(name)
             at = end
@@ -163,7 +171,9 @@ enum WebPFile {
             let end = at + 8 + size(at + 4) + size(at + 4) % 2
             guard end <= riffEnd else { throw .broken(kind: "WebP") }
             var chunk = bytes[at..<end]
-            switch String(decoding: bytes[at..<(at + 4)], as: UTF8.self) {
+            let name = String(decoding: bytes[at..<(at + 4)], as: UTF8.self)
+            try PixelSize.ofWebPChunk(name, chunk.dropFirst(8))?.check()
+            switch name {
             case "VP8 ", "VP8L", "ANMF": hasPicture = true
             case "EXIF", "XMP ": chunk = []
             case "VP8X" where chunk.count >= 18:

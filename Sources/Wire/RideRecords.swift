@@ -58,6 +58,8 @@ public enum RideRecords {
                     capacity: Int(capacity), place: try fields.position("")))
         case "out_of_service": return .outOfService(vehicle: try fields.id("vehicle"))
         case "breakdown": return .breakdown(vehicle: try fields.id("vehicle"))
+        case "end": return .end(request: try fields.id("request"), try say(fields))
+        case "hand_over": return .handOver(request: try fields.id("request"), try say(fields))
         case "position":
             return .position(
                 vehicle: try fields.id("vehicle"), place: try fields.position(""),
@@ -79,6 +81,13 @@ public enum RideRecords {
                 why: try fields.text("why", bytesMax: bytesMax))
         default: throw .kindUnknown
         }
+    }
+
+    private static func say(_ fields: Fields) throws(DecodeError) -> RideRecord.Say {
+        guard let role = PersonRole(rawValue: try fields.text("role", bytesMax: 20)) else { throw .keyMissing("role") }
+        let reason = try fields.text("reason", bytesMax: RideRecord.Say.bytesMax)
+        guard !reason.allSatisfy(\.isWhitespace) else { throw .keyMissing("reason") }
+        return RideRecord.Say(role: role, reason: reason)
     }
 
     private static func hour(_ surge: Int64, _ fields: Fields) throws(DecodeError) -> RideRecord.Hour {
@@ -229,6 +238,8 @@ public enum RideRecords {
             )
         case .outOfService(let vehicle): return ("out_of_service", [("vehicle", .text(vehicle))])
         case .breakdown(let vehicle): return ("breakdown", [("vehicle", .text(vehicle))])
+        case .end(let request, let say): return ("end", [("request", .text(request))] + fields(say))
+        case .handOver(let request, let say): return ("hand_over", [("request", .text(request))] + fields(say))
         case .position(let vehicle, let place, let speed):
             return (
                 "position",
@@ -261,6 +272,10 @@ public enum RideRecords {
         case .decision(let offset, let text, let why):
             return ("decision", [("offset", .integer(offset)), ("decision", .text(text)), ("why", .text(why))])
         }
+    }
+
+    private static func fields(_ say: RideRecord.Say) -> [(String, JSONValue?)] {
+        [("role", .text(say.role.rawValue)), ("reason", .text(say.reason))]
     }
 
     private static func fields(_ person: RideRecord.Person) -> [(String, JSONValue?)] {

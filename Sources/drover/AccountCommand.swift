@@ -11,12 +11,15 @@ extension Command {
     static let account = Command(
         name: "account",
         operands:
-            "list | add ID | link ID | roles ID | disable ID | enable ID | erase ID | psql ID | no-psql ID | settings show|set ID …",
+            "list | add ID | link ID | roles ID | disable ID | enable ID | erase ID | export ID | second-factor ID | psql ID | no-psql ID | copy ID "
+            + "| reseal | settings show ID | settings set ID KEY=VALUE…",
         summary:
             "Who logs in, and an account's own switches, limits, units and fuel price. KEY= takes the standard again.",
         options: [
             .init("--mail", "M", "add: the mail address to log in with (default: whoever opens the link says it)"),
             .init("--role", "R", "add, roles: what it may do; may be given several times"),
+            .init("--remove", nil, "second-factor: take it away, of whose phone and recovery codes are lost"),
+            .init("--to", "FOLDER", "export: where the archive goes, as ID-DATE.zip"),
             .init("--format", "F", "list, show: table, csv or json (default table)"),
             .init("--by", "NAME", "settings set: who says it (default: the login's name, or operator)"),
         ] + SettingsSource.options,
@@ -24,6 +27,7 @@ extension Command {
         run: { arguments in
             let words = arguments.operands
             if words == ["list"] { return try listAccounts(arguments) }
+            if words == ["reseal"] { return try reseal(arguments) }
             guard words.count >= 2, VehicleID.isValid(words.last(where: { !$0.contains("=") })!.utf8) else {
                 throw UsageError("say what, and for which account: 1 to 64 letters, digits, -, _ or .")
             }
@@ -35,13 +39,16 @@ extension Command {
             case ("enable", 2): return try disableAccount(false, words[1], arguments)
             case ("psql", 2): return try databaseLogin(words[1], arguments)
             case ("no-psql", 2): return try endDatabaseLogin(words[1], arguments)
+            case ("copy", 2): return try copyRows(of: words[1], arguments)
             case ("erase", 2): return try eraseAccount(words[1], arguments)
+            case ("export", 2): return try exportAccount(words[1], arguments)
+            case ("second-factor", 2): return try secondFactor(words[1], arguments)
             case ("settings", 3) where words[1] == "show": return try showSettings(of: words[2], arguments)
             case ("settings", 4...) where words[1] == "set": return try set(words[3...], of: words[2], arguments)
             default:
                 throw UsageError(
                     "say `list`, `add ID`, `link ID`, `roles ID`, `disable ID`, `enable ID`, `erase ID`, "
-                        + "`psql ID`, `no-psql ID`, "
+                        + "`export ID --to FOLDER`, `second-factor ID`, `psql ID`, `no-psql ID`, `copy ID`, `reseal`, "
                         + "`settings show ID` or `settings set ID KEY=VALUE…`")
             }
         })

@@ -9,15 +9,9 @@ import Wire
 extension Command {
     private static let roles = Role.allCases.map(\.rawValue)
 
-    /// The owner's: nobody else may read or write the tables.
-    private static func book(_ arguments: Arguments) throws -> (settings: Settings, connection: Connection) {
-        let settings = try SettingsSource.load(arguments)
-        return (settings, try Connection(conninfo: settings.ownerConninfo))
-    }
-
     static func listAccounts(_ arguments: Arguments) throws -> ExitCode {
         let render = try arguments.one("--format", of: queryFormats, standard: "table")
-        let rows = try book(arguments).connection.query(Home.reportQueries()["accounts"])
+        let rows = try asOwner(arguments).connection.query(Home.reportQueries()["accounts"])
         Out.result(render(try QueryOutput(rows)))
         return .done
     }
@@ -26,7 +20,7 @@ extension Command {
         let mail = arguments.text("--mail")
         if let mail, !MailAddress.isValid(mail) { throw UsageError("--mail: `\(mail)` is no mail address") }
         let (roles, link) = (try roles(arguments), Token.random())
-        let (settings, connection) = try book(arguments)
+        let (settings, connection) = try asOwner(arguments)
         guard try AccountBook.add(account, mail: mail, roles: roles, link: link.digest, on: connection) else {
             throw Failure(
                 "\(account): there is an account of this id or mail address already: see `drover account list`")
@@ -38,10 +32,11 @@ extension Command {
 
     static func newLink(_ account: String, _ arguments: Arguments) throws -> ExitCode {
         let link = Token.random()
-        let (settings, connection) = try book(arguments)
+        let (settings, connection) = try asOwner(arguments)
         guard try AccountBook.link(account, link.digest, on: connection) else {
             throw Failure("\(account): there is no such account, or it is disabled")
         }
+        try AuditLog.record(.linkGiven, about: account, on: connection)
         Out.note("A new password for \(account) is chosen here, once, within \(AccountBook.linkHours) hours:")
         Out.result(address(of: link, settings))
         return .done
@@ -49,7 +44,7 @@ extension Command {
 
     static func setRoles(_ account: String, _ arguments: Arguments) throws -> ExitCode {
         let roles = try roles(arguments)
-        guard try AccountBook.set(roles: roles, of: account, on: book(arguments).connection) else {
+        guard try AccountBook.set(roles: roles, of: account, on: asOwner(arguments).connection) else {
             throw Failure("\(account): there is no such account")
         }
         Out.note("\(account): \(roles.isEmpty ? "no roles" : roles.joined(separator: ", ")), from the next request on")
@@ -57,30 +52,32 @@ extension Command {
     }
 
     static func disableAccount(_ disabled: Bool, _ account: String, _ arguments: Arguments) throws -> ExitCode {
-        guard try AccountBook.set(disabled: disabled, account, on: book(arguments).connection) else {
+        guard try AccountBook.set(disabled: disabled, account, on: asOwner(arguments).connection) else {
             throw Failure("\(account): there is no such account")
         }
         Out.note(
             disabled
-                ? "\(account) is disabled: logged out everywhere, from the next request on"
-                : "\(account) may log in again")
+                ? "\(account) is disabled: log-ins, tokens, database login and browsers end, and what is on its way to it"
+                : "\(account) may log in again; tokens, devices and reports of before stay ended")
         return .done
     }
 
     static func eraseAccount(_ account: String, _ arguments: Arguments) throws -> ExitCode {
-        guard try AccountBook.erase(account, on: book(arguments).connection) else {
+        guard try AccountBook.erase(account, on: asOwner(arguments).connection) else {
             throw Failure("\(account): there is no such account")
         }
-        Out.note("\(account): mail address, names, password and sessions are forgotten; results keep the id")
+        Out.note("\(account): mail address, names, password and all ways in are forgotten; results keep the id")
         return .done
     }
 
     /// A login of the database that sees what the account sees. Its password is shown once.
     static func databaseLogin(_ account: String, _ arguments: Arguments) throws -> ExitCode {
         let password = Hex.text(Secrets.random(16))
-        let connection = try book(arguments).connection
-        guard try PersonLogin.put(account, password: password, on: connection) else {
-            throw Failure("\(account): there is no such account, or it is disabled")
+        let connection = try asOwner(arguments).connection
+        switch try PersonLogin.put(account, password: password, on: connection) {
+        case .made: break
+        case .noAccount: throw Failure("\(account): there is no such account, or it is disabled")
+        case .hasNeighbours: throw Failure("\(account): \(neighbours)")
         }
         Out.note(
             "\(account) sees in psql what it sees in the pages, with this line. It is not shown again. From another machine: with "
@@ -89,6 +86,10 @@ extension Command {
         Out.result("PGPASSWORD=\(password) psql \(conninfo(PersonLogin.name(of: account), connection.place))")
         return .done
     }
+
+    private static let neighbours =
+        "others' rows are in this database (more than one fleet or campus), and a login of it tells more of them than it shows, by EXPLAIN. "
+        + "Let them ask at /query or by a token with the scope query (docs/analyst.md). Administrators and operators, who see all, may have a login"
 
     /// As one word of a shell.
     private static func conninfo(_ user: String, _ place: (host: String, port: String, database: String)) -> String {
@@ -102,7 +103,7 @@ extension Command {
     }
 
     static func endDatabaseLogin(_ account: String, _ arguments: Arguments) throws -> ExitCode {
-        guard try PersonLogin.remove(account, on: book(arguments).connection) else {
+        guard try PersonLogin.remove(account, on: asOwner(arguments).connection) else {
             throw Failure("\(account): it has no login of the database")
         }
         Out.note("\(account) has no login of the database any more")

@@ -34,7 +34,7 @@ struct ActionPush {
     }
 
     /// Who is at the terminal; services and containers do not say it, and a container's user may have no name.
-    private static var login: String {
+    static var login: String {
         let environment = ProcessInfo.processInfo.environment
         let said = [environment["USER"], environment["LOGNAME"]].compactMap(\.self).first { !$0.isEmpty }
         if let said { return said }
@@ -78,10 +78,10 @@ struct ActionPush {
         say(try wait(for: [partition], kafka))
     }
 
-    private func say(_ isTaken: Bool) {
+    func say(_ isTaken: Bool, done: String = "done") {
         Out.note(
             isTaken
-                ? "done"
+                ? done
                 : "it is on the log and counts; no worker has taken it within 10 s. Is one up? See `drover offsets show`"
         )
     }

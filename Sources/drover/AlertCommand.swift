@@ -4,6 +4,7 @@ import Observe
 import Postgres
 import Reports
 import Settings
+import Storage
 
 extension Command {
     static let alert = Command(
@@ -82,6 +83,7 @@ extension Command {
         let action = try ActionPush.action(
             arguments, vehicle: VehicleID(try row.text("vehicle")!), kind: .acknowledgement(alert: id))
         try ActionPush(settings: SettingsSource.load(arguments)).push(action)
+        try AuditDesk.note(.alertAcknowledged, arguments, by: action.by, [("alert", id)])
         return .done
     }
 
@@ -103,6 +105,13 @@ extension Command {
         let silence = Action.Silence(model: model, parameter: parameter, untilMs: untilMs)
         try ActionPush(settings: SettingsSource.load(arguments)).push(
             ActionPush.action(arguments, vehicle: vehicle, kind: .silence(silence)))
+        try AuditDesk.note(
+            .alertSilenced, arguments,
+            [
+                ("vehicle", vehicle?.text ?? ""), ("model", model ?? ""),
+                ("parameter", arguments.text("--parameter") ?? ""),
+                ("until", UTC.text(untilMs)),
+            ])
         return .done
     }
 }

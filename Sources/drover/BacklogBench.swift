@@ -17,8 +17,9 @@ struct BacklogBench {
     let count: Int
     /// Readings of the backlog a second.
     let rate: Int
+    let orders: [Order]
 
-    private enum Order: String, CaseIterable {
+    enum Order: String, CaseIterable {
         case inOrder = "in_order"
         case newestFirst = "newest_first"
         case scattered
@@ -33,6 +34,15 @@ struct BacklogBench {
         }
     }
 
+    static func orders(_ arguments: Arguments) throws -> [Order] {
+        guard let text = arguments.text("--order") else { return Order.allCases }
+        guard let order = Order(rawValue: text) else {
+            let known = Order.allCases.map(\.rawValue).joined(separator: ", ")
+            throw UsageError("--order \(text): unknown. It is one of \(known)")
+        }
+        return [order]
+    }
+
     /// Each at 1 Hz, hot and cool in turn for ten seconds.
     private static let others = 500
     private static let turnMs: Int64 = 10_000
@@ -41,7 +51,7 @@ struct BacklogBench {
     func run(_ arguments: Arguments) throws -> [Figure] {
         var figures: [Figure] = []
         var inOrderSeconds: Double?
-        for order in Order.allCases {
+        for order in orders {
             let (seconds, watch) = try BenchServers.with(arguments) { try measure(order, $0) }
             let sorted = watch.sorted()
             let found = [

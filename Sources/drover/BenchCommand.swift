@@ -39,6 +39,7 @@ extension Command {
                 "--rate", "N", "load: records a second, and as many cars (default 50000); campus: requests (default 50)"
             ),
             .init("--backlog-rate", "N", "backlog: its readings a second (default 5000)"),
+            .init("--order", "O", "backlog: in_order, newest_first or scattered (default: all three)"),
             .init("--seconds", "S", "load: for how long (default 30); campus: (default 60)"),
             .init("--commits", "N", "relay: how many commits, one by one (default 1000)"),
             .init(
@@ -85,7 +86,8 @@ extension Command {
                     {
                         try BacklogBench(
                             count: arguments.text("--records") == nil ? 100_000 : records,
-                            rate: Int(try arguments.integer("--backlog-rate", in: 100...100_000) ?? 5_000)
+                            rate: Int(try arguments.integer("--backlog-rate", in: 100...100_000) ?? 5_000),
+                            orders: try BacklogBench.orders(arguments)
                         ).run(arguments)
                     }
                 ),

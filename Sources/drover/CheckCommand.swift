@@ -99,12 +99,14 @@ extension Command {
         let address = try PageRole.listens(settings)
         let mails = try PageRole.accountPost(settings) == nil ? "no mails of accounts" : "mails of accounts"
         let provider = try settings.openIDProvider()?.name
+        _ = try settings.secondFactorRule()
         return "\(address), \(mails), \(provider.map { "log-in also at \($0)" } ?? "log-in by password")"
     }
 
     private static func gateway(_ settings: Settings) throws -> String {
         _ = try settings.pollSchedule()
         let networks = try settings.plainNetworks().count
+        _ = try settings.deviceReach()
         return "without TLS in \(networks) networks, cars asked by the schedule"
     }
 
@@ -183,6 +185,7 @@ extension Command {
                 let last = try connection.query("SELECT max(number) AS last FROM drover.migration")[0].int("last")
                 return "server \(connection.serverVersion / 10_000), migration \(last ?? 0)"
             },
+            Look(name: "key from before", needs: ["people.", "postgres."]) { settings in try keyBefore(settings) },
             Look(name: "broker", needs: ["kafka."]) { settings in
                 let standing = try Topics.standing(
                     settings.kafka(clientID: "drover-check"), settings.topicShape, timeoutMs: 5_000)

@@ -6,6 +6,7 @@ import Pipeline
 import Postgres
 import Reports
 import Settings
+import Storage
 import Wire
 
 extension Command {
@@ -62,6 +63,12 @@ extension Command {
         }
         try ActionPush(settings: settings, topic: topic).push(
             RecordWriter.clockSet(toMs, by: by, reason: reason, id: id), to: number)
+        try AuditDesk.note(
+            .clockSetBack, arguments, by: by,
+            [
+                ("topic", topic), ("partition", String(number)), ("from", UTC.text(clockMs)), ("to", UTC.text(toMs)),
+                ("reason", reason),
+            ])
     }
 }
 

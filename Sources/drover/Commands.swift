@@ -12,7 +12,8 @@ enum Commands {
         .rulesTry, .rulesTrips,
         .vehicle,
         .trip, .campus,
-        .people, .dispatch, .dispatchTry, .sightings, .taxonomy, .alert, .log, .token, .account, .fleet, .servers,
+        .people, .dispatch, .dispatchTry, .sightings, .taxonomy, .alert, .log, .token, .account, .fleet, .audit,
+        .servers,
         .emulateMTG,
         .emulateOBD, .bench, .obdDecode, .obdPIDs, .obdCode, .outsideCheck, .outsideWeather, .outsideTravel,
         .outsideAddress,
@@ -45,7 +46,9 @@ enum Commands {
             return .done
         }
         do {
-            return try command.run(Arguments(rest, for: command))
+            let arguments = try Arguments(rest, for: command)
+            try Synopsis(command).check(arguments.operands)
+            return try command.run(arguments)
         } catch let error as UsageError {
             let help = error.showsHelp ? "\n\n" + command.help : ""
             Out.note("drover \(command.name): \(error)\(help)", level: .error)
@@ -76,7 +79,7 @@ enum Commands {
         // `import` alone is the beginning of some.
         let longer = names.filter { $0.hasPrefix(words[0] + " ") }
         guard longer.isEmpty else {
-            let typed = words.prefix(2).joined(separator: " ")
+            let typed = words.prefix(2).prefix { !$0.hasPrefix("-") }.joined(separator: " ")
             return "unknown command `\(typed)`: say \(longer.joined(separator: ", ")). \(list)"
         }
         let two = words.prefix(2).joined(separator: " ")

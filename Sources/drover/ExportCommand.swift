@@ -63,6 +63,13 @@ extension Command {
                 title: arguments.text("--title") ?? "Sightings of butterflies",
                 creator: arguments.text("--creator") ?? "not named", rights: arguments.text("--rights") ?? "not stated")
             let connection = try Connection(conninfo: settings.readerConninfo)
+            try AuditDesk.noteTaken(
+                .exportTaken, about: filter.surveyor,
+                [
+                    ("format", "\(format)"), ("rows", "\(kind)"), ("species", filter.species.joined(separator: " ")),
+                    ("site", filter.site ?? ""), ("people", arguments.has("--people") ? "1" : ""),
+                    ("places", arguments.has("--places") ? "1" : ""),
+                ], on: connection)
             let begun = Clock.steadyMs()
             var toldMs = begun
             let exporter = SightingExporter(

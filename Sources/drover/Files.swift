@@ -1,5 +1,6 @@
 import Foundation
 import Observe
+import Settings
 import Synchronization
 
 /// Reading and writing whole files with messages that say which file, what happened and what to do.
@@ -24,6 +25,25 @@ enum Files {
         } catch {
             throw Failure("\(path): cannot be read: \(error.localizedDescription)")
         }
+    }
+
+    /// The gateway's spool. Of the default, which is where `drover up` keeps its data, the folder is made.
+    static func spool(_ settings: Settings) throws -> String {
+        let path = settings.text("gateway.spool_path")
+        guard settings.place("gateway.spool_path") == nil else { return path }
+        let former = "drover-spool.sqlite"
+        guard !FileManager.default.fileExists(atPath: former) else {
+            throw Failure(
+                "\(former): the spool of an earlier version lies in this folder. Name it in gateway.spool_path, or move it: "
+                    + "mkdir -p \((path as NSString).deletingLastPathComponent) && mv \(former) \(path)")
+        }
+        let folder = (path as NSString).deletingLastPathComponent
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        } catch {
+            throw Failure("\(folder): cannot be made: \(error.localizedDescription). Name a file in gateway.spool_path")
+        }
+        return path
     }
 
     static func name(_ path: String) -> String { (path as NSString).lastPathComponent }

@@ -36,14 +36,9 @@ extension Command {
             }
         })
 
-    /// The owner's: nobody else may read or write the tables.
-    private static func book(_ arguments: Arguments) throws -> Connection {
-        try Connection(conninfo: SettingsSource.load(arguments).ownerConninfo)
-    }
-
     private static func listFleets(_ arguments: Arguments) throws -> ExitCode {
         let render = try arguments.one("--format", of: queryFormats, standard: "table")
-        Out.result(render(try QueryOutput(book(arguments).query(Home.reportQueries()["fleets"]))))
+        Out.result(render(try QueryOutput(asOwner(arguments).connection.query(Home.reportQueries()["fleets"]))))
         return .done
     }
 
@@ -51,9 +46,12 @@ extension Command {
         let name = arguments.text("--name") ?? fleet
         guard (1...200).contains(name.utf8.count) else { throw UsageError("--name has 1 to 200 bytes") }
         let partOf = arguments.text("--part-of")
-        let connection = try book(arguments)
+        let connection = try asOwner(arguments).connection
         let hadNone = try FleetBook.count(on: connection) == 0
-        try said(fleet) { try FleetBook.put(fleet, name: name, partOf: partOf, on: connection) }
+        try said(fleet, missing: "there is no fleet \(partOf ?? fleet): see `drover fleet list`") {
+            try FleetBook.put(fleet, name: name, partOf: partOf, on: connection)
+        }
+        try note(fleet, [("part_of", partOf ?? "")], connection)
         Out.note("fleet \(fleet): \(name)" + (partOf.map { ", part of \($0)" } ?? ""))
         if hadNone {
             Out.note(
@@ -64,10 +62,11 @@ extension Command {
     }
 
     private static func removeFleet(_ fleet: String, _ arguments: Arguments) throws -> ExitCode {
-        let connection = try book(arguments)
+        let connection = try asOwner(arguments).connection
         guard try FleetBook.remove(fleet, on: connection) else {
             throw Failure("\(fleet): there is no such fleet, or others are part of it: see `drover fleet list`")
         }
+        try note(fleet, [("is", "removed")], connection)
         Out.note("fleet \(fleet) is no more; its vehicles and people stay")
         if try FleetBook.count(on: connection) == 0 {
             Out.note("no fleet is left: every token with the scope upload may upload for every machine")
@@ -76,10 +75,11 @@ extension Command {
     }
 
     private static func addVehicles(_ vehicles: [String], _ fleet: String, _ arguments: Arguments) throws -> ExitCode {
-        let (kind, connection) = (try kind(arguments), try book(arguments))
-        try said(fleet) {
+        let (kind, connection) = (try kind(arguments), try asOwner(arguments).connection)
+        try said(fleet, missing: "there is no fleet \(fleet): see `drover fleet list`") {
             try connection.transaction {
                 for vehicle in vehicles { try FleetBook.add(vehicle, kind: kind, to: fleet, on: connection) }
+                try note(fleet, [("added", vehicles.joined(separator: " ")), ("kind", kind)], connection)
             }
         }
         Out.note("fleet \(fleet): \(vehicles.joined(separator: ", ")) (\(kind)) added")
@@ -90,20 +90,23 @@ extension Command {
     }
 
     private static func takeVehicles(_ vehicles: [String], _ fleet: String, _ arguments: Arguments) throws -> ExitCode {
-        let (kind, connection) = (try kind(arguments), try book(arguments))
+        let (kind, connection) = (try kind(arguments), try asOwner(arguments).connection)
         try connection.transaction {
             for vehicle in vehicles
             where try !FleetBook.take(vehicle, kind: kind, from: fleet, on: connection) {
                 throw Failure("\(vehicle): no \(kind) of this id is in fleet \(fleet); nothing was changed")
             }
+            try note(fleet, [("taken", vehicles.joined(separator: " ")), ("kind", kind)], connection)
         }
         Out.note("fleet \(fleet): \(vehicles.joined(separator: ", ")) (\(kind)) taken out")
         return .done
     }
 
     private static func join(_ accounts: [String], _ fleet: String, _ arguments: Arguments) throws -> ExitCode {
-        let connection = try book(arguments)
-        try said(fleet) {
+        let connection = try asOwner(arguments).connection
+        let missing =
+            "there is no fleet \(fleet), or no account \(accounts.joined(separator: " or ")): see `drover fleet list`, `drover account list`"
+        try said(fleet, missing: missing) {
             try connection.transaction {
                 for account in accounts { try FleetBook.add(member: account, to: fleet, on: connection) }
             }
@@ -113,7 +116,7 @@ extension Command {
     }
 
     private static func leave(_ accounts: [String], _ fleet: String, _ arguments: Arguments) throws -> ExitCode {
-        let connection = try book(arguments)
+        let connection = try asOwner(arguments).connection
         try connection.transaction {
             for account in accounts where try !FleetBook.take(member: account, from: fleet, on: connection) {
                 throw Failure("\(account): is not in fleet \(fleet); nothing was changed")
@@ -123,17 +126,20 @@ extension Command {
         return .done
     }
 
+    private static func note(_ fleet: String, _ detail: AuditLog.Detail, _ connection: Connection) throws {
+        try AuditLog.record(.fleetChanged, [("fleet", fleet)] + detail, on: connection)
+    }
+
     private static func kind(_ arguments: Arguments) throws -> String {
         try arguments.one("--kind", of: ["machine": "machine", "car": "car"], standard: "machine")
     }
 
     /// The rules of the tables, in a person's words.
-    private static func said(_ fleet: String, _ body: () throws -> Void) throws {
+    private static func said(_ fleet: String, missing: String, _ body: () throws -> Void) throws {
         do {
             try body()
         } catch let error as PostgresError where error.sqlState == "23503" {
-            throw Failure(
-                "\(fleet): a fleet or account of that id is not there: see `drover fleet list`, `drover account list`")
+            throw Failure("\(missing). Nothing was changed")
         } catch let error as PostgresError where error.sqlState == "23514" {
             throw Failure(
                 "\(fleet): fleets are nested once: a fleet that has parts is part of none, and no fleet of itself")

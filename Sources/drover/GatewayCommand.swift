@@ -9,7 +9,10 @@ import Sockets
 import Storage
 
 extension Roles {
-    static func gateway(_ settings: Settings, asksAgain: Bool = false, log: Log) throws -> Gateway {
+    /// - Parameter pagePort: of a page in this process, whose settings may have left it open.
+    static func gateway(
+        _ settings: Settings, asksAgain: Bool = false, pagePort: UInt16? = nil, log: Log
+    ) throws -> Gateway {
         let kafka = try kafka(settings, clientID: "drover-gateway", log: log)
         let shape = settings.topicShape
         let connectionsMax = Int(settings.integer("gateway.connections_max"))
@@ -22,7 +25,7 @@ extension Roles {
         }
         var made = GatewaySettings(
             kafka: kafka, conninfo: settings.gatewayConninfo,
-            spoolPath: settings.text("gateway.spool_path"),
+            spoolPath: try Files.spool(settings), reach: try settings.deviceReach(pagePort: pagePort),
             prepareTopics: { _ = try Topics.ensure(kafka, shape, timeoutMs: 3_000) })
         made.registryIntervalS = settings.integer("gateway.registry_interval_s")
         made.pollIntervalMs = settings.integer("gateway.poll_interval_s") * 1_000
@@ -33,6 +36,7 @@ extension Roles {
         made.connectionsMax = connectionsMax
         made.spoolBytesMax = settings.integer("gateway.spool_bytes_max")
         made.plain = try settings.plainNetworks()
+        made.failureToldMs = settings.integer("gateway.failure_told_s") * 1_000
         made.asksAgain = asksAgain
         made.pollSchedule = try settings.pollSchedule()
         made.parkedMs = settings.integer("gateway.obd_parked_s") * 1_000
@@ -81,11 +85,45 @@ extension Settings {
 
     /// Networks in which boxes and adapters may be reached without TLS.
     func plainNetworks() throws -> [CIDR] {
-        try text("gateway.plain_tcp_cidrs").split(separator: ",").map { part in
-            let text = String(part.filter { $0 != " " })
+        try networks("gateway.plain_tcp_cidrs", words(of: "gateway.plain_tcp_cidrs"))
+    }
+
+    /// Where boxes and adapters may be, whoever registers them.
+    func deviceReach(pagePort: UInt16? = nil) throws -> Reach {
+        let words = words(of: "gateway.device_cidrs")
+        let named = try networks("gateway.device_cidrs", words.filter { $0 != "public" })
+        return Reach(
+            networks: try plainNetworks() + named, takesPublic: words.contains("public"),
+            ownPorts: ownPorts.union([pagePort].compactMap(\.self)))
+    }
+
+    /// What pages refuse when it is typed. A private network may be one that only the gateway's own settings name.
+    func mayBeAt() throws -> @Sendable (_ host: String, _ port: Int32) -> Bool {
+        let reach = try deviceReach()
+        return { host, port in
+            guard let address = Address(host), let port = UInt16(exactly: port),
+                let refusal = reach.refusal(of: address, port: port)
+            else { return true }
+            return refusal == .unnamed(.privateUse)
+        }
+    }
+
+    /// Where people's webhooks and browsers' push services may be.
+    func noticeReach() throws -> Reach {
+        Reach(
+            networks: try networks("notices.webhook_cidrs", words(of: "notices.webhook_cidrs")), takesPublic: true,
+            ownPorts: ownPorts)
+    }
+
+    private func words(of key: String) -> [String] {
+        text(key).split(separator: ",").map { String($0.filter { $0 != " " }) }
+    }
+
+    private func networks(_ key: String, _ words: [String]) throws -> [CIDR] {
+        try words.map { text in
             guard let network = CIDR(text) else {
                 throw Failure(
-                    "gateway.plain_tcp_cidrs: `\(text)` is no network: write addresses like 192.168.40.0/24 or fd00::/8, "
+                    "\(key): `\(text)` is no network: write addresses like 192.168.40.0/24 or fd00::/8, "
                         + "without bits beyond the length")
             }
             return network
@@ -142,6 +180,9 @@ extension Command {
                 throw Failure(
                     "plain TCP to \(address) is not allowed: name --certificate-sha256, or add its network to "
                         + "gateway.plain_tcp_cidrs")
+            }
+            if let refusal = try settings.deviceReach().refusal(of: address, port: port) {
+                throw Failure("\(address): \(refusal). Name it in gateway.device_cidrs if boxes are there")
             }
             var box = try DebugLog(
                 address, port: port, pinned: pinned, timeoutMs: settings.integer("gateway.answer_timeout_ms"))

@@ -22,7 +22,7 @@ enum HealthRole {
         _ settings: Settings, database: String, logins: [LoginSetting] = [], needsBroker: Bool = true
     ) throws {
         shared.setStuck(ms: settings.integer("health.stuck_s") * 1_000)
-        let known = try Home.migration()
+        let known = Set(try Home.migrations().map(\.number))
         let postgres = Inquiry("ask-database") {
             // Kept open: a probe is one round trip.
             var session: Connection?
@@ -70,13 +70,13 @@ enum HealthRole {
     }
 
     /// A database that is ahead is a newer program's, made so that this one goes on.
-    private static func migration(on connection: Connection, known: Int) throws -> String {
-        let rows = try connection.query("SELECT max(number) FROM drover.migration")
-        let there = Int(try rows[0].int(0) ?? 0)
-        guard there >= known else {
-            throw Fault(description: "has migration \(there), this program needs \(known): drover migrate")
+    private static func migration(on connection: Connection, known: Set<Int>) throws -> String {
+        let there = try Migrator.applied(on: connection)
+        let missing = known.subtracting(there).sorted()
+        guard missing.isEmpty else {
+            throw Fault(description: "lacks \(Migrator.numbers(missing)), which this program needs: drover migrate")
         }
-        return "migration \(there)"
+        return "migration \(there.max() ?? 0)"
     }
 
     /// In words of ours: a server's own may name what is nobody's business.

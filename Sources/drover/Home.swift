@@ -71,8 +71,8 @@ enum Home {
     static func reportQueries() throws -> ReportQueries {
         let folder = try directory() + "/Queries/reports/"
         var texts: [String: String] = [:]
-        for name in ReportQueries.names {
-            texts[name] = String(decoding: try Files.read(folder + name + ".sql"), as: UTF8.self)
+        for file in try FileManager.default.contentsOfDirectory(atPath: folder) where file.hasSuffix(".sql") {
+            texts[String(file.dropLast(4))] = String(decoding: try Files.read(folder + file), as: UTF8.self)
         }
         return ReportQueries(texts)
     }

@@ -11,11 +11,12 @@ struct LoginSetting: Sendable {
 
     static let reader = LoginSetting("postgres.reader_url", "drover_reader")
     static let page = LoginSetting("postgres.page_url", "drover_page")
+    static let query = LoginSetting("postgres.query_url", "drover_query")
     static let relay = LoginSetting("postgres.relay_url", "drover_relay")
     static let gateway = LoginSetting("postgres.gateway_url", "drover_gateway")
     static let survey = LoginSetting("postgres.survey_url", "drover_survey")
     static let debug = LoginSetting("postgres.debug_url", "drover_debug")
-    static let all = [reader, page, relay, gateway, survey, debug]
+    static let all = [reader, page, query, relay, gateway, survey, debug]
 
     /// Whose session it is, and whether its login has the role.
     func look(on connection: Connection) throws -> (user: String, isMember: Bool) {

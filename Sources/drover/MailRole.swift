@@ -38,11 +38,18 @@ enum MailRole {
     /// Nil: none is set, so there are no codes.
     static func codeKey(_ settings: Settings) throws -> CodeKey? {
         let file = settings.text("people.code_key_file")
-        guard !file.isEmpty else { return nil }
+        guard !file.isEmpty else {
+            guard settings.text("people.code_key_file_before").isEmpty else {
+                throw Failure("people.code_key_file_before: goes with people.code_key_file: name the new key there")
+            }
+            return nil
+        }
+        let before = settings.text("people.code_key_file_before")
         do {
-            return try CodeKey(Files.read(file))
+            return try CodeKey(Files.read(file), before: before.isEmpty ? nil : Files.read(before))
         } catch let fault as CodeKey.Fault {
-            throw Failure("people.code_key_file: \(file): \(fault)")
+            let files = before.isEmpty ? file : "\(file) or people.code_key_file_before: \(before)"
+            throw Failure("people.code_key_file: \(files): \(fault)")
         }
     }
 

@@ -26,7 +26,8 @@ enum NoticeRole {
                 conninfo: conninfo(settings), codeKey: codeKey,
                 webhookHosts: try hosts("notices.webhook_hosts", settings),
                 pushHosts: try hosts("notices.push_hosts", settings), pushKey: try pushKey(settings),
-                caFile: try roots(settings)), metrics: MetricsRole.of("post"), log: log)
+                reach: try settings.noticeReach(), caFile: try roots(settings)), metrics: MetricsRole.of("post"),
+            log: log)
     }
 
     /// Nil: none is set.
@@ -43,6 +44,7 @@ enum NoticeRole {
     static func check(_ settings: Settings) throws -> String {
         let codeKey = try MailRole.codeKey(settings)
         let (webhooks, pushes) = (try hosts("notices.webhook_hosts", settings), try pushKey(settings))
+        _ = try settings.noticeReach()
         if codeKey == nil, !webhooks.isEmpty || pushes != nil {
             throw Failure("people.code_key_file: webhooks and pushes need it: make it with `openssl rand -out FILE 32`")
         }

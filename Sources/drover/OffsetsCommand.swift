@@ -24,6 +24,7 @@ extension Command {
                 let isDry = arguments.has("--dry-run")
                 let lost = try offsets.resetLost(isDryRun: isDry)
                 for line in lost { Out.note(line) }
+                if !isDry { try AuditDesk.note(.offsetsReset, arguments, [("partitions", String(lost.count))]) }
                 Out.note(
                     isDry
                         ? "\(lost.count) partitions would be read anew; nothing was changed"
@@ -43,6 +44,7 @@ extension Command {
                             + "\(Topics.stampType)=\(Topics.brokerStamps): drover check says how")
                 }
                 for line in try offsets.accept(words[1]) { Out.note(line) }
+                try AuditDesk.note(.offsetsReset, arguments, [("accepted", words[1])])
                 Out.note("workers that left \(words[1]) alone look again within 10 s")
             default: throw UsageError("say `show`, `reset` or `accept TOPIC`")
             }

@@ -27,10 +27,12 @@ struct PageParts {
     private let streams: AlertStreams
     private let live: LiveStreams
     private let door: Door
+    private let secondFactor: SecondFactorRule
     private let post: AccountSite.Post?
     private let models: ModelFiles
     private let codes: TroubleCodeFolder
     private let exports: ExportDesk
+    private let questions: QuestionDesk
     private let surveys: SurveySite
     private let roads: RouteDesk?
 
@@ -48,12 +50,15 @@ struct PageParts {
         streams = AlertStreams(conninfo: reader, log: log)
         live = LiveStreams(conninfo: reader, log: log)
         isSecure = hasCertificate || settings.text("web.public_url").hasPrefix("https://")
-        gate = BodyGate(conninfo: reader, isSecure: isSecure, log: log)
-        door = Door(conninfo: page, isSecure: isSecure, log: log)
+        secondFactor = try settings.secondFactorRule()
+        gate = BodyGate(conninfo: reader, isSecure: isSecure, secondFactor: secondFactor, log: log)
+        door = Door(conninfo: page, isSecure: isSecure, secondFactor: secondFactor, log: log)
         post = try PageRole.accountPost(settings)
         models = ModelFiles(folder: folder)
         codes = TroubleCodeFolder(try Home.path(settings.text("cars.trouble_codes_dir")))
         exports = ExportDesk(conninfo: reader, pageConninfo: page, log: log)
+        questions = QuestionDesk(
+            conninfo: settings.text("postgres.query_url"), patienceS: Int(settings.integer("web.query_s")))
         surveys = SurveySite(
             conninfo: settings.surveyConninfo, uploads: uploads, nodes: nodes, shelf: try settings.weatherShelf(),
             log: log)
@@ -68,13 +73,14 @@ struct PageParts {
     func routes() throws -> Router {
         var router = Site(
             conninfo: settings.readerConninfo, rules: rules, price: settings.fuelPrice, queries: queries,
-            models: models, troubleCodes: codes, uploads: uploads, streams: streams, exports: exports, door: door,
-            log: log
+            models: models, troubleCodes: codes, uploads: uploads, streams: streams, exports: exports,
+            questions: questions, door: door, log: log
         ).router()
         assets.add(to: &router)
         base.add(to: &router)
-        addFleet(to: &router)
+        try addFleet(to: &router)
         try addReports(to: &router)
+        addQuestions(to: &router)
         try addPeople(to: &router)
         addThresholds(to: &router)
         try addSurveys(to: &router)
@@ -82,9 +88,12 @@ struct PageParts {
         return router
     }
 
-    private func addFleet(to router: inout Router) {
+    private func addFleet(to router: inout Router) throws {
         // Before single vehicles, for `/vehicles/new` is none.
-        VehicleSite(door: door, assets: assets, queries: queries, uploads: uploads, models: models).add(to: &router)
+        VehicleSite(
+            door: door, assets: assets, queries: queries, uploads: uploads, models: models,
+            mayBeAt: try settings.mayBeAt()
+        ).add(to: &router)
         FleetSite(
             door: door, queries: queries, rules: rules, price: settings.fuelPrice, assets: assets, base: base,
             uploads: uploads, live: live, models: models, codes: codes
@@ -98,26 +107,32 @@ struct PageParts {
 
     private func addReports(to router: inout Router) throws {
         // Before single reports.
-        ScheduleSite(door: door, assets: assets, queries: queries).add(to: &router)
-        ReportSite(
-            door: door, conninfo: settings.readerConninfo, assets: assets, queries: queries, rules: rules,
-            price: settings.fuelPrice
+        ScheduleSite(
+            door: door, assets: assets, queries: queries, leastMinutes: Int(settings.integer("web.schedule_min"))
         ).add(to: &router)
+        ReportSite(door: door, assets: assets, queries: queries, rules: rules, price: settings.fuelPrice)
+            .add(to: &router)
         QuerySite(
             door: door, assets: assets, fleets: queries, queries: try Home.readyQueries(),
             patienceS: Int(settings.integer("web.query_s"))
         ).add(to: &router)
     }
 
+    private func addQuestions(to router: inout Router) {
+        QuestionSite(door: door, assets: assets, desk: questions).add(to: &router)
+    }
+
     private func addPeople(to router: inout Router) throws {
         let provider = try settings.openIDProvider()
         let accounts = AccountSite(
-            conninfo: settings.readerConninfo, isSecure: isSecure, post: post, provider: provider?.name, log: log)
+            conninfo: settings.readerConninfo, isSecure: isSecure, post: post,
+            codeKey: try MailRole.codeKey(settings), secondFactor: secondFactor, provider: provider?.name, log: log)
         accounts.add(to: &router)
         if let provider {
             OpenIDSite(provider, accounts: accounts, address: settings.text("web.public_url")).add(to: &router)
         }
         AdministrationSite(door: door, assets: assets).add(to: &router)
+        AuditSite(door: door, assets: assets).add(to: &router)
         SettingsSite(door: door, assets: assets, uploads: uploads).add(to: &router)
         NoticeSite(
             door: door, conninfo: settings.readerConninfo, assets: assets, uploads: uploads,

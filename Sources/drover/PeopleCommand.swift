@@ -39,7 +39,7 @@ extension Command {
         })
 
     static let people = Command(
-        name: "people", operands: "list | disable ID | enable ID | revoke-tokens ID, all with --campus C",
+        name: "people", operands: "list | disable ID | enable ID | revoke-tokens ID",
         summary: "The people of a campus: who they are, and ending what their devices may do.",
         options: [
             .init("--campus", "ID", "whose roster it is"),

@@ -38,6 +38,7 @@ extension Command {
                     vehicle = named
                 }
                 Signals.install()
+                try AuditDesk.note(.quarantineRetried, arguments, [("vehicle", vehicle?.text ?? "all")])
                 return try retry(SettingsSource.load(arguments), vehicle, takesRest: arguments.has("--rest"))
             default: throw UsageError("say `list`, `retry VEHICLE` or `retry --all`")
             }

@@ -2,16 +2,20 @@ import Foundation
 import Postgres
 import Reports
 import Settings
+import Storage
 
 extension Command {
     static let query = Command(
-        name: "query", operands: "[NAME [KEY=VALUE…]]",
-        summary: "Runs a query that comes with Drover; without a name, lists them.",
+        name: "query", operands: "[NAME [KEY=VALUE…] | \"SELECT …\"]",
+        summary:
+            "Runs a query that comes with Drover, or a SELECT of one's own as an account sees; without either, lists them.",
         options: [
             .init("--format", "F", "table (default), csv or json"),
             .init("--psql", nil, "a script for psql instead, with what is asked for as psql's variables"),
             .init("--explain", nil, "how PostgreSQL goes about it, with times, instead of the rows"),
             .init("--timeout", "S", "ended after so many seconds (default 60)"),
+            .init("--as", "ID", "SELECT: the account whose rows are asked (on this machine, by postgres.query_url)"),
+            .init("--url", "U", "SELECT: asks that server instead, with the token in DROVER_TOKEN (https://…)"),
         ] + SettingsSource.options,
         example: "drover query sightings/counts_by_week species='Papilio demodocus' year=2020",
         run: { arguments in
@@ -19,15 +23,17 @@ extension Command {
                 Out.result(try list())
                 return .done
             }
+            // No query's name has a blank.
+            if name.contains(where: \.isWhitespace) { return try ask(name, arguments) }
+            for option in ["--as", "--url"] where arguments.has(option) {
+                throw UsageError("\(option) is for a SELECT of one's own, in quotes")
+            }
             let query = try named(name)
             if arguments.has("--psql") {
                 Out.result(query.psql)
                 return .done
             }
-            let render = try arguments.one(
-                "--format",
-                of: ["table": { $0.table.text() }, "csv": { $0.table.csv() }, "json": { $0.json }]
-                    as [String: @Sendable (QueryOutput) -> String], standard: "table")
+            let render = try arguments.one("--format", of: queryFormats, standard: "table")
             let seconds = try arguments.integer("--timeout", in: 1...86_400) ?? 60
             let values: [Parameter]
             do {
@@ -38,6 +44,9 @@ extension Command {
             let asked = arguments.has("--explain") ? try query.explained() : query
             let settings = try SettingsSource.load(arguments)
             let connection = try Connection(conninfo: settings.readerConninfo)
+            try AuditDesk.noteTaken(
+                .queryRun, [("query", name), ("with", arguments.operands.dropFirst().joined(separator: " "))],
+                on: connection)
             Out.result(render(try asked.run(values, timeoutMs: Int(seconds) * 1_000, on: connection)))
             return .done
         })

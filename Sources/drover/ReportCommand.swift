@@ -5,6 +5,7 @@ import Observe
 import Postgres
 import Reports
 import Settings
+import Storage
 import Trips
 
 extension Command {
@@ -47,10 +48,18 @@ extension Command {
             let format = try arguments.one(
                 "--format", of: formats, standard: report.name == "trips" ? "table" : "html")
             let settings = try SettingsSource.load(arguments)
+            let connection = try Connection(conninfo: settings.readerConninfo)
             let source = Report.Source(
                 rules: try settings.tripRules(), price: settings.fuelPrice, queries: try Home.reportQueries(),
-                connection: try Connection(conninfo: settings.readerConninfo))
+                connection: connection)
             do {
+                try AuditDesk.noteTaken(
+                    .reportRun, about: ask.of.isEmpty ? nil : ask.of,
+                    [
+                        ("report", report.name), ("from", ask.span.first), ("until", ask.span.last),
+                        ("fleet", ask.fleet),
+                    ],
+                    on: connection)
                 let bytes = try report.run(ask, source).file(format)
                 guard let place = arguments.text("--save") else {
                     Out.result(bytes)

@@ -20,9 +20,7 @@ enum ReportRole {
         }
         return ReportScheduler(
             ReportSchedulerSettings(
-                conninfo: settings.relayConninfo, pageConninfo: page,
-                readerConninfo: settings.readerConninfo,
-                rules: try settings.tripRules(),
+                conninfo: settings.relayConninfo, pageConninfo: page, rules: try settings.tripRules(),
                 price: settings.fuelPrice, queries: try Home.reportQueries(), address: settings.text("web.public_url"),
                 folder: folder, graceS: settings.integer("reports.grace_s"), lookS: settings.integer("reports.look_s"),
                 lookDays: settings.integer("reports.look_days"), keepDays: settings.integer("reports.keep_days")),

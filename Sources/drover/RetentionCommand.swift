@@ -24,11 +24,7 @@ extension Command {
             Signals.install()
             let connection = try Connection(conninfo: settings.ownerConninfo)
             var rows: [[FieldValue]] = []
-            for kept in Retention.all {
-                let days = settings.integer(kept.setting)
-                let outcome = try Retention.run(
-                    kept, days: days == 0 ? nil : days, isDryRun: isDryRun, nowMs: Clock.nowMs(), on: connection,
-                    shouldStop: { StopFlag.isSet })
+            func add(_ outcome: Retention.Outcome, _ days: Int64) {
                 rows.append([
                     .text(outcome.table), days == 0 ? .null : .integer(Int(days)),
                     outcome.beforeMs.map { .timestampMs($0) } ?? .null, .integer(outcome.rows),
@@ -36,6 +32,19 @@ extension Command {
                     .text(outcome.why),
                 ])
             }
+            for kept in Retention.all {
+                let days = settings.integer(kept.setting)
+                let outcome = try Retention.run(
+                    kept, days: days == 0 ? nil : days, isDryRun: isDryRun, nowMs: Clock.nowMs(), on: connection,
+                    shouldStop: { StopFlag.isSet })
+                add(outcome, days)
+            }
+            let auditDays = settings.integer(AuditRetention.setting)
+            try AuditLog.sign(ActionPush.login, on: connection)
+            add(
+                try AuditRetention.run(
+                    days: auditDays == 0 ? nil : auditDays, isDryRun: isDryRun, nowMs: Clock.nowMs(), on: connection),
+                auditDays)
             let gone = isDryRun ? "would_go" : "gone"
             let columns = ["table", "kept_days", "before", "rows_\(gone)", "bytes_\(gone)", "oldest_kept", "note"]
             Out.result(render(QueryOutput(columns: columns, rows: rows)))

@@ -159,10 +159,9 @@ extension Command {
             SettingFiles.warn(settings, of: .notify, log: Roles.log)
             Signals.install()
             try MetricsRole.serving(settings, log: Roles.log) {
-                // Reports that fall due are read as their owner reads, and with the reader where nobody owns them.
+                // Reports that fall due are read as their owner reads.
                 let isReporting = !settings.text("postgres.page_url").isEmpty
-                try HealthRole.watch(
-                    settings, database: settings.relayConninfo, logins: isReporting ? [.page, .reader] : [])
+                try HealthRole.watch(settings, database: settings.relayConninfo, logins: isReporting ? [.page] : [])
                 let others = try Roles.besideRelay(settings, log: Roles.log)
                 defer { for other in others { other.stop() } }
                 try Roles.withTicks(settings, of: "notify", log: Roles.log) { _ in

@@ -39,8 +39,17 @@ struct RulesPublication {
             // After every set there is, also one from a clock that ran ahead: the last one published counts.
             let fromMs = max(Clock.nowMs(), (latest?.inForceMs ?? 0) + 1)
             if !missing.isEmpty { try RulesPublisher(kafka).publish(rules, fromMs: fromMs, to: missing) }
+            let changes = rules.changes(since: latest?.rules ?? .empty)
+            if !missing.isEmpty {
+                try AuditLog.record(
+                    .rulesPublished, by: ActionPush.login,
+                    [
+                        ("of", "alerts"), ("version", rules.version),
+                        ("changes", changes.map(\.description).joined(separator: "; ")),
+                    ], on: connection)
+            }
             return Outcome(
-                changes: rules.changes(since: latest?.rules ?? .empty), told: missing.count,
+                changes: changes, told: missing.count,
                 partitions: partitions.count,
                 fromMs: missing.isEmpty ? latest?.inForceMs ?? fromMs : fromMs)
         }

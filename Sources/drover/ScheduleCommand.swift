@@ -50,7 +50,9 @@ extension Command {
     }
 
     private static func book(_ arguments: Arguments) throws -> Connection {
-        try Store.connect(try SettingsSource.load(arguments).relayConninfo)
+        let connection = try Store.connect(try SettingsSource.load(arguments).relayConninfo)
+        try AuditLog.sign(ActionPush.login, on: connection)
+        return connection
     }
 
     private static func show(_ arguments: Arguments) throws -> ExitCode {

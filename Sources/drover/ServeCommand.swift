@@ -23,7 +23,7 @@ extension Command {
             try MetricsRole.serving(settings, log: Roles.log) {
                 // Pages are there without the broker; only what is handed in has to wait.
                 try HealthRole.watch(
-                    settings, database: settings.readerConninfo, logins: [.page, .survey], needsBroker: false)
+                    settings, database: settings.readerConninfo, logins: [.page, .survey, .query], needsBroker: false)
                 let page = try PageRole(settings, log: Roles.log)
                 defer { page.stop() }
                 Out.note("the page is at \(page.address)")

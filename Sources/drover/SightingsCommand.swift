@@ -10,7 +10,7 @@ import Wire
 extension Command {
     static let sightings = Command(
         name: "sightings",
-        operands: "open | show SITE SURVEY | review FILE | curve SPECIES | forwards [retry]",
+        operands: "open | show SITE SURVEY | review FILE | curve SPECIES | forwards | forwards retry",
         summary:
             "Surveys that a reviewer should see, a survey as it stands, a reviewer's version of it, flight periods, and what a "
             + "collector was sent.",

@@ -26,12 +26,12 @@ extension Command {
             switch arguments.operands {
             case ["add"]: return try addToken(arguments, isJSON)
             case ["list"]:
-                let entries = try TokenStore.list(on: tokenConnection(arguments))
+                let entries = try TokenStore.list(on: asOwner(arguments).connection)
                 Out.result(
                     isJSON ? JSONValue.list(entries.map(\.json)).rendered(indent: true) : table(entries).text())
                 return .done
             case let words where words.count == 2 && words[0] == "revoke":
-                guard try TokenStore.revoke(id: words[1], on: tokenConnection(arguments)) else {
+                guard try TokenStore.revoke(id: words[1], on: asOwner(arguments).connection) else {
                     throw Failure("there is no token \(words[1]): `drover token list` shows the ids")
                 }
                 Out.note("token \(words[1]) is revoked: it is refused from the next request on")
@@ -41,11 +41,6 @@ extension Command {
         })
 
     private static let scopes = Scope.allCases.map(\.rawValue).joined(separator: ", ")
-
-    /// The owner's: nobody else may read or write the table.
-    private static func tokenConnection(_ arguments: Arguments) throws -> Connection {
-        try Connection(conninfo: SettingsSource.load(arguments).ownerConninfo)
-    }
 
     private static func addToken(_ arguments: Arguments, _ isJSON: Bool) throws -> ExitCode {
         guard let account = arguments.text("--account"), VehicleID.isValid(account.utf8) else {
@@ -65,7 +60,7 @@ extension Command {
             return time
         }
         let role = try arguments.one("--role", of: audiences, standard: "farmer")
-        let connection = try tokenConnection(arguments)
+        let connection = try asOwner(arguments).connection
         let (token, id) = (Token.random(), Hex.text(Secrets.random(6)))
         // What a token reads is what its account sees.
         if try !AccountBook.isThere(account, on: connection) {

@@ -126,6 +126,11 @@ struct TripRulesPublication {
             let latestMs = known.values.compactMap { $0.entries.last?.fromMs }.max() ?? 0
             let fromMs = UTC.minute(of: max(leastMs, latestMs, (askedMs ?? 0) - 1)) + UTC.msPerMinute
             if !missing.isEmpty { try RulesPublisher(kafka).publish(rules, fromMs: fromMs, to: missing) }
+            if !missing.isEmpty {
+                try AuditLog.record(
+                    .rulesPublished, by: ActionPush.login, [("of", "trips"), ("from", UTC.text(fromMs))], on: connection
+                )
+            }
             return Outcome(
                 told: missing.count, partitions: partitions.count, fromMs: missing.isEmpty ? latestMs : fromMs,
                 isLater: askedMs.map { fromMs - $0 > UTC.msPerMinute } ?? false)

@@ -50,6 +50,7 @@ extension Command {
             "postgres.url": embedded.conninfo(user: "drover_worker"),
             "postgres.reader_url": embedded.conninfo(user: "drover_web"),
             "postgres.page_url": embedded.conninfo(user: "drover_pages"),
+            "postgres.query_url": embedded.conninfo(user: "drover_asker"),
             "postgres.relay_url": embedded.conninfo(user: "drover_notify"),
             "postgres.survey_url": embedded.conninfo(user: "drover_surveyors"),
             "postgres.gateway_url": embedded.conninfo(user: "drover_poller"),
@@ -59,7 +60,11 @@ extension Command {
         let settings = try SettingsSource.load(
             arguments,
             // For few boxes and somebody who watches.
-            defaults: ["gateway.poll_interval_s": "10", "gateway.connections_max": "256"],
+            defaults: [
+                "gateway.poll_interval_s": "10", "gateway.connections_max": "256",
+                // Emulated boxes and cars are here.
+                "gateway.plain_tcp_cidrs": "127.0.0.0/8",
+            ],
             overrides: logins.merging(SettingsSource.ownBroker(embedded.brokers)) { $1 }
                 .merging(["web.port": String(port), "gateway.spool_path": data + "/spool.sqlite"]) { $1 })
         _ = try migrate(settings.text("postgres.owner_url"))
@@ -67,7 +72,8 @@ extension Command {
         try loadShippedTaxonomy(settings)
         let log = Roles.log(standard: .warning)
         try HealthRole.watch(
-            settings, database: settings.text("postgres.url"), logins: [.reader, .page, .relay, .gateway, .survey])
+            settings, database: settings.text("postgres.url"),
+            logins: [.reader, .page, .query, .relay, .gateway, .survey])
         let page = try PageRole(settings, log: log)
         defer { page.stop() }
         // The port: links of `drover account` lead to this page.
@@ -90,6 +96,9 @@ extension Command {
         return try MetricsRole.serving(settings, log: log) {
             try Roles.withTicks(settings, of: "work", log: log) { _ in
                 Out.note("other commands find all of this with --settings \(quoted(beside))")
+                Out.note(
+                    "the broker knows no passwords: other users of this machine can read and write its topics (docs/security.md)"
+                )
                 return try stay(
                     arguments, settings, embedded, page, beside: beside, data: data, lost: lost, log: log)
             }
@@ -127,7 +136,7 @@ extension Command {
             Out.note("\(SampleCars.vehicles.count) emulated cars are polled: `drover vehicle list --kind car`")
         }
         // The embedded broker may have lost what it acknowledged last: boxes still have it.
-        let gateway = try Roles.gateway(settings, asksAgain: true, log: log)
+        let gateway = try Roles.gateway(settings, asksAgain: true, pagePort: UInt16(page.port), log: log)
         let polling = RunningRole("gateway") { shouldStop in gateway.run(shouldStop: shouldStop) }
         defer { polling.stop() }
         let hours = try Roles.campusHours(settings, log: log)

@@ -7,7 +7,8 @@ import Settings
 
 extension Command {
     static let vehicle = Command(
-        name: "vehicle", operands: "list | register VEHICLE | service VEHICLE | history VEHICLE | scan CAR | scans CAR",
+        name: "vehicle",
+        operands: "list | register VEHICLE | assign CAR | service VEHICLE | history VEHICLE | scan CAR | scans CAR",
         summary: "The vehicles: how they are called and reached, their services, readings and health scans.",
         options: [
             .init("--kind", "KIND", "register: machine or car (default machine); list: only these"),
@@ -24,6 +25,9 @@ extension Command {
                 "list: by vehicle, name, model, last_reading_at, open_alerts or worst_severity (default: disabled ones last)"
             ),
         ] + carOptions + [
+            .init("--driver", "ACCOUNT", "assign: who drives the car from now on, where no phone says who does"),
+            .init("--nobody", nil, "assign: nobody does; its owner's limits hold"),
+            .init("--from", "TIME", "assign: from this time on (2026-11-21T08:00:00Z; default: now)"),
             .init("--hours", "H", "service: the engine hours at which it was done"),
             .init("--before", "TIME", "history: readings before this time (the next page)"),
             .init("--limit", "N", "list, history, scans: at most so many rows (default 100)"),
@@ -35,13 +39,14 @@ extension Command {
             switch (arguments.operands.first, arguments.operands.count) {
             case ("list", 1): return try list(arguments)
             case ("register", 2): return try register(arguments)
+            case ("assign", 2): return try assign(arguments)
             case ("service", 2): return try service(arguments)
             case ("history", 2): return try history(arguments)
             case ("scan", 2): return try scan(arguments)
             case ("scans", 2): return try scans(arguments)
             default:
                 throw UsageError(
-                    "say `list`, `register VEHICLE`, `service VEHICLE --hours H`, `history VEHICLE`, `scan CAR` or "
+                    "say `list`, `register VEHICLE`, `assign CAR --driver ACCOUNT`, `service VEHICLE --hours H`, `history VEHICLE`, `scan CAR` or "
                         + "`scans CAR`")
             }
         })

@@ -1,6 +1,8 @@
 import Fleet
+import Observe
 import Postgres
 import Settings
+import Sockets
 import Storage
 
 /// `drover vehicle register`: a record says all of a registration, so what is not typed stays as it is known.
@@ -25,10 +27,15 @@ extension Command {
         let isCar = try vehicleKind(arguments) == "car"
         let typed = carOptions.first { arguments.has($0.name) }
         if let typed, !isCar { throw UsageError("\(typed.name) is for cars: say --kind car") }
+        let settings = try SettingsSource.load(arguments)
         let push = ActionPush(
-            settings: try SettingsSource.load(arguments), topic: isCar ? Topic.cars : Topic.machines)
+            settings: settings, topic: isCar ? Topic.cars : Topic.machines)
+        // Before anything waits: what was typed is judged first.
+        if let text = arguments.text("--address"), text != "none" { try allow(address(text, nil), settings) }
+        let reader = try vehicleReader(arguments)
+        if let account = arguments.text("--account"), account != "none" { try require(account, on: reader) }
         try push.settle(vehicle)
-        var registration = try known(vehicle, isCar: isCar, on: vehicleReader(arguments))
+        var registration = try known(vehicle, isCar: isCar, on: reader)
         try take(arguments, into: &registration)
         if var car = registration.car {
             try take(arguments, into: &car)
@@ -36,6 +43,36 @@ extension Command {
         }
         try push.push(ActionPush.action(arguments, vehicle: vehicle, kind: .registration(registration)))
         return .done
+    }
+
+    /// A car of nobody would raise nothing, and whoever takes the name later would have it.
+    private static func require(_ account: String, on reader: Connection) throws {
+        guard VehicleID.isValid(account.utf8) else { throw notAName(account) }
+        try require(account, of: "--account", on: reader)
+    }
+
+    static func require(_ account: String, of option: String, on reader: Connection) throws {
+        guard try AccountStore.isAccount(account, on: reader) else {
+            throw Failure(
+                "\(option) \(account): there is no such account. See `drover account list`, or add it: "
+                    + "drover account add \(account) --mail ADDRESS --role driver")
+        }
+    }
+
+    private static func notAName(_ account: String) -> UsageError {
+        UsageError("--account \(account): must be 1 to 64 letters, digits, -, _ or .")
+    }
+
+    /// Names are looked at by the gateway, whenever it connects; its settings may be elsewhere.
+    private static func allow(_ address: Action.Address, _ settings: Settings) throws {
+        guard let known = Sockets.Address(address.host), let port = UInt16(exactly: address.port),
+            let refusal = try settings.deviceReach().refusal(of: known, port: port)
+        else { return }
+        let text = "--address \(address.host):\(address.port): \(refusal)"
+        guard case .unnamed = refusal else { throw Failure(text) }
+        Out.note(
+            text + " here. The gateway polls it once its gateway.device_cidrs names that network, or its "
+                + "gateway.plain_tcp_cidrs if the box knows no TLS", level: .warning)
     }
 
     private static func take(_ arguments: Arguments, into registration: inout Action.Registration) throws {
@@ -87,9 +124,7 @@ extension Command {
         car.volumetricEfficiencyMilliPct = try number(
             "--efficiency", arguments, decimals: 3, 1...300_000, car.volumetricEfficiencyMilliPct)
         if let account = arguments.text("--account") {
-            guard account == "none" || VehicleID.isValid(account.utf8) else {
-                throw UsageError("--account \(account): must be 1 to 64 letters, digits, -, _ or .")
-            }
+            guard account == "none" || VehicleID.isValid(account.utf8) else { throw notAName(account) }
             car.account = account == "none" ? nil : account
         }
     }

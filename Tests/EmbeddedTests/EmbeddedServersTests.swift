@@ -19,7 +19,7 @@ struct EmbeddedServersTests {
         // What the migrations do.
         let roles = [
             "drover_writer", "drover_reader", "drover_relay", "drover_api", "drover_gateway", "drover_survey",
-            "drover_debug", "drover_page",
+            "drover_debug", "drover_page", "drover_query",
         ]
         _ = try query(roles.map { "CREATE ROLE \($0)" }.joined(separator: "; "), first)
         let grants =

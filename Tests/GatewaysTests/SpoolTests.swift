@@ -116,6 +116,27 @@ final class SpoolTests {
         #expect(said().contains("another gateway has it") && first.count == 1)
     }
 
+    private func modes() throws -> [String: Int] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        return try Dictionary(
+            uniqueKeysWithValues: names.map { name in
+                let attributes = try FileManager.default.attributesOfItem(atPath: folder.appending(path: name).path)
+                return (name, try #require(attributes[.posixPermissions] as? Int) & 0o077)
+            })
+    }
+
+    @Test func othersReadNothingOfItAlsoWhereAnEarlierVersionLeftItOpen() throws {
+        do {
+            let spool = try Spool(path: path)
+            try spool.append([page("a", 1...3)])
+            #expect(try modes().values.allSatisfy { $0 == 0 } && !modes().isEmpty)
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+        let spool = try Spool(path: path)
+        try spool.append([page("a", 4...4)])
+        #expect(try modes().values.allSatisfy { $0 == 0 })
+    }
+
     @Test func aFolderThatIsNotThereIsSaid() {
         #expect(throws: SpoolError.self) { try Spool(path: "/no/such/folder/spool.sqlite") }
     }

@@ -46,6 +46,24 @@ import Testing
         #expect(!rest.contains("[HEAD"))
     }
 
+    /// Not every bare LF of chunks shows; what stands behind them is no request in any case.
+    @Test(arguments: ["3\r\nabc\r\n0\r\n\r\n", "3\r\nabc\n0\r\n\r\n", "3\r\nabc\r\n0\n\n"])
+    func nothingBehindChunksIsARequest(_ body: String) throws {
+        let answer = try ask(
+            "POST /y HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n" + body
+                + "GET /evil HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(!answer.contains("evil"), "\(answer.suffix(200))")
+    }
+
+    @Test func headsOfAllLengthsAreTaken() throws {
+        for count in [1, 40, 150] {
+            let headers = (0..<count).map { "H\($0):  \($0)  \r\n" }.joined() + "Empty:\r\nCookie: a=b; c=d\r\n"
+            let answer = try ask(
+                "GET /a?x=%41&y&z=1 HTTP/1.1\r\nHost: h\r\n\(headers)Connection: close\r\n\r\n")
+            #expect(answer.hasPrefix("HTTP/1.1 200"), "\(count): \(answer.prefix(300))")
+        }
+    }
+
     @Test func pagesCarryTheirSecurityHeaders() throws {
         let answer = try ask("GET /page HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
         #expect(answer.contains("Content-Security-Policy: default-src 'none'"))
@@ -79,6 +97,10 @@ import Testing
         Probe("two codings", "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 400),
         Probe("two coding headers", "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n", 400),
         Probe("bad chunk size", "Transfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n0\r\n\r\n", 400),
+        Probe("a chunk's line without CR", "Transfer-Encoding: chunked\r\n\r\n3\nabc\n0\n\n", 400),
+        Probe("a chunk that ends without CR", "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\n1\r\nd\r\n0\r\n\r\n", 400),
+        Probe(
+            "a word behind a chunk's size that ends so", "Transfer-Encoding: chunked\r\n\r\n3;a\nabc\r\n0\r\n\r\n", 400),
         Probe("second host", "Host: other\r\n\r\n", 400),
         Probe("too long", "Content-Length: 999999999\r\n\r\nabc", 413),
     ])
@@ -94,6 +116,15 @@ import Testing
         Probe("no host", "GET / HTTP/1.1\r\n\r\n", 400), Probe("bad host", "GET / HTTP/1.1\r\nHost: a b\r\n\r\n", 400),
         Probe("space before colon", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length : 3\r\n\r\nabc", 400),
         Probe("encoded NUL", "GET /a%00b HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 400),
+        Probe("NUL in the address", "GET /a\u{0}b HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        Probe("NUL in the question", "GET /?a=b\u{0}c HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        Probe("NUL in the method", "GE\u{0}T / HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        Probe("NUL in a header's name", "GET / HTTP/1.1\r\nHost: h\r\nX\u{0}Y: 1\r\n\r\n", 400),
+        Probe("NUL in a header", "GET / HTTP/1.1\r\nHost: h\r\nX: a\u{0}b\r\nY: 1\r\n\r\n", 400),
+        Probe("NUL in front of a header", "GET / HTTP/1.1\r\nHost: h\r\nX:\u{0}: b\r\n\r\n", 400),
+        Probe("NULs behind the last header", "GET / HTTP/1.1\r\nHost: h\r\nX: a\u{0}\u{0}\r\n\r\n", 400),
+        Probe("a header of two lines", "GET / HTTP/1.1\r\nHost: h\r\nX: a\r\n b\r\nY: 1\r\n\r\n", 400),
+        Probe("lines without CR", "GET / HTTP/1.1\nHost: h\n\n", 400),
         Probe("climbing", "GET /../etc HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 400),
         Probe("other server's", "GET http://x/ HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 400),
         Probe("not UTF-8", "GET /%ff HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 400),
@@ -169,7 +200,8 @@ import Testing
     ])
     func whoTricklesIsCut(_ start: String) throws {
         let server = try server {
-            $0.idleMs = 1000
+            // However long a connection may rest: whoever has begun a request line does not rest.
+            $0.idleMs = 1_000_000
             $0.receiveMs = 500
         }
         defer { server.stop(graceMs: 0) }

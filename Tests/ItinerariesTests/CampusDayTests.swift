@@ -38,7 +38,7 @@ struct CampusDayTests {
             func some<T>(_ all: [T], _ chance: inout SeededChance) -> T? {
                 all.isEmpty ? nil : all[Int(chance.below(Int64(all.count)))]
             }
-            switch chance.below(20) {
+            switch chance.below(23) {
             case 0:
                 return .entered(vehicle: "v\(chance.below(12))", capacity: Int(chance.below(5)) + 2, place: place())
             case 1: return .cancelled(request: some(rides, &chance)?.request.id ?? "none")
@@ -50,6 +50,9 @@ struct CampusDayTests {
             // Late, doubled and out of turn.
             case 7: return .pickedUp(request: some(rides, &chance)?.request.id ?? "none")
             case 8: return .droppedOff(request: some(rides, &chance)?.request.id ?? "none")
+            case 20: return .fellSilent(vehicle: some(vehicles, &chance)?.id ?? "none")
+            case 21: return .ended(request: some(rides, &chance)?.request.id ?? "none")
+            case 22: return .handedOver(request: some(rides, &chance)?.request.id ?? "none")
             default:
                 let id = chance.once(in: 15) ? some(asked, &chance) ?? "r\(number)" : "r\(number)"
                 var request = RideRequest(
@@ -142,12 +145,19 @@ struct CampusDayTests {
             day.ended[request.id] = nil
         case .cancelled(let id): end(id, "cancelled")
         case .droppedOff(let id): end(id, "served")
+        case .ended(let id): end(id, "ended")
         default: break
+        }
+        for vehicle in day.simulation.campus.vehicles where vehicle.isSilent && vehicle.stops.contains(where: isPickup)
+        {
+            Issue.record("seed \(seed): somebody waits for \(vehicle.id), and nobody knows where it is")
         }
         for ride in day.simulation.campus.rides where ride.vehicle.map({ ride.refusedBy.contains($0) }) ?? false {
             Issue.record("seed \(seed): \(ride.request.id) went back to a vehicle that refused it")
         }
     }
+
+    private func isPickup(_ stop: Stop) -> Bool { stop.kind == .pickup }
 
     @Test func theSameDayGivesTheSameDecisions() {
         func decisions(_ seed: UInt64) -> [Decision] {

@@ -103,6 +103,49 @@ struct CampusTests {
         #expect(campus.vehicles.isEmpty && campus.rides.map(\.request.id) == ["b"])
     }
 
+    @Test("Nobody is promised a vehicle that nobody has heard of; who waits for it gets another, who rides stays")
+    func aSilentVehicleIsNotPlannedWith() throws {
+        var campus = campus(vehicles: 2)
+        _ = campus.take(.requested(request("a", from: 0, to: 900)), atMs: 0, seed: 1)
+        _ = campus.take(.pickedUp(request: "a"), atMs: 1, seed: 2)
+        _ = campus.take(.requested(request("b", from: 10, to: 800)), atMs: 1, seed: 3)
+        #expect(campus.ride("a")?.vehicle == "v0" && campus.ride("b")?.vehicle == "v0")
+        _ = campus.take(.fellSilent(vehicle: "v0"), atMs: 2, seed: 4)
+        #expect(campus.ride("a")?.vehicle == "v0" && campus.ride("b")?.vehicle == "v1" && campus.fault == nil)
+        #expect(try Campus(packed: campus.packed()) == campus)
+        _ = campus.take(.requested(request("c", from: 0, to: 900)), atMs: 3, seed: 5)
+        #expect(campus.ride("c")?.vehicle == "v1")
+        #expect(
+            campus.take(.fellSilent(vehicle: "v0"), atMs: 4, seed: 6).itineraries.isEmpty, "said again it is no news")
+        _ = campus.take(.fellSilent(vehicle: "v1"), atMs: 5, seed: 7)
+        #expect(campus.ride("c")?.vehicle == nil)
+        _ = campus.take(.moved(vehicle: "v0", place: CampusPoint(xM: 0, yM: 0)), atMs: 6, seed: 8)
+        _ = campus.take(.timePassed, atMs: 7, seed: 9)
+        #expect(campus.ride("c")?.vehicle == "v0" && campus.fault == nil)
+    }
+
+    @Test("A ride ends, or another vehicle takes it, wherever the rider is")
+    func aRideIsEndedOrHandedOver() {
+        var campus = campus(vehicles: 2)
+        _ = campus.take(.requested(request("a", from: 0, to: 900)), atMs: 0, seed: 1)
+        _ = campus.take(.pickedUp(request: "a"), atMs: 1, seed: 2)
+        _ = campus.take(.moved(vehicle: "v0", place: CampusPoint(xM: 300, yM: 5)), atMs: 2, seed: 3)
+        _ = campus.take(.handedOver(request: "a"), atMs: 3, seed: 4)
+        #expect(campus.ride("a")?.vehicle == "v1" && campus.ride("a")?.refusedBy == ["v0"] && campus.fault == nil)
+        #expect(campus.ride("a")?.request.pickup == CampusPoint(xM: 300, yM: 5))
+        _ = campus.take(.handedOver(request: "a"), atMs: 4, seed: 5)
+        #expect(campus.ride("a")?.vehicle == nil, "neither of them again")
+        #expect(campus.take(.handedOver(request: "a"), atMs: 5, seed: 6).outcome == .ignored(.notAssigned))
+        _ = campus.take(.ended(request: "a"), atMs: 6, seed: 7)
+        #expect(campus.rides.isEmpty && campus.fault == nil)
+        _ = campus.take(.requested(request("b", from: 0, to: 900)), atMs: 7, seed: 8)
+        _ = campus.take(.pickedUp(request: "b"), atMs: 8, seed: 9)
+        let vehicle = campus.ride("b")!.vehicle!
+        _ = campus.take(.left(vehicle: vehicle), atMs: 9, seed: 10)
+        _ = campus.take(.ended(request: "b"), atMs: 10, seed: 11)
+        #expect(campus.rides.isEmpty && campus.vehicle(vehicle) == nil && campus.fault == nil)
+    }
+
     @Test(
         "What cannot be is said and changes nothing",
         arguments: [
@@ -133,6 +176,8 @@ struct CampusTests {
             (.cancelled(request: "x"), .unknownRequest), (.cancelled(request: "on"), .onBoard),
             (.overridden(request: "on"), .onBoard), (.pickedUp(request: "on"), .onBoard),
             (.droppedOff(request: "a"), .notOnBoard), (.droppedOff(request: "x"), .unknownRequest),
+            (.fellSilent(vehicle: "x"), .unknownVehicle), (.ended(request: "x"), .unknownRequest),
+            (.handedOver(request: "x"), .unknownRequest),
             (.left(vehicle: "x"), .unknownVehicle), (.brokeDown(vehicle: "x"), .unknownVehicle),
             (.moved(vehicle: "v0", place: CampusPoint(xM: .infinity, yM: 0)), .invalid),
             (.entered(vehicle: "v0", capacity: 1, place: CampusPoint(xM: 0, yM: 0)), .capacityBelowLoad),

@@ -165,7 +165,7 @@ struct CampusBookTests {
             to: place(3, -4))
         (pickup.fromAddress, pickup.description) = ("Gate 1", "two bags")
         var ground = squareCampus
-        ground.numbers = [.speedKmh: 25_500, .iterations: 100_000, .likelihoodDays: 7_000]
+        ground.numbers = [.speedKmh: 25_500, .staleS: 120_000, .iterations: 100_000, .likelihoodDays: 7_000]
         ground.tables = [.speedsKmh: "0-24 20.5", .surgeRain: "0.5 1.1, 2.5 1.25"]
         ground.timeZone = "America/New_York"
         let cell = WeatherCell(place(1, 2), sizeMilliDeg: 100)
@@ -177,7 +177,8 @@ struct CampusBookTests {
             .campus(ground), .profile(rider: "ada", person: person), .pickup(pickup), .cancel(request: "r"),
             .override(request: "r"), .done(request: "r", isPickup: true), .done(request: "r", isPickup: false),
             entered("bus", place(5, 6)), .outOfService(vehicle: "bus"),
-            .breakdown(vehicle: "bus"),
+            .breakdown(vehicle: "bus"), .end(request: "r", .init(role: .rider, reason: "ill")),
+            .handOver(request: "r", .init(role: .rideDriver, reason: "a flat tyre")),
             .position(vehicle: "bus", place: place(7, 8), speedMmPerS: 1_500),
             .position(vehicle: "bus", place: place(7, 8), speedMmPerS: nil), .riderSign(rider: "ada"),
             .vehicleSign(vehicle: "bus"), .clock, .surge(thousandths: 1_250),

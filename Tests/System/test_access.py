@@ -13,7 +13,7 @@ from world import connect
 ROLES = ["farmer", "dealer", "developer", "driver", "fleet_manager", "rider", "ride_driver", "dispatcher", "surveyor", "researcher", "ranger", "analyst",
          "operator", "administrator"]
 FLEET_READERS = {"farmer", "dealer", "developer", "driver", "fleet_manager", "dispatcher", "analyst", "operator", "administrator"}
-SCOPES = ["upload", "read", "account", "survey", "export", "export-people", "export-places"]
+SCOPES = ["upload", "read", "account", "survey", "export", "export-people", "export-places", "query"]
 PARTS = {"kind": "cars", "zoom": "0", "column": "0", "row": "0", "name": "8R", "version": "1"}
 
 

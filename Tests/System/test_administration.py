@@ -55,12 +55,30 @@ def test_roles_are_given_and_taken_in_the_page(site):
     assert joe.get("/dealers").status == 200
     assert change("joe", "driver", "emperor").status == 200
     assert site.query("SELECT roles FROM drover.account WHERE account = 'joe'") == [(["driver"],)]
-    assert change("joe", "driver", enabled="").status == 200
+    out = change("joe", "driver", enabled="")
+    assert out.status == 200 and "joe: saved, from the next request on: driver; may not log in." in out.body
     assert joe.get("/account").status == 303, "logged out"
     assert change("joe", "driver").status == 200
     # Somebody stays who can give roles.
     for answer in (change("root", "farmer"), change("root", "administrator", enabled=""), change("nobody-there", "farmer")):
         assert answer.status == 422 and "Nothing was changed" in answer.body
+
+
+def test_an_account_without_a_mail_address_is_not_called_erased(site):
+    """`drover up` makes its first administrator so."""
+    assert site.world.drover.run("account", "add", "new-one", "--role", "farmer", env=site.env).code == 0
+    page = site.people["root"].get("/administration").body
+    assert "new-one: no mail address yet. farmer (not confirmed)" in page
+    assert site.world.drover.run("account", "erase", "new-one", env=site.env).code == 0
+    assert "new-one: erased. No roles (disabled)" in site.people["root"].get("/administration").body
+
+
+def test_a_command_names_who_cannot_join(site):
+    put_fleet(site, "east", name="East")
+    for words, says in [(("join", "east", "nobody-there"), "no account nobody-there"), (("join", "nowhere", "joe"), "no fleet nowhere"), (("add", "nowhere", "mtg-1"), "no fleet nowhere"),
+                        (("put", "east", "--part-of", "nowhere"), "no fleet nowhere")]:
+        run = site.world.drover.run("fleet", *words, env=site.env)
+        assert run.code == 1 and says in run.err and "Nothing was changed" in run.err, run.err
 
 
 def test_nobody_else_gets_in(site):
@@ -161,3 +179,17 @@ def test_the_pages_in_a_browser(site, page, screenshots, path):
         page.get_by_text("miller: miller@example.org").click()
         page.get_by_role("button", name="Save miller").wait_for()
     looked_at(page, screenshots, path)
+
+
+def test_buttons_stand_apart_on_a_phone(site, page):
+    """Confirm and End of a dealer stuck together."""
+    with connect(site.env) as connection:
+        connection.execute("INSERT INTO drover.fleet (fleet, name) VALUES ('apart', 'Apart') ON CONFLICT DO NOTHING")
+        connection.execute("INSERT INTO drover.fleet_vehicle VALUES ('apart', 'machine', 'mtg-apart') ON CONFLICT DO NOTHING")
+        connection.execute("INSERT INTO drover.fleet_member VALUES ('apart', 'miller') ON CONFLICT DO NOTHING")
+        connection.execute("INSERT INTO drover.dealership (vehicle, dealer) VALUES ('mtg-apart', 'deal')")
+    page.set_viewport_size({"width": 390, "height": 844})
+    lend_cookie(site.people["miller"], page, site.address)
+    page.goto(site.address + "dealers")
+    confirm, end = (page.get_by_role("row", name="mtg-apart").get_by_role("button", name=name).bounding_box() for name in ("Confirm", "End"))
+    assert end["y"] - (confirm["y"] + confirm["height"]) >= 4, (confirm, end)

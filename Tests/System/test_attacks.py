@@ -9,6 +9,7 @@ import time
 import urllib.parse
 import zipfile
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from harness import HANG_S, is_long, until
@@ -64,6 +65,26 @@ def post(fleet, path, body, **headers):
 
 
 # MARK: Requests
+
+def test_a_flood_of_log_ins_holds_up_nobody_else(port):
+    """Passwords are hashed a few at a time; others are sent away at once and told when to come back."""
+    def log_in(number):
+        answer = Visitor(port).log_in(f"nobody-{number}@example.org", "not the right one")
+        return answer.status, answer.headers["Retry-After"]
+    with ThreadPoolExecutor(40) as crowd:
+        asked = [crowd.submit(log_in, number) for number in range(40)]
+        meanwhile = [Visitor(port).get("/login").status for _ in range(20)]
+        answers = [each.result() for each in asked]
+    assert set(meanwhile) == {200}
+    assert {status for status, _ in answers} == {401, 503}
+    assert all(again for status, again in answers if status == 503)
+
+
+@pytest.mark.parametrize("head", [b"GET /login\0x HTTP/1.1\r\nHost: x\r\n", b"GET /login?a=\0b HTTP/1.1\r\nHost: x\r\n", b"GE\0T /login HTTP/1.1\r\nHost: x\r\n",
+                                  b"GET /login HTTP/1.1\r\nHost: x\r\nCookie: a=b\0c\r\n", b"GET /login HTTP/1.1\r\nHost: x\0y\r\n"])
+def test_a_nul_in_a_head_is_refused(port, head):
+    assert statuses(raw(port, head + b"\r\n"))[:1] == [400]
+
 
 def test_a_slow_request_is_cut_and_others_are_served_meanwhile(fleet):
     """Slowloris: a byte now and then, in the head and in the body."""
@@ -204,8 +225,13 @@ def test_a_huge_address_is_refused(port):
     (b"Transfer-Encoding: chunked, identity\r\n", b"0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
     (b"Content-Length : 5\r\n", b"abcdeGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
     (b"Content-Length: +5\r\n", b"abcdeGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
-    (b"Transfer-Encoding: chunked\r\n", b"fffffffffffffffff\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")],
-    ids=["both lengths", "two lengths", "unknown coding", "list of codings", "blank before colon", "signed length", "chunk too large"])
+    (b"Transfer-Encoding: chunked\r\n", b"fffffffffffffffff\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
+    (b"Transfer-Encoding: chunked\r\n", b"3;a\nabc\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
+    (b"Transfer-Encoding: chunked\r\n", b"3\r\nabc\r\n0\n\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
+    (b"X: a\0b\r\nContent-Length: 0\r\n", b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
+    (b"X: a\r\n Content-Length: 46\r\n", b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")],
+    ids=["both lengths", "two lengths", "unknown coding", "list of codings", "blank before colon", "signed length", "chunk too large",
+         "bare LF behind a chunk's word", "bare LF at the end of chunks", "NUL in a header", "header of two lines"])
 def test_no_request_is_smuggled_behind_another(port, head, body):
     got = raw(port, b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\n" + head + b"\r\n" + body)
     assert 200 not in statuses(got) and b"ok\n" not in got, got[:300]
@@ -277,10 +303,10 @@ def test_xml_has_no_entities_of_its_own(fleet, port, prologue):
     assert "root:" not in answer.body and ("fault" in answer.body or answer.status == 400) and len(answer.body) < 10_000
 
 
-def png(more=b""):
+def png(more=b"", side=1):
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(b"\0\0")) + chunk(b"IEND", b"") + more
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(b"\0\0")) + chunk(b"IEND", b"") + more
 
 
 def archive():
@@ -303,6 +329,11 @@ def test_a_file_that_is_two_things_is_no_picture(fleet, port, name, file):
             assert json.loads(answer.body)["bytes"] <= len(png()), name
         else:
             assert answer.status in (400, 415, 422), (name, answer.status)
+
+
+def test_a_picture_that_unpacks_to_gigabytes_is_refused(fleet, port):
+    answer = post(fleet, "/v1/survey-photos", png(side=50_000), Content_Type="image/png")
+    assert answer.status == 415 and "50000 by 50000 pixels" in answer.body
 
 
 # MARK: Texts that are scripts

@@ -86,6 +86,7 @@ def test_wrong_use_is_exit_code_2_and_says_how(drover, arguments, text):
     (["reprot", "trips"], "drover: unknown command `reprot`. Did you mean report? `drover --help` lists all commands\n"),
     (["exprt", "sightings"], "drover: unknown command `exprt`. Did you mean export sightings? `drover --help` lists all commands\n"),
     (["obd", "pid"], "drover: unknown command `obd pid`: say obd decode, obd pids, obd code. `drover --help` lists all commands\n"),
+    (["obd", "--help"], "drover: unknown command `obd`: say obd decode, obd pids, obd code. `drover --help` lists all commands\n"),
     (["--port", "1", "serve"], "drover: --port: the command comes first, then its options: drover COMMAND --port. `drover --help` lists all commands\n"),
     (["check", "--ofline"], "drover check: --ofline is not an option of `drover check`. Did you mean --offline? `drover check --help` lists them\n"),
     (["check", "--nonsense"], "drover check: --nonsense is not an option of `drover check`. `drover check --help` lists them\n"),

@@ -170,6 +170,7 @@ ENDPOINTS = [
     ("POST", "in-service", {"ride_driver"}), ("POST", "out-of-service", {"ride_driver"}), ("POST", "breakdown", {"ride_driver"}),
     ("POST", "position", {"ride_driver"}), ("GET", "itinerary", {"ride_driver"}), ("GET", "itinerary/stream", {"ride_driver"}),
     ("POST", "stops/x/done", {"ride_driver"}), ("POST", "rides/x/override", {"ride_driver"}),
+    ("POST", "rides/x/end", ROLES), ("POST", "rides/x/hand-over", ROLES),
     ("GET", "decisions/x", {"dispatcher"}), ("PUT", "surge", {"dispatcher"}),
 ]
 
@@ -203,7 +204,8 @@ def test_a_whole_ride_with_both_apps_listening(desk, campus):
     bus = driver(desk, campus, "bus", 100, 0)
     ada = rider(desk, campus)
     assert ada.get("vehicles").json["vehicles"][0] | {"seen": None} == {
-        "vehicle": "bus", "state": "in_service", "driver": bus.get("me").json["name"], **place(100, 0), "seen": None, "capacity": 4, "free_seats": 4}
+        "vehicle": "bus", "state": "in_service", "driver": bus.get("me").json["name"], **place(100, 0), "seen": None, "is_silent": False, "needs_attention": False,
+        "capacity": 4, "free_seats": 4}
     itinerary = bus.listen("itinerary/stream")
     assert itinerary.until(lambda data: True)["stops"] == []
     assert ada.put("me", {"name": "Ada Lovelace"}).json["name"] == "Ada Lovelace"
@@ -241,6 +243,51 @@ def test_a_whole_ride_with_both_apps_listening(desk, campus):
     decision, = office.get(f"decisions/{request}").json
     assert (decision["vehicle"], decision["rank"], decision["event"]) == ("bus", 1, "pickup")
     assert office.put("surge", {"surge": 1.25}).json == {"surge": 1.25}
+
+
+@pytest.mark.parametrize("who", ["rider", "ride_driver", "dispatcher"])
+def test_each_of_the_three_ends_a_ride_or_hands_it_over_and_says_why(desk, campus, who):
+    """Who was on board of a silent vehicle could not be brought out of it by anybody."""
+    bus, office, stranger = driver(desk, campus, "bus"), desk.app(campus, "office", "dispatcher"), rider(desk, campus)
+    def on_board():
+        ada = rider(desk, campus)
+        request = ask(ada, "k").json["request"]
+        assert bus.post(f"stops/{request}/done", {"stop": "pickup"}).json["state"] == "on_board"
+        return request, ada, {"rider": ada, "ride_driver": bus, "dispatcher": office}[who]
+    request, ada, app = on_board()
+    for body in ({}, {"reason": " "}, {"reason": "x" * 501}):
+        assert app.post(f"rides/{request}/end", body).problem == (422, "value")
+    for act in ("end", "hand-over"):
+        assert stranger.post(f"rides/{request}/{act}", {"reason": "mine"}).problem == (404, "not-found")
+    for _ in range(2):
+        # Said again when the answer was lost.
+        answer = app.post(f"rides/{request}/end", {"reason": "got off at the gate"})
+        assert (answer.status, answer.json["state"]) == (200, "ended") and answer.json["reason"].endswith(": got off at the gate"), answer.body
+    ended = ada.get(f"rides/{request}").json
+    assert (ended["state"], ended["dropoff"]) == ("ended", None) and ended["reason"].endswith(": got off at the gate") and ended["pickup"] and ended["ended"]
+    assert app.post(f"rides/{request}/hand-over", {"reason": "too late"}).problem == (409, "ride-over")
+    request, ada, app = on_board()
+    driver(desk, campus, "other", 50, 50)
+    answer = app.post(f"rides/{request}/hand-over", {"reason": "a flat tyre"})
+    assert (answer.status, answer.json["state"]) == (200, "assigned"), answer.body
+    ride = ada.get(f"rides/{request}").json
+    assert ride["vehicle"]["vehicle"] == "other" and {key: ride[f"from_{key}"] for key in place(0, 0)} == place(0, 0), "where the bus stands"
+    [[why]] = desk.query("SELECT step ->> 'reason' FROM drover.dispatch_decision, jsonb_array_elements(why -> 'steps') AS step "
+                         "WHERE campus = %s AND step ->> 'event' = 'hand_over'", campus.name)
+    assert why.endswith(": a flat tyre")
+
+
+def test_an_open_stream_ends_when_its_person_is_signed_out(desk, campus):
+    driver(desk, campus)
+    ada, bob = rider(desk, campus), rider(desk, campus)
+    streams = [app.listen(f"rides/{ask(app, 'k').json['request']}/stream") for app in (ada, bob)]
+    for stream in streams:
+        stream.until(lambda data: True)
+    desk.query("UPDATE drover.person_token SET revoked_at = now() WHERE person = %s RETURNING 1", ada.get("me").json["id"])
+    # With the next line that only says that it lives.
+    beats = (line for line in iter(streams[0].response.readline, b"") if line.startswith(b":"))
+    assert len(list(itertools.islice(beats, 3))) < 3
+    assert streams[1].response.readline()
 
 
 def test_waiting_in_line_cancelling_and_refusing(desk, campus):
@@ -344,6 +391,24 @@ def test_without_a_worker_the_answer_comes_later(desk, campus, stopped_worker):
     assert ada.get(answer.json["ask"]).json["state"] == "queued"
     assert len(rides(desk, campus)) == 1
     server.stop()
+
+
+def test_nobody_says_by_a_notification_that_something_is_decided(desk, campus, stopped_worker):
+    """Every login of the database may NOTIFY."""
+    server, port = desk.serve("--set", "apps.answer_wait_ms=500")
+    office = desk.app(campus, "office", "dispatcher", port)
+    with connect(desk.env) as anybody:
+        anybody.execute("SELECT pg_notify('drover_dispatch_progress', partition || ' 99999999') FROM drover.partition_progress WHERE topic = 'drover.dispatch'")
+    assert office.put("surge", {"surge": 1.25}).status == 202
+    server.stop()
+
+
+def test_what_is_decided_is_heard_of_where_notifications_are_lost(desk, campus):
+    """As when the queue of them is full."""
+    with connect(desk.env) as owner:
+        owner.execute("ALTER TABLE drover.partition_progress DISABLE TRIGGER dispatch_progress_tell")
+        assert desk.app(campus, "office", "dispatcher").put("surge", {"surge": 1.25}).status == 200
+        owner.execute("ALTER TABLE drover.partition_progress ENABLE TRIGGER dispatch_progress_tell")
 
 
 def test_killed_between_push_and_answer_and_asked_again_it_is_the_same_ride(desk, campus, stopped_worker):

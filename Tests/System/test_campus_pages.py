@@ -371,6 +371,45 @@ def test_a_driver_without_script_with_a_breakdown(town):
     assert "breakdown" in root.get("/dispatch?campus=north").body
 
 
+def test_a_ride_on_board_of_a_silent_vehicle_needs_attention_and_is_dealt_with(town):
+    """A vehicle last heard of yesterday was shown with "picks you up in less than a minute"."""
+    for who in ("bob", "dan", "dave"):
+        town.bind(who)
+    bob, dan, dave = (town.visitor(who) for who in ("bob", "dan", "dave"))
+    here = {key: str(value) for key, value in place(700, 700).items()}
+    assert dan.post("/drive/in-service", form=dan.mark(), key="k-silent", vehicle="van-silent", capacity="4", **here).status == 303
+    order = {f"{end}_{key}": value for end, at in (("from", place(701, 701)), ("to", place(0, 0))) for key, value in at.items()}
+    assert bob.post("/ride", form=bob.mark(), key="k-silent", passengers="1", **order).status == 303
+    [(request, vehicle)] = town.rows("SELECT request, vehicle FROM drover.ride WHERE rider = 'bob-1' AND ended_at IS NULL")
+    assert vehicle == "van-silent"
+    silent = "UPDATE drover.ride_vehicle SET seen_at = now() - interval '26 hours', is_silent = true, is_alarmed = %s WHERE vehicle = 'van-silent'"
+    with connect(town.env) as connection:
+        connection.execute(silent, [False])
+    shown = bob.get("/ride").body
+    assert "in less than a minute" not in shown and "the vehicle was last heard of 26 h ago" in shown and 'data-kind="stale"' in shown
+    assert "too long ago, you get no rides" in dan.get("/drive").body
+    assert dan.post("/drive/done", form=dan.mark(), request=request, stop="pickup").status == 303
+    assert f'href="/drive?deal={request}#deal"' in dan.get("/drive").body and 'action="/drive/hand-over"' in dan.get(f"/drive?deal={request}").body
+    assert f'action="/ride/{request}/end"' in bob.get("/ride").body
+    # The dispatcher's link leads to the open form.
+    why = f"/dispatch/north/why/{request}"
+    assert "<details open" in dave.get(why + "?deal=1").body and "<details open" not in dave.get(why).body
+    with connect(town.env) as connection:
+        connection.execute(silent, [True])
+    shown = dave.get("/dispatch?campus=north").body
+    assert "Need attention, silent with passengers on board: van-silent" in shown and "26 h ago" in shown and f"/why/{request}?deal=1#deal" in shown
+    assert "Nobody has heard of your vehicle for a while" in bob.get("/ride").body
+    # Not without a reason, not by others.
+    deal = f"/dispatch/north/rides/{request}"
+    assert dave.post(deal + "/end", form=dave.mark()).status == 422
+    assert bob.post(deal + "/end", form=bob.mark(), reason="mine").status == 403
+    assert dave.post(deal + "/end", form=dave.mark(), key="d-1", reason="found at the gate").status == 303
+    assert town.rows("SELECT state, reason FROM drover.ride WHERE request = %s", request) == [("ended", "the dispatcher: found at the gate")]
+    assert town.rows("SELECT is_alarmed FROM drover.ride_vehicle WHERE vehicle = 'van-silent'") == [(False,)]
+    assert "found at the gate" in dave.get("/dispatch?campus=north").body
+    assert dan.post("/drive/out-of-service", form=dan.mark(), key="o-silent").status == 303
+
+
 def test_who_sees_what(town):
     for who in PEOPLE:
         town.bind(who)

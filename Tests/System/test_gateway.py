@@ -79,7 +79,7 @@ def gateway(world, env, tmp_path, **settings):
     standard = {
         "gateway.poll_interval_s": 1, "gateway.registry_interval_s": 1, "gateway.answer_timeout_ms": 60_000, "gateway.back_off_s_max": 2,
         "gateway.spool_path": tmp_path / "spool", "postgres.gateway_url": re.sub(r"user='?\w+'?", "user='boxes'", env["DROVER_POSTGRES_URL"]),
-        "metrics.port": free_port(), **settings,
+        "gateway.plain_tcp_cidrs": "127.0.0.0/8", "gateway.failure_told_s": 0, "metrics.port": free_port(), **settings,
     }
     arguments = ["gateway"]
     for key, value in standard.items():
@@ -323,8 +323,8 @@ def test_only_the_pinned_certificate_is_taken_and_not_when_it_has_expired(world,
     plain = emulate(world, path, 1, "--seed", 4)
     register(env, right + expired)
     register(env, wrong + plain, certificate_sha256=right[0]["certificate_sha256"])
-    # A pinned box needs no allow-list.
-    running = gateway(world, env, tmp_path, **{"gateway.plain_tcp_cidrs": "192.168.0.0/16"})
+    # With a pinned certificate the network need not be one for plain TCP.
+    running = gateway(world, env, tmp_path, **{"gateway.plain_tcp_cidrs": "192.168.0.0/16", "gateway.device_cidrs": "127.0.0.0/8"})
     worker = world.worker(env, "one")
     for box, why in ((wrong[0], "is not the pinned one"), (expired[0], "has expired"), (plain[0], "TLS handshake")):
         running.wait_for(rf'"a poll failed" vehicle={box["serial"]} fault="[^"\n]*{why}')
@@ -347,6 +347,53 @@ def test_plain_tcp_outside_the_allow_list_is_refused(world, scenario, tmp_path):
     assert "polls_done=0 polls_failed=0" in running.output()
     run = world.drover.run("gateway", "--set", "gateway.plain_tcp_cidrs=10.0.0.1/8", env=env)
     assert run.code == 1 and "gateway.plain_tcp_cidrs: `10.0.0.1/8` is no network" in run.err
+
+
+def test_no_address_that_somebody_registers_leads_inside(world, scenario, tmp_path):
+    """With a pinned certificate, so that TLS is no reason: this machine in seven spellings, a cloud's metadata, nobody's; and our own
+    ports where boxes may be."""
+    env = world.database()
+    [box] = emulate(world, scenario("  good:\n    weight: 1\n"), 1)
+    pinned = {**box, "certificate_sha256": "0" * 64}
+    hosts = ["127.0.0.1", "127.1", "2130706433", "localhost", "::1", "::ffff:127.0.0.1", "0.0.0.0", "169.254.169.254", "224.0.0.1"]
+    register(env, [{**pinned, "serial": f"in-{number}", "host": host} for number, host in enumerate(hosts)])
+    running = gateway(world, env, tmp_path, **{"gateway.plain_tcp_cidrs": "", "gateway.device_cidrs": "public, 0.0.0.0/0, ::/0"})
+    for number in range(len(hosts)):
+        running.wait_for(rf'"this address is not connected to[^"]*" vehicle=in-{number} ')
+    assert running.stop() == 0 and "polls_done=0 polls_failed=0" in running.output()
+
+    own = [int(world.brokers.rsplit(":", 1)[1]), 5432, 8080]
+    register(env, [{**pinned, "serial": f"own-{port}", "port": port} for port in own])
+    running = gateway(world, env, tmp_path, **{"gateway.device_cidrs": "127.0.0.0/8"})
+    for port in own:
+        running.wait_for(rf'vehicle=own-{port} address=127.0.0.1 port={port} reason="port {port} is one of our own')
+    assert running.stop() == 0
+    # Whose address is taken by nobody is told so where it is typed.
+    run = world.drover.run("vehicle", "register", "own", "--address", f"127.0.0.1:{own[0]}", "--by", "Anna", env=env)
+    assert run.code == 1 and "is one of our own" in run.err
+
+
+def test_whoever_asks_for_a_box_learns_nothing_of_what_is_at_its_address(world, scenario, tmp_path):
+    """A closed port, a wrong certificate, a network that is not allowed: one sentence, and the log has
+    the rest."""
+    env = world.database()
+    [box] = emulate(world, scenario("  good:\n    weight: 1\n"), 1)
+    places = {"closed": free_port(), "pinned": box["port"], "inside": 80}
+    hosts = {"inside": "10.1.2.3"}
+    seal = {"pinned": "0" * 64, "inside": "0" * 64}
+    register(env, [{"serial": name, "host": hosts.get(name, "127.0.0.1"), "port": port, "certificate_sha256": seal.get(name)} for name, port in places.items()])
+    running = gateway(world, env, tmp_path)
+    worker = world.worker(env, "one")
+    worker.wait_for("partitions assigned")
+    said = set()
+    for name in places:
+        run = world.drover.run("gateway", "poll", name, "--by", "Anna", "--wait", HANG_S, env=env)
+        assert run.code == 1 and name in run.err, run.err
+        said.add(run.err.replace(name, "-"))
+    assert len(said) == 1 and "No answer from the box at that address" in said.pop()
+    running.wait_for(r'"somebody asks for a box that does not answer" vehicle=closed fault="[^"]*refused')
+    running.wait_for(r'"somebody asks for a box that does not answer" vehicle=pinned')
+    assert running.stop() == 0 and worker.stop() == 0
 
 
 def test_registrations_that_change_are_followed(world, scenario, tmp_path):
@@ -391,7 +438,7 @@ def test_the_debug_log_needs_the_boxs_own_key(world, tmp_path):
     (tmp_path / "none").write_text("secret")
 
     def log(key, *arguments):
-        return world.drover.run("gateway", "log", f"127.0.0.1:{box['port']}", "--key", tmp_path / key, *arguments)
+        return world.drover.run("gateway", "log", f"127.0.0.1:{box['port']}", "--key", tmp_path / key, "--set", "gateway.device_cidrs=127.0.0.0/8", *arguments)
     pinned = ["--certificate-sha256", box["certificate_sha256"]]
     run = log("right", *pinned)
     assert run.code == 0 and re.fullmatch(r"(\S+Z (INFO|WARN) .+\n){4320}", run.out), run.err
@@ -410,6 +457,7 @@ def test_debug_logs_are_kept_listed_searched_and_printed_whole(world, tmp_path):
     with connect(env) as connection:
         connection.execute("CREATE ROLE developers LOGIN IN ROLE drover_debug")
     env["DROVER_POSTGRES_DEBUG_URL"] = re.sub(r"user='?\w+'?", "user='developers'", env["DROVER_POSTGRES_URL"])
+    env["DROVER_GATEWAY_PLAIN_TCP_CIDRS"] = "127.0.0.0/8"
     boxes = emulate(world, "backlog", 2)
 
     def run(*arguments, code=0):

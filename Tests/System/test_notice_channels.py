@@ -65,7 +65,7 @@ class Home:
 
 def test_a_webhook_is_signed_tried_again_and_told_by_mail_in_the_end(world, env, certificate, hook, tmp_path):  # noqa: F811
     url = f"https://127.0.0.1:{hook.port}/sms"
-    allowed = ("--set", f"notices.webhook_hosts=127.0.0.1:{hook.port}")
+    allowed = ("--set", f"notices.webhook_hosts=127.0.0.1:{hook.port}, hooks.localhost:{hook.port}")
     home = Home(world, env, certificate, tmp_path, *allowed)
     try:
         for bad in ("http://example.org/x", "https://example.org/x", f"https://u:p@127.0.0.1:{hook.port}/", f"https://127.0.0.1:{hook.port}@evil.example/", "file:///etc/passwd"):
@@ -80,6 +80,9 @@ def test_a_webhook_is_signed_tried_again_and_told_by_mail_in_the_end(world, env,
         answers = [(503, "later", {}), (302, "", {"Location": "https://127.0.0.1:1/"}), (429, "", {"Retry-After": "1"})]
         hook.trick = lambda request: answers.pop(0) if answers else (204, "", {})
         before = int(time.time())
+        with connect(env) as connection:
+            rules = "drover-rules 2\nmachine\tm-1\nrule\tCoolant Temperature\tabove\t\u00b0C\tint\tfarmer\t105000\t\t0" + "\t" * 7
+            connection.execute("INSERT INTO drover.rule_set VALUES (0, '1990-01-01T00:00:00Z', 'v', %s, -1) ON CONFLICT DO NOTHING", [rules])
         relay = home.farm.notify(*allowed, "--set", f"notices.ca_file={certificate[0]}")
         alert = home.farm.alert()
         last = "SELECT {} FROM drover.notice_message WHERE account = 'miller' AND channel = 'webhook' ORDER BY made_at DESC LIMIT 1"
@@ -96,7 +99,8 @@ def test_a_webhook_is_signed_tried_again_and_told_by_mail_in_the_end(world, env,
             assert request.headers["webhook-signature"] == "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
         said = json.loads(hook.taken[0].body)
         assert said["id"] == hook.taken[0].headers["webhook-id"] and said["account"] == "miller" and said["subject"] == "[critical] m-1: Coolant Temperature 108.5 \u00b0C"
-        assert [(each["alert"], each["occasion"], each["worst_value"], each["unit"]) for each in said["notices"]] == [(alert, "opened", 108.5, "\u00b0C")]
+        assert [(each["alert"], each["occasion"], each["worst_value"], each["unit"], each["rule"]) for each in said["notices"]] == [
+            (alert, "opened", 108.5, "\u00b0C", "of this machine")]
         assert said["acknowledge_url"].startswith("https://drover.example/notices/acknowledge?link=drover_")
         # Refused for good: by mail, once, with the same content.
         hook.trick = lambda request: (410, "gone", {})
@@ -113,6 +117,11 @@ def test_a_webhook_is_signed_tried_again_and_told_by_mail_in_the_end(world, env,
         relay = home.farm.notify(*allowed)
         home.farm.alert("m-2", parameter="Tire Pressure")
         until(lambda: home.site.query(last.format("state || coalesce(answer, '') ~ '^waiting.*certificate'")) == [(True,)], relay)
+        assert len(hook.requests) == before
+        # A name that is allowed and leads to this machine (libcurl takes all below localhost for it): what nobody has named is not connected to.
+        assert home.form("miller", "/notices/webhook", url=f"https://hooks.localhost:{hook.port}/sms").status == 200
+        home.farm.alert("m-2", parameter="Fuel Level")
+        relay.wait_for(r'"a host leads where we do not connect to" url=\S+ refusal="127.0.0.1: its network \(loopback\)|refusal="::1: its network')
         assert len(hook.requests) == before
     finally:
         home.site.close()

@@ -160,7 +160,7 @@ def test_from_a_reading_to_the_owner_and_the_dealer(world, worker, farm):
     [mine], [theirs] = farm.mails(), farm.mails("deal")
     assert mine["Subject"] == "[critical] m-1: Coolant Temperature 97 \u00b0C" == theirs["Subject"]
     text, html = body(mine), body(mine, "html")
-    assert "Stop" not in text and "alert when: above 85 \u00b0C" in text and "worst: 97 \u00b0C" in text and "advice: Let the engine idle" in text
+    assert "Stop" not in text and "alert when: above 85 \u00b0C" in text and "rule: of model 8R Tractor\n" in text and "worst: 97 \u00b0C" in text and "advice: Let the engine idle" in text
     with connect(farm.env) as connection:
         [opened] = connection.execute("SELECT opened_at FROM drover.alert WHERE severity = 'critical'").fetchone()
     assert f"since: {opened.astimezone(ZoneInfo(ZONE)):%Y-%m-%d %H:%M}" in text
@@ -208,8 +208,9 @@ def test_the_day_s_message(farm):
             connection.execute("INSERT INTO drover.account (account, mail, roles, zone, confirmed_at) VALUES (%s, %s, '{farmer}', %s, now())", [f"z-{index}", f"z-{index}@example.org", zone])
             connection.execute("INSERT INTO drover.fleet_member VALUES ('farm', %s)", [f"z-{index}"])
     farm.setting("z-3", daily_minute=23 * 60 + 59)
-    relay = farm.notify()
     warning, other = farm.alert(severity="warning"), farm.alert("m-2", "warning", parameter="Tire Pressure")
+    # Both are there at its first look.
+    relay = farm.notify()
     until(lambda: len(farm.notices("z-5")) == 2, relay)
     for index, zone in enumerate(zones):
         [decided] = {row[0] for row in farm.notices(f"z-{index}", "decided_at")}

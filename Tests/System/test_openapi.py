@@ -14,7 +14,7 @@ from harness import HANG_S, ROOT, is_long
 from surveyors import SurveyDesk
 from test_access import table
 
-SCOPES = ["upload", "read", "account", "survey", "export"]
+SCOPES = ["upload", "read", "account", "survey", "export", "query"]
 CAMPUS = "/v1/campuses/{campus}"
 # Answers of these go on until somebody hangs up; test_drivers.py, test_pages.py and test_campus_api.py listen to them.
 STREAMS = {path for path, item in DOCUMENT["paths"].items() if "text/event-stream" in item.get("get", {}).get("responses", {}).get("200", {}).get("content", {})}

@@ -152,7 +152,7 @@ def test_a_second_copy_beside_it_other_commands_and_a_kill(running, drover, data
     run = drover.run("check", "--settings", settings)
     logins = dict(re.findall(r"^postgres\.(\w+): ok, (\w+), in (?:\w+)$", run.out, re.M))
     assert run.code == 0 and logins == {
-        "reader_url": "drover_web", "page_url": "drover_pages", "relay_url": "drover_notify", "gateway_url": "drover_poller",
+        "reader_url": "drover_web", "page_url": "drover_pages", "query_url": "drover_asker", "relay_url": "drover_notify", "gateway_url": "drover_poller",
         "survey_url": "drover_surveyors", "debug_url": "drover_developer"}, run.out
     account = drover.run("account", "add", "ada", "--mail", "ada@example.org", "--role", "fleet_manager", "--settings", settings)
     assert account.code == 0 and other.page.rstrip("/") in account.out + account.err, (account.out, account.err)

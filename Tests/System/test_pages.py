@@ -1,10 +1,12 @@
 """Pages of fleets in a real browser: the map and its list, a vehicle, alerts and what is said of them, trips, the overview."""
+import html
 import http.client
 import json
 import re
 import time
 from contextlib import contextmanager
 from datetime import datetime, timezone
+from urllib.parse import urlencode
 
 import pytest
 from harness import HANG_S, is_long, looked_at, until
@@ -278,6 +280,16 @@ def test_trips_of_a_day_with_the_way_of_one(fleet, page, screenshots):
     expect(said).not_to_have_text(last)
     page.get_by_role("button", name="Pause").click()
     looked_at(page, screenshots, "trips")
+
+
+@pytest.mark.parametrize("name", ["Van <1>", "van-99", "combine-9", "va n", "x" * 100])
+def test_trips_of_what_is_no_car_are_not_those_of_all(fleet, name):
+    """A name that is no id showed the trips of all cars, an id that there is not zeros."""
+    day = datetime.fromtimestamp((fleet.now - 170_000) / 1000, timezone.utc).strftime("%Y-%m-%d")
+    manager = entered(fleet, "manager")
+    answer = manager.get(f"/trips?{urlencode({'date': day, 'vehicle': name})}")
+    assert answer.status == 404 and f"No vehicle {html.escape(name[:64])}" in answer.body and "<table" not in answer.body and "van-1" not in answer.body
+    assert manager.get(f"/trips?{urlencode({'date': day, 'vehicle': ' van-1 '})}").status == manager.get(f"/trips?date={day}&vehicle=").status == 200
 
 
 def test_the_figures_of_a_days_trips_are_those_of_the_formula(fleet):

@@ -248,9 +248,13 @@ def test_a_topic_that_vanished_is_made_again_with_our_number_of_partitions(world
 def test_the_relay_has_the_rights_it_needs_and_no_others(env):
     with connect(env) as connection:
         connection.execute("INSERT INTO drover.outbox (topic, key, record_id, record) VALUES ('drover.alerts', 'a', 'b', '{}')")
+        connection.execute("INSERT INTO drover.rule_set VALUES (0, now(), 'v', %s, -1)", ["drover-rules 2\nmodel\t8R\nmachine\tm-1\nrule\tFuel Level\tbelow"])
         connection.execute("SET ROLE drover_relay")
         connection.execute("UPDATE drover.outbox SET refused = 'x'")
         connection.execute("DELETE FROM drover.outbox")
+        # What a notice is made of: the alert, and whose rule it was, also a single machine's.
+        connection.execute("SELECT a.*, drover.rule_whose(drover.rule_text(a.rules_version), a.vehicle, a.model, a.parameter) FROM drover.alert_now a")
+        assert connection.execute("SELECT drover.rule_whose(drover.rule_text('v'), 'm-1', '8R', 'Fuel Level')").fetchone() == ("of this machine",)
         for refused in ("INSERT INTO drover.outbox (topic, key, record_id, record) VALUES ('a', 'b', 'c', 'd')",
                         "UPDATE drover.outbox SET record = 'x'", "SELECT * FROM drover.vehicle", "DELETE FROM drover.trip"):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):

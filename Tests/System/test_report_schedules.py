@@ -173,7 +173,7 @@ class Desk:
             return cursor.fetchall() if cursor.description else cursor.rowcount
 
     def notify(self, *more):
-        words = [word for key, value in (("postgres.page_url", self.site.pages), ("postgres.reader_url", self.site.web), ("reports.folder", self.folder),
+        words = [word for key, value in (("postgres.page_url", self.site.pages), ("reports.folder", self.folder),
                                          ("reports.grace_s", 0), ("web.public_url", "http://127.0.0.1:1")) for word in ("--set", f"{key}={value}")]
         return self.office.notify(*words, *more)
 

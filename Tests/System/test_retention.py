@@ -34,7 +34,7 @@ def filled(world):
     return world.filled
 
 
-KEPT = ["vehicle_minute", "machine_reading", "dispatch_decision", "debug_log", "trip_weather", "trip_start", "notice", "notice_message", "outbox"]
+KEPT = ["vehicle_minute", "machine_reading", "dispatch_decision", "debug_log", "trip_weather", "trip_start", "notice", "notice_message", "outbox", "audit_entry"]
 
 
 def ticked(env):

@@ -41,6 +41,26 @@ def test_a_database_and_a_broker_until_a_signal_stops_every_child(drover, data):
     assert read(running.environment["DROVER_TEST_BROKERS"], "try", 100)[-1] == b"99"
 
 
+def test_other_users_of_the_machine_read_nothing_of_the_data_folder(drover, data):
+    """Also of what an earlier version left open; and PostgreSQL is reached by its socket alone, which is ours."""
+    data.mkdir(mode=0o755)
+    (data / "lock").touch(0o644)
+    (data / "postgres.log.1").touch(0o644)
+    running = drover.embedded_servers(data)
+    open_to_others = [
+        (str(path), oct(path.lstat().st_mode)) for path in [data, *data.rglob("*")]
+        if not path.is_symlink() and path.lstat().st_mode & (0o067 if path == data else 0o077)]
+    assert open_to_others == []
+    with database(running) as connection:
+        assert connection.execute("SHOW listen_addresses").fetchone() == ("",)
+        # Without a password there is no way by TCP, should somebody set an address to listen on.
+        rules = connection.execute("SELECT type, auth_method FROM pg_hba_file_rules").fetchall()
+        assert {method for kind, method in rules if kind != "local"} == {"reject"}, rules
+        sockets = connection.execute("SHOW unix_socket_directories").fetchone()[0].strip('"')
+    assert os.stat(sockets).st_mode & 0o077 == 0
+    assert running.stop() == 0
+
+
 def read(brokers, topic, count):
     consumer = Consumer({"bootstrap.servers": brokers, "group.id": "reader", "auto.offset.reset": "earliest",
                          "enable.auto.commit": False, "group.instance.id": str(time.monotonic_ns())})

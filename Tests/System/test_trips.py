@@ -229,9 +229,10 @@ def test_the_price_is_the_accounts_that_is_in_force_at_the_end(filled):
     world, env, _ = filled
     push(filled, night("priced"))
     assert trips_of(filled, "priced")["trips"][0]["fuel_cost"] == pytest.approx(trips_of(filled, "priced")["trips"][0]["fuel_us_gal"] * 2.39, abs=0.001)
-    for words in (["vehicle", "register", "priced", "--kind", "car", "--account", "anna"],
+    for words in (["account", "add", "anna", "--mail", "anna@example.org", "--role", "driver"],
+                  ["vehicle", "register", "priced", "--kind", "car", "--account", "anna"],
                   ["account", "settings", "set", "anna", "fuel_price_per_us_gal=4", "fuel_currency=EUR"]):
-        run = world.drover.run(*words, "--by", "anna", env=env)
+        run = world.drover.run(*words, "--by", "anna", env=env) if words[1] != "add" else world.drover.run(*words, env=env)
         assert run.code == 0, run.err
     [now] = trips_of(filled, "priced")["trips"]
     assert now["currency"] == "USD", "the drive was over before the price was said"

@@ -75,6 +75,42 @@ struct PhotoFileTests {
                 == PhotoFileTests.riff([("VP8X", [0x10] + head.dropFirst()), ("VP8 ", [1, 2, 3])]))
     }
 
+    /// A picture of each kind whose header says so many pixels a side.
+    static func pictures(_ side: Int) -> [[UInt8]] {
+        func big(_ count: Int) -> [UInt8] { (0..<count).reversed().map { UInt8(truncatingIfNeeded: side >> (8 * $0)) } }
+        func little(_ value: Int, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
+        let frame = segment(0xC2, [8] + big(2) + big(2) + [1, 1, 0x11, 0])
+        let (head, control) = (
+            chunk("IHDR", big(4) + big(4) + [8, 0, 0, 0, 0]), chunk("fcTL", [0, 0, 0, 0] + big(4) + big(4))
+        )
+        let lossless: [UInt8] = [0x2F] + little((side - 1) | (side - 1) << 14, 4)
+        let canvas = little(side - 1, 3) + little(side - 1, 3)
+        return [
+            [0xFF, 0xD8] + frame + scan + [0xFF, 0xD9], png + head + parts.1 + parts.2,
+            png + parts.0 + control + parts.1 + parts.2,
+            riff([("VP8 ", [0, 0, 0, 0x9D, 0x01, 0x2A] + little(side, 2) + little(side, 2))]),
+            riff([("VP8L", lossless)]),
+            riff([("VP8X", [0, 0, 0, 0] + canvas), ("VP8 ", [1])]), riff([("ANMF", [0, 0, 0, 0, 0, 0] + canvas)]),
+        ]
+    }
+
+    @Test("A picture that unpacks to gigabytes is refused by its header, of every kind")
+    func pixels() throws {
+        for (small, large) in zip(PhotoFileTests.pictures(8_000), PhotoFileTests.pictures(8_001)) {
+            #expect(throws: Never.self) { try PhotoFile(small) }
+            #expect(throws: PhotoFile.Fault.tooManyPixels(width: 8_001, height: 8_001)) { try PhotoFile(large) }
+        }
+        // Its lines are counted behind the picture.
+        let endless = PhotoFileTests.segment(0xC0, [8, 0, 0, 0x40, 0, 1, 1, 0x11, 0])
+        #expect(throws: PhotoFile.Fault.tooManyPixels(width: 16_384, height: 65_535)) {
+            try PhotoFile([0xFF, 0xD8] + endless + PhotoFileTests.scan + [0xFF, 0xD9])
+        }
+        let most = PhotoFileTests.png + PhotoFileTests.chunk("IHDR", [UInt8](repeating: 0xFF, count: 13))
+        #expect(throws: PhotoFile.Fault.self) { try PhotoFile(most + PhotoFileTests.parts.1 + PhotoFileTests.parts.2) }
+    }
+
     @Test("Cut off anywhere, a photo is refused")
     func cut() {
         let (head, data, end) = PhotoFileTests.parts

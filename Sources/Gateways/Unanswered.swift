@@ -1,0 +1,30 @@
+/// What people are told when a box or an adapter was asked for them in vain: one sentence, after the same time,
+/// whatever was the matter. Else whoever may register an address could find out by us what listens where. Pure.
+package struct Unanswered<Request: Hashable> {
+    private let afterMs: Int64
+    private var asked: [Request: Int64] = [:]
+    private var failed: Set<Request> = []
+
+    package init(afterMs: Int64) { self.afterMs = afterMs }
+
+    package static func sentence(_ device: String) -> String {
+        "No answer from the \(device) at that address. Is it on and in reach, its registration right and enabled, and its "
+            + "network one that boxes and adapters may be in here? Whoever runs this installation finds the reason in "
+            + "the gateway's log"
+    }
+
+    package mutating func asked(_ request: Request, nowMs: Int64) { asked[request] = nowMs }
+    package mutating func answered(_ request: Request) { asked[request] = nil }
+
+    /// In vain: it is due when its time has come.
+    package mutating func failed(_ request: Request) { failed.insert(request) }
+
+    /// Those that are to be told now.
+    package mutating func due(nowMs: Int64) -> [Request] {
+        guard !failed.isEmpty else { return [] }
+        let due = failed.filter { nowMs - (asked[$0] ?? nowMs - afterMs) >= afterMs }
+        for request in due { asked[request] = nil }
+        failed.subtract(due)
+        return Array(due)
+    }
+}

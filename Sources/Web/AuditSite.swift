@@ -1,0 +1,122 @@
+internal import Fleet
+public import HTTP
+internal import Reports
+internal import Storage
+
+/// The audit log: a page of administrators.
+public struct AuditSite: Sendable {
+    private static let linesMax = 100
+
+    private let door: Door
+    private let assets: AssetFiles
+
+    public init(door: Door, assets: AssetFiles) { (self.door, self.assets) = (door, assets) }
+
+    public func add(to router: inout Router) {
+        router.add("GET", "/audit") { request in
+            door.page(request, for: [.administrator]) { caller, connection in
+                let asked = AuditQuestion(request)
+                // One more, which says whether there is a next page.
+                let lines =
+                    try asked.fault == nil
+                    ? AuditPageReads.lines(asked.question, limit: AuditSite.linesMax + 1, on: connection) : []
+                let page = AuditPage(asked: asked, lines: lines, linesMax: AuditSite.linesMax, caller: caller)
+                var response = PageShell(caller: caller, assets: assets).page(
+                    "audit log", at: "/administration", main: page.html)
+                if asked.fault != nil { response.status = 400 }
+                return response
+            }
+        }
+    }
+}
+
+/// What an address asks of the log.
+struct AuditQuestion {
+    /// As they were written.
+    let given: [String: String]
+    var question = AuditPageReads.Question()
+    var fault: String?
+
+    init(_ request: Request) {
+        given = request.query.filter { !$0.value.isEmpty }
+        question.account = given["account"]
+        question.action = given["action"]
+        if let action = given["action"], AuditAction(rawValue: action) == nil {
+            fault = "There is no such kind of entry."
+        }
+        if let text = given["before"] {
+            question.before = Int64(text)
+            if question.before == nil { fault = "before must be the number of an entry." }
+        }
+        question.sinceMs = time("since")
+        question.untilMs = time("until")
+    }
+
+    private mutating func time(_ name: String) -> Int64? {
+        guard let text = given[name] else { return nil }
+        let ms = UTC.parse(text).flatMap { UTC.plausible.contains($0) ? $0 : nil }
+        if ms == nil { fault = "\(name) must be a day or a time like 2026-11-21 or 2026-11-21T08:00:00Z." }
+        return ms
+    }
+
+    func address(before: Int64) -> String {
+        let kept = ["account", "action", "since", "until"].compactMap { name in given[name].map { (name, $0) } }
+        return "/audit?"
+            + (kept + [("before", String(before))]).map { "\($0.0)=\(Address.escaped($0.1))" }.joined(
+                separator: "&amp;")
+    }
+}
+
+private struct AuditPage {
+    let asked: AuditQuestion
+    let lines: [AuditPageReads.Line]
+    let linesMax: Int
+    let caller: PageCaller
+
+    var html: String {
+        FormPage.main("Audit log", asked.fault.map { .fault($0) }, filter + table + next)
+    }
+
+    private var filter: String {
+        func input(_ name: String, _ label: String) -> String {
+            "<div><label for=\"\(name)\">\(label)</label><input id=\"\(name)\" name=\"\(name)\" type=\"text\" "
+                + "value=\"\(HTMLText.escaped(asked.given[name] ?? ""))\" autocomplete=\"off\" maxlength=\"64\"></div>"
+        }
+        let options = AuditAction.allCases.map { action in
+            "<option value=\"\(action.rawValue)\"\(asked.given["action"] == action.rawValue ? " selected" : "")>"
+                + "\(AuditPage.words(action.rawValue))</option>"
+        }
+        return """
+            <p>Who did what. Nobody can change or remove an entry here; <code>drover audit verify</code> says whether somebody did in the database.</p>
+            <form class="filter" method="get" action="/audit">
+            \(input("account", "Account"))
+            <div><label for="action">What</label><select id="action" name="action"><option value="">anything</option>\(options.joined())</select></div>
+            \(input("since", "From (UTC)"))
+            \(input("until", "Until (UTC)"))
+            <button>Show</button>
+            </form>
+            """
+    }
+
+    private var table: String {
+        HTMLText.table(
+            caption: "Entries",
+            headers: [
+                .number("Entry"), .html("When"), .text("What"), .word("By"), .word("About"), .word("From"),
+                .prose("More"),
+            ],
+            rows: lines.prefix(linesMax).map { line in
+                [
+                    String(line.sequence), caller.clock.html(line.atMs), AuditPage.words(line.action), line.actor,
+                    line.subject, line.remote, line.detail == "{}" ? nil : line.detail,
+                ]
+            }, empty: "No entry is like that.")
+    }
+
+    private var next: String {
+        guard lines.count > linesMax else { return "" }
+        return "\n<p><a href=\"\(asked.address(before: lines[linesMax - 1].sequence))\">Older entries</a></p>"
+    }
+
+    private static func words(_ action: String) -> String { action.replacing("_", with: " ") }
+}
