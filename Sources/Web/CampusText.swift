@@ -66,9 +66,12 @@ enum CampusText {
         "<span class=\"stale\">not known: the vehicle was last heard of \(Age.text(seenMs, nowMs: nowMs))</span>"
     }
 
+    /// Where positions of any age are planned with, a played day's, they are no news after an hour all the same.
+    private static let oldMs: Int64 = 3_600_000
+
     /// Ticks make a vehicle silent; where none come, its age alone says so.
     static func isStale(_ seenMs: Int64, isSilent: Bool, _ settings: CampusSettings?, nowMs: Int64) -> Bool {
-        isSilent || settings?.staleMs.map { nowMs - seenMs > $0 } ?? false
+        isSilent || nowMs - seenMs > (settings?.staleMs ?? oldMs)
     }
 
     /// `6 min 40 s`

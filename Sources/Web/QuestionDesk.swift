@@ -28,7 +28,8 @@ public final class QuestionDesk: Sendable {
     ///   - conninfo: of a login that is in `drover_query` and in nothing else; empty: nobody may ask.
     ///   - patienceS: what a statement may take in the database.
     public init(conninfo: String, patienceS: Int) {
-        lender = conninfo.isEmpty ? nil : ConnectionLender(conninfo: conninfo, idleMax: 1)
+        // None is kept: what a question took of memory goes back with its connection.
+        lender = conninfo.isEmpty ? nil : ConnectionLender(conninfo: conninfo, idleMax: 0)
         self.patienceS = patienceS
     }
 
