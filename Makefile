@@ -1,5 +1,5 @@
 # What CI runs is `make integration`; the others are its parts, for working on one thing.
-.PHONY: build test touched steady lint bench chaos upgrade integration long sanitize fuzz
+.PHONY: build test touched steady lint bench chaos upgrade schema integration long sanitize fuzz
 
 build:
 	swift build -c release --build-tests
@@ -11,6 +11,10 @@ test: build
 # What a change can touch, for daily work.
 touched:
 	Deploy/touched
+
+# Queries/schema.sql, after a new migration.
+schema:
+	.drover/venv-test/bin/python Tests/System/schema.py
 
 # Again and again, calm and under load: make steady RUNS="--runs 2 --loaded 1"
 steady:

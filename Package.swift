@@ -74,7 +74,6 @@ let package = Package(
         target("Alerts", ["Fleet", "Wire"], .hot),
         target("Itineraries", ["Fleet", "Wire"], .hot),
         target("Surveys", ["Fleet", "Wire"], .warm),
-        target("DepotRoutes", [], .warm),
         target("Pipeline", ["Fleet", "Wire", "Trips", "Alerts", "Itineraries"], .hot),
 
         target("Settings", ["Fleet", "CYaml"], .cold),
@@ -83,25 +82,26 @@ let package = Package(
         // I/O: decide nothing about fleets.
         target("Observe", ["Fleet"], .hot),
         target("Kafka", ["Observe", "CRdkafka"], .hot),
-        target("Postgres", ["CLibpq"], .hot),
-        target("HTTP", ["Observe", "CMicrohttpd"], .warm),
+        target("Postgres", ["Fleet", "CLibpq"], .hot),
+        target("HTTP", ["Fleet", "Observe", "CMicrohttpd"], .warm),
         target("Zip", ["CZlib"], .warm),
         target("Tours", ["Fleet", "Wire", "Itineraries", "Zip"], .cold),
         target("Tiles", ["Wire", "Zip", "CSQLite"], .warm),
-        target("Secrets", ["CSodium"], .cold),
+        target("Secrets", ["Fleet", "COpenSSL", "CSodium"], .cold),
         target("Paper", ["CPango"], .cold),
-        target("Sockets", ["CEpoll", "COpenSSL", "CSodium"], .warm),
+        target("Sockets", ["Fleet", "CEpoll", "COpenSSL"], .warm),
         target("Outbound", ["Sockets", "CCurl"], .cold),
-        target("Outside", ["Fleet", "Wire", "Outbound", "Secrets", "Postgres", "Observe"], .cold),
-        target(
-            "Gateways",
-            [
-                "Fleet", "Wire", "Kafka", "Postgres", "Sockets", "Outbound", "Outside", "Secrets", "Observe", "CSQLite",
-            ], .warm),
         target(
             "Storage",
             ["Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Surveys", "Pipeline", "Kafka", "Secrets", "Postgres"],
             .hot),
+        target("Outside", ["Fleet", "Wire", "Outbound", "Secrets", "Postgres", "Storage", "Observe"], .cold),
+        target(
+            "Gateways",
+            [
+                "Fleet", "Wire", "Kafka", "Postgres", "Sockets", "Outbound", "Outside", "Secrets", "Storage", "Observe",
+                "CSQLite",
+            ], .warm),
         target(
             "Worker",
             ["Fleet", "Wire", "Trips", "Alerts", "Surveys", "Pipeline", "Kafka", "Storage", "Postgres", "Observe"], .hot
@@ -110,7 +110,7 @@ let package = Package(
             "Reports",
             [
                 "Fleet", "Wire", "Trips", "Alerts", "Trials", "Surveys", "Storage", "Postgres", "Observe", "Paper",
-                "Zip",
+                "Zip", "CXlsxwriter",
             ], .warm),
         target(
             "Notices",
@@ -126,10 +126,16 @@ let package = Package(
                 "Outside", "Outbound",
                 "Storage", "Reports", "Tiles", "Tours", "Trials", "Observe", "Zip",
             ], .cold),
-        target("Emulate", ["Fleet", "Wire", "Settings", "Observe", "Sockets"], .cold),
+        target("Emulate", ["Fleet", "Wire", "Settings", "Observe", "Secrets", "Sockets"], .cold),
         target("Embedded", ["Observe", "Postgres", "Kafka"], .cold),
         // What `drover bench` times itself.
-        target("Benches", ["Fleet", "Wire", "Itineraries", "Pipeline", "Observe", "Kafka", "Postgres"], .warm),
+        target(
+            "Benches",
+            [
+                "Fleet", "Wire", "Trips", "Itineraries", "Pipeline", "Observe", "Kafka", "Postgres", "Secrets",
+                "Outbound", "Gateways",
+                "Storage", "Worker", "Reports", "Notices",
+            ], .warm),
 
         .executableTarget(
             name: "drover",
@@ -138,7 +144,7 @@ let package = Package(
                 "Postgres",
                 "HTTP", "Secrets", "Outbound",
                 "Gateways", "Worker", "Storage", "Notices", "Reports", "Web", "Embedded", "Settings",
-                "Trials", "Sockets", "Emulate", "Outside", "DepotRoutes", "Tiles", "Benches",
+                "Trials", "Sockets", "Emulate", "Outside", "Tiles", "Benches",
             ],
             swiftSettings: strict + Speed.cold.settings),
 
@@ -149,6 +155,11 @@ let package = Package(
             ],
             path: "Tests/Peers", exclude: ["dispatch", "pages", "queries", "reports", "static", "surveys"],
             swiftSettings: strict),
+        // The search of benchmark files with a depot, beside PyVRP, VROOM and OR-Tools.
+        .target(
+            name: "DepotRoutes", path: "Tests/Peers/static/DepotRoutes", swiftSettings: strict + Speed.warm.settings),
+        .executableTarget(
+            name: "peer-plan", dependencies: ["DepotRoutes"], path: "Tests/Peers/static/plan", swiftSettings: strict),
         .target(
             name: "SimKit", dependencies: ["Fleet", "Pipeline", "Trips", "Alerts"], path: "Tests/SimKit",
             swiftSettings: strict),
@@ -169,7 +180,7 @@ let package = Package(
         tests("ZipTests", ["Zip"]),
         tests("ToursTests", ["Tours", "Fleet", "Wire", "SimKit"]),
         tests("TilesTests", ["Tiles"]),
-        tests("SecretsTests", ["Secrets"]),
+        tests("SecretsTests", ["Secrets", "Fleet"]),
         tests(
             "LibrariesTests",
             [
@@ -186,7 +197,7 @@ let package = Package(
             "StorageTests", ["Storage", "Pipeline", "Alerts", "Trips", "Fleet", "Wire", "Kafka", "Postgres", "SimKit"]),
         tests("DepotRoutesTests", ["DepotRoutes", "SimKit"]),
         tests("EmbeddedTests", ["Embedded"]),
-        tests("ReportsTests", ["Reports", "Alerts", "Fleet"]),
+        tests("ReportsTests", ["Reports", "Alerts", "Fleet", "Postgres"]),
     ],
     cxxLanguageStandard: .cxx17
 )

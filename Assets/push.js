@@ -6,7 +6,7 @@
     const said = document.getElementById("push-said");
     if (!form) return;
     if (!("serviceWorker" in navigator) || !("PushManager" in window)) {
-        said.textContent = "This browser takes no pushes. On an iPhone, put this page on the home screen first.";
+        said.textContent = "This browser cannot receive pushes. On an iPhone, put this page on the home screen first.";
         return;
     }
     form.hidden = false;

@@ -85,7 +85,7 @@
         if (coords.speed !== null && coords.speed >= 0) body.set("speed_mps", coords.speed.toFixed(2));
         try {
             const answer = await fetch(position.action, { method: "POST", body, redirect: "manual", signal: leaving.signal });
-            say(answer.type === "opaqueredirect" ? "It is sent." : "Your position was not taken.");
+            say(answer.type === "opaqueredirect" ? "It is sent." : "Your position was not accepted.");
         } catch {
             if (!leaving.signal.aborted) say("Your position cannot be sent: no connection.");
         }

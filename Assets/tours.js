@@ -188,8 +188,8 @@
         const picture = (media[name] || "").startsWith("video/")
             ? make("video", { src: address, controls: true, preload: "metadata" })
             : make("img", { src: address, alt: "" });
-        const remove = make("button", { type: "button", className: "quiet", textContent: "Take out" });
-        remove.setAttribute("aria-label", `Take out: picture or film ${number + 1} of ${waypoint.title || "the waypoint"}`);
+        const remove = make("button", { type: "button", className: "quiet", textContent: "Remove" });
+        remove.setAttribute("aria-label", `Remove: picture or film ${number + 1} of ${waypoint.title || "the waypoint"}`);
         remove.addEventListener("click", () => {
             waypoint.media.splice(number, 1);
             changed();
@@ -207,7 +207,7 @@
         if (!waypoint.media.includes(kept.medium)) waypoint.media.push(kept.medium);
         changed();
         show();
-        say(`${file.name} is taken: ${kept.type}, ${kept.bytes.toLocaleString("en")} bytes.`);
+        say(`${file.name} is added: ${kept.type}, ${kept.bytes.toLocaleString("en")} bytes.`);
     }
 
     function move(index, by) {

@@ -2,12 +2,7 @@
 -- Parameters: $1 a part of the name or id, or empty; $2 a group (tag), or empty; $3 audiences that the reader belongs to; $4 how
 -- many.
 -- Example result: car | dodge-caliber | Dodge | | {north} | 2020-03-25 17:02:00+00 | \x01… | 2020-03-25 17:02:42+00 | f | 300000 | …
-SELECT found.kind, found.vehicle, found.name, found.model, found.tags, found.last_reading_at,
-       minute.minute_at, minute.samples, trip.end_at, trip.is_open, rules.trip_gap_ms,
-       said.read_at, said.is_reporting, contact.contact, places.place_ats, places.latitudes_deg, places.longitudes_deg,
-       alerts.open_alerts, alerts.worst_severity,
-       drover.not_monitored(found.kind, found.vehicle) AS not_monitored
-FROM (
+WITH found AS MATERIALIZED (
     SELECT v.kind, v.vehicle, r.name, coalesce(v.model, r.model) AS model, coalesce(r.tags, '{}') AS tags, v.last_reading_at,
            v.topic_partition
     FROM drover.vehicle v LEFT JOIN drover.registration r USING (kind, vehicle)
@@ -15,7 +10,14 @@ FROM (
         AND ($1 = '' OR strpos(lower(v.vehicle), lower($1)) > 0 OR strpos(lower(r.name), lower($1)) > 0)
     ORDER BY lower(coalesce(r.name, v.vehicle)), v.kind, v.vehicle
     LIMIT $4
-) AS found
+)
+SELECT found.kind, found.vehicle, found.name, found.model, found.tags, found.last_reading_at,
+       minute.minute_at, minute.samples, trip.end_at, trip.is_open, rules.trip_gap_ms,
+       said.read_at, said.is_reporting, contact.contact, places.place_ats, places.latitudes_deg, places.longitudes_deg,
+       alerts.open_alerts, alerts.worst_severity, unjudged.not_monitored
+FROM found
+LEFT JOIN drover.not_monitored_of(ARRAY(SELECT found.kind FROM found), ARRAY(SELECT found.vehicle FROM found)) AS unjudged
+    ON unjudged.kind = found.kind AND unjudged.vehicle = found.vehicle
 LEFT JOIN LATERAL (
     SELECT m.minute_at, m.samples FROM drover.vehicle_minute m
     WHERE found.kind = 'car' AND m.vehicle = found.vehicle ORDER BY m.minute_at DESC LIMIT 1) AS minute ON true

@@ -3,9 +3,12 @@
 -- reader belongs to; $5 order: name, vehicle, model, heard or alerts; $6 how many are sorted at most; $7 how many come before;
 -- $8 how many; $9 disabled ones, too.
 -- Example result: machine | 8R-0001 | Old Faithful | 8R Tractor | {north} | 2026-09-14 08:00:00+00 | f | 1 | critical | 12
-SELECT page.*, drover.not_monitored(page.kind, page.vehicle) AS not_monitored
-FROM (
-SELECT listed.*, count(*) OVER () AS found
+WITH page AS MATERIALIZED (
+SELECT listed.*, count(*) OVER () AS found, row_number() OVER (ORDER BY is_disabled,
+    CASE WHEN $5 = 'alerts' THEN worst_severity END NULLS LAST, CASE WHEN $5 = 'alerts' THEN -open_alerts END,
+    CASE WHEN $5 = 'heard' THEN last_reading_at END DESC NULLS LAST,
+    CASE $5 WHEN 'model' THEN lower(model) WHEN 'name' THEN lower(coalesce(name, vehicle)) END NULLS LAST,
+    vehicle COLLATE "C", kind) AS place
 FROM (
     SELECT found.*,
            CASE WHEN found.kind = 'machine' THEN (
@@ -29,10 +32,11 @@ FROM (
         WHERE a.kind = found.kind AND a.vehicle = found.vehicle AND a.state IN ('open', 'due_soon') AND a.audience = ANY ($4)
     ) AS alerts
 ) AS listed
-ORDER BY is_disabled,
-    CASE WHEN $5 = 'alerts' THEN worst_severity END NULLS LAST, CASE WHEN $5 = 'alerts' THEN -open_alerts END,
-    CASE WHEN $5 = 'heard' THEN last_reading_at END DESC NULLS LAST,
-    CASE $5 WHEN 'model' THEN lower(model) WHEN 'name' THEN lower(coalesce(name, vehicle)) END NULLS LAST,
-    vehicle COLLATE "C", kind
+ORDER BY place
 OFFSET $7 LIMIT $8
-) AS page
+)
+SELECT page.*, unjudged.not_monitored
+FROM page
+LEFT JOIN drover.not_monitored_of(ARRAY(SELECT page.kind FROM page), ARRAY(SELECT page.vehicle FROM page)) AS unjudged
+    ON unjudged.kind = page.kind AND unjudged.vehicle = page.vehicle
+ORDER BY page.place

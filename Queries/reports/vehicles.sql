@@ -2,8 +2,7 @@
 -- Parameters: $1 a tag, or empty; $2 a part of id, name or model, or empty; $3 car, machine, or empty; $4 audiences that the
 -- reader belongs to; $5, $6 for pages of one kind: is_disabled and vehicle of the last row before (false and empty: from the
 -- first on); $7 how many.
-SELECT found.*, alerts.open_alerts, alerts.worst_severity, drover.not_monitored(found.kind, found.vehicle) AS not_monitored
-FROM (
+WITH found AS MATERIALIZED (
     SELECT vehicle, kind, r.name, coalesce(v.model, r.model) AS model, coalesce(r.tags, '{}') AS tags,
            CASE WHEN kind = 'machine' THEN (
                SELECT m.read_at FROM drover.machine_reading m WHERE m.vehicle = v.vehicle AND m.contact IS NULL
@@ -15,9 +14,13 @@ FROM (
         AND (coalesce(r.is_disabled, false), vehicle COLLATE "C") > ($5::boolean, $6)
     ORDER BY is_disabled, kind, vehicle COLLATE "C"
     LIMIT $7
-) AS found
+)
+SELECT found.*, alerts.open_alerts, alerts.worst_severity, unjudged.not_monitored
+FROM found
+LEFT JOIN drover.not_monitored_of(ARRAY(SELECT found.kind FROM found), ARRAY(SELECT found.vehicle FROM found)) AS unjudged
+    ON unjudged.kind = found.kind AND unjudged.vehicle = found.vehicle
 CROSS JOIN LATERAL (
     SELECT count(*) AS open_alerts, min(a.severity) AS worst_severity FROM drover.alert a
     WHERE a.kind = found.kind AND a.vehicle = found.vehicle AND a.state IN ('open', 'due_soon') AND a.audience = ANY ($4)
 ) AS alerts
-ORDER BY is_disabled, kind, vehicle COLLATE "C"
+ORDER BY found.is_disabled, found.kind, found.vehicle COLLATE "C"

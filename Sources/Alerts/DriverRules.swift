@@ -1,5 +1,5 @@
 /// The settings of one account over time, as what judges. Settings are in force from their record's own time on; before
-/// the first the standard is.
+/// the first the standard is, or what is told.
 public struct DriverRules: Equatable, Sendable {
     public struct Version: Equatable, Sendable {
         public let inForceMs: Int64
@@ -14,10 +14,12 @@ public struct DriverRules: Equatable, Sendable {
     let versions: [Version]
     let timeline: RuleTimeline
 
-    /// - Parameter versions: one a time, in any order.
-    public init(account: String, versions: [Version]) {
+    /// - Parameters:
+    ///   - versions: one a time, in any order.
+    ///   - settings: what holds before the first.
+    public init(account: String, versions: [Version], before settings: DriverSettings = .standard) {
         self.account = account
-        let first = Version(inForceMs: .min, settings: .standard)
+        let first = Version(inForceMs: .min, settings: settings)
         self.versions = [first] + versions.sorted { $0.inForceMs < $1.inForceMs }
         timeline = RuleTimeline(
             self.versions.map { version in

@@ -27,6 +27,16 @@ public enum DriverSetting: String, CaseIterable, Sendable {
     case forwardSurveys = "forward_surveys"
 
     public var row: DriverSettingRow { DriverSettingRow.table[self]! }
+
+    /// It decides what is an alert; the others are about whoever is told.
+    public var isLimit: Bool {
+        switch self {
+        case .mail, .units, .fuelPrice, .fuelCurrency, .forwardSurveys: false
+        default: true
+        }
+    }
+
+    public static let limits = allCases.filter(\.isLimit)
 }
 
 /// What a setting may be, and what it is when nobody says so.

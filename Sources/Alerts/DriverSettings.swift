@@ -15,6 +15,12 @@ public struct DriverSettings: Equatable, Sendable {
     public struct Fault: Error, Equatable, CustomStringConvertible { public let description: String }
 
     public static let standard = DriverSettings()
+    /// Nothing is judged.
+    public static let off: DriverSettings = {
+        var settings = DriverSettings()
+        settings.said[.alerts] = .flag(false)
+        return settings
+    }()
     static let bytesMax = 10_000
 
     /// What was said.
@@ -57,13 +63,16 @@ public struct DriverSettings: Equatable, Sendable {
     public var text: String { JSONValue.object(fields(said)).rendered() }
 
     /// For people: everything that holds, the standards included.
-    public var whole: JSONValue {
+    public var whole: JSONValue { whole(DriverSetting.allCases) }
+
+    /// The same of some.
+    public func whole(_ settings: [DriverSetting]) -> JSONValue {
         var all = said
         for setting in DriverSetting.allCases where said[setting] == nil {
             if let twin = setting.row.twin, said[twin] != nil { continue }
             all[setting] = setting.row.standard
         }
-        return .object(fields(all))
+        return .object(fields(all.filter { settings.contains($0.key) }))
     }
 
     private func fields(_ values: [DriverSetting: Value]) -> [(String, JSONValue)] {
@@ -101,6 +110,16 @@ public struct DriverSettings: Equatable, Sendable {
         case (.choice, _), (.currency, _): try set(setting, text: parts[1], isQuoted: true)
         }
         try check()
+    }
+
+    /// The same of the installation's limits: nothing else is theirs.
+    public mutating func set(limit word: String) throws(Fault) {
+        let key = String(word.prefix { $0 != "=" })
+        if let setting = DriverSetting(rawValue: key), !setting.isLimit {
+            let limits = DriverSetting.limits.map(\.rawValue).joined(separator: ", ")
+            throw Fault(description: "`\(key)` is no limit: \(limits)")
+        }
+        try set(word)
     }
 
     private static func wrong(_ setting: DriverSetting, _ what: String) -> Fault {

@@ -6,13 +6,13 @@ public struct DriverContext: Equatable, Sendable {
     public var drivers: Drivers
     public var rules: [String: DriverRules]
 
-    /// Somebody has driven or owned the car at some time.
+    /// Somebody has driven or owned the car at some time, or the installation has limits for all cars.
     public let isWatched: Bool
 
     /// - Parameter hasDriven: also those count whose drives are left out because they were over before.
     public init(drivers: Drivers, rules: [String: DriverRules], hasDriven: Bool = false) {
         (self.drivers, self.rules) = (drivers, rules)
-        isWatched = hasDriven || !drivers.accounts.isEmpty
+        isWatched = hasDriven || !drivers.accounts.isEmpty || rules[InstallationLimits.account] != nil
     }
 }
 
@@ -108,7 +108,7 @@ public struct DriverWatch: Sendable {
     private func inForce(at ts: Int64) -> InForce {
         var found = InForce()
         (found.fromMs, found.untilMs) = (ts, context.drivers.nextChangeMs(after: ts))
-        found.account = context.drivers.account(at: ts)
+        found.account = context.judge(at: ts)
         guard let rules = found.account.flatMap({ context.rules[$0] }) else { return found }
         let (settings, untilMs) = rules.inForce(at: ts)
         found.untilMs = min(found.untilMs, untilMs)
@@ -186,6 +186,15 @@ public struct DriverWatch: Sendable {
     }
 
     // MARK: What it is judged by
+
+    /// Somebody answers for the car at all times.
+    public var isAlwaysOwned: Bool { context.drivers.isAlwaysOwned }
+
+    /// From its next reading on the installation's limits are these, as if it were loaded with them.
+    public mutating func take(installation rules: DriverRules?) {
+        context.rules[InstallationLimits.account] = rules
+        if let lastMs { judged = inForce(at: lastMs) }
+    }
 
     /// It may be judged by what this account set: it drove since `fromMs`, or has ever been assigned or owned the car. What was
     /// loaded longer ago does not count, so that all that load it again say the same.

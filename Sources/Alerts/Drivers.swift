@@ -50,9 +50,17 @@ public struct Drivers: Equatable, Sendable {
     let owners: [Change]
 
     public init(drivings: [Driving], assignments: [Change], owners: [Change]) {
-        self.drivings = Drivers.joined(drivings).sorted { ($0.fromMs, $0.id) < ($1.fromMs, $1.id) }
-        self.assignments = assignments.sorted { $0.fromMs < $1.fromMs }
-        self.owners = owners.sorted { $0.fromMs < $1.fromMs }
+        let people = drivings.filter { $0.account != InstallationLimits.account }
+        self.drivings = Drivers.joined(people).sorted { ($0.fromMs, $0.id) < ($1.fromMs, $1.id) }
+        self.assignments = Drivers.people(assignments)
+        self.owners = Drivers.people(owners)
+    }
+
+    /// By time. Who is called like the installation is nobody.
+    private static func people(_ changes: [Change]) -> [Change] {
+        changes.map { change in
+            change.account == InstallationLimits.account ? Change(fromMs: change.fromMs, account: nil) : change
+        }.sorted { $0.fromMs < $1.fromMs }
     }
 
     /// The account of who drove at that time; of two that say so the one whose drive began later, of two that have driven for
@@ -106,6 +114,9 @@ public struct Drivers: Equatable, Sendable {
         drivings.contains { $0.account == account && $0.untilMs + Drivers.pauseMsMax >= fromMs }
             || assignments.contains { $0.account == account } || owners.contains { $0.account == account }
     }
+
+    /// Whatever the time, somebody answers for it: it was never registered as nobody's.
+    public var isAlwaysOwned: Bool { !owners.isEmpty && owners.allSatisfy { $0.account != nil } }
 
     public var accounts: Set<String> {
         Set(drivings.map(\.account) + (assignments + owners).compactMap(\.account))

@@ -23,8 +23,7 @@ public enum ShownAlert {
         for case ("unit", .text(let text)) in fields { unit = text }
         return fields.map { key, value in
             switch value {
-            case .null: return (key, .null)
-            case .bool(let flag): return (key, .bool(flag))
+            case .null, .bool: return (key, value.value)
             case .text(let text):
                 return (key, .text(key == "unit" ? units.shown(0, unit: unit).unit : text))
             case .number(let text):

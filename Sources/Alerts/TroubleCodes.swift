@@ -15,12 +15,12 @@ public enum TroubleCodes {
 
     /// All episodes of all the car's scans, in the order of their openings. Any order of `scans` gives the same.
     public static func episodes(
-        vehicle: VehicleID, scans: [Scan], drivers: Drivers, rules: [String: DriverRules]
+        vehicle: VehicleID, scans: [Scan], _ context: DriverContext
     ) -> [Episode] {
         var (over, open): ([Episode], [String: Episode]) = ([], [:])
         for scan in scans.sorted(by: { ($0.ts, $0.id) < ($1.ts, $1.id) }) {
-            let account = drivers.account(at: scan.ts)
-            let rules = account.flatMap { rules[$0] }
+            let account = context.judge(at: scan.ts)
+            let rules = account.flatMap { context.rules[$0] }
             let settings = rules?.inForce(at: scan.ts).settings
             let isJudged = settings.map { $0.isOn(.alerts) && $0.isOn(.codesAlert) } ?? false
             let codes = isJudged ? scan.codes : []

@@ -11,14 +11,16 @@ package final class Child: Sendable {
     let stopSignal: Int32
     private let exited = Mutex<Int32?>(nil)
 
-    /// `user` nil: as we are. `input` nil: none. `stopSignal` is SIGTERM or SIGINT.
+    /// `user` nil: as we are. `input` nil: none. `stopSignal` is SIGTERM or SIGINT. `dataBytesMax`: of it and of each process
+    /// that it starts.
     package init(
         _ name: String, _ command: [String], user: SystemUser?, directory: String, input: String? = nil,
-        output: String, stopSignal: Int32 = SIGTERM
+        output: String, stopSignal: Int32 = SIGTERM, dataBytesMax: Int? = nil
     ) throws {
         self.name = name
         self.stopSignal = stopSignal
-        let wrapped = Self.wrap(command, user: user, directory: directory, stopSignal: stopSignal)
+        let bound = dataBytesMax.map { ["prlimit", "--data=\($0)", "--"] } ?? []
+        let wrapped = bound + Self.wrap(command, user: user, directory: directory, stopSignal: stopSignal)
         let result = SpawnThread.run { () -> Result<pid_t, EmbeddedError> in
             Spawn(command: wrapped, input: input, output: output).run()
         }
@@ -52,7 +54,7 @@ package final class Child: Sendable {
     }
 
     /// setpriv asks the kernel to signal the process when the thread that started it ends, which is when we end,
-    /// however we end. It and env replace themselves by the command, so the process id stays.
+    /// however we end. It, prlimit and env replace themselves by the command, so the process id stays.
     private static func wrap(
         _ command: [String], user: SystemUser?, directory: String, stopSignal: Int32
     ) -> [String] {

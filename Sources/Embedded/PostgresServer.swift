@@ -2,6 +2,11 @@ internal import Foundation
 
 /// The PostgreSQL server of one data folder.
 final class PostgresServer: Sendable {
+    /// Of each of its processes, beside the buffers that they share. PostgreSQL bounds sorts and hashes (work_mem) and no values: without
+    /// this a statement takes what there is, Linux kills its process, and PostgreSQL ends all others with it. 512 MiB are several times
+    /// what work of ours takes (the largest sort may have 64 MB, a batch or an answer 16 MB), and six questions at once take 3 GiB.
+    static let dataBytesMax = 512 << 20
+
     let child: Child
     private let places: PostgresPlaces
     private let binaries: String
@@ -18,7 +23,7 @@ final class PostgresServer: Sendable {
         // SIGINT is PostgreSQL's fast stop: open transactions roll back. SIGTERM would wait for every client to leave.
         child = try Child(
             "postgres", command, user: places.user, directory: places.home, output: folder.startLog("postgres"),
-            stopSignal: SIGINT)
+            stopSignal: SIGINT, dataBytesMax: Self.dataBytesMax)
     }
 
     /// libpq's connection string. Values are in quotes, so that paths with spaces work.

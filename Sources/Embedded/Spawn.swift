@@ -65,11 +65,15 @@ struct Spawn: Sendable {
 /// The thread that starts every child. The kernel's parent-death signal is bound to the thread, not to the process, so
 /// children need a starter that lives until the process ends; a thread of a pool does not.
 enum SpawnThread {
-    private static let jobs = Jobs()
+    private static let jobs: Mailbox<@Sendable () -> Void> = {
+        let jobs = Mailbox<@Sendable () -> Void>()
+        WorkerThread.start("drover-spawn") { while let job = jobs.take() { job() } }
+        return jobs
+    }()
 
     static func run<T: Sendable>(_ body: @escaping @Sendable () -> T) -> T {
         let box = Box<T>()
-        jobs.add { box.put(body()) }
+        jobs.put { box.put(body()) }
         return box.take()
     }
 
@@ -86,25 +90,6 @@ enum SpawnThread {
             done.wait()
             guard let value = value.withLock({ $0 }) else { preconditionFailure("signalled without a value") }
             return value
-        }
-    }
-
-    private final class Jobs: Sendable {
-        private let waiting = Mutex<[@Sendable () -> Void]>([])
-        private let available = DispatchSemaphore(value: 0)
-
-        init() {
-            Threads.start("drover-spawn") { [self] in
-                while true {
-                    available.wait()
-                    waiting.withLock { $0.removeFirst() }()
-                }
-            }
-        }
-
-        func add(_ job: @escaping @Sendable () -> Void) {
-            waiting.withLock { $0.append(job) }
-            available.signal()
         }
     }
 }

@@ -124,10 +124,7 @@ public struct EmulatedAdapter: Sendable {
     /// As a CAN bus would: beyond seven bytes in numbered frames (ISO 15765-2, as an ELM327 prints them).
     private func lines(_ bytes: [UInt8]) -> [String] {
         func text(_ bytes: some Sequence<UInt8>) -> String {
-            bytes.map { byte in
-                let digits = String(byte, radix: 16, uppercase: true)
-                return (digits.count == 1 ? "0" : "") + digits + (group.spaces ? " " : "")
-            }.joined()
+            bytes.map { Hex.text([$0]).uppercased() + (group.spaces ? " " : "") }.joined()
         }
         guard bytes.count > 7 else { return [text(bytes)] }
         let length = String(bytes.count, radix: 16, uppercase: true)
@@ -230,8 +227,7 @@ extension EmulatedAdapter: EmulatedDevice {
         if group.units > 1, bytes.starts(with: [0x41, 0x0D]) {
             lines += Array(repeating: lines[0], count: group.units - 1)
         }
-        let note = bytes.map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined()
-        return (searching + lines.joined(separator: "\r") + "\r", note)
+        return (searching + lines.joined(separator: "\r") + "\r", Hex.text(bytes))
     }
 
     /// Instead of an answer; nil: this one is a proper one. Most fail only after they have begun well.

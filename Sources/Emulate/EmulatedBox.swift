@@ -1,4 +1,5 @@
 internal import Fleet
+internal import Secrets
 internal import Sockets
 public import Wire
 
@@ -162,7 +163,7 @@ extension EmulatedBox: EmulatedDevice {
         var isProven = false
         if case .debugLog(let from, let proof) = request, let challenge = talk.challenge {
             let message = MTGRequest.proofMessage(challenge: challenge, from: from)
-            isProven = MAC.isRight(proof, of: message, key: debugLogKey)
+            isProven = Secrets.isHMACSHA256(proof, of: message, key: debugLogKey)
         }
         let challenge = (0..<MTGRequest.challengeBytes).map { _ in UInt8.random(in: 0...255, using: &chance) }
         talk.challenge = request == .challenge ? challenge : nil

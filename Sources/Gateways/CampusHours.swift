@@ -1,9 +1,9 @@
 internal import Fleet
-internal import Foundation
 public import Kafka
 public import Observe
 public import Outside
 internal import Postgres
+internal import Storage
 internal import Wire
 
 /// Says on the log what each hour's time and weather make of each campus. Several of them do no harm: equal values have
@@ -30,30 +30,33 @@ public final class CampusHours {
     private var connection: Connection?
     private var producer: Producer?
     private var said: [String: RideRecord.Hour] = [:]
-    private var isTroubled = false
-    private var isWithoutWeather = false
+    private var trouble: TroubleLog
+    private var withoutWeather: TroubleLog
     /// Zones that no longer are, each told once.
     private var unknownZones: Set<String> = []
 
-    public init(_ settings: Settings, log: Log) { (self.settings, self.log) = (settings, log) }
+    public init(_ settings: Settings, log: Log) {
+        (self.settings, self.log) = (settings, log)
+        trouble = TroubleLog(
+            cannot: "surge and speed of campuses cannot be said", again: "surge and speed of campuses are said again",
+            level: .warning, log: log)
+        withoutWeather = TroubleLog(
+            cannot: "the weather of campuses is not known: time of day alone counts",
+            again: "the weather of campuses is known again", level: .warning, log: log)
+    }
 
     /// Returns when `shouldStop` says so.
     public func run(shouldStop: () -> Bool) {
         while !shouldStop() {
             do {
                 try look(nowMs: Clock.nowMs())
-                if isTroubled { log.info("surge and speed of campuses are said again") }
-                isTroubled = false
+                trouble.isOver()
             } catch {
                 // Either may be gone for good.
                 (connection, producer) = (nil, nil)
-                if !isTroubled {
-                    log.warning("surge and speed of campuses cannot be said", ["error": "\(error)"])
-                }
-                isTroubled = true
+                trouble.failed("\(error)")
             }
-            let againMs = Clock.steadyMs() + settings.intervalMs
-            while !shouldStop(), Clock.steadyMs() < againMs { Thread.sleep(forTimeInterval: 0.1) }
+            BackOff.pause(settings.intervalMs, shouldStop)
         }
     }
 
@@ -62,11 +65,11 @@ public final class CampusHours {
             try connection ?? Connection.ofService(conninfo: settings.conninfo, applicationName: "drover-campus-hours")
         connection = open
         var changed: [(campus: String, hour: RideRecord.Hour)] = []
-        for row in try open.query("SELECT campus, settings, hour_at IS NOT NULL FROM drover.campus ORDER BY campus") {
-            let campus = try row.text(0)!
-            guard let rule = rule(campus, Array(try row.text(1)!.utf8)) else { continue }
+        for known in try CampusReads.campuses(on: open) {
+            let campus = known.campus
+            guard let rule = rule(campus, known.settings) else { continue }
             // What was said before the tables were taken away must be taken back.
-            guard try !rule.saysNothing || row.bool(2)! else { continue }
+            guard !rule.saysNothing || known.hasHour else { continue }
             let weather = rule.asksWeather ? self.weather(rule.middle, nowMs) : nil
             let hour = rule.record(atMs: nowMs, weather: weather)
             if CampusHours.isNews(hour, after: said[campus]) { changed.append((campus, hour)) }
@@ -107,14 +110,10 @@ public final class CampusHours {
         guard let client = settings.weather else { return nil }
         do throws(ServiceError) {
             let answer = try client.weather(at: place, ts: nowMs, nowMs: nowMs)
-            if isWithoutWeather { log.info("the weather of campuses is known again") }
-            isWithoutWeather = false
+            withoutWeather.isOver()
             return answer
         } catch {
-            if !isWithoutWeather {
-                log.warning("the weather of campuses is not known: time of day alone counts", ["error": "\(error)"])
-            }
-            isWithoutWeather = true
+            withoutWeather.failed("\(error)")
             return nil
         }
     }

@@ -1,4 +1,5 @@
 internal import Observe
+internal import Secrets
 public import Sockets
 internal import Wire
 
@@ -6,6 +7,9 @@ internal import Wire
 public struct DebugLog {
     /// No box's log is longer; one that says so is not believed.
     private static let bytesMax: Int64 = 64 << 20
+
+    /// Of a box's own key.
+    public static let keyBytes = 32
 
     private let stream: Stream
     private let poller: Poller
@@ -24,15 +28,16 @@ public struct DebugLog {
     }
 
     /// The whole log.
-    /// - Parameter key: the box's own, `MAC.keyBytes` long.
+    /// - Parameter key: the box's own, `keyBytes` long.
     /// - Throws: `SocketError` with what to do.
     public mutating func fetch(key: [UInt8]) throws -> [UInt8] {
+        precondition(key.count == DebugLog.keyBytes)
         try wait { stream in stream.open() }
         var log: [UInt8] = []
         while true {
             let from = Int64(log.count)
             guard case .challenge(let challenge) = try ask(.challenge) else { throw unasked() }
-            let proof = MAC.hmacSHA256(MTGRequest.proofMessage(challenge: challenge, from: from), key: key)
+            let proof = Secrets.hmacSHA256(MTGRequest.proofMessage(challenge: challenge, from: from), key: key)
             guard case .debugLog(from, let total, let page) = try ask(.debugLog(from: from, proof: proof)) else {
                 throw unasked()
             }

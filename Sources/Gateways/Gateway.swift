@@ -1,6 +1,4 @@
-internal import Foundation
 public import Observe
-internal import Synchronization
 
 /// What boxes and adapters have in common.
 struct GatewayParts {
@@ -50,7 +48,9 @@ public final class Gateway {
             "gateway started", ["spooled": "\(parts.spool.count)", "spool": "\(parts.settings.spoolPath)"])
         parts.registry.start()
         parts.drain.start()
-        let cars = AdapterThread(adapters, parts.health.loop("adapters"))
+        let cars = WorkerThread("adapters", loop: parts.health.loop("adapters")) { [adapters] in
+            adapters.run(shouldStop: $0)
+        }
         let loop = parts.health.loop("boxes")
         boxes.run { loop.asking(shouldStop) }
         loop.ended()
@@ -58,27 +58,5 @@ public final class Gateway {
         parts.registry.stop()
         parts.drain.stop()
         parts.log.info("gateway stopped", ["spooled": "\(parts.spool.count)"])
-    }
-}
-
-/// Runs the adapters' side until it is stopped.
-private final class AdapterThread: @unchecked Sendable {
-    // The adapters' side is used by its thread only; the flag and the semaphore may be used by both.
-    private let adapters: OBDGateway
-    private let isStopped = Atomic(false)
-    private let ended = DispatchSemaphore(value: 0)
-
-    init(_ adapters: OBDGateway, _ loop: Loop) {
-        self.adapters = adapters
-        Threads.start("adapters") { [self] in
-            self.adapters.run { loop.asking { isStopped.load(ordering: .acquiring) } }
-            loop.ended()
-            ended.signal()
-        }
-    }
-
-    func stop() {
-        isStopped.store(true, ordering: .releasing)
-        ended.wait()
     }
 }

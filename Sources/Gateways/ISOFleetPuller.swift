@@ -97,7 +97,7 @@ public final class ISOFleetPuller {
             log.info(
                 "fleet pulled",
                 ["pages": "\(counts.pages)", "readings": "\(counts.readings)", "failed": "\(counts.failed)"])
-            wait(startMs + settings.intervalMs - Clock.steadyMs(), shouldStop)
+            BackOff.pause(startMs + settings.intervalMs - Clock.steadyMs(), shouldStop)
         }
     }
 
@@ -147,7 +147,7 @@ public final class ISOFleetPuller {
                 log.warning(
                     "a page of the fleet is asked for again",
                     ["error": "\(error)", "retry_in_ms": "\(asked ?? retryMs)"])
-                wait(asked ?? retryMs, shouldStop)
+                BackOff.pause(asked ?? retryMs, shouldStop)
                 if asked == nil { retryMs *= 4 }
             }
         }
@@ -228,15 +228,7 @@ public final class ISOFleetPuller {
                 log.info("the requests of this hour are spent", ["most": "\(settings.requestsPerHourMax)"])
                 isTold = true
             }
-            wait(oldest + ISOFleetPuller.hourMs - now, shouldStop)
-        }
-    }
-
-    /// In steps, because nobody wakes us.
-    private func wait(_ ms: Int64, _ shouldStop: () -> Bool) {
-        let deadline = Clock.steadyMs() + ms
-        while !shouldStop(), case let left = deadline - Clock.steadyMs(), left > 0 {
-            Thread.sleep(forTimeInterval: Double(min(left, 200)) / 1_000)
+            BackOff.pause(oldest + ISOFleetPuller.hourMs - now, shouldStop)
         }
     }
 }

@@ -52,11 +52,11 @@ final class ISOService {
         return try client.ask(url.absoluteString, headers: headers)
     }
 
-    /// OAuth 2.0, client credentials (RFC 6749, 4.4), the client named by HTTP Basic (2.3.1).
+    /// OAuth 2.0, client credentials (RFC 6749, 4.4), the client named by HTTP Basic (2.3.1), escaped as appendix B wants it.
     private func accessToken() throws -> String? {
         guard let tokenURL else { return nil }
         if let token, token.untilMs > Clock.steadyMs() { return token.text }
-        let credentials = ISOService.escaped(settings.clientID) + ":" + ISOService.escaped(settings.clientSecret)
+        let credentials = PercentEncoding.text(settings.clientID) + ":" + PercentEncoding.text(settings.clientSecret)
         let reply = try client.ask(
             tokenURL.absoluteString,
             headers: [
@@ -72,13 +72,12 @@ final class ISOService {
             }
             throw error
         }
-        guard let answer = try? JSONSerialization.jsonObject(with: Data(reply.body)) as? [String: Any],
-            let text = answer["access_token"] as? String, !text.isEmpty,
+        guard let answer = try? JSONTree(reply.body), let text = answer["access_token"]?.text, !text.isEmpty,
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { throw ISOServiceError(description: "\(tokenURL.host ?? ""): the answer holds no access token") }
         // A little early: it has to hold until the request arrives.
-        let seconds = (answer["expires_in"] as? NSNumber)?.int64Value ?? 300
-        token = (text, Clock.steadyMs() + max(0, min(seconds, 86_400) - 30) * 1_000)
+        let seconds = Int64(min(max(answer["expires_in"]?.double ?? 300, 0), 86_400))
+        token = (text, Clock.steadyMs() + max(0, seconds - 30) * 1_000)
         return text
     }
 
@@ -109,18 +108,8 @@ final class ISOService {
         let isPage = Int(endpoint.lastPathComponent) != nil
         let base = (isPage ? endpoint.deletingLastPathComponent() : endpoint).absoluteString
         let parts = ["Equipment", pin, name, time(fromMs), time(toMs), isPage ? endpoint.lastPathComponent : "1"]
-        let path = (base.hasSuffix("/") ? base : base + "/") + parts.map(escaped).joined(separator: "/")
+        let path = (base.hasSuffix("/") ? base : base + "/") + parts.map(PercentEncoding.text).joined(separator: "/")
         guard let url = URL(string: path) else { preconditionFailure("escaped parts make an address") }
         return url
-    }
-
-    /// One segment of a path; also what RFC 6749, appendix B wants of credentials.
-    private static func escaped(_ text: String) -> String {
-        text.utf8.map { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: String(UnicodeScalar(byte))
-            default: "%" + Hex.text([byte]).uppercased()
-            }
-        }.joined()
     }
 }

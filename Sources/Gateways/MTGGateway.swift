@@ -1,6 +1,7 @@
 internal import Fleet
 internal import Observe
 internal import Sockets
+internal import Storage
 internal import Wire
 
 /// Polls boxes: one thread and one event queue for all connections, nothing in it waits for a box. What boxes give goes

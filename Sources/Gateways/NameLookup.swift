@@ -53,7 +53,7 @@ package final class NameLookup: Sendable {
 
     package func start() {
         for _ in 0..<NameLookup.threads {
-            Threads.start("names") { [self] in run() }
+            WorkerThread.start("names") { [self] in run() }
         }
     }
 

@@ -1,6 +1,7 @@
 internal import Fleet
 internal import Observe
 internal import Sockets
+internal import Storage
 internal import Wire
 
 /// Polls cars' adapters (ELM327): one thread and one event queue for all connections, each adapter asked at its own

@@ -10,8 +10,6 @@ enum OBDSignals {
             uniquingKeysWith: { first, _ in first })
     }()
 
-    static func has(_ pid: UInt8) -> Bool { signals[pid] != nil }
-
     /// The signal and its stored value; nil when it is impossible, or the parameter is no signal.
     static func value(_ pid: UInt8, of values: [OBDValue]) -> (signal: Signal, stored: Int32)? {
         guard let signal = signals[pid],

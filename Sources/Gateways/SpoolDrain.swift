@@ -1,15 +1,13 @@
 internal import Fleet
-internal import Foundation
 internal import Kafka
 internal import Observe
-internal import Synchronization
 
 /// Brings the spool to the broker, in order, on a thread of its own. A record leaves the file when the broker has
 /// acknowledged it; whatever happens before that sends it again, with the same id.
 final class SpoolDrain: Sendable {
     private static let patienceMs: Int64 = 3_000
     private static let stopPatienceMs: Int64 = 1_000
-    private static let backOffMs: ClosedRange<Int> = 250...5_000
+    private static let backOffMs: ClosedRange<Int64> = 250...5_000
 
     private let spool: Spool
     private let kafka: KafkaSettings
@@ -17,9 +15,7 @@ final class SpoolDrain: Sendable {
     private let metrics: GatewayMetrics
     private let loop: Loop
     private let log: Log
-    private let wake = DispatchSemaphore(value: 0)
-    private let ended = DispatchSemaphore(value: 0)
-    private let isStopped = Atomic(false)
+    private let thread = WorkerThread()
 
     init(
         _ spool: Spool, _ kafka: KafkaSettings, prepareTopics: @escaping @Sendable () throws -> Void,
@@ -29,55 +25,26 @@ final class SpoolDrain: Sendable {
         (self.metrics, self.loop, self.log) = (metrics, loop, log)
     }
 
-    func start() {
-        Threads.start("drain") { [self] in
-            run()
-            loop.ended()
-            ended.signal()
-        }
-    }
+    func start() { thread.start("drain", loop: loop) { [self] _ in run() } }
 
     /// Something was put into the spool.
-    func notice() { wake.signal() }
+    func notice() { thread.notice() }
 
-    func stop() {
-        isStopped.store(true, ordering: .releasing)
-        wake.signal()
-        ended.wait()
-    }
+    func stop() { thread.stop() }
 
-    /// Notices that came meanwhile are taken together.
-    private func pause(ms: Int, endsWithNotice: Bool) {
-        let deadline = DispatchTime.now() + .milliseconds(ms)
-        var isNoticed = false
-        while !isStopped.load(ordering: .acquiring), !(isNoticed && endsWithNotice) {
-            guard wake.wait(timeout: deadline) == .success else { return }
-            while wake.wait(timeout: .now()) == .success {}
-            isNoticed = true
-        }
-    }
-
-    private var hasToStop: Bool { loop.asking { isStopped.load(ordering: .acquiring) } }
+    private var hasToStop: Bool { loop.asking { thread.isStopping } }
 
     private func run() {
-        var (backOff, isTroubled) = (SpoolDrain.backOffMs.lowerBound, false)
-        while !hasToStop {
-            do {
-                try prepareTopics()
-                // No time-out: a record that is given up while later ones are sent would break the order.
-                let producer = try Producer(kafka, Producer.Tuning(lingerMs: 5, timeoutMs: 0))
-                while !hasToStop {
-                    if try !pass(producer) { pause(ms: 1_000, endsWithNotice: true) }
-                    if isTroubled { log.info("readings are pushed again") }
-                    (backOff, isTroubled) = (SpoolDrain.backOffMs.lowerBound, false)
-                }
-            } catch {
-                if !isTroubled {
-                    log.error("readings cannot be pushed; the spool keeps them", ["error": "\(error)"])
-                }
-                isTroubled = true
-                pause(ms: backOff, endsWithNotice: false)
-                backOff = min(backOff * 2, SpoolDrain.backOffMs.upperBound)
+        let retry = RetryLoop(
+            SpoolDrain.backOffMs, cannot: "readings cannot be pushed; the spool keeps them",
+            again: "readings are pushed again", log: log)
+        retry.run(shouldStop: { hasToStop }) {
+            try prepareTopics()
+            // No time-out: a record that is given up while later ones are sent would break the order.
+            let producer = try Producer(kafka, Producer.Tuning(lingerMs: 5, timeoutMs: 0))
+            while !hasToStop {
+                if try !pass(producer) { thread.pause(ms: 1_000) }
+                retry.isWell()
             }
         }
     }
@@ -138,7 +105,7 @@ final class SpoolDrain: Sendable {
                 (movedMs, hasSaid) = (now, false)
                 continue
             }
-            if isStopped.load(ordering: .acquiring) {
+            if thread.isStopping {
                 stopMs = stopMs ?? now
                 if now - stopMs! >= SpoolDrain.stopPatienceMs { return }
             }

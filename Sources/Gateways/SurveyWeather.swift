@@ -2,6 +2,7 @@ public import Fleet
 internal import Observe
 internal import Outside
 internal import Postgres
+internal import Storage
 public import Wire
 
 /// The weather of surveys, hour by hour.
@@ -70,37 +71,16 @@ struct SurveyWeather {
         try desk.put(SurveyRecords.encode(record), topic: Topic.sightings, key: wanted.site)
         try desk.flush()
     }
-    /// The next surveys, the last handed in first, with the hours that are over and not known. An hour that is not over
-    /// is asked for later: its weather is told of as it was.
+
+    /// The next surveys that lack some of their weather.
     private mutating func page(_ open: Connection) throws -> [Wanted] {
-        let rows = try open.query(
-            """
-            SELECT s.site, s.survey, s.account, s.latitude_deg, s.longitude_deg, s.submitted_at, (
-                SELECT string_agg((extract(epoch FROM hour_at) * 1000)::bigint::text, ' ' ORDER BY hour_at)
-                FROM generate_series(date_trunc('hour', s.started_at, 'UTC'), s.stopped_at, interval '1 hour') AS hour_at
-                WHERE hour_at + interval '1 hour' <= now() AND NOT EXISTS (
-                    SELECT FROM drover.survey_weather w
-                    WHERE w.site = s.site AND w.survey = s.survey AND w.hour_at = hour_at.hour_at)) AS hours
-            FROM drover.survey s
-            WHERE s.weather_missing > 0 AND s.latitude_deg IS NOT NULL
-                AND ($1::timestamptz IS NULL OR (s.submitted_at, s.site, s.survey) < ($1, $2, $3))
-            ORDER BY s.submitted_at DESC, s.site DESC, s.survey DESC LIMIT $4
-            """,
-            [
-                cursor.map { .timestampMs($0.submittedMs) } ?? .null, .text(cursor?.site), .text(cursor?.survey),
-                .int8(Int64(SurveyWeather.pageMax)),
-            ])
-        let page = try rows.map { row in
-            let place = Position(degrees: try row.double("latitude_deg"), try row.double("longitude_deg"))
-            let hours = try row.text("hours")?.split(separator: " ").compactMap { Int64($0) } ?? []
-            return Wanted(
-                site: try row.text("site")!, survey: try row.text("survey")!, account: try row.text("account")!,
-                place: place ?? Position(latitude: 0, longitude: 0), hours: hours)
+        let rows = try SurveyWeatherStore.lacking(after: cursor, most: SurveyWeather.pageMax, on: open)
+        if let last = rows.last { cursor = (last.submittedMs, last.site, last.survey) }
+        return rows.map {
+            Wanted(
+                site: $0.site, survey: $0.survey, account: $0.account,
+                place: $0.place ?? Position(latitude: 0, longitude: 0), hours: $0.hours)
         }
-        if let last = rows.last, let wanted = page.last {
-            cursor = (try last.timestampMs("submitted_at")!, wanted.site, wanted.survey)
-        }
-        return page
     }
 }
 

@@ -1,5 +1,4 @@
 internal import Fleet
-internal import Foundation
 public import Kafka
 public import Observe
 internal import Synchronization
@@ -11,19 +10,14 @@ internal import Wire
 ///
 /// A tick that cannot be sent at its time is not sent: the next one says more.
 public final class Ticker: Sendable {
-    private struct State {
-        var partitions: [TopicPartition]?
-        var isStopped = false
-    }
-
     private let kafka: KafkaSettings
     private let topics: [String]
     private let name: String
     private let intervalMs: Int
     private let log: Log
-    private let state = Mutex(State())
-    private let wake = DispatchSemaphore(value: 0)
-    private let ended = DispatchSemaphore(value: 0)
+    /// Nil: all.
+    private let owned = Mutex<[TopicPartition]?>(nil)
+    private let thread = WorkerThread()
 
     /// Nothing is asked of the broker before `start`.
     ///
@@ -38,41 +32,35 @@ public final class Ticker: Sendable {
 
     /// From now on only these partitions get ticks; nil: all there are. For a worker, which ticks what it owns.
     /// Safe from any thread; never waits.
-    public func own(_ partitions: [TopicPartition]?) { state.withLock { $0.partitions = partitions } }
+    public func own(_ partitions: [TopicPartition]?) { owned.withLock { $0 = partitions } }
 
     /// Call it once.
     public func start() {
         // The thread keeps the ticker alive until it is stopped.
-        Threads.start("ticker") { [self] in
-            run()
-            ended.signal()
-        }
+        thread.start("ticker") { [self] _ in run() }
     }
 
     /// Returns when the thread has ended: at once, or after a request to a broker that does not answer. To be called
     /// once, after `start`.
-    public func stop() {
-        state.withLock { $0.isStopped = true }
-        wake.signal()
-        ended.wait()
-    }
+    public func stop() { thread.stop() }
 
     private func run() {
-        var (producer, isTroubled): (Producer?, Bool) = (nil, false)
-        while !state.withLock({ $0.isStopped }) {
+        var producer: Producer?
+        var trouble = TroubleLog(
+            cannot: "ticks cannot be sent; missed ones are left out", again: "ticks are sent again", level: .warning,
+            log: log)
+        while !thread.isStopping {
             do {
                 let sender = try producer ?? makeProducer()
                 producer = sender
                 try send(sender)
-                if isTroubled { log.info("ticks are sent again") }
-                isTroubled = false
+                trouble.isOver()
             } catch {
                 // A producer that failed for good fails for ever.
                 producer = nil
-                if !isTroubled { log.warning("ticks cannot be sent; missed ones are left out", ["error": "\(error)"]) }
-                isTroubled = true
+                trouble.failed("\(error)")
             }
-            _ = wake.wait(timeout: .now() + .milliseconds(intervalMs))
+            thread.pause(ms: intervalMs)
         }
     }
 
@@ -86,7 +74,7 @@ public final class Ticker: Sendable {
         let all = topics.flatMap { topic in
             (0..<(known[topic] ?? 0)).map { TopicPartition(topic: topic, partition: $0) }
         }
-        let wanted = state.withLock { $0.partitions }.map { $0.filter { $0.partition < known[$0.topic] ?? 0 } } ?? all
+        let wanted = owned.withLock { $0 }.map { $0.filter { $0.partition < known[$0.topic] ?? 0 } } ?? all
         let tick = RecordWriter.tick(Clock.nowMs(), by: name)
         for partition in wanted {
             try producer.produce(
@@ -94,7 +82,7 @@ public final class Ticker: Sendable {
         }
         var open = wanted.count
         let deadline = Clock.steadyMs() + Int64(intervalMs)
-        while open > 0, Clock.steadyMs() < deadline, !state.withLock({ $0.isStopped }) {
+        while open > 0, Clock.steadyMs() < deadline, !thread.isStopping {
             let deliveries = producer.deliveries(timeoutMs: 100)
             open -= deliveries.count
             if let failure = deliveries.lazy.compactMap(\.failure).first { throw failure }

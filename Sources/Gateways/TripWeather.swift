@@ -2,6 +2,7 @@ internal import Fleet
 internal import Observe
 internal import Outside
 internal import Postgres
+internal import Storage
 internal import Wire
 
 /// The weather of cars' trips: that of the hour and the place at which they began.
@@ -61,28 +62,13 @@ struct TripWeather {
         try desk.put(RecordWriter.action(action), topic: Topic.cars, key: wanted.vehicle)
     }
 
-    /// The next trips, the last begun first, that are over and whose first hour is: its weather is told of as it was.
+    /// The next trips that lack their weather.
     private mutating func page(_ open: Connection) throws -> (page: [Wanted], isLast: Bool) {
-        let rows = try open.query(
-            """
-            SELECT s.vehicle, s.start_at, s.latitude_deg, s.longitude_deg FROM drover.trip_start s
-            JOIN drover.trip t ON t.vehicle = s.vehicle AND t.start_at = s.start_at
-            WHERE s.lacks_weather AND NOT t.is_open
-                AND date_trunc('hour', s.start_at, 'UTC') + interval '1 hour' <= now()
-                AND ($1::timestamptz IS NULL OR (s.start_at, s.vehicle) < ($1, $2))
-            ORDER BY s.start_at DESC, s.vehicle DESC LIMIT $3
-            """,
-            [
-                cursor.map { .timestampMs($0.startMs) } ?? .null, .text(cursor?.vehicle),
-                .int8(Int64(TripWeather.pageMax)),
-            ])
-        let page = try rows.compactMap { row -> Wanted? in
-            guard let place = Position(degrees: try row.double("latitude_deg"), try row.double("longitude_deg"))
-            else { return nil }
-            return Wanted(
-                vehicle: try row.text("vehicle")!, startMs: try row.timestampMs("start_at")!, place: place)
+        let rows = try TripWeatherStore.lacking(after: cursor, most: TripWeather.pageMax, on: open)
+        if let last = rows.last { cursor = (last.startMs, last.vehicle) }
+        let page = rows.compactMap { trip in
+            trip.place.map { Wanted(vehicle: trip.vehicle, startMs: trip.startMs, place: $0) }
         }
-        if let last = rows.last { cursor = (try last.timestampMs("start_at")!, try last.text("vehicle")!) }
         return (page, rows.count < TripWeather.pageMax)
     }
 }

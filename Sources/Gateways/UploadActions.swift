@@ -74,25 +74,34 @@ extension Upload {
     }
 
     /// An account's settings, for every partition.
-    public init(settings: String, account: String, nowMs: Int64) {
+    ///
+    /// - Parameter name: who says it; nil: the account itself.
+    public init(settings: String, account: String, by name: String? = nil, nowMs: Int64) {
         self.init(topic: Topic.cars)
         let action = Action(
-            id: "s-" + Hex.text(Secrets.random(16)), vehicle: nil, ts: nowMs, by: account, note: nil,
+            id: "s-" + Hex.text(Secrets.random(16)), vehicle: nil, ts: nowMs, by: name ?? account, note: nil,
             kind: .settings(account: account, text: settings))
         items = [Item(key: [], value: RecordWriter.action(action), isEverywhere: true)]
         reasons = [nil]
     }
 
-    /// Says that `account` drove each of the upload's cars while its readings were read. The record's id follows from the
-    /// readings, so that a repeat of the upload repeats it. They go first: whose limits count is known with the readings.
-    public mutating func add(drivenBy account: String) {
+    /// A phone's clock may be ahead by so much.
+    private static let drivenAheadMsMax: Int64 = 600_000
+
+    /// Says that `account` drove each of the upload's cars while its readings were read: up to now. Who would say it of
+    /// tomorrow would be the driver of whoever takes the car then. The record's id follows from the readings, so that a repeat of
+    /// the upload repeats it. They go first: whose limits count is known with the readings.
+    public mutating func add(drivenBy account: String, nowMs: Int64) {
         var read: [[UInt8]: [UInt8]] = [:]
         for item in items { read[item.key, default: []] += Secrets.digest(item.value) }
-        let driven = spans.sorted { $0.key < $1.key }.map { vehicle, span in
+        let driven = spans.sorted { $0.key < $1.key }.compactMap { vehicle, span -> Item? in
+            let untilMs = min(span.upperBound, nowMs + Upload.drivenAheadMsMax)
+            guard span.lowerBound <= untilMs else { return nil }
             let key = Array(vehicle.text.utf8)
-            let digest = Secrets.digest(Array("\(account) \(vehicle.text) ".utf8) + (read[key] ?? []))
+            let cut = untilMs < span.upperBound ? " \(untilMs)" : ""
+            let digest = Secrets.digest(Array("\(account) \(vehicle.text)\(cut) ".utf8) + (read[key] ?? []))
             let action = Action(
-                id: "d-" + Hex.text(digest.prefix(16)), vehicle: vehicle, ts: span.upperBound, by: account, note: nil,
+                id: "d-" + Hex.text(digest.prefix(16)), vehicle: vehicle, ts: untilMs, by: account, note: nil,
                 kind: .driving(fromMs: span.lowerBound))
             return Item(key: key, value: RecordWriter.action(action))
         }

@@ -85,8 +85,7 @@ public final class UploadSender: Sendable {
     private let state = Mutex(State())
     /// Of the cars' topic, once it was asked for.
     private let partitionCount = Atomic<Int32>(0)
-    private let wake = DispatchSemaphore(value: 0)
-    private let ended = DispatchSemaphore(value: 0)
+    private let thread = WorkerThread()
 
     /// Nothing is asked of the broker before the first upload.
     /// - Parameter shape: of a topic that is not there yet.
@@ -96,18 +95,13 @@ public final class UploadSender: Sendable {
         accepted = metrics.counter("drover_upload_readings_total", "Readings of uploads that the broker acknowledged.")
         refused = metrics.counter("drover_upload_unavailable_total", "Uploads that were answered with: try again.")
         // The thread keeps the sender alive until it is stopped.
-        Threads.start("uploads") { [self] in
-            run()
-            loop.ended()
-            ended.signal()
-        }
+        thread.start("uploads", loop: loop) { [self] _ in run() }
     }
 
     /// To be called once, when nobody hands in any more.
     public func stop() {
         state.withLock { $0.isStopped = true }
-        wake.signal()
-        ended.wait()
+        thread.stop()
     }
 
     /// Waits until the outcome is known: about `patienceMs` at most, twice that when the broker goes away meanwhile.
@@ -157,7 +151,7 @@ public final class UploadSender: Sendable {
             refused.add()
             return then(refusal, nil)
         }
-        wake.signal()
+        thread.notice()
     }
 
     /// Whether it failed.
@@ -172,7 +166,7 @@ public final class UploadSender: Sendable {
         if isFailed { refused.add() } else { accepted.add(job.upload.reasons.count { $0 == nil }) }
         if isNews {
             log.warning("uploads cannot be sent; they are answered with: try again")
-            wake.signal()
+            thread.notice()
         }
         return isFailed
     }
@@ -184,10 +178,10 @@ public final class UploadSender: Sendable {
         while !state.withLock({ $0.isStopped && $0.waiting.isEmpty }) || !open.isEmpty {
             if open.isEmpty {
                 if state.withLock({ $0.isAway }) {
-                    _ = wake.wait(timeout: .now() + .milliseconds(UploadSender.probeMs))
+                    thread.pause(ms: UploadSender.probeMs)
                     producer = probe()
                 } else {
-                    _ = wake.wait(timeout: .now() + .milliseconds(UploadSender.turnMs))
+                    thread.pause(ms: UploadSender.turnMs)
                 }
             }
             loop.turned()

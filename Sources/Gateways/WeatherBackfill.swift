@@ -1,5 +1,4 @@
 internal import Fleet
-internal import Foundation
 public import Kafka
 public import Observe
 public import Outside
@@ -23,14 +22,16 @@ public final class WeatherBackfill {
     }
 
     private let settings: Settings
-    private let log: Log
     private let desk: WeatherDesk
     private var surveys = SurveyWeather()
     private var trips = TripWeather()
-    private var isTroubled = false
+    private var trouble: TroubleLog
 
     public init(_ settings: Settings, log: Log) {
-        (self.settings, self.log) = (settings, log)
+        self.settings = settings
+        trouble = TroubleLog(
+            cannot: "the weather of surveys and trips cannot be asked for; it is added later",
+            again: "the weather of surveys and trips is asked for again", level: .warning, log: log)
         desk = WeatherDesk(settings)
     }
 
@@ -38,13 +39,12 @@ public final class WeatherBackfill {
     public func run(shouldStop: () -> Bool) {
         while !shouldStop() {
             do {
-                tell(try look(shouldStop).map { "\($0)" })
+                if let error = try look(shouldStop) { trouble.failed("\(error)") } else { trouble.isOver() }
             } catch {
                 desk.close()
-                tell("\(error)")
+                trouble.failed("\(error)")
             }
-            let againMs = Clock.steadyMs() + settings.intervalMs
-            while !shouldStop(), Clock.steadyMs() < againMs { Thread.sleep(forTimeInterval: 0.1) }
+            BackOff.pause(settings.intervalMs, shouldStop)
         }
     }
 
@@ -52,17 +52,6 @@ public final class WeatherBackfill {
     private func look(_ shouldStop: () -> Bool) throws -> ServiceError? {
         if let trouble = try surveys.look(desk, shouldStop) { return trouble }
         return try trips.look(desk, shouldStop)
-    }
-
-    /// Once when it begins and once when it ends.
-    private func tell(_ trouble: String?) {
-        if let trouble, !isTroubled {
-            log.warning(
-                "the weather of surveys and trips cannot be asked for; it is added later", ["error": "\(trouble)"])
-        } else if trouble == nil, isTroubled {
-            log.info("the weather of surveys and trips is asked for again")
-        }
-        isTroubled = trouble != nil
     }
 }
 

@@ -70,7 +70,6 @@ final class Connections: Sendable {
 
     /// Requests being received, handled or answered.
     var inFlight: Int { entries.withLock { $0.values.count { $0.phase != .resting } } }
-    var count: Int { entries.withLock { $0.count } }
 
     /// The library sees the end of each stream and closes in its own time.
     func cutAll() {

@@ -78,6 +78,10 @@ package enum Refusal {
         guard headers.allSatisfy({ !$0.name.isEmpty && $0.name.utf8.allSatisfy(isToken) }) else {
             return bad("A header's name has characters that are not allowed.")
         }
+        // A lone CR ends the line for some servers, and for others not (RFC 9112, 2.2).
+        guard headers.allSatisfy({ $0.value.utf8.allSatisfy(isOfValue) }) else {
+            return bad("A header's value holds a control character.")
+        }
         return nil
     }
 
@@ -117,6 +121,8 @@ package enum Refusal {
         guard port.isEmpty || (port.hasPrefix(":") && UInt16(port.dropFirst()) != nil) else { return nil }
         return String(name)
     }
+
+    private static func isOfValue(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == 0x09 }
 
     private static func isToken(_ byte: UInt8) -> Bool {
         switch byte {

@@ -1,3 +1,5 @@
+internal import Fleet
+
 /// A request whose target, headers and body have been checked.
 public struct Request: Sendable {
     /// `GET`, `POST`, …; a HEAD request comes as it is, the router gives it GET's handler.
@@ -87,31 +89,10 @@ package struct Target {
 
     /// - Parameter isText: line ends and tabs are allowed, as in a form's text area.
     static func decoded(_ bytes: ArraySlice<UInt8>, plusIsSpace: Bool, isText: Bool = false) -> String? {
-        var out: [UInt8] = []
-        out.reserveCapacity(bytes.count)
-        var rest = bytes
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%") {
-                guard let high = rest.popFirst().flatMap(hex), let low = rest.popFirst().flatMap(hex) else {
-                    return nil
-                }
-                out.append(high << 4 | low)
-            } else {
-                out.append(plusIsSpace && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
-            }
-        }
+        guard let out = PercentEncoding.bytes(bytes, plusIsSpace: plusIsSpace) else { return nil }
         for byte in out where byte < 0x20 || byte == 0x7F {
             guard isText, byte == 0x0A || byte == 0x0D || byte == 0x09 else { return nil }
         }
         return String(validating: out, as: UTF8.self)
-    }
-
-    private static func hex(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46: byte - 0x41 + 10
-        case 0x61...0x66: byte - 0x61 + 10
-        default: nil
-        }
     }
 }

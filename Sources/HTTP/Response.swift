@@ -1,3 +1,5 @@
+internal import Fleet
+
 /// What goes back. `Server` adds Date, Content-Length and the security headers that are not set here.
 public struct Response: Sendable {
     public var status: Int
@@ -16,10 +18,6 @@ public struct Response: Sendable {
         self.status = status
         self.headers = headers
         self.body = body
-    }
-
-    public static func html(_ text: String, status: Int = 200) -> Response {
-        Response(status, headers: [("Content-Type", "text/html; charset=utf-8")], body: Array(text.utf8))
     }
 
     public static func text(_ text: String, status: Int = 200, type: String = "text/plain; charset=utf-8") -> Response {
@@ -70,9 +68,10 @@ public struct Response: Sendable {
     public static func problem(
         _ status: Int, type: String, detail: String, more: KeyValuePairs<String, String> = [:]
     ) -> Response {
-        var json = "{\"type\":\(jsonString("urn:drover:problem:" + type)),\"title\":\(jsonString(reason(status))),"
-        json += "\"status\":\(status),\"detail\":\(jsonString(detail))"
-        for (name, value) in more { json += ",\(jsonString(name)):\(value)" }
+        var json =
+            "{\"type\":\(JSONString.quoted("urn:drover:problem:" + type)),\"title\":\(JSONString.quoted(reason(status))),"
+        json += "\"status\":\(status),\"detail\":\(JSONString.quoted(detail))"
+        for (name, value) in more { json += ",\(JSONString.quoted(name)):\(value)" }
         var response = Response(
             status, headers: [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")],
             body: Array((json + "}").utf8))
@@ -90,25 +89,6 @@ public struct Response: Sendable {
     /// The first value of a header.
     public func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value
-    }
-
-    static func jsonString(_ text: String) -> String {
-        var json = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": json += "\\\""
-            case "\\": json += "\\\\"
-            case "\n": json += "\\n"
-            default:
-                if scalar.value < 0x20 {
-                    let digits = String(scalar.value, radix: 16)
-                    json += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-                } else {
-                    json.unicodeScalars.append(scalar)
-                }
-            }
-        }
-        return json + "\""
     }
 
     /// RFC 9110, 15.

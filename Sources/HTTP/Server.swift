@@ -1,5 +1,6 @@
 internal import CMicrohttpd
 internal import Glibc
+internal import Observe
 internal import Synchronization
 
 /// An HTTP/1.1 server. Handlers run on threads of their own and may block.
@@ -10,7 +11,7 @@ public final class Server: @unchecked Sendable {
     private let listener: Int32
     private let context: ServerContext
     private let retained: Unmanaged<ServerContext>
-    private let watch: pthread_t
+    private let watch = WorkerThread()
     private let stopped = Mutex(false)
 
     /// The port that is listened on.
@@ -19,6 +20,8 @@ public final class Server: @unchecked Sendable {
     /// Of the library: they do nothing that waits.
     private static let ioThreads = 2
     private static let lastAnswersMs: Int64 = 500
+    /// How often it is looked who is late.
+    private static let cutMs = 100
 
     /// Starts.
     /// - Parameters:
@@ -58,10 +61,12 @@ public final class Server: @unchecked Sendable {
         self.context = context
         unsafe self.retained = unsafe retained
         self.port = bound
-        var watch = pthread_t()
-        // The thread's own reference; it lets go of it when it ends.
-        unsafe pthread_create(&watch, nil, watchDeadlines, Unmanaged.passRetained(context).toOpaque())
-        self.watch = watch
+        watch.start("deadlines") { thread in
+            while !thread.isStopping {
+                context.connections.cutLate()
+                thread.pause(ms: Server.cutMs)
+            }
+        }
     }
 
     deinit { stop() }
@@ -91,8 +96,7 @@ public final class Server: @unchecked Sendable {
         unsafe MHD_stop_daemon(daemon)
         context.handlers.stop()
         close(listener)
-        context.isStopped.store(true, ordering: .releasing)
-        pthread_join(watch, nil)
+        watch.stop()
         // No callback runs any more.
         unsafe retained.release()
     }
@@ -169,15 +173,6 @@ public final class Server: @unchecked Sendable {
 
 /// GnuTLS's own list of what has 128 bits of security, without TLS 1.0 and 1.1.
 private let tlsPriorities: StaticString = "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
-
-private let watchDeadlines: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { pointer in
-    let context = unsafe Unmanaged<ServerContext>.fromOpaque(pointer!).takeRetainedValue()
-    while !context.isStopped.load(ordering: .acquiring) {
-        context.connections.cutLate()
-        usleep(100_000)
-    }
-    return nil
-}
 
 /// Escapes stay: decoded in place an encoded NUL would cut the text short, an encoded slash make two segments of one.
 private let keepEscapes:

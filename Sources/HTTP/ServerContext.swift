@@ -19,7 +19,6 @@ final class ServerContext: Sendable {
     let handlers: HandlerThreads
     let refused: @Sendable (_ why: String, _ address: String) -> Void
     let isStopping = Atomic(false)
-    let isStopped = Atomic(false)
 
     init(
         limits: Limits, threads: Int, admit: (@Sendable (Request) -> Admission)?,

@@ -40,9 +40,7 @@ public struct CampusArea: Equatable, Sendable {
 
     private var shrink: Double { cos(Double(origin.latitude) * 1e-7 * .pi / 180) }
 
-    /// Even–odd rule; the boundary itself belongs to the campus.
-    public func contains(_ point: CampusPoint) -> Bool { isInside(point) || edgeMetres(point) < 0.01 }
-
+    /// Even–odd rule.
     private func isInside(_ point: CampusPoint) -> Bool {
         var isInside = false
         for (a, b) in edges where (a.yM > point.yM) != (b.yM > point.yM) {

@@ -12,8 +12,6 @@ public struct CostTerms: Equatable, Sendable {
 
     public init() {}
 
-    public var total: Double { travel + order + cancel + override + wait + ride }
-
     public static func - (a: CostTerms, b: CostTerms) -> CostTerms {
         var difference = CostTerms()
         difference.travel = a.travel - b.travel

@@ -25,7 +25,6 @@ final class ExactItinerary {
     let seconds = Cells(nodes * nodes, 0.0)
     let legCost = Cells(nodes * nodes, 0.0)
     // Only when limits are there.
-    var isTimed = false
     let opensS = Cells(nodes, -Double.infinity)
     let closesS = Cells(nodes, Double.infinity)
     let rideLimitS = Cells(itemsMax, Double.infinity)

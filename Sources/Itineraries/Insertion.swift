@@ -29,14 +29,7 @@ extension FleetSearch {
         let (wait, ride, seats) = (waitRate[r], rideRate[r], capacity[v] - passengers[r])
         let (pickupService, dropoffService) = (rules.pickupServiceS, rules.dropoffServiceS)
         let direct = secondsBetween(pickup, dropoff)
-        var (lastPickup, lastDropoff) = (n, n)
-        if isBounded {
-            // A pickup behind place k waits at least until the vehicle leaves it, and so does a drop-off.
-            let slowest = min(wait, ride)
-            while lastDropoff > 0, slowest * departS[base + lastDropoff] >= limit { lastDropoff -= 1 }
-            lastPickup = lastDropoff
-            while lastPickup > 0, wait * departS[base + lastPickup] + ride * direct >= limit { lastPickup -= 1 }
-        }
+        let (lastPickup, lastDropoff) = isBounded ? lastPlaces(r, in: v, direct: direct, below: limit) : (n, n)
         measureLegs(base, min(n, lastDropoff + 1), pickup, dropoff)
 
         var best = Insertion(change: limit, pickupAfter: -1, dropoffAfter: -1)
@@ -88,6 +81,17 @@ extension FleetSearch {
             k -= 1
         }
         return best.pickupAfter < 0 ? nil : best
+    }
+
+    /// Behind these the cost comes to the limit by waiting alone.
+    private func lastPlaces(_ r: Int, in v: Int, direct: Double, below limit: Double) -> (pickup: Int, dropoff: Int) {
+        let (base, wait, ride) = (v * stride, waitRate[r], rideRate[r])
+        // A pickup behind place k waits at least until the vehicle leaves it, and so does a drop-off.
+        var lastDropoff = length[v]
+        while lastDropoff > 0, min(wait, ride) * departS[base + lastDropoff] >= limit { lastDropoff -= 1 }
+        var lastPickup = lastDropoff
+        while lastPickup > 0, wait * departS[base + lastPickup] + ride * direct >= limit { lastPickup -= 1 }
+        return (lastPickup, lastDropoff)
     }
 
     /// From and to the new stops, for places 0 to `last`.

@@ -1,7 +1,7 @@
 /// Chance that repeats: SplitMix64 (Steele, Lea, Flood 2014), seeded by the caller, for a live campus from the event's offset.
-struct SearchChance {
+package struct SearchChance {
     private var state: UInt64
-    init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { state = seed }
 
     mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
@@ -12,9 +12,11 @@ struct SearchChance {
     }
 
     /// From 0 up to, not including, `bound`, by multiplication (Lemire 2019); the bias is below 2⁻³².
-    mutating func below(_ bound: Int) -> Int { Int(truncatingIfNeeded: ((next() >> 32) &* UInt64(bound)) >> 32) }
+    package mutating func below(_ bound: Int) -> Int {
+        Int(truncatingIfNeeded: ((next() >> 32) &* UInt64(bound)) >> 32)
+    }
 
-    mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
+    package mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
     /// About -ln(u), without the logarithm, whose last digit differs between systems: piecewise linear, exact at powers of 2.
     mutating func exponential() -> Double {

@@ -2,6 +2,7 @@ internal import Fleet
 public import Observe
 internal import Outbound
 internal import Postgres
+internal import Reports
 internal import Storage
 internal import Wire
 
@@ -34,12 +35,15 @@ public final class AlertmanagerRelay {
     private static let intervalsKept: Int64 = 4
 
     private let settings: AlertmanagerSettings
-    private let log: Log
     private let said, failures: Counter
-    private var isInTrouble = false
+    private var trouble: TroubleLog
 
     public init(_ settings: AlertmanagerSettings, metrics: Metrics, log: Log) {
-        (self.settings, self.log) = (settings, log)
+        self.settings = settings
+        trouble = TroubleLog(
+            cannot: "Alertmanager does not get the alerts; it is asked again",
+            again: "Alertmanager gets the alerts again",
+            log: log)
         said = metrics.counter("drover_alertmanager_said_total", "Alerts that Alertmanager has taken, each time.")
         failures = metrics.counter("drover_alertmanager_failures_total", "Rounds that Alertmanager did not take.")
     }
@@ -50,16 +54,12 @@ public final class AlertmanagerRelay {
             let beganMs = Clock.steadyMs()
             do {
                 try round(shouldStop)
-                if isInTrouble { log.info("Alertmanager gets the alerts again") }
-                isInTrouble = false
+                trouble.isOver()
             } catch {
                 failures.add()
-                if !isInTrouble {
-                    log.error("Alertmanager does not get the alerts; it is asked again", ["error": "\(error)"])
-                }
-                isInTrouble = true
+                trouble.failed("\(error)")
             }
-            while !shouldStop(), Clock.steadyMs() < beganMs + settings.intervalMs { StopFlag.wait(timeoutMs: 100) }
+            BackOff.pause(beganMs + settings.intervalMs - Clock.steadyMs(), shouldStop)
         }
     }
 
@@ -114,7 +114,7 @@ public final class AlertmanagerRelay {
             ("startsAt", .text(UTC.text(alert.openedMs))), ("endsAt", .text(UTC.text(max(endsMs, alert.openedMs)))),
             (
                 "generatorURL",
-                .text(settings.site.isEmpty ? "" : "\(settings.site)/alerts/\(NoticeText.escaped(alert.id))")
+                .text(settings.site.isEmpty ? "" : "\(settings.site)/alerts/\(PercentEncoding.text(alert.id))")
             ),
         ])
     }

@@ -62,7 +62,7 @@ public final class MailRelay {
     private func serve(_ shouldStop: () -> Bool) throws {
         let connection = try Connection.ofService(conninfo: settings.conninfo, applicationName: "drover-mail")
         let client = try MailClient(settings.server, login: settings.login, caFile: settings.caFile)
-        try connection.execute("LISTEN \(MailStore.channel)")
+        try connection.listen(to: MailStore.channel)
         while !shouldStop() {
             let isEmpty = try connection.transaction { try one(client, connection) }
             if Clock.steadyMs() >= nextPruneMs {

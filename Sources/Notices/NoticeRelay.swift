@@ -1,6 +1,7 @@
 internal import Fleet
 public import Observe
 internal import Postgres
+internal import Reports
 public import Secrets
 internal import Storage
 internal import Wire
@@ -58,7 +59,7 @@ public final class NoticeRelay {
 
     private func serve(_ shouldStop: () -> Bool) throws {
         let connection = try Connection.ofService(conninfo: settings.conninfo, applicationName: "drover-notices")
-        try connection.execute("LISTEN \(NoticeStore.channel)")
+        try connection.listen(to: NoticeStore.channel)
         while !shouldStop() {
             var isBusy = try turn(connection) { try decide(on: connection) } ?? false
             for account in try NoticeStore.due(on: connection) where !shouldStop() {
@@ -209,7 +210,7 @@ public final class NoticeRelay {
         var mail = NewMail(
             id: id, recipient: account.mail!, subject: text.subject, body: kept(text.text),
             expiresMs: nowMs + NoticeRelay.expiresMs)
-        mail.html = kept(text.html)
+        mail.html = kept(text.html.markup)
         mail.isSealed = settings.codeKey != nil
         mail.refersTo = try NoticeStore.mails(about: lines.map(\.alert.id), to: account.id, on: connection)
         if !settings.site.isEmpty, let token = settings.codeKey?.link("end mail", account.id) {

@@ -98,42 +98,51 @@ struct NoticeText {
         return text
     }
 
-    var html: String {
-        func cell(_ text: String) -> String { HTMLText.escaped(text) }
-        let blocks = lines.prefix(NoticeText.linesMax).map { line in
-            let colour = line.alert.isOpen ? line.alert.isCritical ? "#a40e26" : "#7a4b00" : "#3d444d"
-            let address = site.isEmpty ? nil : "\(site)/alerts/\(NoticeText.escaped(line.alert.id))"
-            let title = cell("\(name(line.alert)): \(what(line.alert))")
-            let rows = facts(line).map {
-                "<tr><th style=\"text-align:left;font-weight:400;padding:2px 12px 2px 0;vertical-align:top\">\(cell($0.key))</th>"
-                    + "<td style=\"padding:2px 0\">\(cell($0.value))</td></tr>"
-            }
-            return "<div style=\"border-left:4px solid \(colour);padding:2px 0 2px 12px;margin:0 0 16px\">"
-                + "<p style=\"margin:0;color:\(colour);font-weight:600\">\(cell(word(line)))</p>"
-                + "<h2 style=\"margin:2px 0 6px;font-size:17px\">"
-                + (address.map { "<a href=\"\(cell($0))\">\(title)</a>" } ?? title) + "</h2>"
-                + "<table style=\"border-collapse:collapse;font-size:15px\">\(rows.joined())</table></div>"
-        }
-        let others =
-            rest.isEmpty
-            ? ""
-            : "<ul>" + rest.map { "<li>\(cell($0.vehicle)): \(NoticeText.many($0.count, "more alert"))</li>" }.joined()
-                + "</ul>"
-        let button =
-            link.map {
-                "<p><a href=\"\(cell($0))\" style=\"display:inline-block;background:#0b5c8a;color:#ffffff;padding:10px 16px;"
-                    + "text-decoration:none;border-radius:6px\">I take care of it</a></p>"
-                    + "<p style=\"font-size:13px\">Acknowledges all that is open here. Good for three days, once.</p>"
-            } ?? ""
-        let foot =
-            site.isEmpty
-            ? ""
-            : "<p style=\"font-size:13px\"><a href=\"\(cell(site))/alerts\">All alerts</a> · "
-                + "<a href=\"\(cell(site))/notices\">What you are told, and when</a></p>"
-        return "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>\(cell(subject))</title></head>"
-            + "<body style=\"font-family:system-ui,sans-serif;font-size:16px;line-height:1.4;color:#1c2128;background:#ffffff\">"
-            + "<h1 style=\"font-size:20px\">\(cell(subject))</h1>" + blocks.joined() + others + button + foot
-            + "</body></html>\n"
+    var html: HTML {
+        let rest: [HTML] = rest.map { "<li>\($0.vehicle): \(NoticeText.many($0.count, "more alert"))</li>" }
+        return """
+            <!DOCTYPE html>
+            <html lang="en"><head><meta charset="utf-8"><title>\(subject)</title></head>\
+            <body style="font-family:system-ui,sans-serif;font-size:16px;line-height:1.4;color:#1c2128;background:#ffffff">\
+            <h1 style="font-size:20px">\(subject)</h1>\(lines.prefix(NoticeText.linesMax).map(block).joined())\
+            \("<ul>\(rest.joined())</ul>", if: !rest.isEmpty)\(link.map(button))\(foot, if: !site.isEmpty)\
+            </body></html>
+
+            """
+    }
+
+    private func block(_ line: NoticeLine) -> HTML {
+        let colour = line.alert.isOpen ? line.alert.isCritical ? "#a40e26" : "#7a4b00" : "#3d444d"
+        let what: HTML = "\(name(line.alert)): \(what(line.alert))"
+        let title: HTML = site.isEmpty ? what : "<a href=\"\(site)/alerts/\(encoded: line.alert.id)\">\(what)</a>"
+        return """
+            <div style="border-left:4px solid \(colour);padding:2px 0 2px 12px;margin:0 0 16px">\
+            <p style="margin:0;color:\(colour);font-weight:600">\(word(line))</p>\
+            <h2 style="margin:2px 0 6px;font-size:17px">\(title)</h2>\
+            <table style="border-collapse:collapse;font-size:15px">\(facts(line).map { row($0.key, $0.value) }.joined())</table></div>
+            """
+    }
+
+    private func row(_ key: String, _ value: String) -> HTML {
+        """
+        <tr><th style="text-align:left;font-weight:400;padding:2px 12px 2px 0;vertical-align:top">\(key)</th>\
+        <td style="padding:2px 0">\(value)</td></tr>
+        """
+    }
+
+    private func button(_ link: String) -> HTML {
+        """
+        <p><a href="\(link)" style="display:inline-block;background:#0b5c8a;color:#ffffff;padding:10px 16px;\
+        text-decoration:none;border-radius:6px">I take care of it</a></p>\
+        <p style="font-size:13px">Acknowledges all that is open here. Good for three days, once.</p>
+        """
+    }
+
+    private var foot: HTML {
+        """
+        <p style="font-size:13px"><a href="\(site)/alerts">All alerts</a> · \
+        <a href="\(site)/notices">What you are told, and when</a></p>
+        """
     }
 
     private func facts(_ line: NoticeLine) -> [(key: String, value: String)] {
@@ -221,14 +230,4 @@ struct NoticeText {
     }
 
     static func many(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }
-
-    /// Of an id, for an address: the same signs as Sources/Web/Address.swift leaves.
-    static func escaped(_ text: String) -> String {
-        text.utf8.map { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: String(UnicodeScalar(byte))
-            default: "%" + Hex.text([byte]).uppercased()
-            }
-        }.joined()
-    }
 }

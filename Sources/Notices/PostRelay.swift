@@ -6,6 +6,7 @@ internal import Postgres
 public import Secrets
 public import Sockets
 internal import Storage
+internal import Synchronization
 
 /// What a relay to webhooks and browsers is made of.
 public struct PostSettings: Sendable {
@@ -31,6 +32,9 @@ public struct PostSettings: Sendable {
 
 /// Brings messages to people's webhooks and browsers: at least once, with the same id at each try. Any number of relays may
 /// run; each message is held by one of them while it is under way. What is not taken within a day is told by mail.
+///
+/// A process has two ways out, so that a server that says nothing holds up nobody else's messages: one of them is kept for
+/// those that answered the last time, and of an account only one message is under way.
 public final class PostRelay {
     private static let backOffMs: ClosedRange<Int64> = 1_000...60_000
     private static let putOffMs: ClosedRange<Int64> = 2_000...600_000
@@ -41,11 +45,28 @@ public final class PostRelay {
     private let settings: PostSettings
     private let log: Log
     private let metrics: PostMetrics
+    private let underWay: UnderWay
+    private let isForAnswered: Bool
     private let retry: RetryLoop
+    /// Whether whom the message at hand goes to has answered; nil: it was not asked.
+    private var hasAnswered: Bool?
 
-    public init(_ settings: PostSettings, metrics: Metrics, log: Log) {
-        (self.settings, self.log) = (settings, log)
-        self.metrics = PostMetrics(metrics)
+    /// The ways out of one process, each to run in a thread of its own.
+    public static func ways(_ settings: PostSettings, metrics: Metrics, log: Log) -> (
+        any: PostRelay, answered: PostRelay
+    ) {
+        let (metrics, underWay) = (PostMetrics(metrics), UnderWay())
+        return (
+            PostRelay(settings, metrics, underWay, isForAnswered: false, log),
+            PostRelay(settings, metrics, underWay, isForAnswered: true, log)
+        )
+    }
+
+    private init(
+        _ settings: PostSettings, _ metrics: PostMetrics, _ underWay: UnderWay, isForAnswered: Bool, _ log: Log
+    ) {
+        (self.settings, self.metrics, self.underWay, self.log) = (settings, metrics, underWay, log)
+        self.isForAnswered = isForAnswered
         retry = RetryLoop(
             PostRelay.backOffMs, cannot: "nothing goes to webhooks and browsers now; all of it is kept",
             again: "webhooks and browsers get their messages again", log: log)
@@ -77,7 +98,13 @@ public final class PostRelay {
 
     /// The next message, within the transaction that holds it. True: there was none.
     private func one(_ clients: Clients, _ connection: Connection) throws -> Bool {
-        guard let message = try NoticeStore.nextMessage(on: connection) else { return true }
+        guard
+            let message = try underWay.next({
+                try NoticeStore.nextMessage(answered: isForAnswered, without: $0, on: connection)
+            })
+        else { return true }
+        defer { underWay.end(message.account) }
+        hasAnswered = nil
         var answer = PostAnswer.refused("it is sealed with another key than people.code_key_file")
         if try NoticeStore.accounts([message.account], on: connection)[message.account]?.isEnabled != true {
             answer = .refused("the account is disabled")
@@ -103,6 +130,7 @@ public final class PostRelay {
                 message.id, as: "waiting", answer: reason, waitMs: max(ms, askedMs ?? 0), on: connection)
             metrics.putOff.add()
         }
+        if let hasAnswered { try NoticeStore.note(message, hasAnswered: hasAnswered, on: connection) }
         return false
     }
 
@@ -135,8 +163,12 @@ public final class PostRelay {
         do throws(RequestError) {
             let client = AllowedHosts.isPlain(url) ? clients.plain : clients.https
             let reach = settings.reach.with(AllowedHosts.networks(of: url))
-            return PostAnswer(try client.ask(url, headers: headers, body: body, reach: reach), nowMs: Clock.nowMs())
+            let reply = try client.ask(url, headers: headers, body: body, reach: reach)
+            hasAnswered = true
+            return PostAnswer(reply, nowMs: Clock.nowMs())
         } catch {
+            // Of several browsers' services one that answers is enough.
+            hasAnswered = hasAnswered ?? false
             if let refusal = error.refusal {
                 log.warning(
                     "a host leads where we do not connect to", ["url": "\(error.url)", "refusal": "\(refusal)"])
@@ -216,4 +248,20 @@ private struct PostMetrics {
         refused = metrics.counter("drover_post_refused_total", "Messages that a webhook or browser has refused.")
         putOff = metrics.counter("drover_post_put_off_total", "Times a message was put off.")
     }
+}
+
+/// Accounts whose messages are under way in this process.
+private final class UnderWay: Sendable {
+    private let accounts = Mutex<Set<String>>([])
+
+    /// The next message of another account. One way out looks at a time, so that two never take one's.
+    func next(_ find: ([String]) throws -> WaitingNoticeMessage?) throws -> WaitingNoticeMessage? {
+        try accounts.withLock { accounts in
+            let message = try find(accounts.sorted())
+            if let message { accounts.insert(message.account) }
+            return message
+        }
+    }
+
+    func end(_ account: String) { _ = accounts.withLock { $0.remove(account) } }
 }

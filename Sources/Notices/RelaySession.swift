@@ -74,7 +74,7 @@ final class RelaySession {
         _ = try connection.notifications(timeoutMs: 0)
     }
 
-    func listen() throws { try connection.execute("LISTEN \(OutboxStore.channel)") }
+    func listen() throws { try connection.listen(to: OutboxStore.channel) }
 
     func wasTold(timeoutMs: Int32) throws -> Bool {
         // Nothing is under way. It takes up renewed certificates, so that it need not wait for a record to do so.

@@ -1,6 +1,7 @@
 internal import COpenSSL
 internal import Foundation
 internal import Secrets
+internal import Wire
 
 /// Encrypts what is pushed, so that the push service in between reads nothing (RFC 8291, RFC 8188).
 enum PushCipher {
@@ -59,9 +60,11 @@ public final class PushKey: Sendable {
             return nil
         }
         let audience = "\(scheme)://\(host)" + (url.port.map { ":\($0)" } ?? "")
-        let claims = "{\"aud\":\"\(audience)\",\"exp\":\(nowMs / 1_000 + 43_200),\"sub\":\"\(contact)\"}"
-        let said =
-            Base64URL.text(Array("{\"typ\":\"JWT\",\"alg\":\"ES256\"}".utf8)) + "." + Base64URL.text(Array(claims.utf8))
+        let head = JSONValue.object([("typ", .text("JWT")), ("alg", .text("ES256"))])
+        let claims = JSONValue.object([
+            ("aud", .text(audience)), ("exp", .integer(nowMs / 1_000 + 43_200)), ("sub", .text(contact)),
+        ])
+        let said = [head, claims].map { Base64URL.text(Array($0.rendered().utf8)) }.joined(separator: ".")
         guard let signature = P256.sign(Array(said.utf8), pem: pem) else { return nil }
         return "vapid t=\(said).\(Base64URL.text(signature)), k=\(Base64URL.text(publicKey))"
     }

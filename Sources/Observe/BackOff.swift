@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// How long a loop waits before it tries again what failed: twice as long each time, short again once it went well.
 public struct BackOff: Sendable {
     private let boundsMs: ClosedRange<Int64>
@@ -21,6 +23,9 @@ public struct BackOff: Sendable {
     /// A wait that ends early when the loop is to stop. It asks often: who watches the loop sees that it turns.
     public static func pause(_ ms: Int64, _ shouldStop: () -> Bool) {
         let deadline = Clock.steadyMs() + ms
-        while !shouldStop(), Clock.steadyMs() < deadline { StopFlag.wait(timeoutMs: Int(min(ms, 100))) }
+        while !shouldStop(), Clock.steadyMs() < deadline {
+            // Who is stopped later than others waits on although the process is to stop.
+            if StopFlag.wait(timeoutMs: Int(min(ms, 100))), !shouldStop() { usleep(20_000) }
+        }
     }
 }

@@ -1,3 +1,4 @@
+internal import Fleet
 internal import Synchronization
 
 /// What a process says of itself to those who watch it: whether its loops turn, and whether it can do its work now. Nothing
@@ -105,8 +106,8 @@ public final class Health: Sendable {
         let isWell = found.allSatisfy { $0.finding.isWell || !$0.finding.isNeeded }
         var json = "{\"status\":\"\(isWell ? words.well : words.ill)\",\"checks\":{"
         json += found.map { name, finding in
-            "\(JSONText.quoted(name)):{\"ok\":\(finding.isWell)"
-                + (finding.isNeeded ? "" : ",\"needed\":false") + ",\"why\":\(JSONText.quoted(finding.why))}"
+            "\(JSONString.quoted(name)):{\"ok\":\(finding.isWell)"
+                + (finding.isNeeded ? "" : ",\"needed\":false") + ",\"why\":\(JSONString.quoted(finding.why))}"
         }.joined(separator: ",")
         json += "}" + (others > 0 ? ",\"others_well\":\(others)" : "") + "}\n"
         return Answer(isWell: isWell, json: json)

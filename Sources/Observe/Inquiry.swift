@@ -33,7 +33,7 @@ public final class Inquiry: @unchecked Sendable {
         if !hasThread {
             hasThread = true
             // It keeps this alive until it is stopped.
-            Threads.start(name) { [self] in run() }
+            WorkerThread.start(name) { [self] in run() }
         }
         condition.broadcast()
         let deadline = Date(timeIntervalSinceNow: Inquiry.waitS)

@@ -93,7 +93,7 @@ public struct Log: Sendable {
             line += common + tail(fields())
         case .json:
             line = "{\"time\":\"" + Log.timeText(nowMs()) + "\",\"level\":\"" + level.name + "\",\"message\":"
-            JSONText.append(text(), scalarsMax: LogValue.scalarsMax, to: &line)
+            LogValue.appendJSON(text(), to: &line)
             line += ",\"fields\":{" + (common + tail(fields())).dropLast() + "}}"
         }
         write(line + "\n")

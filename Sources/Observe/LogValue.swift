@@ -1,3 +1,5 @@
+internal import Fleet
+
 /// What follows `key=` on a log line. Made from a literal, an interpolation or a number.
 public struct LogValue: Sendable, ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByFloatLiteral
@@ -47,7 +49,19 @@ public struct LogValue: Sendable, ExpressibleByStringInterpolation, ExpressibleB
     static let scalarsMax = 2000
 
     func appendJSON(to line: inout String) {
-        if isBare { line += text } else { JSONText.append(text, scalarsMax: LogValue.scalarsMax, to: &line) }
+        if isBare { line += text } else { LogValue.appendJSON(text, to: &line) }
+    }
+
+    static func appendJSON(_ text: String, to line: inout String) {
+        JSONString.append(cut(text), to: &line) { isControl($0) ? JSONString.escape($0) : nil }
+    }
+
+    private static func cut(_ text: String) -> String {
+        let scalars = text.unicodeScalars
+        guard let end = scalars.index(scalars.startIndex, offsetBy: scalarsMax, limitedBy: scalars.endIndex),
+            end < scalars.endIndex
+        else { return text }
+        return String(scalars[..<end]) + "…"
     }
 
     /// Appends the value, in quotes when a reader of `key=value` could be misled without them.
@@ -66,29 +80,9 @@ public struct LogValue: Sendable, ExpressibleByStringInterpolation, ExpressibleB
     /// Control characters and the separators that some viewers take for line ends become escapes, so that no value
     /// can begin a line of its own or drive a terminal.
     static func appendQuoted(_ text: String, to line: inout String) {
-        line += "\""
-        var left = scalarsMax
-        for scalar in text.unicodeScalars {
-            guard left > 0 else {
-                line += "…"
-                break
-            }
-            left -= 1
-            switch scalar {
-            case "\"": line += "\\\""
-            case "\\": line += "\\\\"
-            case "\n": line += "\\n"
-            case "\r": line += "\\r"
-            case "\t": line += "\\t"
-            default:
-                if isControl(scalar) {
-                    line += "\\u{" + String(scalar.value, radix: 16) + "}"
-                } else {
-                    line.unicodeScalars.append(scalar)
-                }
-            }
+        JSONString.append(cut(text), to: &line) {
+            isControl($0) ? "\\u{" + String($0.value, radix: 16) + "}" : nil
         }
-        line += "\""
     }
 
     /// C0, C1, delete, line and paragraph separators, and the marks that reorder text to the right or left.

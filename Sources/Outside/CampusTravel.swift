@@ -2,6 +2,7 @@ public import Fleet
 internal import Foundation
 internal import Observe
 internal import Postgres
+internal import Storage
 
 /// Measures, for a pickup that is about to be pushed, the ways between the campus's vehicles, its open stops and the new
 /// ones. What was measured goes onto the log before the pickup: the decision, and every replay of it, asks nobody.
@@ -46,31 +47,13 @@ public final class CampusTravel: @unchecked Sendable {
     private func places(
         _ campus: String, _ pickup: RideRecord.Pickup, _ connection: Connection
     ) throws -> (vehicles: [Position], stops: [Position]) {
-        let vehicles = try connection.query(
-            """
-            SELECT latitude_deg, longitude_deg FROM drover.ride_vehicle WHERE campus = $1 AND state <> 'out'
-            """, [.text(campus)]
-        ).map { try CampusTravel.place($0, 0) }
-        var stops: [Position] = []
-        for row in try connection.query(
-            """
-            SELECT to_latitude_deg, to_longitude_deg, from_latitude_deg, from_longitude_deg, state
-            FROM drover.ride WHERE campus = $1 AND ended_at IS NULL
-            """, [.text(campus)])
-        {
-            stops.append(try CampusTravel.place(row, 0))
-            if try row.text(4) != "on_board" { stops.append(try CampusTravel.place(row, 2)) }
+        let vehicles = try CampusReads.vehicles(of: campus, on: connection)
+        let stops = try CampusReads.openRides(of: campus, on: connection).flatMap { ride in
+            ride.isOnBoard ? [ride.to] : [ride.to, ride.from]
         }
         let ends = [pickup.from, pickup.to]
         let near = CampusTravel.nearest(stops.filter { !ends.contains($0) }, to: ends, CampusTravel.stopsMax)
         return (CampusTravel.nearest(vehicles, to: [pickup.from], CampusTravel.vehiclesMax), ends + near)
-    }
-
-    private static func place(_ row: Row, _ column: Int) throws -> Position {
-        guard let place = Position(degrees: try row.double(column), try row.double(column + 1)) else {
-            throw ServiceError("travel", .database, "a place in drover.ride is not on the globe")
-        }
-        return place
     }
 
     /// Each place once.

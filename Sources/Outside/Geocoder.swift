@@ -1,6 +1,6 @@
 public import Fleet
-internal import Postgres
 internal import Secrets
+internal import Storage
 internal import Wire
 
 /// A rectangle of the globe; it may not cross the 180th meridian.
@@ -86,7 +86,7 @@ public final class Geocoder {
                 "geocoder", .noAnswer, "an address has 1 to \(Geocoder.addressBytesMax) bytes of text")
         }
         let area = settings.area
-        var path = "/search?q=\(ServiceAddress.escaped(words))&format=jsonv2&limit=5"
+        var path = "/search?q=\(PercentEncoding.text(words))&format=jsonv2&limit=5"
         if let area {
             let box = [
                 area.southWest.longitude, area.northEast.latitude, area.northEast.longitude, area.southWest.latitude,
@@ -118,53 +118,19 @@ public final class Geocoder {
         _ question: String, isReverse: Bool, _ path: String, _ nowMs: Int64, _ timeoutMs: Int?,
         fresh isFresh: Bool = false, _ read: ([UInt8]) throws -> Nominatim.Place?
     ) throws(ServiceError) -> GeocodedPlace? {
-        let digest = Secrets.digest(Array(question.utf8))
-        let kept = isFresh ? nil : try database.run("geocoder") { try self.stored(digest, isReverse, nowMs, $0) }
+        let question = GeocodeStore.Question(
+            source: source, isReverse: isReverse, digest: Secrets.digest(Array(question.utf8)))
+        let kept =
+            isFresh ? nil : try database.run("geocoder") { try GeocodeStore.known(question, nowMs: nowMs, on: $0) }
         if let kept {
             return kept.map { GeocodedPlace(position: $0.position, label: $0.label, method: .cache) }
         }
         let place = try service.ask(path, timeoutMs: timeoutMs) { body, _ in try read(body) }
+        let untilMs = nowMs + min(settings.keptMs, place == nil ? Geocoder.nothingMs : .max)
         // Not keeping it costs a call later.
-        try? database.run("geocoder") { try self.store(place, digest, isReverse, nowMs, $0) }
-        return place.map { GeocodedPlace(position: $0.position, label: $0.label, method: .service) }
-    }
-
-    /// Nil: not known; nil within: there is no such place.
-    private func stored(
-        _ question: [UInt8], _ isReverse: Bool, _ nowMs: Int64, _ connection: Connection
-    ) throws -> Nominatim.Place?? {
-        let row = try connection.query(
-            """
-            SELECT latitude, longitude, label FROM drover.geocode
-            WHERE source = $1 AND is_reverse = $2 AND question = $3 AND kept_until > $4
-            """, [.text(source), .bool(isReverse), .bytes(question), .timestampMs(nowMs)]
-        ).first
-        guard let row else { return nil }
-        guard let latitude = try row.int("latitude"), let longitude = try row.int("longitude"),
-            let label = try row.text("label")
-        else { return .some(nil) }
-        return Nominatim.Place(
-            position: Position(latitude: Int32(latitude), longitude: Int32(longitude)), label: label)
-    }
-
-    private func store(
-        _ place: Nominatim.Place?, _ question: [UInt8], _ isReverse: Bool, _ nowMs: Int64, _ connection: Connection
-    ) throws {
-        try connection.transaction {
-            try connection.query(
-                """
-                INSERT INTO drover.geocode (source, is_reverse, question, latitude, longitude, label, kept_until)
-                VALUES ($1, $2, $3, $4, $5, $6, $7)
-                ON CONFLICT (source, is_reverse, question) DO UPDATE SET latitude = excluded.latitude,
-                    longitude = excluded.longitude, label = excluded.label, kept_until = excluded.kept_until
-                """,
-                [
-                    .text(source), .bool(isReverse), .bytes(question),
-                    place.map { .int4($0.position.latitude) } ?? .null,
-                    place.map { .int4($0.position.longitude) } ?? .null, .text(place?.label),
-                    .timestampMs(nowMs + min(settings.keptMs, place == nil ? Geocoder.nothingMs : .max)),
-                ])
-            try Expired.delete(from: .places, nowMs: nowMs, on: connection)
+        try? database.run("geocoder") {
+            try GeocodeStore.keep(place, of: question, untilMs: untilMs, nowMs: nowMs, on: $0)
         }
+        return place.map { GeocodedPlace(position: $0.position, label: $0.label, method: .service) }
     }
 }

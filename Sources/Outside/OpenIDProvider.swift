@@ -1,7 +1,9 @@
+internal import Fleet
 internal import Foundation
 internal import Outbound
 internal import Secrets
 internal import Synchronization
+internal import Wire
 
 /// Log-in at an OpenID Connect provider: code flow with PKCE (OpenID Connect Core 1.0, 3.1; RFC 7636).
 public final class OpenIDProvider: Sendable {
@@ -99,55 +101,60 @@ public final class OpenIDProvider: Sendable {
                 ("grant_type", "authorization_code"), ("code", code), ("redirect_uri", back),
                 ("code_verifier", attempt.verifier),
             ]))
-        guard let token = answer["id_token"] as? String else {
+        guard let token = answer["id_token"]?.text else {
             throw Fault(description: "the provider's answer has no id_token")
         }
         let found = try claims(of: token, nonce: attempt.nonce, nowS: nowMs / 1_000)
-        guard found["email"] == nil, let people = endpoints.people, let access = answer["access_token"] as? String
+        guard found["email"] == nil, let people = endpoints.people, let access = answer["access_token"]?.text
         else {
             return identity(found)
         }
         // A provider may tell of people there only (OpenID Connect Core 1.0, 5.4).
         let told = try ask(people, headers: [("Authorization", "Bearer " + access), ("Accept", "application/json")])
-        guard told["sub"] as? String == found["sub"] as? String else {
+        guard told["sub"]?.text == found["sub"]?.text else {
             throw Fault(description: "the provider told of somebody else")
         }
-        return identity(found.merging(told) { first, _ in first })
+        return identity(found, told)
     }
 
     /// The token came from the provider itself over TLS, which stands in the place of its signature (OpenID Connect Core 1.0,
     /// 3.1.3.7, 6); everything else of that list is looked at.
-    private func claims(of token: String, nonce: String, nowS: Int64) throws(Fault) -> [String: Any] {
+    private func claims(of token: String, nonce: String, nowS: Int64) throws(Fault) -> JSONTree {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let claims = OpenIDProvider.object(Base64URL.bytes(parts[1]) ?? []) else {
             throw Fault(description: "the id_token is none")
         }
-        let audiences = (claims["aud"] as? [String]) ?? (claims["aud"] as? String).map { [$0] } ?? []
-        guard claims["iss"] as? String == issuerName else {
+        let audiences = claims["aud"]?.items ?? claims["aud"].map { [$0] } ?? []
+        guard claims["iss"]?.text == issuerName else {
             throw Fault(description: "the id_token is of another issuer")
         }
-        guard audiences.contains(client.id), audiences.count == 1 || claims["azp"] as? String == client.id else {
+        guard audiences.contains(.text(client.id)), audiences.count == 1 || claims["azp"]?.text == client.id else {
             throw Fault(description: "the id_token is for somebody else")
         }
-        guard let end = claims["exp"] as? NSNumber, end.int64Value + OpenIDProvider.leewayS > nowS else {
+        guard case .number(let text)? = claims["exp"], let end = Double(text),
+            end + Double(OpenIDProvider.leewayS) > Double(nowS)
+        else {
             throw Fault(description: "the id_token is too old")
         }
-        guard claims["nonce"] as? String == nonce else { throw Fault(description: "the id_token is of another log-in") }
-        guard let subject = claims["sub"] as? String, (1...255).contains(subject.utf8.count) else {
+        guard claims["nonce"]?.text == nonce else { throw Fault(description: "the id_token is of another log-in") }
+        guard let subject = claims["sub"]?.text, (1...255).contains(subject.utf8.count) else {
             throw Fault(description: "the id_token names nobody")
         }
         return claims
     }
 
-    /// Precondition: the claims were checked.
-    private func identity(_ claims: [String: Any]) -> Identity {
+    /// - Parameters:
+    ///   - claims: were checked.
+    ///   - more: what they leave out.
+    private func identity(_ claims: JSONTree, _ more: JSONTree = .object([])) -> Identity {
+        func claim(_ key: String) -> JSONTree? { claims[key] ?? more[key] }
         func name(_ key: String) -> String {
-            let text = claims[key] as? String ?? ""
+            let text = claim(key)?.text ?? ""
             return text.utf8.count <= 200 && text.unicodeScalars.allSatisfy { $0.value >= 0x20 } ? text : ""
         }
         return Identity(
-            issuer: issuerName, subject: claims["sub"] as? String ?? "", mail: claims["email"] as? String,
-            isMailVerified: claims["email_verified"] as? Bool ?? false, firstName: name("given_name"),
+            issuer: issuerName, subject: claim("sub")?.text ?? "", mail: claim("email")?.text,
+            isMailVerified: claim("email_verified") == .bool(true), firstName: name("given_name"),
             lastName: name("family_name"))
     }
 
@@ -157,11 +164,11 @@ public final class OpenIDProvider: Sendable {
             return known
         }
         let document = try ask(issuer.base + "/.well-known/openid-configuration")
-        guard document["issuer"] as? String == issuerName else {
+        guard document["issuer"]?.text == issuerName else {
             throw Fault(description: "the provider calls itself otherwise than oidc.issuer does")
         }
         func endpoint(_ key: String) throws(Fault) -> String {
-            guard let text = document[key] as? String, (1...2_000).contains(text.utf8.count),
+            guard let text = document[key]?.text, (1...2_000).contains(text.utf8.count),
                 text.hasPrefix("https://") || issuer.isPlain && text.hasPrefix("http://"),
                 text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
             else { throw Fault(description: "the provider's `\(key)` is no address like https://…") }
@@ -176,7 +183,7 @@ public final class OpenIDProvider: Sendable {
 
     private func ask(
         _ url: String, headers: [(name: String, value: String)] = [], body: String? = nil
-    ) throws(Fault) -> [String: Any] {
+    ) throws(Fault) -> JSONTree {
         guard
             asking.withLock({ asking in
                 guard asking < OpenIDProvider.askingMax else { return false }
@@ -202,11 +209,12 @@ public final class OpenIDProvider: Sendable {
         return object
     }
 
-    private static func object(_ bytes: [UInt8]) -> [String: Any]? {
-        (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any]
+    private static func object(_ bytes: [UInt8]) -> JSONTree? {
+        guard let tree = try? JSONTree(bytes), case .object = tree else { return nil }
+        return tree
     }
 
     private static func form(_ items: [(String, String)]) -> String {
-        items.map { ServiceAddress.escaped($0.0) + "=" + ServiceAddress.escaped($0.1) }.joined(separator: "&")
+        items.map { PercentEncoding.text($0.0) + "=" + PercentEncoding.text($0.1) }.joined(separator: "&")
     }
 }

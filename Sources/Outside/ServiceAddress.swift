@@ -34,15 +34,4 @@ public struct ServiceAddress: Sendable {
         let isV4 = parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
         return isV4 || host == "localhost" || host == "::1" || host == "[::1]"
     }
-
-    /// RFC 3986, 2.3: everything else is escaped.
-    static func escaped(_ text: String) -> String {
-        let hex = Array("0123456789ABCDEF")
-        return text.utf8.map { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: String(UnicodeScalar(byte))
-            default: "%\(hex[Int(byte >> 4)])\(hex[Int(byte & 15)])"
-            }
-        }.joined()
-    }
 }

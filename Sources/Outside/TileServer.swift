@@ -1,3 +1,4 @@
+internal import Fleet
 internal import Foundation
 internal import Outbound
 
@@ -59,7 +60,7 @@ public struct TileAddress: Sendable {
 
     private static func filled(_ text: String, _ key: String, zoom: Int, column: Int, row: Int) -> String {
         text.replacing("{z}", with: "\(zoom)").replacing("{x}", with: "\(column)").replacing("{y}", with: "\(row)")
-            .replacing("{key}", with: ServiceAddress.escaped(key))
+            .replacing("{key}", with: PercentEncoding.text(key))
     }
 }
 

@@ -185,7 +185,7 @@ public final class TravelTimes {
 
     private func tablePath(_ sources: [Position], _ destinations: [Position]) -> String {
         let all = sources.count + destinations.count
-        return "/table/v1/\(ServiceAddress.escaped(settings.profile))/\(coordinates(sources + destinations))"
+        return "/table/v1/\(PercentEncoding.text(settings.profile))/\(coordinates(sources + destinations))"
             + "?sources=" + (0..<sources.count).map(String.init).joined(separator: ";")
             + "&destinations=" + (sources.count..<all).map(String.init).joined(separator: ";")
             + "&annotations=duration,distance"
@@ -202,7 +202,7 @@ public final class TravelTimes {
             do throws(ServiceError) {
                 if let line = try cache.line(rounded, nowMs) { return found(line, .cache) }
                 let path =
-                    "/route/v1/\(ServiceAddress.escaped(settings.profile))/\(coordinates(rounded))"
+                    "/route/v1/\(PercentEncoding.text(settings.profile))/\(coordinates(rounded))"
                     + "?overview=full&geometries=polyline"
                 let line = try service.ask(path, timeoutMs: timeoutMs) { body, _ in try OSRM.line(body) }
                 // Not keeping it costs a call later.

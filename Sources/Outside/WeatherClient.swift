@@ -1,6 +1,6 @@
 public import Fleet
 internal import Observe
-internal import Postgres
+internal import Storage
 public import Wire
 
 public struct WeatherSettings: Sendable {
@@ -69,7 +69,7 @@ public final class WeatherClient {
     ) throws(ServiceError) -> WeatherAnswer {
         let service = plan.isPast ? past : now
         let provider = settings.provider
-        let key = settings.key.isEmpty ? "" : keyName + ServiceAddress.escaped(settings.key)
+        let key = settings.key.isEmpty ? "" : keyName + PercentEncoding.text(settings.key)
         let kept = try service.ask(plan.path + key, timeoutMs: timeoutMs) { body, dropped in
             let hours =
                 switch provider {
@@ -92,8 +92,15 @@ public final class WeatherClient {
                     source: provider.rawValue, model: plan.model, cell: cell, fetchedMs: nowMs, hour: entry.hour)
             )
         }
+        let hours = answers.map { hourMs, answer in
+            WeatherHourStore.Hour(
+                startMs: hourMs, answer: JSONValue.object(answer.fields).rendered(),
+                keptUntilMs: WeatherPlan.keptUntilMs(hourMs: hourMs, fetchedMs: nowMs))
+        }
         // Not keeping it costs a call later, and is no reason to withhold what was answered.
-        try? database.run("weather") { try self.store(answers, cell, nowMs, $0) }
+        try? database.run("weather") {
+            try WeatherHourStore.keep(hours, from: provider.rawValue, cell, nowMs: nowMs, on: $0)
+        }
         return answers.first { $0.hourMs == hourMs }!.answer
     }
 
@@ -101,32 +108,6 @@ public final class WeatherClient {
         switch settings.provider {
         case .openWeatherMap: "&appid="
         case .openMeteo: "&apikey="
-        }
-    }
-
-    private func store(
-        _ answers: [(hourMs: Int64, answer: WeatherAnswer)], _ cell: WeatherCell, _ nowMs: Int64,
-        _ connection: Connection
-    ) throws {
-        try connection.transaction {
-            for (hourMs, answer) in answers.sorted(by: { $0.hourMs < $1.hourMs }) {
-                // What was told after the hour had ended is not replaced by what was told before.
-                try connection.query(
-                    """
-                    INSERT INTO drover.weather_hour AS old (source, cell_millideg, latitude_index, longitude_index,
-                        hour_at, answer, kept_until) VALUES ($1, $2, $3, $4, $5, $6, $7)
-                    ON CONFLICT (source, cell_millideg, latitude_index, longitude_index, hour_at)
-                    DO UPDATE SET answer = excluded.answer, kept_until = excluded.kept_until
-                    WHERE old.kept_until < excluded.kept_until
-                    """,
-                    [
-                        .text(settings.provider.rawValue), .int4(cell.sizeMilliDeg), .int4(cell.latitudeIndex),
-                        .int4(cell.longitudeIndex), .timestampMs(hourMs),
-                        .text(JSONValue.object(answer.fields).rendered()),
-                        .timestampMs(WeatherPlan.keptUntilMs(hourMs: hourMs, fetchedMs: nowMs)),
-                    ])
-            }
-            try Expired.delete(from: .weather, nowMs: nowMs, on: connection)
         }
     }
 }

@@ -1,5 +1,6 @@
 public import Fleet
 public import Postgres
+internal import Storage
 public import Wire
 
 /// What a weather service told before and is still believed. Asks nobody outside; for any thread.
@@ -21,13 +22,7 @@ public struct WeatherShelf: Sendable {
     public func known(
         at position: Position, from first: Int64, through last: Int64, nowMs: Int64, on connection: Connection
     ) throws -> [WeatherAnswer] {
-        let cell = cell(position)
-        return try connection.query(
-            "SELECT * FROM drover.weather_known($1, $2, $3, $4, $5, $6, $7)",
-            [
-                .text(provider.rawValue), .int4(cell.sizeMilliDeg), .int4(cell.latitudeIndex),
-                .int4(cell.longitudeIndex), .timestampMs(first), .timestampMs(last), .timestampMs(nowMs),
-            ]
-        ).compactMap { WeatherAnswer(json: Array(try $0.text("answer")!.utf8)) }
+        try WeatherHourStore.known(
+            from: provider.rawValue, cell(position), first, through: last, nowMs: nowMs, on: connection)
     }
 }

@@ -7,7 +7,7 @@ package final class Canvas {
     package enum Colour: Sendable {
         case ink, soft, line, band, accent
 
-        /// Red, green and blue; on paper, as `HTMLText.style` has them in light.
+        /// Red, green and blue; on paper, as `HTML.style` has them in light.
         var parts: (Double, Double, Double) {
             switch self {
             case .ink: (0x1b / 255, 0x1f / 255, 0x23 / 255)

@@ -106,10 +106,6 @@ public struct CarBook {
         replay = (progress.replayFrom, progress.replayClockMs)
     }
 
-    public init(rules: TripRules, progress: CarProgress, place: KeyPlace? = nil) {
-        self.init(rules: TripRuleTimeline(base: rules), progress: progress, place: place)
-    }
-
     public var count: Int { cars.count }
     public func vehicle(_ car: Int32) -> ArraySlice<UInt8> { keys.key(Int(car)) }
     public func name(_ number: Int) -> VehicleID { VehicleID(String(decoding: keys.key(number), as: UTF8.self))! }

@@ -121,8 +121,7 @@ extension DriverBook {
         codes[vehicle] = nil
         changedCodes.insert(vehicle)
         guard let context, !scans.isEmpty else { return }
-        let episodes = TroubleCodes.episodes(
-            vehicle: vehicle, scans: scans, drivers: context.drivers, rules: context.rules)
+        let episodes = TroubleCodes.episodes(vehicle: vehicle, scans: scans, context)
         tell(episodes, told, pushedMs: tick.pushedMs, isLate: false) { _ in true }
     }
 

@@ -8,13 +8,13 @@ public import Fleet
 /// from what is stored, a stretch at a tick (`DriverJudge`). Which reading is judged when, by
 /// what, and what is told of it follow from the log alone (docs/decisions/0011).
 ///
-/// A car that nobody drives or owns costs 24 bytes. One that is silent for as long as anything of it can matter is forgotten;
+/// A car that nobody drives or owns costs 24 bytes, where the installation has no limits for it. One that is silent for as long as anything of it can matter is forgotten;
 /// its next reading waits for the end of the cycle, when it is known who drives it.
 public struct DriverBook: Sendable {
     enum Standing: UInt8 {
         /// It reports for the first time.
         case unknown
-        /// Nobody drives or owns it.
+        /// Nobody drives or owns it, and the installation has no limits.
         case unwatched
         case watched
     }
@@ -112,6 +112,13 @@ public struct DriverBook: Sendable {
     var codes: [VehicleID: Int64] = [:]
     /// Cars that said which trouble codes they have.
     var scanned: Set<VehicleID> = []
+    /// Of cars whose registrations came lately: read back, and what came since.
+    var owners: [VehicleID: OwnerLog] = [:]
+    /// The limits of cars that nobody answers for.
+    public internal(set) var installation = InstallationLimits()
+    var changedLimits: [Int64: InstallationLimits.Entry] = [:]
+    /// Some vehicles alone write nothing of them.
+    var keepsLimits = true
     /// Accounts whose limits changed, until the end of the cycle.
     private var accounts: [SettingsChange] = []
     private var due: Tick?
@@ -282,8 +289,11 @@ public struct DriverBook: Sendable {
     ) {
         guard offset >= storedOffset else { return }
         let leastMs = leastMs == .min ? .min : leastMs + DriverBook.borderReachMs
-        if case .settings(let account, _) = action.kind {
+        if case .settings(let account, let text) = action.kind {
             let fromMs = max(action.ts, leastMs)
+            if account == InstallationLimits.account {
+                return take(limits: text, action, fromMs: fromMs, offset: offset)
+            }
             accounts.append(SettingsChange(account: account, fromMs: fromMs, offset: offset, leastMs: leastMs))
             // Also of drives that are over by then: the next one may be its, too.
             for (number, live) in lives
@@ -294,11 +304,18 @@ public struct DriverBook: Sendable {
             return
         }
         guard let vehicle = action.vehicle else { return }
+        if case .registration(let registration) = action.kind, !isNew(registration, action, of: vehicle) {
+            // Who comes first is kept all the same.
+            if let number, number < cars.count { cars[number].ownedMs = min(cars[number].ownedMs, action.ts) }
+            return
+        }
         // Marks alone are nothing to judge: who drives is read with the first reading.
         let number = lastMs == .min ? nil : number
         switch action.kind {
         // A scan that the car did not answer says nothing, and nobody that takes over would know of it.
-        case .scan(let scan): if scan.isDone { scanned.insert(vehicle) }
+        case .scan(let scan):
+            guard scan.isDone else { return }
+            scanned.insert(vehicle)
         case .driving(let fromMs):
             if let number { drive(number, fromMs, action, lastMs: lastMs, offset: offset, leastMs: leastMs) }
         case .assignment, .registration:
@@ -344,7 +361,7 @@ public struct DriverBook: Sendable {
     }
 
     /// From now on it is watched.
-    private mutating func know(_ number: Int, lastMs: Int64) {
+    mutating func know(_ number: Int, lastMs: Int64) {
         while cars.count <= number { cars.append(Car()) }
         guard cars[number].standing != .watched else { return }
         (cars[number].standing, cars[number].lastMs) = (.watched, lastMs)
@@ -386,7 +403,7 @@ public struct DriverBook: Sendable {
         guard offset >= storedOffset else { return }
         let tick = Tick(
             clockMs: clockMs, offset: offset, pushedMs: pushedMs, beforeMs: beforeMs, isClosing: isClosing)
-        if waiting.isEmpty, codes.isEmpty, loading.isEmpty {
+        if waiting.isEmpty, codes.isEmpty, loading.isEmpty, spreading == nil {
             passSilence(tick)
         } else {
             (due, isFull) = (tick, true)
@@ -440,6 +457,7 @@ public struct DriverBook: Sendable {
         guard let arrivals = loading.removeValue(forKey: number) else { return }
         loadingCount -= arrivals.count
         cars[number].ownedMs = context.drivers.ownedMs
+        askCodesOfNew(number, vehicle, offset: arrivals[0].offset)
         guard context.isWatched else {
             cars[number].standing = .unwatched
             return
@@ -499,6 +517,7 @@ public struct DriverBook: Sendable {
         for number in first..<max(first, book.count) {
             cars.append(Car(standing: book.lastMs(number) == .min ? .unknown : .unwatched))
         }
+        watchAll(book, from: first)
         for people in people {
             guard let number = book.number(of: people.vehicle) else { continue }
             if people.isWatched { (cars[number].standing, cars[number].lastMs) = (.watched, book.lastMs(number)) }

@@ -30,6 +30,8 @@ extension DriverBook {
         public let records: [DriverRecord]
         /// Cars of which nothing is kept any more.
         public let gone: [VehicleID]
+        /// What the installation has set, and how far it has come.
+        public let limits: [InstallationLimits.Entry]
     }
 
     /// Hands over what was told and what is to be known after a restart.
@@ -46,14 +48,17 @@ extension DriverBook {
             if record.isEmpty { gone.append(vehicle) } else { records.append(record) }
         }
         defer {
-            (alerts, transitions, changed, changedCodes) = ([:], [], [], [])
+            (alerts, transitions, changed, changedCodes, changedLimits) = ([:], [], [], [], [:])
             isFull = false
         }
         return Changes(
-            alerts: alerts.values.sorted { $0.id < $1.id }, transitions: transitions, records: records, gone: gone)
+            alerts: alerts.values.sorted { $0.id < $1.id }, transitions: transitions, records: records, gone: gone,
+            limits: keepsLimits ? changedLimits.values.sorted { $0.offset < $1.offset } : [])
     }
 
-    public var hasChanges: Bool { !changed.isEmpty || !changedCodes.isEmpty || !alerts.isEmpty }
+    public var hasChanges: Bool {
+        !changed.isEmpty || !changedCodes.isEmpty || !alerts.isEmpty || !changedLimits.isEmpty
+    }
 }
 
 extension DriverBook.Waiting {

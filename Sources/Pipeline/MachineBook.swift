@@ -31,8 +31,12 @@ public struct MachineBook: Sendable {
         /// Readings of all machines, counted by their pages: half of them for who waits longest, half for who came last and
         /// needs no more than a page. So rules for ten thousand machines keep nobody's late reading waiting.
         public var rows: Int
+        /// Machines that are noted at once where something of all of them changed.
+        public var notedMax: Int
 
-        public init(pages: [Int], rows: Int) { (self.pages, self.rows) = (pages, rows) }
+        public init(pages: [Int], rows: Int, notedMax: Int = 4_096) {
+            (self.pages, self.rows, self.notedMax) = (pages, rows, notedMax)
+        }
 
         public static let product = Pace(pages: [32, 256, 2_048, 8_192], rows: 16_384)
     }
@@ -41,6 +45,7 @@ public struct MachineBook: Sendable {
     /// The partition's clock: its greatest tick.
     public internal(set) var clockMs: Int64
     public internal(set) var queue: RejudgingQueue
+    public internal(set) var spreads: MachineSpreads
     let pace: Pace
     private(set) var slots: [VehicleID: Int] = [:]
     private(set) var machines: [Machine] = []
@@ -50,15 +55,15 @@ public struct MachineBook: Sendable {
 
     /// For a partition taken over: its rule sets, its clock and what waits to be judged again, as they are stored.
     public init(
-        rules: RuleTimeline, clockMs: Int64?, rejudging: [VehicleID: Rejudging] = [:], machinesMax: Int = 200_000,
-        pace: Pace = .product
+        rules: RuleTimeline, clockMs: Int64?, rejudging: [VehicleID: Rejudging] = [:],
+        spreads: MachineSpreads = MachineSpreads(), machinesMax: Int = 200_000, pace: Pace = .product
     ) {
         (self.rules, self.clockMs, self.machinesMax) = (rules, clockMs ?? .min, machinesMax)
-        (queue, self.pace) = (RejudgingQueue(rejudging), pace)
+        (queue, self.spreads, self.pace) = (RejudgingQueue(rejudging), spreads, pace)
     }
 
     public var count: Int { machines.count }
-    public var isRejudging: Bool { !queue.isEmpty }
+    public var isRejudging: Bool { !queue.isEmpty || !spreads.isEmpty }
 
     /// The time of the latest reading of a machine that is held in memory.
     public func lastMs(of vehicle: VehicleID) -> Int64? { machine(vehicle)?.fold.lastMs }
@@ -118,12 +123,9 @@ public struct MachineBook: Sendable {
         var (rules, changes) = (rules, MachineChanges())
         changes.rules = [(entry, event.offset)]
         if let effect = rules.insert(entry) {
-            guard let stored = histories.reportedSince, stored.ms <= effect.fromMs else {
-                return .needs(reportedSince: effect.fromMs)
-            }
+            guard let page = histories.page(firstPage) else { return .needs(firstPage) }
             let span = Rejudging.Span(fromMs: effect.fromMs, untilMs: effect.untilMs ?? .max)
-            let asked = Rejudging(span, askedOffset: event.offset, isLate: false)
-            for vehicle in stored.vehicles.sorted() { ask(asked, of: vehicle, &changes) }
+            begin(MachineSpread(span, sinceMs: effect.fromMs, askedOffset: event.offset), page, &changes)
         }
         self.rules = rules
         return .taken(changes, count: 1)
@@ -132,39 +134,42 @@ public struct MachineBook: Sendable {
     /// The clock was moved wrongly: what it opened is withdrawn, where the machine's last reading says so.
     private mutating func setBack(_ ts: Int64, _ event: MachineEvent, _ histories: MachineHistories) -> Outcome {
         guard ts < clockMs else { return .taken(MachineChanges(), count: 1) }
-        guard let stored = histories.reportedSince, stored.ms == .min else { return .needs(reportedSince: .min) }
+        guard let page = histories.page(firstPage) else { return .needs(firstPage) }
         clockMs = ts
         var changes = MachineChanges()
         let end = Rejudging.Span(fromMs: .max, untilMs: .max)
-        let asked = Rejudging(end, askedOffset: event.offset, isLate: false)
-        for vehicle in stored.vehicles.sorted() { ask(asked, of: vehicle, &changes) }
+        begin(MachineSpread(end, sinceMs: .min, askedOffset: event.offset), page, &changes)
         return .taken(changes, count: 1)
     }
 
+    private var firstPage: MachinePageQuery { MachinePageQuery(after: nil, countMax: pace.notedMax) }
+
+    /// Notes the first piece, at the record that asks for it; the others at ticks.
+    private mutating func begin(_ spread: MachineSpread, _ page: MachinePage, _ changes: inout MachineChanges) {
+        for (vehicle, asked) in page.noted(spread, askedOffset: spread.askedOffset) {
+            ask(asked, of: vehicle, &changes)
+        }
+        guard let last = page.last else { return }
+        var spread = spread
+        spread.after = last
+        spreads.add(spread)
+        changes.spreads = spreads
+    }
+
     /// A tick: the machines that wait are judged a piece further, in the order of the queue, as far as the pace goes;
-    /// then it opens what is due of those that do not wait.
+    /// then it opens what is due of those that do not wait. Where something of all machines changed, the next piece of them is noted.
     private mutating func turn(_ ts: Int64, _ event: MachineEvent, _ histories: MachineHistories) -> Outcome {
         var needs = MachineNeeds()
         let turns = turns(ts, event, histories, &needs)
+        let noted = noted(event, histories, &needs)
         guard needs.isEmpty else { return .needs(needs) }
         clockMs = ts
         var changes = MachineChanges()
-        for turn in turns.sorted(by: { $0.vehicle < $1.vehicle }) {
-            let next = turn.next(askedOffset: event.offset)
-            queue.replace(next, of: turn.vehicle)
-            changes.rejudging.updateValue(next, forKey: turn.vehicle)
-            changes.transitions += turn.transitions
-            if turn.isRebuilt { changes.rebuilt += 1 }
-            let wasDueMs = deadline(of: turn.vehicle)
-            var dueMs = wasDueMs
-            if let end = turn.end {
-                dueMs = end.fold.nextDeadlineMs(after: ts, rules: rules, vehicle: turn.vehicle)
-                keep(end, dueMs: dueMs)
-            } else if let slot = slots[turn.vehicle] {
-                let fold = machines[slot].fold
-                for alert in turn.alerts { machines[slot].told.adopt(alert, after: fold) }
-            }
-            if let change = turn.change(dueMs: dueMs, wasDueMs: wasDueMs) { changes.machines.append(change) }
+        // In the order of their names, as those that ask at one offset are when they are read back.
+        let turnOf = Dictionary(uniqueKeysWithValues: turns.map { ($0.vehicle, $0) })
+        for vehicle in Set(turnOf.keys).union(noted.keys).sorted() {
+            if let turn = turnOf[vehicle] { end(turn, ts, event, &changes) }
+            if let asked = noted[vehicle] { ask(asked, of: vehicle, &changes) }
         }
         // Also of those that wait no more: what was open before is as it was.
         var written = Dictionary(uniqueKeysWithValues: changes.machines.enumerated().map { ($1.vehicle, $0) })
@@ -178,7 +183,42 @@ public struct MachineBook: Sendable {
             written[vehicle] = nil
             changes.machines[first] = changes.machines[first].merged(with: changes.machines.removeLast())
         }
+        if let first = spreads.first {
+            spreads.goOn(after: histories.page(first.next(pace))?.last)
+            changes.spreads = spreads
+        }
         return .taken(changes, count: 1)
+    }
+
+    private mutating func end(_ turn: MachineTurn, _ ts: Int64, _ event: MachineEvent, _ changes: inout MachineChanges)
+    {
+        let next = turn.next(askedOffset: event.offset)
+        queue.replace(next, of: turn.vehicle)
+        changes.rejudging.updateValue(next, forKey: turn.vehicle)
+        changes.transitions += turn.transitions
+        if turn.isRebuilt { changes.rebuilt += 1 }
+        let wasDueMs = deadline(of: turn.vehicle)
+        var dueMs = wasDueMs
+        if let end = turn.end {
+            dueMs = end.fold.nextDeadlineMs(after: ts, rules: rules, vehicle: turn.vehicle)
+            keep(end, dueMs: dueMs)
+        } else if let slot = slots[turn.vehicle] {
+            let fold = machines[slot].fold
+            for alert in turn.alerts { machines[slot].told.adopt(alert, after: fold) }
+        }
+        if let change = turn.change(dueMs: dueMs, wasDueMs: wasDueMs) { changes.machines.append(change) }
+    }
+
+    /// The next piece of what is to be noted of all machines.
+    private func noted(
+        _ event: MachineEvent, _ histories: MachineHistories, _ needs: inout MachineNeeds
+    ) -> [VehicleID: Rejudging] {
+        guard let spread = spreads.first else { return [:] }
+        guard let page = histories.page(spread.next(pace)) else {
+            needs.page = spread.next(pace)
+            return [:]
+        }
+        return Dictionary(uniqueKeysWithValues: page.noted(spread, askedOffset: event.offset))
     }
 
     /// Which machines are judged a piece further at a tick, and what comes of it; or what must be read back to know.
@@ -259,9 +299,19 @@ public struct MachineBook: Sendable {
 }
 
 extension MachineBook.Outcome {
-    fileprivate static func needs(reportedSince ms: Int64) -> MachineBook.Outcome {
+    fileprivate static func needs(_ page: MachinePageQuery) -> MachineBook.Outcome {
         var needs = MachineNeeds()
-        needs.reportedSinceMs = ms
+        needs.page = page
         return .needs(needs)
+    }
+}
+
+extension MachineHistories {
+    fileprivate func page(_ query: MachinePageQuery) -> MachinePage? { page.flatMap { $0.query == query ? $0 : nil } }
+}
+
+extension MachineSpread {
+    fileprivate func next(_ pace: MachineBook.Pace) -> MachinePageQuery {
+        MachinePageQuery(after: after, countMax: pace.notedMax)
     }
 }

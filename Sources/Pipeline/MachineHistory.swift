@@ -122,8 +122,7 @@ public struct MachineHistories: Sendable {
     public var machines: [VehicleID: MachineHistory] = [:]
     /// Of each place that was asked for: the reading that is stored there.
     public var places: [MachinePlace: MachineRow?] = [:]
-    /// The machines with a reading at or after a time.
-    public var reportedSince: (ms: Int64, vehicles: Set<VehicleID>)?
+    public var page: MachinePage?
     public init() {}
 }
 
@@ -131,11 +130,10 @@ public struct MachineHistories: Sendable {
 public struct MachineNeeds: Equatable, Sendable {
     public var machines: [MachineQuery] = []
     public var places: [MachinePlace] = []
-    /// The partition's machines with a reading at or after this time.
-    public var reportedSinceMs: Int64?
+    public var page: MachinePageQuery?
     public init() {}
 
-    var isEmpty: Bool { machines.isEmpty && places.isEmpty && reportedSinceMs == nil }
+    var isEmpty: Bool { machines.isEmpty && places.isEmpty && page == nil }
 }
 
 /// One record of a partition, in the order of the log.
@@ -196,6 +194,8 @@ public struct MachineChanges: Equatable, Sendable {
     public var machines: [MachineChange] = []
     /// Nil: judged again to the end.
     public var rejudging: [VehicleID: Rejudging?] = [:]
+    /// All that are under way now; nil: they are as they were.
+    public var spreads: MachineSpreads?
     /// To be told, in the order of the log.
     public var transitions: [AlertTransition] = []
     /// The rule sets, with their offsets.
@@ -209,13 +209,13 @@ public struct MachineChanges: Equatable, Sendable {
 
     public static func == (a: MachineChanges, b: MachineChanges) -> Bool {
         a.machines == b.machines && a.transitions == b.transitions && a.rebuilt == b.rebuilt && a.actions == b.actions
-            && a.rejudging == b.rejudging
+            && a.rejudging == b.rejudging && a.spreads == b.spreads
             && a.rules.elementsEqual(b.rules) { $0.entry == $1.entry && $0.offset == $1.offset }
     }
 }
 
 extension MachineChanges {
     public var rowCount: Int {
-        machines.reduce(rules.count + actions.count) { $0 + $1.readings.count + $1.alerts.count }
+        machines.reduce(rules.count + actions.count + rejudging.count) { $0 + $1.readings.count + $1.alerts.count }
     }
 }

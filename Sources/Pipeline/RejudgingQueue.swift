@@ -17,7 +17,6 @@ public struct RejudgingQueue: Equatable, Sendable {
     private static let unasked: Int64 = -1
 
     public var isEmpty: Bool { waiting.isEmpty }
-    public var count: Int { waiting.count }
     public subscript(_ vehicle: VehicleID) -> Rejudging? { waiting[vehicle] }
 
     /// Who waits longest.

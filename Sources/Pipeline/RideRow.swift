@@ -10,13 +10,6 @@ public struct RideRow: Equatable, Sendable {
         case done, cancelled, expired, refused
         /// Over before its drop-off: somebody said so of a rider on board.
         case ended
-
-        public var isOutstanding: Bool {
-            switch self {
-            case .queued, .assigned, .onBoard: true
-            case .done, .cancelled, .expired, .refused, .ended: false
-            }
-        }
     }
 
     /// Where it begins is another place once its vehicle broke down or gave it away.

@@ -48,10 +48,8 @@ public struct BinaryCopy: Sendable {
     public mutating func date(days: Int) { fixed(Int32(days - 10_957)) }
 
     // Nil is NULL.
-    public mutating func int2(_ value: Int16?) { if let value { int2(value) } else { null() } }
     public mutating func int4(_ value: Int32?) { if let value { int4(value) } else { null() } }
     public mutating func int8(_ value: Int64?) { if let value { int8(value) } else { null() } }
-    public mutating func float4(_ value: Float?) { if let value { float4(value) } else { null() } }
     public mutating func float8(_ value: Double?) { if let value { float8(value) } else { null() } }
     public mutating func bool(_ value: Bool?) { if let value { bool(value) } else { null() } }
     public mutating func timestampMs(_ value: Int64?) { if let value { timestampMs(value) } else { null() } }
@@ -65,15 +63,13 @@ public struct BinaryCopy: Sendable {
         bytes += value.utf8
     }
 
-    /// Text that is already UTF-8. Precondition: it is.
-    public mutating func text(utf8: [UInt8]) { bytea(utf8) }
-
     public mutating func bytea(_ value: [UInt8]) {
         takeField()
         Field.append(Int32(value.count), to: &bytes)
         bytes += value
     }
 
+    /// Text that is already UTF-8. Precondition: it is.
     public mutating func text(utf8: ArraySlice<UInt8>) { bytea(utf8) }
     public mutating func bytea(_ value: ArraySlice<UInt8>) {
         takeField()

@@ -60,9 +60,6 @@ public final class Connection {
     /// What libpq knows without asking: false after a statement found the connection gone.
     public var isOpen: Bool { unsafe PQstatus(handle) == CONNECTION_OK }
 
-    /// Asks the server; blocks for one round trip.
-    public var isAlive: Bool { isOpen && (try? query("SELECT 1")) != nil }
-
     /// Whether `BEGIN` was sent and neither `COMMIT` nor `ROLLBACK`.
     public var isInTransaction: Bool {
         let status = unsafe PQtransactionStatus(handle)

@@ -134,8 +134,6 @@ public struct CopyWriter {
 
     init(_ connection: Connection) { self.connection = connection }
 
-    public var rowCount: Int { copy.rowCount }
-
     /// One row. Precondition: `fill` writes exactly `columns` fields.
     @inline(__always)
     public mutating func row(columns: Int, _ fill: (inout BinaryCopy) throws -> Void) throws {

@@ -1,3 +1,5 @@
+internal import Fleet
+
 /// Binary forms of the types we read, each from its `…_send` function in PostgreSQL's src/backend/utils/adt. Nil: not
 /// this type, or damaged.
 enum Decode {
@@ -94,6 +96,37 @@ enum Decode {
         return values
     }
 
+    /// Texts of several dimensions, as array_out writes them: `{{a,"b c"},{NULL,d}}`. Nil: damaged.
+    static func nested(_ bytes: [UInt8]) -> String? {
+        guard bytes.count >= 12, case let dimensions = Int(int32(bytes, 0)), (1...6).contains(dimensions),
+            bytes.count >= 12 + 8 * dimensions
+        else { return nil }
+        let sizes = (0..<dimensions).map { Int(int32(bytes, 12 + 8 * $0)) }
+        var at = 12 + 8 * dimensions
+        func element() -> String? {
+            guard at + 4 <= bytes.count, case let length = Int(int32(bytes, at)), at + 4 + max(0, length) <= bytes.count
+            else { return nil }
+            defer { at += 4 + max(0, length) }
+            return length < 0 ? "NULL" : String(validating: bytes[at + 4..<at + 4 + length], as: UTF8.self).map(quoted)
+        }
+        func level(_ depth: Int) -> String? {
+            var parts = [String]()
+            for _ in 0..<max(0, sizes[depth]) {
+                guard let part = depth + 1 == dimensions ? element() : level(depth + 1) else { return nil }
+                parts.append(part)
+            }
+            return "{" + parts.joined(separator: ",") + "}"
+        }
+        return level(0)
+    }
+
+    private static func quoted(_ text: String) -> String {
+        let isPlain =
+            !text.isEmpty && text.lowercased() != "null" && !text.contains { "{},\"\\".contains($0) || $0.isWhitespace }
+        return isPlain
+            ? text : "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    }
+
     private static let scalars: Set<UInt32> = [
         TypeID.bool, TypeID.bytea, TypeID.int2, TypeID.int4, TypeID.int8, TypeID.text, TypeID.float4, TypeID.float8,
         TypeID.date, TypeID.timestamp, TypeID.timestamptz, TypeID.numeric, TypeID.uuid, TypeID.jsonb,
@@ -109,11 +142,7 @@ enum Decode {
 
     private static func uuid(_ bytes: [UInt8]) -> String? {
         guard bytes.count == 16 else { return nil }
-        var text = ""
-        for (i, byte) in bytes.enumerated() {
-            if [4, 6, 8, 10].contains(i) { text += "-" }
-            text += (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }
-        return text
+        let parts = [bytes[..<4], bytes[4..<6], bytes[6..<8], bytes[8..<10], bytes[10...]]
+        return parts.map { Hex.text($0) }.joined(separator: "-")
     }
 }

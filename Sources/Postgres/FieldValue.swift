@@ -18,8 +18,12 @@ extension Row {
         if let value = Decode.bool(type, bytes) { return .bool(value) }
         if let value = Decode.int(type, bytes) { return .integer(value) }
         if let value = Decode.double(type, bytes) { return .number(value) }
-        if let value = Decode.timestampMs(type, bytes) { return .timestampMs(value) }
+        if let value = Decode.timestampMs(type, bytes) {
+            return value == .max ? .text("infinity") : value == .min ? .text("-infinity") : .timestampMs(value)
+        }
         if let value = Decode.array(type, bytes, Decode.text) { return .texts(value) }
+        // A table of texts, as PostgreSQL writes it.
+        if type == TypeID.textArray, let value = Decode.nested(bytes) { return .text(value) }
         return .text(try text(column)!)
     }
 }

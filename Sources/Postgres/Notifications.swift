@@ -8,6 +8,14 @@ public struct Notification: Equatable, Sendable {
 }
 
 extension Connection {
+    /// From now on `notifications` tells what `NOTIFY` says on this channel.
+    ///
+    /// Precondition: the channel is a name of the program's own, for it stands in the statement as it is.
+    public func listen(to channel: String) throws {
+        precondition(channel.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F }, "no name: \(channel)")
+        try execute("LISTEN \(channel)")
+    }
+
     /// Waits for notifications of the channels that this session listens to, at most `timeoutMs`; empty when there was
     /// none. Those that came during other statements are handed out first, without waiting.
     ///

@@ -92,7 +92,6 @@ enum TypeID {
     static let numeric: UInt32 = 1700
     static let uuid: UInt32 = 2950
     static let jsonb: UInt32 = 3802
-    static let void: UInt32 = 2278
     static let boolArray: UInt32 = 1000
     static let int4Array: UInt32 = 1007
     static let textArray: UInt32 = 1009

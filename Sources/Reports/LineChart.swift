@@ -39,7 +39,7 @@ package struct LineChart {
     }
 
     /// Nil: there is nothing to draw.
-    package var svg: String? {
+    package var svg: HTML? {
         guard let least = points.map(\.least).min(), let most = points.map(\.most).max(), !span.isEmpty else {
             return nil
         }
@@ -51,7 +51,7 @@ package struct LineChart {
                 / (scale.most - scale.least)
         }
         return """
-            <svg class="chart" viewBox="0 0 \(Int(LineChart.width)) \(Int(LineChart.height))" role="img" aria-label="\(HTMLText.escaped(label(least, most)))">
+            <svg class="chart" viewBox="0 0 \(Int(LineChart.width)) \(Int(LineChart.height))" role="img" aria-label="\(label(least, most))">
             \(grid(scale, y))\(times)\(limits.map { limit($0, y) }.joined())<path class="speed" d="\(path(y))"/>\(dots(y))
             </svg>
             """
@@ -86,7 +86,7 @@ package struct LineChart {
     }
 
     /// Readings that stand alone have no line.
-    private func dots(_ y: (Double) -> Double) -> String {
+    private func dots(_ y: (Double) -> Double) -> HTML {
         points.indices.filter { at in
             let isFirst = at == 0 || points[at].ms - points[at - 1].ms > gapMs
             return isFirst && (at == points.count - 1 || points[at + 1].ms - points[at].ms > gapMs)
@@ -95,28 +95,26 @@ package struct LineChart {
         }.joined()
     }
 
-    private func grid(_ scale: Scale, _ y: (Double) -> Double) -> String {
+    private func grid(_ scale: Scale, _ y: (Double) -> Double) -> HTML {
         scale.marks.map { mark in
             let at = LineChart.text(y(mark))
             return
-                "<line class=\"axis\" x1=\"\(Int(LineChart.left))\" x2=\"\(Int(LineChart.width - LineChart.right))\" y1=\"\(at)\" y2=\"\(at)\"/>"
-                + "<text x=\"\(Int(LineChart.left) - 6)\" y=\"\(LineChart.text(y(mark) + 4))\" text-anchor=\"end\">\(LineChart.text(mark))</text>"
+                "<line class=\"axis\" x1=\"\(Int(LineChart.left))\" x2=\"\(Int(LineChart.width - LineChart.right))\" y1=\"\(at)\" y2=\"\(at)\"/><text x=\"\(Int(LineChart.left) - 6)\" y=\"\(LineChart.text(y(mark) + 4))\" text-anchor=\"end\">\(LineChart.text(mark))</text>"
         }.joined()
     }
 
-    private func limit(_ limit: Limit, _ y: (Double) -> Double) -> String {
+    private func limit(_ limit: Limit, _ y: (Double) -> Double) -> HTML {
         let at = LineChart.text(y(limit.value))
         return
-            "<line class=\"limit \(limit.kind.rawValue)\" x1=\"\(Int(LineChart.left))\" x2=\"\(Int(LineChart.width - LineChart.right))\" y1=\"\(at)\" y2=\"\(at)\"/>"
-            + "<text class=\"\(limit.kind.rawValue)\" x=\"\(Int(LineChart.width - LineChart.right))\" y=\"\(LineChart.text(y(limit.value) - 3))\" text-anchor=\"end\">\(limit.kind.rawValue) \(LineChart.text(limit.value))</text>"
+            "<line class=\"limit \(limit.kind.rawValue)\" x1=\"\(Int(LineChart.left))\" x2=\"\(Int(LineChart.width - LineChart.right))\" y1=\"\(at)\" y2=\"\(at)\"/><text class=\"\(limit.kind.rawValue)\" x=\"\(Int(LineChart.width - LineChart.right))\" y=\"\(LineChart.text(y(limit.value) - 3))\" text-anchor=\"end\">\(limit.kind.rawValue) \(LineChart.text(limit.value))</text>"
     }
 
-    private var times: String {
+    private var times: HTML {
         (0...2).map { third in
             let ms = span.lowerBound + (span.upperBound - span.lowerBound) * Int64(third) / 2
             let anchor = ["start", "middle", "end"][third]
             return
-                "<text x=\"\(LineChart.text(x(ms)))\" y=\"\(Int(LineChart.height) - 6)\" text-anchor=\"\(anchor)\">\(HTMLText.escaped(clock(ms)))</text>"
+                "<text x=\"\(LineChart.text(x(ms)))\" y=\"\(Int(LineChart.height) - 6)\" text-anchor=\"\(anchor)\">\(clock(ms))</text>"
         }.joined()
     }
 

@@ -11,7 +11,9 @@ package enum NotMonitored: String, CaseIterable, Sendable {
     /// And what to do about it.
     package var why: String {
         switch self {
-        case .nobody: "Nobody drives or owns it: assign it to a driver, or register it to an account."
+        case .nobody:
+            "Nobody drives or owns it, and the installation has no limits for such cars: assign it to a driver, register it to "
+                + "an account, or ask the operator for limits of the installation."
         case .alertsOff:
             "Who drives or owns it has switched all alerts off: only they can turn them on, under Settings."
         case .noModel: "Its model is not known: its box tells it with a reading, or whoever registers it."

@@ -1,3 +1,4 @@
+internal import Fleet
 public import Wire
 
 /// The parameters that can be read, and what codes mean: for people and programs.

@@ -59,35 +59,34 @@ package struct QueryOutput: Sendable {
     }
 
     /// For a spreadsheet: numbers as numbers, times as they are in the other formats.
-    package func spreadsheet(_ name: String) -> [UInt8] {
+    package func spreadsheet(_ name: String) throws -> [UInt8] {
         let cells = rows.map { row in
             row.map { value -> ReportSheet.Cell in
                 switch value {
                 case .null: .empty
                 case .integer(let number): .number(String(number))
-                case .number(let number): .number(QueryOutput.text(number))
+                case .number(let number) where number.isFinite: .number(QueryOutput.text(number))
                 default: QueryOutput.cell(value).map { .text($0) } ?? .empty
                 }
             }
         }
         // A sheet's name has at most 31 characters (ECMA-376-1, 18.2.19).
-        return Spreadsheet.file([ReportSheet(name: String(name.prefix(31)), headers: columns, rows: cells)])
+        return try Spreadsheet.file([ReportSheet(name: String(name.prefix(31)), headers: columns, rows: cells)])
     }
 
     /// Rows of a table in a page.
-    package var html: String {
-        let heads = columns.map { "<th scope=\"col\">\(HTMLText.escaped($0))</th>" }.joined()
-        let body = rows.map { row in
-            "<tr>"
-                + row.map { value in
-                    let text = HTMLText.escaped(QueryOutput.cell(value) ?? "–")
-                    switch value {
-                    case .integer, .number: return "<td class=\"n\">\(text)</td>"
-                    default: return "<td>\(text)</td>"
-                    }
-                }.joined() + "</tr>"
-        }
+    package var html: HTML {
+        let heads = columns.map { "<th scope=\"col\">\($0)</th>" as HTML }.joined()
+        let body = rows.map { row in "<tr>\(row.map(QueryOutput.html).joined())</tr>" as HTML }
         return "<table>\n<thead><tr>\(heads)</tr></thead>\n<tbody>\n\(body.joined(separator: "\n"))\n</tbody></table>"
+    }
+
+    private static func html(_ value: FieldValue) -> HTML {
+        let text = cell(value) ?? "–"
+        switch value {
+        case .integer, .number: return "<td class=\"n\">\(text)</td>"
+        case .null, .bool, .text, .texts, .timestampMs: return "<td>\(text)</td>"
+        }
     }
 
     static func cell(_ value: FieldValue) -> String? {
@@ -107,9 +106,10 @@ package struct QueryOutput: Sendable {
         case .null: .null
         case .bool(let flag): .bool(flag)
         case .integer(let number): .integer(Int64(number))
-        case .number(let number): .number(text(number))
+        case .number(let number) where number.isFinite: .number(text(number))
         case .texts(let texts): .list(texts.map { .optional($0) })
-        case .text, .timestampMs: .optional(cell(value))
+        // JSON has no number that is none, or without end.
+        case .text, .timestampMs, .number: .optional(cell(value))
         }
     }
 

@@ -23,7 +23,11 @@ package struct Report: Sendable {
     /// More rows than a person reads; a span that has more is refused.
     package static let rowsMax: Int64 = 20_000
 
-    package struct Fault: Error, CustomStringConvertible { package let description: String }
+    package struct Fault: Error, CustomStringConvertible {
+        package let description: String
+        /// What it is narrowed to is not there for who asks.
+        package var isMissing = false
+    }
 
     /// What it can be narrowed to, beside a fleet.
     package enum Of: String, Sendable { case vehicle, campus, site, tour }
@@ -71,6 +75,22 @@ package struct Report: Sendable {
     /// Everything of it is of one moment of the database.
     package func run(_ ask: ReportAsk, _ source: Source) throws -> any ReportOutput {
         try source.connection.snapshot { try make(self, ask, source) }
+    }
+
+    /// Of what is not there a report would be empty, as if nothing had been. Reports that come by themselves go on: what they are of
+    /// may have been, and come again.
+    package func requireThere(_ ask: ReportAsk, _ source: Source) throws {
+        let vehicle = of == .vehicle ? ask.of : ""
+        guard !(vehicle + ask.fleet).isEmpty,
+            let found = try source.connection.query(source.queries["report_of"], [.text(vehicle), .text(ask.fleet)])
+                .first
+        else { return }
+        if try found.bool("has_vehicle") == false {
+            throw Fault(description: "there is no vehicle \(vehicle) that you may see", isMissing: true)
+        }
+        if try found.bool("has_fleet") == false {
+            throw Fault(description: "there is no fleet \(ask.fleet) with vehicles that you may see", isMissing: true)
+        }
     }
 
     package static let all: [Report] = [

@@ -11,20 +11,17 @@ package enum ReportBlock {
     case speed(SpeedLine)
     case bars(ReportBars)
 
-    var html: String {
+    var html: HTML {
         switch self {
-        case .note(let text): return "<p class=\"soft\">\(HTMLText.escaped(text))</p>\n"
-        case .sentence(let text): return "<p>\(HTMLText.escaped(text))</p>\n"
-        case .heading(let text): return "<h2>\(HTMLText.escaped(text))</h2>\n"
+        case .note(let text): "<p class=\"soft\">\(text)</p>\n"
+        case .sentence(let text): "<p>\(text)</p>\n"
+        case .heading(let text): "<h2>\(text)</h2>\n"
         case .figures(let figures):
-            return "<ul class=\"tiles\">"
-                + figures.map { "<li>\(HTMLText.escaped($0.name))<b>\(HTMLText.escaped($0.text))</b></li>" }.joined()
-                + "</ul>\n"
-        case .table(let table): return table.html + "\n"
+            "<ul class=\"tiles\">\(figures.map { "<li>\($0.name)<b>\($0.text)</b></li>" }.joined())</ul>\n"
+        case .table(let table): "\(table.html)\n"
         case .speed(let line):
-            return "<h3>\(HTMLText.escaped(line.title))</h3>\n"
-                + (SpeedChart.svg(line) ?? "<p class=\"empty\">\(SpeedLine.empty)</p>") + "\n"
-        case .bars(let bars): return "<h2>\(HTMLText.escaped(bars.title))</h2>\n\(BarChart.svg(bars))\n"
+            "<h3>\(line.title)</h3>\n\(SpeedChart.svg(line) ?? "<p class=\"empty\">\(SpeedLine.empty)</p>")\n"
+        case .bars(let bars): "<h2>\(bars.title)</h2>\n\(BarChart.svg(bars))\n"
         }
     }
 }
@@ -32,7 +29,7 @@ package enum ReportBlock {
 /// A table for readers.
 package struct ReportTable {
     let caption: String
-    let headers: [HTMLText.Header]
+    let headers: [HTML.Header]
     let rows: [[String?]]
     /// What is said in place of no rows.
     let empty: String
@@ -41,16 +38,16 @@ package struct ReportTable {
     /// The last row is what the others add up to.
     var hasSums = false
 
-    var html: String {
-        guard let classes else { return HTMLText.table(caption: caption, headers: headers, rows: rows, empty: empty) }
-        var (headers, rows) = (headers, rows)
-        headers[classes] = .html(headers[classes].text)
-        for index in rows.indices {
-            rows[index][classes] = rows[index][classes].map(HTMLText.escaped).map {
-                "<span class=\"\($0)\">\($0)</span>"
-            }
-        }
-        return HTMLText.table(caption: caption, headers: headers, rows: rows, empty: empty)
+    var html: HTML {
+        var headers = headers
+        if let classes { headers[classes] = .word(headers[classes].text) }
+        let cells = rows.map { row in row.enumerated().map { index, text in cell(text, index) } }
+        return .table(caption: caption, headers: headers, rows: cells, empty: empty)
+    }
+
+    private func cell(_ text: String?, _ column: Int) -> HTML? {
+        guard let text else { return nil }
+        return column == classes ? "<span class=\"\(text)\">\(text)</span>" : HTML(text)
     }
 }
 

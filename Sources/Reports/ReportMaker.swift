@@ -27,7 +27,8 @@ final class ReportMaker {
         let startMs = Clock.steadyMs()
         let output = try read(report, ask, as: schedule.account)
         let made = ReportLedger.Made(
-            span: ask.span, rows: output.count, name: ReportFile.name(report, ask, schedule.format),
+            first: ask.span.first, last: ask.span.last, rows: output.count,
+            name: ReportFile.name(report, ask, schedule.format),
             mediaType: schedule.format.mediaType, bytes: try output.file(schedule.format),
             facts: ReportFacts(output).bytes,
             tookMs: Clock.steadyMs() - startMs)

@@ -34,22 +34,21 @@ extension ReportOutput {
     /// The report as a file.
     package func file(_ format: ReportFormat) throws -> [UInt8] {
         switch format {
-        case .html: Array(html().utf8)
+        case .html: Array(html().markup.utf8)
         case .csv: Array(csv().utf8)
         case .json: Array((json() + "\n").utf8)
-        case .xlsx: Spreadsheet.file(sheets)
+        case .xlsx: try Spreadsheet.file(sheets)
         case .pdf: try PaperReport(title: title, blocks).file(untilMs: untilMs)
         case .table: Array((text() + "\n").utf8)
         }
     }
 
-    /// What stands in the page below its title, HTML already.
-    package var main: String { blocks.map(\.html).joined() }
+    /// What stands in the page below its title.
+    package var main: HTML { blocks.map(\.html).joined() }
 
     /// A page of its own, which a mail can hold: no script, no other file.
-    package func html() -> String {
-        HTMLText.page(
-            title: title, body: "<header><h1>\(HTMLText.escaped(title))</h1></header>\n<main>\n\(main)\n</main>")
+    package func html() -> HTML {
+        .page(title: title, body: "<header><h1>\(title)</h1></header>\n<main>\n\(main)\n</main>")
     }
 }
 

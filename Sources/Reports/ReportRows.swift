@@ -179,7 +179,7 @@ struct ReportRows: ReportOutput {
         }
         let headers = columns.indices.map { index in
             isNumber[index]
-                ? HTMLText.Header.number(columns[index].title)
+                ? HTML.Header.number(columns[index].title)
                 : columns[index].key == "advice" || columns[index].key == "note"
                     ? .prose(columns[index].title) : .word(columns[index].title)
         }

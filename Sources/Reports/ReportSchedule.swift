@@ -1,6 +1,6 @@
 internal import Alerts
 internal import Fleet
-internal import Postgres
+internal import Storage
 
 /// A report that comes at times of its own: a row of drover.report_schedule.
 struct ReportSchedule {
@@ -18,20 +18,17 @@ struct ReportSchedule {
 
     struct Fault: Error, CustomStringConvertible { let description: String }
 
-    init(_ row: Row) throws {
-        id = Int64(try row.int("schedule_id")!)
-        guard let account = try row.text("account") else { throw Fault(description: "it belongs to nobody") }
-        guard let report = Report.named(try row.text("report")!) else {
-            throw Fault(description: "there is no report \(try row.text("report")!)")
+    init(_ stored: StoredSchedule) throws(Fault) {
+        guard let account = stored.account else { throw Fault(description: "it belongs to nobody") }
+        guard let report = Report.named(stored.report) else {
+            throw Fault(description: "there is no report \(stored.report)")
         }
-        guard let length = ReportSpan.Length(rawValue: try row.text("span")!),
-            let format = ReportFormat(rawValue: try row.text("format")!)
+        guard let length = ReportSpan.Length(rawValue: stored.span), let format = ReportFormat(rawValue: stored.format)
         else { throw Fault(description: "its span or format is none") }
         (self.account, self.report, self.length, self.format) = (account, report, length, format)
-        (of, fleet, zone) = (try row.text("narrowed_to")!, try row.text("fleet")!, try row.text("zone")!)
-        units = try row.text("units") == "us" ? .us : .metric
-        mailTo = try (row.textArray("mail_to") ?? []).compactMap(\.self)
-        isFiled = try row.bool("is_filed")!
+        (id, of, fleet, zone) = (stored.id, stored.of, stored.fleet, stored.zone)
+        units = stored.units == "us" ? .us : .metric
+        (mailTo, isFiled) = (stored.mailTo, stored.isFiled)
     }
 
     /// Of the last day, week or month that is over when it falls due.

@@ -87,18 +87,18 @@ package final class ReportScheduler {
     private func plan(_ connection: Connection) throws -> Bool {
         guard let plan = try ReportLedger.nextPlan(on: connection) else { return false }
         do {
-            let schedule = try plan.schedule.get()
+            let schedule = try ReportSchedule(plan.schedule)
             let times = try CronTimes(plan.cron)
-            guard let nextMs = times.next(afterMs: plan.nowMs, zone: plan.zone) else {
-                throw ReportSchedule.Fault(description: "`\(plan.cron)` in \(plan.zone) never falls due")
+            guard let nextMs = times.next(afterMs: plan.nowMs, zone: schedule.zone) else {
+                throw ReportSchedule.Fault(description: "`\(plan.cron)` in \(schedule.zone) never falls due")
             }
-            let due = times.last(ReportScheduler.backMax, after: plan.plannedMs, until: plan.nowMs, zone: plan.zone)
+            let due = times.last(ReportScheduler.backMax, after: plan.plannedMs, until: plan.nowMs, zone: schedule.zone)
             if let before = due.before {
                 metrics.leftOut.add()
                 log.warning(
                     "a schedule of reports was behind by more than is caught up; what fell due before is left out",
                     [
-                        "schedule": "\(plan.id)", "left_out_until": "\(UTC.text(before))",
+                        "schedule": "\(plan.schedule.id)", "left_out_until": "\(UTC.text(before))",
                         "caught_up": "\(due.times.count)",
                     ])
             }
@@ -110,8 +110,9 @@ package final class ReportScheduler {
         } catch let error as PostgresError {
             throw error
         } catch {
-            log.error("a schedule of reports cannot be followed", ["schedule": "\(plan.id)", "error": "\(error)"])
-            try ReportLedger.troubled(plan.id, "\(error)", on: connection)
+            log.error(
+                "a schedule of reports cannot be followed", ["schedule": "\(plan.schedule.id)", "error": "\(error)"])
+            try ReportLedger.troubled(plan.schedule.id, "\(error)", on: connection)
         }
         return true
     }
@@ -123,23 +124,29 @@ package final class ReportScheduler {
         let schedule: ReportSchedule
         let (made, output): (ReportLedger.Made, any ReportOutput)
         do {
-            schedule = try run.schedule.get()
+            schedule = try ReportSchedule(run.schedule)
             guard let roles = try ReportLedger.roles(of: schedule.account, on: connection) else {
                 throw Hopeless(description: "its account is disabled")
             }
             (made, output) = try maker.make(schedule, dueMs: run.dueMs, roles: roles)
-            if schedule.isFiled { try file(schedule, made) }
         } catch {
+            try failed(run, error, connection)
+            return true
+        }
+        // Before it is in a file: the transaction takes mail back, and no file.
+        try ReportAudit.ran(schedule, made, isRevised: false, on: connection)
+        do { if schedule.isFiled { try file(schedule, made) } } catch {
             try failed(run, error, connection)
             return true
         }
         let letter = ReportLetter(
             title: output.title, text: output.text(), name: made.name, mediaType: made.mediaType, bytes: made.bytes,
             isHTML: schedule.format == .html, address: settings.address)
-        let recipients = try ReportLedger.recipients(run, schedule, on: connection)
+        let recipients = try ReportLedger.recipients(run, on: connection)
         for recipient in recipients {
             try MailStore.add(letter.mail(to: recipient, nowMs: Clock.nowMs()), on: connection)
         }
+        try ReportAudit.mailed(schedule, to: recipients, isRevised: false, on: connection)
         let missing = schedule.mailTo.count - recipients.count
         try ReportLedger.done(
             run, made, mails: recipients.count, change: nil,
@@ -183,7 +190,7 @@ package final class ReportScheduler {
     private func lookAgain(_ connection: Connection) throws -> Bool {
         guard let run = try ReportLedger.nextToLookAt(on: connection) else { return false }
         do {
-            let schedule = try run.schedule.get()
+            let schedule = try ReportSchedule(run.schedule)
             guard let roles = try ReportLedger.roles(of: schedule.account, on: connection) else {
                 throw Hopeless(description: "its account is disabled")
             }
@@ -195,6 +202,7 @@ package final class ReportScheduler {
             let change = run.facts.flatMap { ReportFacts($0) }.flatMap { old in
                 ReportFacts(made.facts).flatMap { old.change(to: $0) }
             }
+            try ReportAudit.ran(schedule, made, isRevised: true, on: connection)
             if schedule.isFiled { try file(schedule, made) }
             try ReportLedger.done(
                 run, made, mails: 0, change: change ?? "its rows are the same; what is told beside them has changed",
@@ -214,7 +222,7 @@ package final class ReportScheduler {
     private func mailAgain(_ connection: Connection) throws -> Bool {
         guard let run = try ReportLedger.nextToMail(on: connection) else { return false }
         var mails = 0
-        if let schedule = try? run.schedule.get(), let ask = schedule.ask(dueMs: run.dueMs),
+        if let schedule = try? ReportSchedule(run.schedule), let ask = schedule.ask(dueMs: run.dueMs),
             let kept = try ReportLedger.kept(run, on: connection)
         {
             let title = "Revised: \(schedule.report.title) \(ask.span.text)"
@@ -222,7 +230,7 @@ package final class ReportScheduler {
                 title: title, text: "\(title)\n\nLate data has changed it: \(kept.change)", name: kept.name,
                 mediaType: kept.mediaType, bytes: kept.content, isHTML: schedule.format == .html,
                 address: settings.address)
-            for recipient in try ReportLedger.recipients(run, schedule, on: connection) {
+            for recipient in try ReportLedger.recipients(run, on: connection) {
                 try MailStore.add(letter.mail(to: recipient, nowMs: Clock.nowMs()), on: connection)
                 mails += 1
             }

@@ -1,109 +1,128 @@
+internal import CXlsxwriter
 internal import Fleet
-internal import Zip
+internal import Glibc
 
-/// Spreadsheets (ECMA-376-1, SpreadsheetML): texts in place, so that none is ever taken for a formula.
-enum Spreadsheet {
-    private static let head = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n"
-    private static let main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-    private static let relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    private static let packages = "http://schemas.openxmlformats.org/package/2006"
+/// Spreadsheets (ECMA-376-1, SpreadsheetML), written by libxlsxwriter row by row: its memory does not grow with the rows. Texts stand
+/// in their cells as texts, so that none is ever taken for a formula. The same sheets make the same bytes.
+@safe
+struct Spreadsheet: ~Copyable {
+    struct Fault: Error, CustomStringConvertible { let description: String }
 
-    static func file(_ sheets: [ReportSheet]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var zip = ZipWriter { bytes += $0 }
-        do {
-            for (name, text) in parts(sheets) {
-                try zip.begin(name)
-                try zip.add(Array((head + text).utf8))
-                try zip.end()
-            }
-            try zip.finish()
-        } catch {
-            preconditionFailure("an archive in memory is written without an error: \(error)")
+    /// More than this no cell takes (Excel, specifications and limits).
+    private static let textCharactersMax = 32_767
+    /// The first moment that a ZIP archive can tell: nobody wants to know when a file was made that is made anew each time.
+    private static let madeS = 315_532_800
+    /// 18 digits of the usual font.
+    private static let columnPixels: UInt32 = 126
+
+    // The library owns both formats: they go with the workbook, when it is closed.
+    private let workbook: UnsafeMutablePointer<lxw_workbook>
+    private let bold, time: UnsafeMutablePointer<lxw_format>
+
+    static func file(_ sheets: [ReportSheet]) throws -> [UInt8] {
+        // It writes to a named file only: this one is memory, and goes with its descriptor.
+        let memory = unsafe drover_memory_file("spreadsheet")
+        guard memory >= 0 else {
+            throw Fault(description: "no memory for a spreadsheet: \(unsafe String(cString: strerror(errno)))")
         }
-        return bytes
+        defer { close(memory) }
+
+        let book = try Spreadsheet("/proc/self/fd/\(memory)")
+        var fault: (any Error)?
+        do { for sheet in sheets { try book.add(sheet) } } catch { fault = error }
+        // It frees what there is, written or not.
+        try book.finish()
+        if let fault { throw fault }
+        return try contents(of: memory)
     }
 
-    private static func parts(_ sheets: [ReportSheet]) -> [(name: String, text: String)] {
-        let numbers = sheets.indices.map { $0 + 1 }
-        let types = numbers.map {
-            "<Override PartName=\"/xl/worksheets/sheet\($0).xml\" ContentType=\"application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml\"/>"
-        }.joined()
-        let names = zip(numbers, sheets).map {
-            "<sheet name=\"\(escaped($1.name))\" sheetId=\"\($0)\" r:id=\"rId\($0)\"/>"
-        }.joined()
-        let links = numbers.map {
-            "<Relationship Id=\"rId\($0)\" Type=\"\(relations)/worksheet\" Target=\"worksheets/sheet\($0).xml\"/>"
-        }.joined()
-        let workbook = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-        return [
-            (
-                "[Content_Types].xml",
-                "<Types xmlns=\"\(packages)/content-types\"><Default Extension=\"rels\" ContentType=\"application/vnd.openxmlformats-package.relationships+xml\"/><Default Extension=\"xml\" ContentType=\"application/xml\"/><Override PartName=\"/xl/workbook.xml\" ContentType=\"\(workbook).sheet.main+xml\"/><Override PartName=\"/xl/styles.xml\" ContentType=\"\(workbook).styles+xml\"/>\(types)</Types>"
-            ),
-            (
-                "_rels/.rels",
-                "<Relationships xmlns=\"\(packages)/relationships\"><Relationship Id=\"rId1\" Type=\"\(relations)/officeDocument\" Target=\"xl/workbook.xml\"/></Relationships>"
-            ),
-            (
-                "xl/workbook.xml",
-                "<workbook xmlns=\"\(main)\" xmlns:r=\"\(relations)\"><sheets>\(names)</sheets></workbook>"
-            ),
-            (
-                "xl/_rels/workbook.xml.rels",
-                "<Relationships xmlns=\"\(packages)/relationships\">\(links)<Relationship Id=\"rId\(sheets.count + 1)\" Type=\"\(relations)/styles\" Target=\"styles.xml\"/></Relationships>"
-            ),
-            ("xl/styles.xml", styles),
-        ] + zip(numbers, sheets).map { ("xl/worksheets/sheet\($0).xml", sheet($1)) }
+    private init(_ path: String) throws {
+        var options = unsafe lxw_workbook_options(constant_memory: 1, tmpdir: nil, use_zip64: 0)
+        guard let workbook = unsafe workbook_new_opt(path, &options) else {
+            throw Fault(description: "no memory for a spreadsheet")
+        }
+        unsafe (self.workbook, bold, time) = (workbook, workbook_add_format(workbook), workbook_add_format(workbook))
+        unsafe format_set_bold(bold)
+        unsafe format_set_num_format(time, "yyyy\\-mm\\-dd\\ hh:mm")
+        var properties = unsafe lxw_doc_properties()
+        unsafe properties.created = Spreadsheet.madeS
+        unsafe workbook_set_properties(workbook, &properties)
     }
 
-    /// 0: plain, 1: bold, 2: a time.
-    private static let styles =
-        "<styleSheet xmlns=\"\(main)\"><numFmts count=\"1\"><numFmt numFmtId=\"164\" formatCode=\"yyyy\\-mm\\-dd\\ hh:mm\"/></numFmts><fonts count=\"2\"><font><sz val=\"11\"/><name val=\"Calibri\"/></font><font><b/><sz val=\"11\"/><name val=\"Calibri\"/></font></fonts><fills count=\"2\"><fill><patternFill patternType=\"none\"/></fill><fill><patternFill patternType=\"gray125\"/></fill></fills><borders count=\"1\"><border/></borders><cellStyleXfs count=\"1\"><xf/></cellStyleXfs><cellXfs count=\"3\"><xf xfId=\"0\"/><xf xfId=\"0\" fontId=\"1\" applyFont=\"1\"/><xf xfId=\"0\" numFmtId=\"164\" applyNumberFormat=\"1\"/></cellXfs></styleSheet>"
+    private consuming func finish() throws { try Spreadsheet.check(unsafe workbook_close(workbook)) }
 
-    private static func sheet(_ sheet: ReportSheet) -> String {
-        var rows = [row(1, sheet.headers.map { .text($0) }, style: 1)]
-        for (index, cells) in sheet.rows.enumerated() { rows.append(row(index + 2, cells, style: 0)) }
-        if let sums = sheet.sums { rows.append(row(sheet.rows.count + 2, sums, style: 1)) }
+    private func add(_ sheet: ReportSheet) throws {
+        guard let worksheet = unsafe workbook_add_worksheet(workbook, sheet.name) else {
+            throw Fault(
+                description:
+                    "a spreadsheet takes no sheet named \(sheet.name), or there is no room for its temporary files")
+        }
         // The first row stays in sight.
-        return
-            "<worksheet xmlns=\"\(main)\"><sheetViews><sheetView workbookViewId=\"0\"><pane ySplit=\"1\" topLeftCell=\"A2\" activePane=\"bottomLeft\" state=\"frozen\"/></sheetView></sheetViews><sheetFormatPr defaultRowHeight=\"15\"/><cols><col min=\"1\" max=\"\(max(1, sheet.headers.count))\" width=\"18\" customWidth=\"1\"/></cols><sheetData>\(rows.joined())</sheetData></worksheet>"
+        unsafe worksheet_freeze_panes(worksheet, 1, 0)
+        let last = lxw_col_t(clamping: max(1, sheet.headers.count) - 1)
+        try Spreadsheet.check(unsafe worksheet_set_column_pixels(worksheet, 0, last, Spreadsheet.columnPixels, nil))
+
+        try unsafe write(sheet.headers.map { .text($0) }, 0, to: worksheet, bold)
+        for (index, cells) in sheet.rows.enumerated() { try unsafe write(cells, index + 1, to: worksheet, nil) }
+        if let sums = sheet.sums { try unsafe write(sums, sheet.rows.count + 1, to: worksheet, bold) }
     }
 
-    private static func row(_ number: Int, _ cells: [ReportSheet.Cell], style: Int) -> String {
-        let texts = cells.enumerated().map { index, cell -> String in
-            let place = "r=\"\(column(index))\(number)\""
-            let bold = style == 0 ? "" : " s=\"\(style)\""
+    private func write(
+        _ cells: [ReportSheet.Cell], _ row: Int, to sheet: UnsafeMutablePointer<lxw_worksheet>,
+        _ format: UnsafeMutablePointer<lxw_format>?
+    ) throws {
+        for (index, cell) in cells.enumerated() {
+            let (row, column) = (lxw_row_t(row), lxw_col_t(clamping: index))
             switch cell {
-            case .empty: return ""
+            case .empty: continue
             case .text(let text):
-                return "<c \(place)\(bold) t=\"inlineStr\"><is><t xml:space=\"preserve\">\(escaped(text))</t></is></c>"
-            case .number(let text): return "<c \(place)\(bold)><v>\(text)</v></c>"
-            case .time(let text):
-                guard let day = serial(text) else { return "" }
-                return "<c \(place) s=\"2\"><v>\(day)</v></c>"
+                try Spreadsheet.check(
+                    unsafe worksheet_write_string(sheet, row, column, Spreadsheet.plain(text), format))
+            case .number(let text):
+                guard let number = Double(text), number.isFinite else {
+                    try Spreadsheet.check(unsafe worksheet_write_string(sheet, row, column, text, format))
+                    continue
+                }
+                try Spreadsheet.check(unsafe worksheet_write_number(sheet, row, column, number, format))
+            case .time(let minute):
+                guard let days = Spreadsheet.days(minute) else { continue }
+                try Spreadsheet.check(unsafe worksheet_write_number(sheet, row, column, days, time))
             }
         }
-        return "<row r=\"\(number)\">\(texts.joined())</row>"
     }
 
-    /// `A`, `Z`, `AA`.
-    private static func column(_ index: Int) -> String {
-        let letter = String(UnicodeScalar(UInt8(65 + index % 26)))
-        return index < 26 ? letter : column(index / 26 - 1) + letter
+    private static func check(_ error: lxw_error) throws {
+        guard error != LXW_NO_ERROR else { return }
+        throw Fault(description: "a spreadsheet was not written: \(unsafe String(cString: lxw_strerror(error)))")
     }
 
     /// Days since 1899-12-30 (18.17.4.1), which is how spreadsheets count.
-    private static func serial(_ minute: String) -> String? {
+    private static func days(_ minute: String) -> Double? {
         let parts = minute.split { "- :".contains($0) }.compactMap { Int64($0) }
         guard parts.count == 5 else { return nil }
         let minutes = UTC.days(year: parts[0], month: parts[1], day: parts[2]) * 1_440 + parts[3] * 60 + parts[4]
-        return String(Double(minutes) / 1_440 + 25_569)
+        return Double(minutes) / 1_440 + 25_569
     }
 
-    /// XML 1.0, 2.2: what may not stand in it at all is left out.
-    private static func escaped(_ text: String) -> String {
-        HTMLText.escaped(
-            String(text.unicodeScalars.filter { $0.value >= 0x20 || "\t\n\r".unicodeScalars.contains($0) }))
+    /// XML 1.0, 2.2 and 2.11: what may not stand in it at all is left out, and a line ends in a line feed. What is too long for a
+    /// cell is cut.
+    private static func plain(_ text: String) -> String {
+        let lines = text.replacing("\r\n", with: "\n").replacing("\r", with: "\n")
+        let scalars = lines.unicodeScalars.filter { $0.value >= 0x20 || $0 == "\t" || $0 == "\n" }
+        guard scalars.count > textCharactersMax else { return String(scalars) }
+        return String(String.UnicodeScalarView(scalars.prefix(textCharactersMax - 1))) + "…"
+    }
+
+    private static func contents(of file: Int32) throws -> [UInt8] {
+        let count = Int(lseek(file, 0, SEEK_END))
+        let bytes = try unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, read in
+            read = 0
+            while read < count {
+                let more = unsafe pread(file, buffer.baseAddress! + read, count - read, off_t(read))
+                guard more > 0 else { throw Fault(description: "a spreadsheet cannot be read back") }
+                read += more
+            }
+        }
+        return bytes
     }
 }

@@ -90,7 +90,7 @@ public struct TripExport: Sendable {
             <gpx version="1.1" creator="Drover" xmlns="http://www.topografix.com/GPX/1/1" \
             xmlns:gpxtpx="http://www.garmin.com/xmlschemas/TrackPointExtension/v2">
             <metadata><time>\(UTC.text(first.0.ts))</time></metadata>
-            <trk><name>\(HTMLText.escaped(name))</name><trkseg>
+            <trk><name>\(XMLRPC.escaped(name))</name><trkseg>
 
             """
         var lastMs = first.0.ts

@@ -1,4 +1,5 @@
 internal import CSodium
+internal import Fleet
 
 /// Codes of the time (TOTP, RFC 6238, over HOTP, RFC 4226): SHA-1, six digits, 30 s, as every authenticator program takes them.
 public enum OneTimeCode {
@@ -25,7 +26,7 @@ public enum OneTimeCode {
     /// RFC 4226, 5.3.
     public static func text(_ secret: [UInt8], step: Int64, digits: Int = digits) -> String {
         let counter = stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: step >> Int64($0)) }
-        let digest = SHA1.hmac(counter, key: secret)
+        let digest = HMAC.code(.sha1, of: counter, key: secret)
         let at = Int(digest[19] & 0x0F)
         let number = digest[at..<at + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) } & 0x7FFF_FFFF
         let bound = (0..<digits).reduce(UInt32(1)) { bound, _ in bound * 10 }
@@ -40,17 +41,9 @@ public enum OneTimeCode {
 
     /// What authenticator programs take, as a picture or a link (Google Authenticator's "Key Uri Format").
     public static func address(_ secret: [UInt8], account: String, issuer: String) -> String {
-        "otpauth://totp/\(escaped(issuer)):\(escaped(account))?secret=\(Base32.text(secret))&issuer=\(escaped(issuer))"
+        let (issuer, account) = (PercentEncoding.text(issuer), PercentEncoding.text(account))
+        return "otpauth://totp/\(issuer):\(account)?secret=\(Base32.text(secret))&issuer=\(issuer)"
             + "&algorithm=SHA1&digits=\(digits)&period=\(stepMs / 1_000)"
-    }
-
-    private static func escaped(_ text: String) -> String {
-        text.utf8.map { byte in
-            let character = Character(UnicodeScalar(byte))
-            let isPlain = character.isASCII && (character.isLetter || character.isNumber || "-._~".contains(character))
-            let hex = String(byte, radix: 16, uppercase: true)
-            return isPlain ? String(character) : "%" + (hex.count == 1 ? "0" : "") + hex
-        }.joined()
     }
 }
 

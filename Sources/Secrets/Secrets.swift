@@ -46,16 +46,3 @@ public enum Secrets {
     /// Cheap to repeat, and safe from several threads (libsodium manual, "Usage").
     fileprivate static func start() { precondition(sodium_init() >= 0, "libsodium finds no source of chance") }
 }
-
-extension Secrets {
-    /// HMAC-SHA-256 (RFC 2104), where others say which it is; a key of any length.
-    public static func hmacSHA256(_ bytes: [UInt8], key: [UInt8]) -> [UInt8] {
-        start()
-        var state = crypto_auth_hmacsha256_state()
-        var digest = [UInt8](repeating: 0, count: 32)
-        unsafe crypto_auth_hmacsha256_init(&state, key, key.count)
-        unsafe crypto_auth_hmacsha256_update(&state, bytes, UInt64(bytes.count))
-        unsafe crypto_auth_hmacsha256_final(&state, &digest)
-        return digest
-    }
-}

@@ -359,8 +359,9 @@ public struct SettingRow: Sendable {
         ),
         SettingRow(
             "people.code_key_file", .secretFile, "",
-            "file with 32 bytes of chance or more, the same for `drover serve` and `drover notify`: what mailed codes are kept "
-                + "under; empty: no codes (docs/campus-people.md)"),
+            "file with 32 bytes of chance or more, the same for `drover serve` and `drover notify`: what second "
+                + "factors and mailed codes are kept under; empty: none of them (docs/accounts.md, docs/campus-people.md)"
+        ),
         SettingRow(
             "people.code_key_file_before", .secretFile, "",
             "file with the key from before, while keys are changed: what it made still holds, and nothing new is made with it "

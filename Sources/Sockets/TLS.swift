@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Fleet
 
 /// What connections of one kind share: a client without trust in authorities (it pins), or a server's certificate.
 @safe
@@ -108,8 +109,7 @@ final class TLSStream {
     static func fingerprint(_ certificate: OpaquePointer) -> String? {
         var digest = [UInt8](repeating: 0, count: 32)
         guard unsafe X509_digest(certificate, EVP_sha256(), &digest, nil) == 1 else { return nil }
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        return Hex.text(digest)
     }
 
     /// With OpenSSL's own reason, when it has one.

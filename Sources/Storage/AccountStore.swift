@@ -17,10 +17,23 @@ public enum AccountStore {
             SELECT settings, in_force_at FROM drover.account_settings WHERE account = $1
             ORDER BY in_force_at DESC, record_id COLLATE "C" DESC LIMIT 1
             """, [.text(account)]
-        ).first.map { row in
-            // As DriverAlertStore reads it.
-            let settings = (try? DriverSettings(text: try row.text("settings")!)) ?? .standard
-            return (settings, try row.timestampMs("in_force_at")!)
+        ).first.map { try read($0, unreadable: .standard) }
+    }
+
+    /// Of the installation, for cars that no account answers for; nil: nothing was ever set, or who asks may not know.
+    public static func installation(
+        on connection: Connection
+    ) throws -> (settings: DriverSettings, inForceMs: Int64)? {
+        try connection.query("SELECT settings, in_force_at FROM drover.installation_settings()").first.map {
+            try read($0, unreadable: .off)
         }
+    }
+
+    /// As `DriverContextStore` and `InstallationLimitsStore` do.
+    private static func read(
+        _ row: Row, unreadable: DriverSettings
+    ) throws -> (settings: DriverSettings, inForceMs: Int64) {
+        let settings = (try? DriverSettings(text: try row.text("settings")!)) ?? unreadable
+        return (settings, try row.timestampMs("in_force_at")!)
     }
 }

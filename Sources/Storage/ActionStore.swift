@@ -12,73 +12,92 @@ package enum ActionStore {
     ) throws {
         for (action, offset) in actions {
             switch action.kind {
-            case .registration(let registration):
-                try register(action, registration, partition, on: connection)
-            case .service(let atHours):
-                // As `ServiceLog` has it.
-                try connection.query(
-                    """
-                    INSERT INTO service AS known (vehicle, done_at, record_id, engine_hours_h, recorded_by, note)
-                    VALUES ($1, $2, $3, $4, $5, $6)
-                    ON CONFLICT (vehicle, done_at) DO UPDATE SET record_id = EXCLUDED.record_id,
-                        engine_hours_h = EXCLUDED.engine_hours_h, recorded_by = EXCLUDED.recorded_by, note = EXCLUDED.note
-                    WHERE (EXCLUDED.record_id COLLATE "C", EXCLUDED.engine_hours_h)
-                        > (known.record_id COLLATE "C", known.engine_hours_h)
-                    """,
-                    [
-                        .text(action.vehicle!.text), .timestampMs(action.ts), .text(action.id),
-                        .float8(Double(atHours) / 1_000), .text(action.by), .text(action.note),
-                    ])
-            case .acknowledgement(let alert):
-                try connection.query(
-                    """
-                    INSERT INTO acknowledgement (vehicle, record_id, alert_id, acknowledged_at, acknowledged_by, note)
-                    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING
-                    """,
-                    [
-                        .text(action.vehicle!.text), .text(action.id), .text(alert), .timestampMs(action.ts),
-                        .text(action.by), .text(action.note),
-                    ])
-            case .pollRequest(let untilMs):
-                try connection.query(
-                    """
-                    INSERT INTO poll_request (vehicle, request_id, asked_at, asked_by, expires_at) VALUES ($1, $2, $3, $4, $5)
-                    ON CONFLICT (vehicle, request_id) DO UPDATE SET asked_at = EXCLUDED.asked_at,
-                        asked_by = EXCLUDED.asked_by, expires_at = EXCLUDED.expires_at
-                    """,
-                    [
-                        .text(action.vehicle!.text), .text(action.id), .timestampMs(action.ts), .text(action.by),
-                        .timestampMs(untilMs),
-                    ])
+            case .registration(let registration): try register(action, registration, partition, on: connection)
+            case .service(let atHours): try writeService(action, atHours: atHours, on: connection)
+            case .acknowledgement(let alert): try acknowledge(action, alert: alert, on: connection)
+            case .pollRequest(let untilMs): try request(action, untilMs: untilMs, on: connection)
             case .pollAnswer(let request, let isDone, let text):
-                // Of two gateways' answers the one that brought something counts, else the first.
-                try connection.query(
-                    """
-                    INSERT INTO poll_request AS known (vehicle, request_id, answered_at, is_done, answer)
-                    VALUES ($1, $2, $3, $4, $5)
-                    ON CONFLICT (vehicle, request_id) DO UPDATE SET answered_at = EXCLUDED.answered_at,
-                        is_done = EXCLUDED.is_done, answer = EXCLUDED.answer 
-                    WHERE known.answered_at IS NULL OR EXCLUDED.is_done AND NOT known.is_done
-                    """,
-                    [
-                        .text(action.vehicle!.text), .text(request), .timestampMs(action.ts), .bool(isDone),
-                        .text(text),
-                    ])
-            case .silence(let silence):
-                try connection.query(
-                    """
-                    INSERT INTO silence (topic_partition, record_id, vehicle, model, parameter, from_at, until_at,
-                        silenced_by, note)
-                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING
-                    """,
-                    [
-                        .int4(partition), .text(action.id), .text(action.vehicle?.text), .text(silence.model),
-                        .text(silence.parameter?.row.name), .timestampMs(action.ts), .timestampMs(silence.untilMs),
-                        .text(action.by), .text(action.note),
-                    ])
+                try answer(action, to: request, isDone: isDone, text, on: connection)
+            case .silence(let silence): try write(silence, of: action, partition, on: connection)
             default: try CarActionStore.write(action, offset: offset, partition: partition, on: connection)
             }
         }
+    }
+
+    private static func writeService(_ action: Action, atHours: Int64, on connection: Connection) throws {
+        // As `ServiceLog` has it.
+        try connection.query(
+            """
+            INSERT INTO service AS known (vehicle, done_at, record_id, engine_hours_h, recorded_by, note)
+            VALUES ($1, $2, $3, $4, $5, $6)
+            ON CONFLICT (vehicle, done_at) DO UPDATE SET record_id = EXCLUDED.record_id,
+                engine_hours_h = EXCLUDED.engine_hours_h, recorded_by = EXCLUDED.recorded_by, note = EXCLUDED.note
+            WHERE (EXCLUDED.record_id COLLATE "C", EXCLUDED.engine_hours_h)
+                > (known.record_id COLLATE "C", known.engine_hours_h)
+            """,
+            [
+                .text(action.vehicle!.text), .timestampMs(action.ts), .text(action.id),
+                .float8(Double(atHours) / 1_000), .text(action.by), .text(action.note),
+            ])
+    }
+
+    private static func acknowledge(_ action: Action, alert: String, on connection: Connection) throws {
+        try connection.query(
+            """
+            INSERT INTO acknowledgement (vehicle, record_id, alert_id, acknowledged_at, acknowledged_by, note)
+            VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING
+            """,
+            [
+                .text(action.vehicle!.text), .text(action.id), .text(alert), .timestampMs(action.ts),
+                .text(action.by), .text(action.note),
+            ])
+    }
+
+    private static func request(_ action: Action, untilMs: Int64, on connection: Connection) throws {
+        try connection.query(
+            """
+            INSERT INTO poll_request (vehicle, request_id, asked_at, asked_by, expires_at) VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT (vehicle, request_id) DO UPDATE SET asked_at = EXCLUDED.asked_at,
+                asked_by = EXCLUDED.asked_by, expires_at = EXCLUDED.expires_at
+            """,
+            [
+                .text(action.vehicle!.text), .text(action.id), .timestampMs(action.ts), .text(action.by),
+                .timestampMs(untilMs),
+            ])
+    }
+
+    private static func answer(
+        _ action: Action, to request: String, isDone: Bool, _ text: String, on connection: Connection
+    ) throws {
+        // Of two gateways' answers the one that brought something counts, else the first.
+        try connection.query(
+            """
+            INSERT INTO poll_request AS known (vehicle, request_id, answered_at, is_done, answer)
+            VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT (vehicle, request_id) DO UPDATE SET answered_at = EXCLUDED.answered_at,
+                is_done = EXCLUDED.is_done, answer = EXCLUDED.answer 
+            WHERE known.answered_at IS NULL OR EXCLUDED.is_done AND NOT known.is_done
+            """,
+            [
+                .text(action.vehicle!.text), .text(request), .timestampMs(action.ts), .bool(isDone),
+                .text(text),
+            ])
+    }
+
+    private static func write(
+        _ silence: Action.Silence, of action: Action, _ partition: Int32, on connection: Connection
+    ) throws {
+        try connection.query(
+            """
+            INSERT INTO silence (topic_partition, record_id, vehicle, model, parameter, from_at, until_at,
+                silenced_by, note)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING
+            """,
+            [
+                .int4(partition), .text(action.id), .text(action.vehicle?.text), .text(silence.model),
+                .text(silence.parameter?.row.name), .timestampMs(action.ts), .timestampMs(silence.untilMs),
+                .text(action.by), .text(action.note),
+            ])
     }
 
     private static func register(

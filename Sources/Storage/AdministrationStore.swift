@@ -58,6 +58,11 @@ public enum AdministrationStore {
         }
     }
 
+    /// Whose logins of the database there are.
+    public static func logins(on connection: Connection) throws -> Set<String> {
+        Set(try connection.query("SELECT drover.logins_administered()").map { try $0.text(0)! })
+    }
+
     /// Makes the fleet, or gives it these vehicles and people in place of those it has. False: nothing was changed: an account
     /// or fleet is not there, or fleets would be nested twice.
     public static func put(_ fleet: FleetRow, on connection: Connection) throws -> Bool {

@@ -10,6 +10,8 @@ public enum AuditAction: String, CaseIterable, Sendable {
     case databaseLoginEnded = "database_login_ended"
     case tokenAdded = "token_added"
     case tokenRevoked = "token_revoked"
+    case campusTokenAdded = "campus_token_added"
+    case campusTokenRevoked = "campus_token_revoked"
 
     // Accounts and what they may
     case accountAdded = "account_added"
@@ -34,6 +36,7 @@ public enum AuditAction: String, CaseIterable, Sendable {
     // What was taken away and looked at: counted by the hour
     case exportTaken = "export_taken"
     case reportRun = "report_run"
+    case reportMailed = "report_mailed"
     case queryRun = "query_run"
     case scheduleChanged = "schedule_changed"
     case dataSeen = "data_seen"

@@ -1,3 +1,4 @@
+internal import Fleet
 public import Postgres
 internal import Secrets
 internal import Wire
@@ -21,21 +22,18 @@ public struct AuditCheck {
         public let sequence: Int64?
         public let hash: [UInt8]
 
+        /// Whether that head is meant: a number that is not the hash's own is another head.
+        func isOf(_ head: AuditReads.Head) -> Bool { hash == head.hash && (sequence ?? head.sequence) == head.sequence }
+
         /// `12:ab34…` or `ab34…`
         public init?(_ text: String) {
             let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-            guard parts.count <= 2, let hash = parts.last.flatMap({ AuditCheck.bytes($0) }) else { return nil }
+            guard parts.count <= 2, let hash = parts.last.flatMap({ Hex.bytes(of: $0) }),
+                hash.count == 32
+            else { return nil }
             guard parts.count == 1 || Int64(parts[0]) != nil else { return nil }
             (sequence, self.hash) = (parts.count == 2 ? Int64(parts[0]) : nil, hash)
         }
-    }
-
-    /// Of 64 hexadecimal digits.
-    private static func bytes(_ digits: Substring) -> [UInt8]? {
-        guard digits.utf8.count == 64, digits.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
-        let signs = Array(digits)
-        let bytes = stride(from: 0, to: 64, by: 2).compactMap { UInt8(String(signs[$0...$0 + 1]), radix: 16) }
-        return bytes.count == 32 && !digits.contains("+") ? bytes : nil
     }
 
     private static let pageRows: Int64 = 5_000
@@ -59,7 +57,7 @@ public struct AuditCheck {
 
     private init(_ connection: Connection, _ anchor: Anchor?, from start: AuditReads.Head) {
         (self.connection, self.anchor, last) = (connection, anchor, start)
-        isAnchored = anchor?.hash == start.hash
+        isAnchored = anchor?.isOf(start) ?? false
     }
 
     /// From where it goes on after retention: an entry says it, which is in the chain itself.
@@ -112,7 +110,7 @@ public struct AuditCheck {
             )
         }
         (last, entries) = (AuditReads.Head(sequence: entry.sequence, hash: entry.hash), entries + 1)
-        if entry.hash == anchor?.hash { isAnchored = true }
+        if anchor?.isOf(last) == true { isAnchored = true }
     }
 
     private func compareHead() throws {

@@ -1,3 +1,4 @@
+internal import Fleet
 internal import Postgres
 internal import Secrets
 internal import Wire

@@ -2,7 +2,7 @@ public import Postgres
 internal import Wire
 
 /// Every entry that the program makes goes through here: Queries/migrations/0067_audit.sql. Who cannot write it does nothing
-/// else either: an error goes on to the caller.
+/// else either: an error goes on to the caller. What goes beyond the database is an `AuditedDeed`.
 public enum AuditLog {
     public typealias Detail = [(String, String)]
 

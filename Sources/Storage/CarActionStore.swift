@@ -7,67 +7,96 @@ internal import Postgres
 enum CarActionStore {
     /// Precondition: within the transaction that moves the offsets; `action` is of cars and no registration.
     static func write(_ action: Action, offset: Int64?, partition: Int32, on connection: Connection) throws {
-        let vehicle = Parameter.text(action.vehicle?.text)
-        let (at, id, by) = (Parameter.timestampMs(action.ts), Parameter.text(action.id), Parameter.text(action.by))
+        let said = Said(action)
         switch action.kind {
-        case .tripStart, .tripStop:
-            try connection.query(
-                """
-                INSERT INTO trip_mark AS known (vehicle, marked_at, is_start, record_id, marked_by)
-                VALUES ($1, $2, $3, $4, $5)
-                ON CONFLICT (vehicle, marked_at, is_start) DO UPDATE SET
-                    record_id = EXCLUDED.record_id, marked_by = EXCLUDED.marked_by
-                WHERE EXCLUDED.record_id COLLATE "C" > known.record_id COLLATE "C"
-                """, [vehicle, at, .bool(action.kind == .tripStart), id, by])
+        case .tripStart, .tripStop: try mark(action, said, on: connection)
         case .tripDiscard(let atMs):
-            try note(vehicle, .timestampMs(atMs), isDiscard: true, tag: nil, at, id, by, on: connection)
+            try note(said, .timestampMs(atMs), isDiscard: true, tag: nil, on: connection)
         case .tripTag(let atMs, let tag):
-            try note(vehicle, .timestampMs(atMs), isDiscard: false, tag: tag, at, id, by, on: connection)
+            try note(said, .timestampMs(atMs), isDiscard: false, tag: tag, on: connection)
         case .driving(let fromMs):
             try drove(
-                Drivers.Driving(fromMs: fromMs, untilMs: action.ts, account: action.by, id: action.id), vehicle,
+                Drivers.Driving(fromMs: fromMs, untilMs: action.ts, account: action.by, id: action.id), said.vehicle,
                 on: connection)
-        case .assignment(let driver):
-            try connection.query(
-                """
-                INSERT INTO assignment AS known (vehicle, assigned_at, account, record_id, assigned_by)
-                VALUES ($1, $2, $3, $4, $5)
-                ON CONFLICT (vehicle, assigned_at) DO UPDATE SET account = EXCLUDED.account,
-                    record_id = EXCLUDED.record_id, assigned_by = EXCLUDED.assigned_by
-                WHERE EXCLUDED.record_id COLLATE "C" > known.record_id COLLATE "C"
-                """, [vehicle, at, .text(driver), id, by])
+        case .assignment(let driver): try assign(driver, said, on: connection)
         case .settings(let account, let text):
-            try connection.query(
-                """
-                INSERT INTO account_settings AS known
-                    (topic_partition, account, in_force_at, settings, record_id, record_offset)
-                VALUES ($1, $2, $3, $4, $5, $6)
-                ON CONFLICT (topic_partition, account, in_force_at) DO UPDATE SET settings = EXCLUDED.settings,
-                    record_id = EXCLUDED.record_id, record_offset = EXCLUDED.record_offset
-                WHERE EXCLUDED.record_id COLLATE "C" > known.record_id COLLATE "C"
-                """, [.int4(partition), .text(account), at, .text(text), id, .int8(offset.map { Int($0) })])
-        case .scanRequest(let untilMs):
-            try connection.query(
-                """
-                INSERT INTO health_scan (vehicle, scan_id, asked_at, asked_by, expires_at) VALUES ($1, $2, $3, $4, $5)
-                ON CONFLICT (vehicle, scan_id) DO UPDATE SET
-                    asked_at = EXCLUDED.asked_at, asked_by = EXCLUDED.asked_by, expires_at = EXCLUDED.expires_at
-                """, [vehicle, id, at, by, .timestampMs(untilMs)])
+            try set(account, text, said, offset: offset, partition: partition, on: connection)
+        case .scanRequest(let untilMs): try requestScan(said, untilMs: untilMs, on: connection)
         case .scan(let scan): try write(scan, of: action, on: connection)
-        case .support(let pids):
-            try connection.query(
-                """
-                INSERT INTO car_support AS known (vehicle, seen_at, record_id, pids) VALUES ($1, $2, $3, $4)
-                ON CONFLICT (vehicle) DO UPDATE SET
-                    seen_at = EXCLUDED.seen_at, record_id = EXCLUDED.record_id, pids = EXCLUDED.pids
-                WHERE (EXCLUDED.seen_at, EXCLUDED.record_id COLLATE "C") > (known.seen_at, known.record_id COLLATE "C")
-                """, [vehicle, at, id, .textArray(pids)])
+        case .support(let pids): try support(pids, said, on: connection)
         case .tripSummary(let summary): try write(summary, of: action, on: connection)
         case .weather(let hourMs, let answer):
             try TripWeatherStore.write(answer, hourMs: hourMs, of: action.vehicle!, on: connection)
         case .registration, .service, .acknowledgement, .silence, .pollRequest, .pollAnswer:
             preconditionFailure("not of cars")
         }
+    }
+
+    /// Of which vehicle, when, in which record and by whom.
+    private struct Said {
+        let vehicle, at, id, by: Parameter
+
+        init(_ action: Action) {
+            vehicle = .text(action.vehicle?.text)
+            at = .timestampMs(action.ts)
+            id = .text(action.id)
+            by = .text(action.by)
+        }
+    }
+
+    private static func mark(_ action: Action, _ said: Said, on connection: Connection) throws {
+        try connection.query(
+            """
+            INSERT INTO trip_mark AS known (vehicle, marked_at, is_start, record_id, marked_by)
+            VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT (vehicle, marked_at, is_start) DO UPDATE SET
+                record_id = EXCLUDED.record_id, marked_by = EXCLUDED.marked_by
+            WHERE EXCLUDED.record_id COLLATE "C" > known.record_id COLLATE "C"
+            """, [said.vehicle, said.at, .bool(action.kind == .tripStart), said.id, said.by])
+    }
+
+    private static func assign(_ driver: String?, _ said: Said, on connection: Connection) throws {
+        try connection.query(
+            """
+            INSERT INTO assignment AS known (vehicle, assigned_at, account, record_id, assigned_by)
+            VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT (vehicle, assigned_at) DO UPDATE SET account = EXCLUDED.account,
+                record_id = EXCLUDED.record_id, assigned_by = EXCLUDED.assigned_by
+            WHERE EXCLUDED.record_id COLLATE "C" > known.record_id COLLATE "C"
+            """, [said.vehicle, said.at, .text(driver), said.id, said.by])
+    }
+
+    private static func set(
+        _ account: String, _ text: String, _ said: Said, offset: Int64?, partition: Int32, on connection: Connection
+    ) throws {
+        try connection.query(
+            """
+            INSERT INTO account_settings AS known
+                (topic_partition, account, in_force_at, settings, record_id, record_offset)
+            VALUES ($1, $2, $3, $4, $5, $6)
+            ON CONFLICT (topic_partition, account, in_force_at) DO UPDATE SET settings = EXCLUDED.settings,
+                record_id = EXCLUDED.record_id, record_offset = EXCLUDED.record_offset
+            WHERE EXCLUDED.record_id COLLATE "C" > known.record_id COLLATE "C"
+            """, [.int4(partition), .text(account), said.at, .text(text), said.id, .int8(offset.map { Int($0) })])
+    }
+
+    private static func requestScan(_ said: Said, untilMs: Int64, on connection: Connection) throws {
+        try connection.query(
+            """
+            INSERT INTO health_scan (vehicle, scan_id, asked_at, asked_by, expires_at) VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT (vehicle, scan_id) DO UPDATE SET
+                asked_at = EXCLUDED.asked_at, asked_by = EXCLUDED.asked_by, expires_at = EXCLUDED.expires_at
+            """, [said.vehicle, said.id, said.at, said.by, .timestampMs(untilMs)])
+    }
+
+    private static func support(_ pids: [String], _ said: Said, on connection: Connection) throws {
+        try connection.query(
+            """
+            INSERT INTO car_support AS known (vehicle, seen_at, record_id, pids) VALUES ($1, $2, $3, $4)
+            ON CONFLICT (vehicle) DO UPDATE SET
+                seen_at = EXCLUDED.seen_at, record_id = EXCLUDED.record_id, pids = EXCLUDED.pids
+            WHERE (EXCLUDED.seen_at, EXCLUDED.record_id COLLATE "C") > (known.seen_at, known.record_id COLLATE "C")
+            """, [said.vehicle, said.at, said.id, .textArray(pids)])
     }
 
     /// A drive is one row, in however many pieces and in whatever order they come.
@@ -147,8 +176,7 @@ enum CarActionStore {
     }
 
     private static func note(
-        _ vehicle: Parameter, _ tripAt: Parameter, isDiscard: Bool, tag: String?, _ at: Parameter, _ id: Parameter,
-        _ by: Parameter, on connection: Connection
+        _ said: Said, _ tripAt: Parameter, isDiscard: Bool, tag: String?, on connection: Connection
     ) throws {
         try connection.query(
             """
@@ -157,7 +185,7 @@ enum CarActionStore {
             ON CONFLICT (vehicle, trip_at, is_discard) DO UPDATE SET tag = EXCLUDED.tag, noted_at = EXCLUDED.noted_at,
                 record_id = EXCLUDED.record_id, noted_by = EXCLUDED.noted_by
             WHERE (EXCLUDED.noted_at, EXCLUDED.record_id COLLATE "C") > (known.noted_at, known.record_id COLLATE "C")
-            """, [vehicle, tripAt, .bool(isDiscard), .text(tag), at, id, by])
+            """, [said.vehicle, tripAt, .bool(isDiscard), .text(tag), said.at, said.id, said.by])
     }
 
     /// Of two answers to one request the one that brought something counts, else the first.

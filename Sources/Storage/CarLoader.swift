@@ -22,6 +22,9 @@ package struct CarLoader {
     /// When the partition is taken over. Of some alone all are loaded, of all those that are not idle. Returns of how many the state
     /// could not be read.
     package func loadAll(into book: inout CarBook, _ drivers: inout DriverBook) throws -> Int {
+        drivers.restore(
+            installation: try InstallationLimitsStore.load(partition, on: connection),
+            before: selection.isOnly ? offset : nil)
         let unreadable = try load(since: selection.isOnly ? .min : book.idleBeforeMs, into: &book, &drivers)
         if selection.isOnly {
             let others = selection.vehicles.filter { book.number(of: $0) == nil }
@@ -89,7 +92,7 @@ package struct CarLoader {
             open: known.isEmpty ? [:] : try DriverAlertStore.open(of: known, on: connection),
             contexts: try DriverContextStore.contexts(
                 of: records.compactMap { record in record.fromMs.map { (record.vehicle, $0) } }, partition: partition,
-                before: offset, on: connection))
+                before: offset, drivers.installation, on: connection))
         return unreadable
     }
 }

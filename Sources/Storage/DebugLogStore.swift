@@ -32,6 +32,13 @@ package enum DebugLogStore {
         }
     }
 
+    /// Nil: there is no such log of this vehicle, or nobody who asks sees it.
+    package static func read(_ id: Int, of vehicle: String, on connection: Connection) throws -> [UInt8]? {
+        try connection.query(
+            "SELECT log FROM drover.debug_log WHERE debug_log_id = $1 AND vehicle = $2", [.int8(id), .text(vehicle)]
+        ).first.flatMap { try $0.bytes("log") }
+    }
+
     /// Nil: there is no such log.
     package static func read(_ id: Int, on connection: Connection) throws -> [UInt8]? {
         try connection.query("SELECT log FROM drover.debug_log WHERE debug_log_id = $1", [.int8(id)]).first

@@ -1,6 +1,6 @@
 package import Alerts
 package import Fleet
-internal import Pipeline
+package import Pipeline
 package import Postgres
 
 /// Who drives cars, and what these people have set, in PostgreSQL.
@@ -10,38 +10,16 @@ package enum DriverContextStore {
     /// - Parameters:
     ///   - untilMs: of drives that begin later nothing is asked; `.max`: of all.
     ///   - offset: what accounts set by records from there on is left out; nil: nothing is.
+    ///   - installation: as far as the partition has taken it.
     package static func contexts(
         of cars: [(vehicle: VehicleID, fromMs: Int64)], untilMs: Int64 = .max, partition: Int32,
-        before offset: Int64?, on connection: Connection
+        before offset: Int64?, _ installation: InstallationLimits, on connection: Connection
     ) throws -> [VehicleID: DriverContext] {
         guard !cars.isEmpty else { return [:] }
         let vehicles = Parameter.textArray(cars.map(\.vehicle.text))
-        var drivings: [VehicleID: [Drivers.Driving]] = [:]
-        for row in try connection.query(
-            """
-            SELECT d.vehicle, d.from_at, d.until_at, d.account, d.record_id
-            FROM unnest($1::text[], $2::timestamptz[]) AS asked(vehicle, from_at)
-            JOIN driving d ON d.vehicle = asked.vehicle AND d.until_at >= asked.from_at AND d.from_at <= $3
-            """,
-            [
-                vehicles,
-                // What ended a moment before may go on.
-                .timestampArray(cars.map { DriverAlertStore.clamped($0.fromMs - Drivers.pauseMsMax) }),
-                .timestampMs(DriverAlertStore.clamped(untilMs)),
-            ])
-        {
-            drivings[VehicleID(try row.text("vehicle")!)!, default: []].append(
-                Drivers.Driving(
-                    fromMs: try row.timestampMs("from_at")!, untilMs: try row.timestampMs("until_at")!,
-                    account: try row.text("account")!, id: try row.text("record_id")!))
-        }
+        let drivings = try drivings(of: cars, untilMs: untilMs, on: connection)
         func changes(_ statement: String) throws -> [VehicleID: [Drivers.Change]] {
-            var changes: [VehicleID: [Drivers.Change]] = [:]
-            for row in try connection.query(statement, [vehicles]) {
-                changes[VehicleID(try row.text(0)!)!, default: []].append(
-                    Drivers.Change(fromMs: try row.timestampMs(1)!, account: try row.text(2)))
-            }
-            return changes
+            try DriverContextStore.changes(statement, vehicles, on: connection)
         }
         let assignments = try changes(
             "SELECT vehicle, assigned_at, account FROM assignment WHERE vehicle = ANY ($1::text[])")
@@ -58,21 +36,61 @@ package enum DriverContextStore {
         let rules = try rules(
             of: drivers.values.reduce(into: []) { $0.formUnion($1.accounts) }, fromMs: cars.map(\.fromMs).min()!,
             partition, before: offset, on: connection)
-        let driven = Set(
+        let driven = try driven(vehicles, on: connection)
+        var contexts: [VehicleID: DriverContext] = [:]
+        for (vehicle, drivers) in drivers {
+            var known = Dictionary(uniqueKeysWithValues: drivers.accounts.map { ($0, rules[$0]!) })
+            known[InstallationLimits.account] = installation.rules(of: vehicle)
+            contexts[vehicle] = DriverContext(
+                drivers: drivers, rules: known, hasDriven: driven.contains(vehicle))
+        }
+        return contexts
+    }
+
+    private static func drivings(
+        of cars: [(vehicle: VehicleID, fromMs: Int64)], untilMs: Int64, on connection: Connection
+    ) throws -> [VehicleID: [Drivers.Driving]] {
+        var drivings: [VehicleID: [Drivers.Driving]] = [:]
+        for row in try connection.query(
+            """
+            SELECT d.vehicle, d.from_at, d.until_at, d.account, d.record_id
+            FROM unnest($1::text[], $2::timestamptz[]) AS asked(vehicle, from_at)
+            JOIN driving d ON d.vehicle = asked.vehicle AND d.until_at >= asked.from_at AND d.from_at <= $3
+            """,
+            [
+                .textArray(cars.map(\.vehicle.text)),
+                // What ended a moment before may go on.
+                .timestampArray(cars.map { DriverAlertStore.clamped($0.fromMs - Drivers.pauseMsMax) }),
+                .timestampMs(DriverAlertStore.clamped(untilMs)),
+            ])
+        {
+            drivings[VehicleID(try row.text("vehicle")!)!, default: []].append(
+                Drivers.Driving(
+                    fromMs: try row.timestampMs("from_at")!, untilMs: try row.timestampMs("until_at")!,
+                    account: try row.text("account")!, id: try row.text("record_id")!))
+        }
+        return drivings
+    }
+
+    private static func changes(
+        _ statement: String, _ vehicles: Parameter, on connection: Connection
+    ) throws -> [VehicleID: [Drivers.Change]] {
+        var changes: [VehicleID: [Drivers.Change]] = [:]
+        for row in try connection.query(statement, [vehicles]) {
+            changes[VehicleID(try row.text(0)!)!, default: []].append(
+                Drivers.Change(fromMs: try row.timestampMs(1)!, account: try row.text(2)))
+        }
+        return changes
+    }
+
+    private static func driven(_ vehicles: Parameter, on connection: Connection) throws -> Set<VehicleID> {
+        Set(
             try connection.query(
                 """
                 SELECT asked.vehicle FROM unnest($1::text[]) AS asked(vehicle)
                 WHERE EXISTS (SELECT FROM driving d WHERE d.vehicle = asked.vehicle)
                 """, [vehicles]
             ).map { VehicleID(try $0.text(0)!)! })
-        var contexts: [VehicleID: DriverContext] = [:]
-        for (vehicle, drivers) in drivers {
-            contexts[vehicle] = DriverContext(
-                drivers: drivers,
-                rules: Dictionary(uniqueKeysWithValues: drivers.accounts.map { ($0, rules[$0]!) }),
-                hasDriven: driven.contains(vehicle))
-        }
-        return contexts
     }
 
     /// What accounts had set at a time, and all that they set after it.
@@ -117,6 +135,21 @@ package enum DriverContextStore {
                 UNION SELECT vehicle FROM driving WHERE account = $1 AND until_at >= $3)
             """, [.text(account), .int4(partition), .timestampMs(fromMs)]
         ).map { VehicleID(try $0.text(0)!)! }
+    }
+
+    /// In whose names each of these cars was registered.
+    package static func owners(
+        of vehicles: [VehicleID], on connection: Connection
+    ) throws -> [VehicleID: OwnerLog] {
+        var entries = Dictionary(uniqueKeysWithValues: vehicles.map { ($0, [OwnerLog.Entry]()) })
+        for row in try connection.query(
+            "SELECT vehicle, owned_at, record_id, account FROM car_owner WHERE vehicle = ANY ($1::text[])",
+            [.textArray(vehicles.map(\.text))])
+        {
+            entries[VehicleID(try row.text(0)!)!]!.append(
+                OwnerLog.Entry(fromMs: try row.timestampMs(1)!, id: try row.text(2)!, account: try row.text(3)))
+        }
+        return entries.mapValues { OwnerLog($0) }
     }
 
     /// Those of the cars that somebody has driven or owned, or that are registered.

@@ -1,3 +1,4 @@
+internal import Fleet
 public import Postgres
 internal import Secrets
 internal import Wire
@@ -128,6 +129,11 @@ public enum PersonLogin {
     /// Ends those that may not be, and says how many there were: a copy of a database may have brought some.
     public static func endNeighbours(on connection: Connection) throws -> Int {
         try connection.query("SELECT drover.end_logins_of_neighbours()")[0].int(0) ?? 0
+    }
+
+    /// Whose there are.
+    public static func accounts(on connection: Connection) throws -> Set<String> {
+        Set(try connection.query("SELECT account FROM drover.account_login").map { try $0.text(0)! })
     }
 
     /// Ends the login and its connections. False: there is none.

@@ -124,4 +124,20 @@ package enum ForwardStore {
             """, [.text(site), .text(survey)]
         ).rowsChanged
     }
+
+    /// For people to read, the newest first: the columns speak for themselves.
+    /// - Parameter state: nil: all. The same of site and survey.
+    package static func list(
+        state: String?, site: String?, survey: String?, on connection: Connection
+    ) throws -> Rows {
+        try connection.query(
+            """
+            SELECT site, survey, version, account, state, tries, status, answer, made_at, settled_at,
+                CASE WHEN state = 'waiting' THEN try_at END AS next_try_at
+            FROM forward
+            WHERE ($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR site = $2)
+                AND ($3::text IS NULL OR survey = $3)
+            ORDER BY made_at DESC, site, survey, version LIMIT 1000
+            """, [.text(state), .text(site), .text(survey)])
+    }
 }

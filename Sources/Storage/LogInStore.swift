@@ -83,6 +83,18 @@ public enum LogInStore {
         ).first.map(Recipe.init)
     }
 
+    /// A try whose password nobody looked at counts for its address alone, whichever account it named.
+    /// - Parameters:
+    ///   - device: the digest that it was counted with, of a browser's mark or of a session; nil: none.
+    ///   - isMail: a mail was asked for.
+    public static func leaveUnchecked(
+        mail: String, remote: String, device: [UInt8]?, isMail: Bool = false, on connection: Connection
+    ) throws {
+        try connection.query(
+            "SELECT drover.leave_unchecked($1, $2, $3, $4)",
+            [.text(mail), .text(remote), .bool(isMail), device.map { .bytes($0) } ?? .null])
+    }
+
     /// Where somebody logs in.
     public struct Device: Sendable {
         let agent, remote: String

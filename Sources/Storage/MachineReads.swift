@@ -44,7 +44,7 @@ extension MachineStore {
         var book = MachineBook(
             rules: try rules(partition: partition, before: rulesBefore, on: connection), clockMs: clockMs,
             rejudging: try rejudging(partition: partition, on: connection).filter { selection.takes($0.key) },
-            pace: pace)
+            spreads: try MachineSpreadStore.load(partition, before: rulesBefore, on: connection), pace: pace)
         let rows = try connection.query(
             """
             SELECT vehicle, next_deadline_at FROM vehicle
@@ -68,12 +68,23 @@ extension MachineStore {
     package static func rejudging(
         partition: Int32, on connection: Connection
     ) throws -> [VehicleID: Rejudging] {
+        try rejudging("topic_partition = $1", .int4(partition), on: connection)
+    }
+
+    /// Of these machines.
+    static func rejudging(of vehicles: [VehicleID], on connection: Connection) throws -> [VehicleID: Rejudging] {
+        try rejudging("vehicle = ANY ($1::text[])", .textArray(vehicles.map(\.text)), on: connection)
+    }
+
+    private static func rejudging(
+        _ condition: String, _ parameter: Parameter, on connection: Connection
+    ) throws -> [VehicleID: Rejudging] {
         Dictionary(
             uniqueKeysWithValues: try connection.query(
                 """
                 SELECT vehicle, from_at, until_at, asked_offset, is_late, has_begun, again_from_at, again_until_at
-                FROM machine_rejudging WHERE topic_partition = $1
-                """, [.int4(partition)]
+                FROM machine_rejudging WHERE \(condition)
+                """, [parameter]
             ).map { row in
                 var asked = Rejudging(
                     Rejudging.Span(
@@ -117,14 +128,8 @@ extension MachineStore {
     ) throws {
         try read(needs.machines, into: &histories, on: connection)
         try read(needs.places, into: &histories, on: connection)
-        guard let sinceMs = needs.reportedSinceMs else { return }
-        let rows = try connection.query(
-            """
-            SELECT vehicle FROM vehicle
-            WHERE topic_partition = $1 AND kind = 'machine' AND last_reading_at >= $2
-                AND \(selection.condition("vehicle", 3))
-            """, [.int4(partition), from(sinceMs)] + selection.parameters)
-        histories.reportedSince = (sinceMs, Set(try rows.map { VehicleID(try $0.text("vehicle")!)! }))
+        guard let page = needs.page else { return }
+        histories.page = try MachineSpreadStore.read(page, partition, of: selection, on: connection)
     }
 
     /// No reading is older, and a timestamptz does not reach as far as an Int64.

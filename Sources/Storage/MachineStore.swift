@@ -53,6 +53,7 @@ package enum MachineStore {
         try ActionStore.write(changes.actions.map { ($0, nil) }, partition: partition, on: connection)
         try writeDeadlines(changes.machines.filter(\.isLatest), on: connection)
         try writeRejudging(changes.rejudging, partition: partition, on: connection)
+        if let spreads = changes.spreads { try MachineSpreadStore.write(spreads, partition, on: connection) }
         for (entry, offset) in changes.rules {
             try connection.query(
                 """
@@ -85,7 +86,7 @@ package enum MachineStore {
             ])
     }
 
-    private static func writeRejudging(
+    static func writeRejudging(
         _ changes: [VehicleID: Rejudging?], partition: Int32, on connection: Connection
     ) throws {
         let over = changes.filter { $0.value == nil }.map(\.key.text)

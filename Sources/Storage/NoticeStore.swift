@@ -269,8 +269,10 @@ package enum NoticeStore {
         try connection.query(
             """
             INSERT INTO drover.notice_message
-                (message_id, account, channel, manner, payload, link, link_expires_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7)
+                (message_id, account, channel, manner, payload, link, link_expires_at, has_answered)
+            SELECT $1, $2, $3, $4, $5, $6, $7, (
+                SELECT m.has_answered FROM drover.notice_message m
+                WHERE m.account = $2 AND m.channel = $3 AND m.has_answered IS NOT NULL ORDER BY m.made_at DESC LIMIT 1)
             """,
             [
                 .text(message.id), .text(message.account), .text(message.channel), .text(message.manner),
@@ -283,19 +285,38 @@ package enum NoticeStore {
     }
 
     /// The message for a webhook or for browsers that waits longest of those whose time has come, held until the end of the
-    /// transaction.
-    package static func nextMessage(on connection: Connection) throws -> WaitingNoticeMessage? {
+    /// transaction. Those whose receivers were silent at the last try come last: each try takes as long as we wait.
+    /// - Parameters:
+    ///   - answered: only those whose receivers have answered.
+    ///   - without: accounts that another message is under way for.
+    package static func nextMessage(
+        answered: Bool, without: [String], on connection: Connection
+    ) throws -> WaitingNoticeMessage? {
         try connection.query(
             """
             SELECT message_id, account, channel, payload, tries, made_at FROM drover.notice_message
-            WHERE state = 'waiting' AND channel <> 'mail' AND try_at <= now()
-            ORDER BY try_at LIMIT 1 FOR UPDATE SKIP LOCKED
-            """
+            WHERE state = 'waiting' AND channel <> 'mail' AND try_at <= now() AND account <> ALL ($1)
+                AND \(answered ? "has_answered" : "true")
+            ORDER BY (has_answered IS FALSE), try_at LIMIT 1 FOR UPDATE SKIP LOCKED
+            """, [.textArray(without)]
         ).first.map { row in
             WaitingNoticeMessage(
                 id: try row.text(0)!, account: try row.text(1)!, channel: try row.text(2)!,
                 payload: try row.bytes(3) ?? [], tries: try row.int(4)!, madeMs: try row.timestampMs(5)!)
         }
+    }
+
+    /// Of all that waits for the same receiver, but for what another relay holds.
+    package static func note(
+        _ message: WaitingNoticeMessage, hasAnswered: Bool, on connection: Connection
+    ) throws {
+        try connection.query(
+            """
+            UPDATE drover.notice_message SET has_answered = $4 WHERE message_id IN (
+                SELECT message_id FROM drover.notice_message WHERE message_id = $1
+                    OR account = $2 AND channel = $3 AND state = 'waiting' AND has_answered IS DISTINCT FROM $4
+                FOR UPDATE SKIP LOCKED)
+            """, [.text(message.id), .text(message.account), .text(message.channel), .bool(hasAnswered)])
     }
 
     package static func subscriptions(of account: String, on connection: Connection) throws -> [PushSubscription] {

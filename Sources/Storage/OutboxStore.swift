@@ -87,7 +87,8 @@ package enum OutboxStore {
     /// What is told to accounts, beside their records in the outbox. Under a lock of each account until the end of the
     /// transaction, so that of two events of one account the later one becomes visible later: to be called last.
     package static func writeEvents(_ records: [OutboxRecord], on connection: Connection) throws {
-        let events = records.filter { $0.account != nil }
+        // Nobody comes for those of the installation, and all partitions would wait for its lock.
+        let events = records.filter { $0.account != nil && $0.account != InstallationLimits.account }
         guard !events.isEmpty else { return }
         let accounts = Parameter.textArray(events.map { $0.account! })
         try Turns.take(.accountEvents, ofEach: events.map { $0.account! }, on: connection)

@@ -19,6 +19,11 @@ public enum OwnCopy {
         guard try target.query("SELECT to_regnamespace('drover') IS NULL")[0].bool(0) == true else {
             throw Fault(description: "the database to copy to is one of Drover: take an empty one of its own")
         }
+        do {
+            _ = try QuestionAsker.read(account, on: asker)
+        } catch let gone as QuestionAsker.Gone {
+            throw Fault(description: gone.text)
+        }
         try asker.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
         // Never committed, as of a question.
         defer { if asker.isOpen { _ = try? asker.execute("ROLLBACK") } }

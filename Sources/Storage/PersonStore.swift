@@ -46,25 +46,42 @@ public enum PersonStore {
         }
     }
 
+    /// For whom codes and tries are counted beside the person that they are of: nobody uses up what all have together.
+    public enum Asker: Sendable {
+        case account(String)
+        case address(String)
+
+        var text: String {
+            switch self {
+            case .account(let account): "account " + account
+            case .address(let address): "address " + address
+            }
+        }
+    }
+
     /// Keeps a code's digest and the mail that brings it, if there is such a person; says nothing of whether there is.
     /// - Returns: false: too many were asked for.
     public static func askCode(
         campus: String, person: String, digest: [UInt8], mailID: String, subject: String, sealedBody: [UInt8],
-        on connection: Connection
+        asker: Asker? = nil, on connection: Connection
     ) throws -> Bool {
         try connection.query(
-            "SELECT drover.ask_code($1, $2, $3, $4, $5, $6) AS admitted",
-            [.text(campus), .text(person), .bytes(digest), .text(mailID), .text(subject), .bytes(sealedBody)]
+            "SELECT drover.ask_code($1, $2, $3, $4, $5, $6, $7) AS admitted",
+            [
+                .text(campus), .text(person), .bytes(digest), .text(mailID), .text(subject), .bytes(sealedBody),
+                .text(asker?.text),
+            ]
         )[0].bool("admitted")!
     }
 
     /// A code for a token, once.
     public static func takeCode(
-        campus: String, person: String, digest: [UInt8], token: [UInt8], device: String, on connection: Connection
+        campus: String, person: String, digest: [UInt8], token: [UInt8], device: String, asker: Asker? = nil,
+        on connection: Connection
     ) throws -> Outcome {
         let rows = try connection.query(
-            "SELECT drover.take_code($1, $2, $3, $4, $5) AS outcome",
-            [.text(campus), .text(person), .bytes(digest), .bytes(token), .text(device)])
+            "SELECT drover.take_code($1, $2, $3, $4, $5, $6) AS outcome",
+            [.text(campus), .text(person), .bytes(digest), .bytes(token), .text(device), .text(asker?.text)])
         return Outcome(rawValue: try rows[0].text("outcome")!)!
     }
 

@@ -92,6 +92,10 @@ package enum QuarantineStore {
                     .text(partition.topic), .int4(partition.partition), .textArray(vehicles.map(\.vehicle.text)),
                     .textArray(vehicles.map { String($0.reason.prefix(reasonMax)) }),
                 ])
+            if partition.topic == Topic.machines {
+                try MachineSpreadStore.note(
+                    of: vehicles.map(\.vehicle), partition: partition.partition, on: connection)
+            }
             return true
         }
     }

@@ -1,4 +1,4 @@
-public import Postgres
+package import Postgres
 
 /// A statement of somebody's own: one SELECT over the views of `analyst`, as an account sees them. It runs on a login that may do
 /// nothing else, behind a binding that it cannot undo and without EXPLAIN (Queries/migrations/0066_questions.sql).
@@ -31,8 +31,18 @@ public struct Question: Sendable {
     }
 
     /// Rows, of more than so many the first ones and one more. The connection is as before afterwards.
-    /// - Throws: `Refusal`, or what is wrong with the server.
-    public func ask(as account: String, _ limits: Limits, on connection: Connection) throws -> Rows {
+    /// - Throws: `Refusal`, `QuestionAsker.Gone`, or what is wrong with the server.
+    package func ask(
+        as account: String, by door: StreamDoor? = nil, _ limits: Limits, on connection: Connection
+    ) throws -> Rows {
+        _ = try QuestionAsker.read(account, by: door, on: connection)
+        let rows = try answer(account, limits, connection)
+        // The answer is of the moment at which it began. Whoever was let go meanwhile gets none, nor whose token or role was taken.
+        _ = try QuestionAsker.read(account, by: door, on: connection)
+        return rows
+    }
+
+    private func answer(_ account: String, _ limits: Limits, _ connection: Connection) throws -> Rows {
         try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
         // Never committed: the binding goes with the transaction. Where it cannot be sent, the server rolls back by itself.
         defer { if connection.isOpen { _ = try? connection.execute("ROLLBACK") } }
@@ -71,6 +81,10 @@ public struct Question: Sendable {
         let tree = try connection.query(
             "SELECT ev_action::text FROM pg_rewrite WHERE ev_class = 'pg_temp.drover_question'::regclass")[0].text(0)
         guard let tree, QuestionWeight.isLight(tree) else { throw Refusal("Not taken: \(Question.tooHeavy)") }
+        let steps = try QuestionSteps.read(on: connection)
+        let endless = steps.endless(in: tree)
+        guard endless.isEmpty else { throw Question.endless(endless) }
+        guard steps.areFew(in: tree) else { throw Refusal("Not taken: \(Question.tooMany)") }
         return try connection.query(
             """
             SELECT string_agg(format('answer.%1$I%2$s AS %1$I', a.attname, CASE
@@ -102,6 +116,14 @@ public struct Question: Sendable {
     private static let narrower = "Ask for fewer vehicles or a shorter time, or for sums instead of rows."
     private static let tooHeavy =
         "it nests too deep, or its parts use one another too often. Take fewer steps, or WITH … AS MATERIALIZED."
+    private static func endless(_ steps: [String]) -> Refusal {
+        Refusal(
+            "Not taken: \(steps.joined(separator: ", ")) of two computed values: PostgreSQL cannot stop within such a step. "
+                + "Write one of the two out, at most \(QuestionSteps.most) bytes or elements of it (LIKE '%north%', <@ ARRAY['a', 'b']), "
+                + "or compare by = ANY (…), starts_with, ~ or a join with unnest.")
+    }
+    private static let tooMany =
+        "it looks at texts, arrays or JSON too often in one row. Take shorter patterns, ~ with | between them, or a join."
     private static let onlyOne =
         "It is to be one SELECT, VALUES or TABLE (WITH before it) over the views, without EXPLAIN."
 }

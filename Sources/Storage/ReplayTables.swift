@@ -9,16 +9,16 @@ package enum ReplayTables {
         /// How it is called where it is shown.
         package let label: String
         let key: [String]
-        let columns: [String]
+        package let columns: [String]
         /// Of a column that is not compared as it is: an expression of the row `r`; `%@` is the schema.
-        let shown: [String: String]
+        package let shown: [String: String]
         package let leftOut: [LeftOut]
         /// Which rows are compared: a condition of `r`; `%@` is the schema.
         let condition: String
         /// The time by which `drover retention` takes old rows away.
         let keptBy: String?
 
-        var names: [String] { key + columns + leftOut.flatMap(\.columns) }
+        package var names: [String] { key + columns + leftOut.flatMap(\.columns) }
         /// Which rows follow from a vehicle's own records: a condition of `r`, with the vehicles as `%v`; nil: none.
         var isOfVehicles: String? {
             switch name {
@@ -36,7 +36,7 @@ package enum ReplayTables {
     package struct LeftOut: Sendable {
         package let what: String
         package let why: String
-        let columns: [String]
+        package let columns: [String]
 
         static func columns(_ names: String, _ why: String) -> LeftOut {
             let columns = names.words
@@ -68,7 +68,7 @@ package enum ReplayTables {
         progress + cars + watch + machines + alerts + actions + dispatch + surveys + tours + [outbox, noticeEvent]
 
     /// Tables of a replay's schema, each once.
-    static let names = compared.map(\.name).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+    package static let names = compared.map(\.name).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
 
     private static let progress = [
         table(
@@ -145,6 +145,7 @@ package enum ReplayTables {
         table(
             "machine_rejudging", key: "vehicle",
             "topic_partition from_at until_at asked_offset is_late has_begun again_from_at again_until_at"),
+        table("machine_spreading", key: "topic_partition asked_offset", "since_at from_at until_at after_vehicle"),
         table("rule_set", key: "topic_partition in_force_at", "version rules record_offset"),
     ]
 
@@ -180,7 +181,12 @@ package enum ReplayTables {
         table("assignment", key: "vehicle assigned_at", "account record_id assigned_by"),
         table(
             "account_settings", key: "topic_partition account in_force_at", "settings record_id",
-            leftOut: [.columns("record_offset", "rows of a version before have none")]),
+            leftOut: [
+                .columns("record_offset", "rows of a version before have none"),
+                .columns(
+                    "judged_from_at reached_vehicle reached_all_offset",
+                    "to which cars limits of the installation have come: `drover offsets reset` has them come again"),
+            ]),
         table(
             "health_scan", key: "vehicle scan_id",
             """
@@ -311,39 +317,6 @@ package enum ReplayTables {
             "geocode travel_leg travel_line weather_hour outside_call outside_service",
             "what services of others said, kept for a time; what results depend on is on the topics"),
     ]
-
-    // MARK: Against a database
-
-    /// What the list does not say of these tables, with their columns, or says and is not so.
-    package static func faults(_ tables: [String: Set<String>]) -> [String] {
-        let refused = notCompared.flatMap(\.tables)
-        var faults: [String] = []
-        for name in Set(tables.keys).union(refused).union(names).sorted() {
-            let parts = compared.filter { $0.name == name }
-            switch (parts.isEmpty, refused.count { $0 == name }) {
-            case (true, 0): faults.append("\(name): neither compared nor said why not")
-            case (false, 0), (true, 1): break
-            default: faults.append("\(name): named twice")
-            }
-            guard let columns = tables[name] else {
-                faults.append("\(name): there is no such table")
-                continue
-            }
-            for part in parts {
-                for column in columns.subtracting(part.names).sorted() {
-                    faults.append("\(name).\(column): not named (\(part.label))")
-                }
-                for column in Set(part.names).subtracting(columns).sorted() {
-                    faults.append("\(name).\(column): there is no such column (\(part.label))")
-                }
-                if Set(part.names).count < part.names.count { faults.append("\(name): a column is named twice") }
-                for column in part.shown.keys where !part.columns.contains(column) {
-                    faults.append("\(name).\(column): shown and not compared (\(part.label))")
-                }
-            }
-        }
-        return faults
-    }
 }
 
 extension String {

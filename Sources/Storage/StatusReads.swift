@@ -68,29 +68,53 @@ public struct StatusReads: Sendable {
         reports = try waiting("report_run", "try_at", "state = 'waiting' AND try_at <= now()")
         reportsFailedOfDay = try count("report_run", "state = 'failed' AND due_at > now() - interval '1 day'")
         forwards = try waiting("forward", "made_at", "state = 'waiting'")
-        rejectedOfDay = try seen("rejected") {
-            try connection.query(
-                """
-                SELECT coalesce(sum(records), 0)::bigint FROM drover.rejected
-                WHERE pushed_at > now() - interval '1 day' AND retried_at IS NULL
-                """)[0].int(0)!
+        rejectedOfDay = try seen("rejected") { try StatusReads.rejectedOfDay(connection) }
+        resting = try seen("outside_service") { try StatusReads.resting(connection) }
+        quarantined = try seen("quarantine") { try StatusReads.quarantined(connection) }
+        rejudging = try seen("machine_rejudging") {
+            try connection.query("SELECT count(*) FROM drover.machine_rejudging")[0].int(0)!
+                + StatusReads.notNoted(on: connection)
         }
-        resting = try seen("outside_service") {
-            try connection.query(
-                """
-                SELECT service, coalesce(fault, '') FROM drover.outside_service WHERE open_until > now()
-                ORDER BY service
-                """
-            ).map { (try $0.text(0)!, try $0.text(1)!) }
-        }
-        quarantined = try seen("quarantine") {
-            try connection.query(
-                "SELECT vehicle || ' (' || topic || ')' FROM drover.quarantine ORDER BY held_at, topic, vehicle"
-            ).map { try $0.text(0)! }
-        }
-        rejudging = try count("machine_rejudging", "true")
         openAlerts = try count("alert", "state IN ('open', 'due_soon')")
         silentVehicles = try count("vehicle", "last_reading_at < now() - interval '1 day'")
+    }
+
+    /// Machines that are to be judged again, and to which that has not come yet.
+    private static func notNoted(on connection: Connection) throws -> Int {
+        // A database that is not migrated yet.
+        guard try connection.query("SELECT to_regclass('drover.machine_spreading')::text")[0].text(0) != nil else {
+            return 0
+        }
+        return try connection.query(
+            """
+            SELECT count(*) FROM drover.vehicle v WHERE v.kind = 'machine'
+                AND EXISTS (SELECT FROM drover.machine_spreading s WHERE s.topic_partition = v.topic_partition
+                    AND v.last_reading_at >= s.since_at AND v.vehicle COLLATE "C" > coalesce(s.after_vehicle, ''))
+                AND NOT EXISTS (SELECT FROM drover.machine_rejudging r WHERE r.vehicle = v.vehicle)
+            """)[0].int(0)!
+    }
+
+    private static func rejectedOfDay(_ connection: Connection) throws -> Int {
+        try connection.query(
+            """
+            SELECT coalesce(sum(records), 0)::bigint FROM drover.rejected
+            WHERE pushed_at > now() - interval '1 day' AND retried_at IS NULL
+            """)[0].int(0)!
+    }
+
+    private static func resting(_ connection: Connection) throws -> [(service: String, fault: String)] {
+        try connection.query(
+            """
+            SELECT service, coalesce(fault, '') FROM drover.outside_service WHERE open_until > now()
+            ORDER BY service
+            """
+        ).map { (try $0.text(0)!, try $0.text(1)!) }
+    }
+
+    private static func quarantined(_ connection: Connection) throws -> [String] {
+        try connection.query(
+            "SELECT vehicle || ' (' || topic || ')' FROM drover.quarantine ORDER BY held_at, topic, vehicle"
+        ).map { try $0.text(0)! }
     }
 
     /// What was read; nil: the login may not read the table, or a rule keeps rows of it back.

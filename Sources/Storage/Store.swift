@@ -11,6 +11,11 @@ public enum Store {
         return connection
     }
 
+    /// The same for statements of one transaction that others have begun.
+    package static func findTablesInTransaction(on connection: Connection) throws {
+        try connection.execute("SET LOCAL search_path TO drover, pg_catalog")
+    }
+
     /// A session for a lane's commits. After an error it is given up: what it remembers may be gone.
     package static func connectForWriting(_ conninfo: String, schema: String = liveSchema) throws -> Connection {
         let connection = try connect(conninfo, schema: schema)

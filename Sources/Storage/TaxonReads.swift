@@ -2,6 +2,11 @@ public import Postgres
 
 /// The taxonomy, as people look names up in it.
 public enum TaxonReads {
+    /// No taxonomy was loaded yet.
+    package static func isEmpty(on connection: Connection) throws -> Bool {
+        try connection.query("SELECT FROM drover.taxon LIMIT 1").isEmpty
+    }
+
     public struct Taxon: Sendable {
         public let taxon, name, rank: String
         public let parent: String?

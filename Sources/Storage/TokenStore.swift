@@ -19,12 +19,14 @@ public enum Scope: String, CaseIterable, Sendable {
     case exportPlaces = "export-places"
     /// To ask statements of one's own, with what its account sees.
     case query
+    /// To collect the audit log, as far as its account is an administrator.
+    case audit
 
     /// It hands in, and reads nothing but what came of that: a name is enough, which need not be an account's.
     public var isForWriting: Bool {
         switch self {
         case .upload, .survey: true
-        case .read, .account, .export, .exportPeople, .exportPlaces, .query: false
+        case .read, .account, .export, .exportPeople, .exportPlaces, .query, .audit: false
         }
     }
 }

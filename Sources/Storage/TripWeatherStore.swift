@@ -1,4 +1,4 @@
-internal import Fleet
+package import Fleet
 package import Postgres
 internal import Wire
 
@@ -33,6 +33,34 @@ package enum TripWeatherStore {
             WHERE s.vehicle = $1 AND s.start_at >= $2 AND s.start_at < $2::timestamptz + interval '1 hour'
                 AND s.lacks_weather AND \(known)
             """, [.text(vehicle.text), .timestampMs(hourMs)])
+    }
+
+    package struct Lacking: Sendable {
+        package let vehicle: String
+        package let startMs: Int64
+        /// Where it began.
+        package let place: Position?
+    }
+
+    /// The next trips without weather, the last begun first, that are over and whose first hour is: its weather is told of as it was.
+    /// - Parameter last: nil begins with the newest.
+    package static func lacking(
+        after last: (startMs: Int64, vehicle: String)?, most: Int, on connection: Connection
+    ) throws -> [Lacking] {
+        try connection.query(
+            """
+            SELECT s.vehicle, s.start_at, s.latitude_deg, s.longitude_deg FROM drover.trip_start s
+            JOIN drover.trip t ON t.vehicle = s.vehicle AND t.start_at = s.start_at
+            WHERE s.lacks_weather AND NOT t.is_open
+                AND date_trunc('hour', s.start_at, 'UTC') + interval '1 hour' <= now()
+                AND ($1::timestamptz IS NULL OR (s.start_at, s.vehicle) < ($1, $2))
+            ORDER BY s.start_at DESC, s.vehicle DESC LIMIT $3
+            """, [last.map { .timestampMs($0.startMs) } ?? .null, .text(last?.vehicle), .int8(Int64(most))]
+        ).map {
+            Lacking(
+                vehicle: try $0.text("vehicle")!, startMs: try $0.timestampMs("start_at")!,
+                place: Position(degrees: try $0.double("latitude_deg"), try $0.double("longitude_deg")))
+        }
     }
 
     /// Trips that were just written may begin in an hour that is known already. Precondition: within the same

@@ -30,6 +30,12 @@ public enum VehicleKeeper {
         case tooMany = "too many"
     }
 
+    /// Whether its tags at least are theirs to change.
+    /// - Parameter kind: `car` or `machine`.
+    package static func mayTag(_ vehicle: String, kind: String, on connection: Connection) throws -> Bool {
+        try connection.query("SELECT drover.tags_vehicle($1, $2)", [.text(kind), .text(vehicle)])[0].bool(0) ?? false
+    }
+
     /// Nil: it is not theirs to change.
     public static func registered(_ vehicle: VehicleID, isCar: Bool, on connection: Connection) throws -> Registered? {
         let rows = try connection.query(

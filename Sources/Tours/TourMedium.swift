@@ -32,10 +32,6 @@ public struct TourMedium: Equatable, Sendable {
     public let mediaType: String
     public let content: [UInt8]
 
-    public var isVideo: Bool { mediaType.hasPrefix("video/") }
-    /// Without a dot.
-    public var fileExtension: String { TourMedium.fileExtension(mediaType) }
-
     /// - Throws: `Fault`; nothing of the file is kept then.
     public init(_ bytes: [UInt8]) throws(Fault) {
         if bytes.count >= 12, bytes[4..<8].elementsEqual("ftyp".utf8) {

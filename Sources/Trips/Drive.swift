@@ -56,9 +56,6 @@ public struct Drive: Equatable, Sendable {
         self.rules = rules
         fold = MinuteFold(rules: rules.base)
     }
-    /// By these whenever a trip begins.
-    public init(rules: TripRules) { self.init(rules: TripRuleTimeline(base: rules)) }
-
     /// A drive that stands at a border: its next minute is the first of `part`, which is from before.
     ///
     /// - Parameter before: the readings of the trip that ends at the border, where no carry was kept.

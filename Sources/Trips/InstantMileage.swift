@@ -12,12 +12,6 @@ public struct InstantMileage: Sendable {
 
     public init(car: Action.Car?, rules: TripRules) { (self.car, self.rules) = (car, rules) }
 
-    /// What one reading alone says.
-    public static func of(_ reading: CarReading, car: Action.Car?) -> Double? {
-        var mileage = InstantMileage(car: car, rules: TripRules())
-        return mileage.observe(reading)
-    }
-
     /// 0 at standstill; nil where speed or the flow of fuel is not known, or there is none, as on overrun.
     /// By air flow of gasoline it is 7.155 · km/h ÷ (g/s). Source: FACTS §3, step 3.
     public mutating func observe(_ reading: CarReading) -> Double? {

@@ -17,9 +17,9 @@ public struct AboutPage: Sendable {
         }
     }
 
-    private var main: String {
-        let parts: [[String?]] = [
-            ["Maps", base.attribution, base.tiles == nil ? "public domain" : "see there"],
+    private var main: HTML {
+        let parts: [[HTML?]] = [
+            ["Maps", HTML(base.attribution), base.tiles == nil ? "public domain" : "see there"],
             ["Coarse base map", "Natural Earth 1:10m, thinned out", "public domain"],
             ["Drawing maps", "Leaflet 1.7.1, © Vladimir Agafonkin, CloudMade", "BSD-2-Clause"],
             [
@@ -37,9 +37,9 @@ public struct AboutPage: Sendable {
             <h1>About Drover</h1>
             <p>Drover turns what moves in the field into answers: readings of machines and cars, rides on a campus, surveys of \
             butterflies, tours of trails.</p>
-            <p id="version">Version: \(HTMLText.escaped(version)).</p>
+            <p id="version">Version: \(version).</p>
             <p>These pages ask no other server, keep one cookie for who is logged in, and watch nobody.</p>
-            \(HTMLText.table(
+            \(HTML.table(
                 caption: "Who made what is shown", headers: [.prose("What"), .prose("By"), .text("Licence")], rows: parts,
                 empty: ""))
             <h2>To read</h2>

@@ -1,3 +1,4 @@
+internal import Fleet
 internal import HTTP
 internal import Outside
 internal import Secrets
@@ -31,7 +32,9 @@ extension AccountSite {
             })
         else { return again(429, AccountSite.tooMany).with("Retry-After", "3600") }
         // All of it is made for whoever asks, so that it takes the same time.
-        guard let kept = AccountSite.kept(password) else { return busy }
+        guard let kept = AccountSite.kept(password) else {
+            return try lender.withConnection { try busy(mail, request, nil, isMail: true, $0) }
+        }
         let link = Token.random()
         try lender.withConnection {
             try LogInStore.register(
@@ -117,8 +120,10 @@ extension AccountSite {
             look.purpose == .confirm, let recipe = look.recipe
         else { return AccountSite.linkOver }
         let session = Token.random()
-        guard let password = fields.password("password"),
-            let digest = Password.digest(password, salt: recipe.salt, cost: recipe.cost),
+        let password = fields.password("password")
+        let digest = password.flatMap { Password.digest($0, salt: recipe.salt, cost: recipe.cost) }
+        guard password == nil || digest != nil else { return busy }
+        guard let digest,
             try lender.withConnection({
                 try LogInStore.confirm(
                     link: link.digest, password: digest, session: session.digest, agent: AccountSite.agent(request),

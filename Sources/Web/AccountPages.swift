@@ -1,13 +1,14 @@
 internal import Fleet
+internal import HTTP
 internal import Reports
 internal import Secrets
 internal import Storage
 
-/// The pages of accounts, as HTML. Everything from outside is escaped.
+/// The pages of accounts, as HTML.
 enum AccountPages {
     static func logIn(
         mail: String = "", next: String = "", provider: String? = nil, notice: FormPage.Notice? = nil
-    ) -> String {
+    ) -> HTML {
         FormPage.page(
             "Log in", notice,
             FormPage.form(
@@ -17,9 +18,9 @@ enum AccountPages {
                     .input("password", "Password", "password", "", "current-password"),
                     .check("keep", "Stay logged in on this device"),
                 ], "Log in")
-                + (provider.map { there in
+                + (provider.map { there -> HTML in
                     let way = next.isEmpty ? "/oidc/start" : "/oidc/start?next=" + Address.escaped(next)
-                    return "<p><a class=\"button\" href=\"\(way)\">Log in with \(HTMLText.escaped(there))</a></p>\n"
+                    return "<p><a class=\"button\" href=\"\(way)\">Log in with \(there)</a></p>\n"
                 } ?? "")
                     + """
                     <p><a href="/forgot">Forgot the password?</a></p>
@@ -30,7 +31,7 @@ enum AccountPages {
 
     static func register(
         mail: String = "", firstName: String = "", lastName: String = "", notice: FormPage.Notice? = nil
-    ) -> String {
+    ) -> HTML {
         FormPage.page(
             "Make an account", notice,
             FormPage.form(
@@ -44,7 +45,7 @@ enum AccountPages {
                 ], "Make the account") + "<p><a href=\"/login\">Log in instead</a></p>")
     }
 
-    static func forgot(mail: String = "", notice: FormPage.Notice? = nil) -> String {
+    static func forgot(mail: String = "", notice: FormPage.Notice? = nil) -> HTML {
         FormPage.page(
             "Forgotten password", notice,
             FormPage.form(
@@ -52,7 +53,7 @@ enum AccountPages {
                 "Mail me a link for a new password") + "<p><a href=\"/login\">Log in instead</a></p>")
     }
 
-    static func confirm(link: String, notice: FormPage.Notice? = nil) -> String {
+    static func confirm(link: String, notice: FormPage.Notice? = nil) -> HTML {
         FormPage.page(
             "Confirm your mail address", notice,
             FormPage.form(
@@ -63,7 +64,7 @@ enum AccountPages {
                 ], "Confirm and log in"))
     }
 
-    static func newPassword(link: String, asksMail: Bool, mail: String = "", notice: FormPage.Notice? = nil) -> String {
+    static func newPassword(link: String, asksMail: Bool, mail: String = "", notice: FormPage.Notice? = nil) -> HTML {
         FormPage.page(
             "Choose a password", notice,
             FormPage.form(
@@ -73,52 +74,57 @@ enum AccountPages {
                     + [
                         .newPassword("password", "Password, at least \(Password.length.lowerBound) characters"),
                         .newPassword("again", "The password again"),
-                    ], "Take this password"))
+                    ], "Save the password"))
     }
 
     /// A page that only says something.
     static func said(_ title: String, _ text: String, link: (path: String, text: String) = ("/login", "Log in"))
-        -> String
+        -> HTML
     {
         FormPage.page(
             title, nil,
-            "<p>\(HTMLText.escaped(text))</p>\n<p><a href=\"\(link.path)\">\(HTMLText.escaped(link.text))</a></p>")
+            "<p>\(text)</p>\n<p><a href=\"\(link.path)\">\(link.text)</a></p>")
     }
 
     /// - Parameter roles: as text, whom the page is for.
-    static func notForYou(_ roles: String) -> String {
+    static func notForYou(_ roles: String) -> HTML {
         said(
             "Not for you", "This page is for: \(roles). Ask an administrator for the role.",
             link: ("/account", "Your account"))
     }
 
-    /// - Parameter more: sections below, HTML already.
+    /// As people know it; all that it said is its title.
+    static func agent(_ text: String, or none: String) -> HTML {
+        let name = UserAgent.name(text)
+        return "<span title=\"\(text)\">\(name.isEmpty ? none : name)</span>"
+    }
+
+    /// - Parameter more: sections below.
     static func account(
         _ holder: AccountHolder, sessions: [LogInStore.SessionRow], mark: String, notice: FormPage.Notice? = nil,
-        more: String
-    ) -> String {
+        more: HTML
+    ) -> HTML {
         let roles =
             holder.roles.isEmpty ? "none yet: an administrator gives them" : holder.roles.joined(separator: ", ")
-        let rows = sessions.map { session -> [String?] in
-            let button =
+        let rows = sessions.map { session -> [HTML?] in
+            let button: HTML =
                 session.isThis
                 ? "this one"
-                : "<form method=\"post\" action=\"/account/sessions/end\">\(FormPage.hidden(FormGuard.field, mark))"
-                    + "\(FormPage.hidden("number", String(session.number)))<button>End it</button></form>"
+                : "<form method=\"post\" action=\"/account/sessions/end\">\(FormPage.hidden(FormGuard.field, mark))\(FormPage.hidden("number", String(session.number)))<button>End it</button></form>"
             return [
-                session.agent.isEmpty ? "a program without a name" : session.agent, FormPage.time(session.madeMs),
-                FormPage.time(session.lastUsedMs), button,
+                agent(session.agent, or: "a program without a name"), .text(FormPage.time(session.madeMs)),
+                .text(FormPage.time(session.lastUsedMs)), button,
             ]
         }
         // Who has logged in comes here first.
-        let pages = PageShell.pages(for: Set(holder.roles.compactMap(Role.init))).map {
-            "<a href=\"\($0.path)\">\(HTMLText.escaped($0.name))</a>"
+        let pages: [HTML] = PageShell.pages(for: Set(holder.roles.compactMap(Role.init))).map {
+            "<a href=\"\($0.path)\">\($0.name)</a>"
         }
         return FormPage.page(
             "Your account", notice,
             (pages.isEmpty ? "" : "<nav aria-label=\"Pages\"><p>\(pages.joined(separator: " · "))</p></nav>\n")
                 + """
-                <p>\(HTMLText.escaped(holder.mail ?? holder.account)), known as <b>\(HTMLText.escaped(holder.account))</b>. Roles: \(HTMLText.escaped(roles)).</p>
+                <p>\(holder.mail ?? holder.account), known as <b>\(holder.account)</b>. Roles: \(roles).</p>
                 <form method="post" action="/logout">\(FormPage.hidden(FormGuard.field, mark))<button>Log out</button></form>
                 <h2>About you</h2>
                 """
@@ -142,9 +148,9 @@ enum AccountPages {
                         .newPassword("password", "New one, at least \(Password.length.lowerBound) characters"),
                         .newPassword("again", "The new one again"),
                     ], "Change it and log out everywhere else")
-                + HTMLText.table(
+                + HTML.table(
                     caption: "Where you are logged in",
-                    headers: [.prose("Browser"), .word("Since (UTC)"), .word("Last used (UTC)"), .html("End")],
+                    headers: [.word("Browser"), .word("Since (UTC)"), .word("Last used (UTC)"), .word("End")],
                     rows: rows,
                     empty: "Nowhere.") + more)
     }

@@ -3,6 +3,7 @@ public import HTTP
 public import Observe
 internal import Outside
 internal import Postgres
+internal import Reports
 public import Secrets
 internal import Storage
 internal import Wire
@@ -28,6 +29,7 @@ public final class AccountSite: Sendable {
     /// Under what secrets of second factors are kept; nil: there are none.
     let codeKey: CodeKey?
     let secondFactor: SecondFactorRule
+    let assets: AssetFiles
     /// Where one logs in without a password of ours; nil: nowhere.
     private let provider: String?
     let log: Log
@@ -40,11 +42,11 @@ public final class AccountSite: Sendable {
     ///   - codeKey: nil: there are no second factors.
     public init(
         conninfo: String, isSecure: Bool, post: Post?, codeKey: CodeKey?, secondFactor: SecondFactorRule,
-        provider: String?, log: Log
+        assets: AssetFiles, provider: String?, log: Log
     ) {
         lender = ConnectionLender(conninfo: conninfo)
         data = OwnDataDesk(conninfo: conninfo, log: log)
-        (self.codeKey, self.secondFactor) = (codeKey, secondFactor)
+        (self.codeKey, self.secondFactor, self.assets) = (codeKey, secondFactor, assets)
         (cookie, self.post, self.log) = (SessionCookie(isSecure: isSecure), post, log)
         deviceMark = DeviceCookie(isSecure: isSecure)
         self.provider = provider
@@ -99,7 +101,9 @@ public final class AccountSite: Sendable {
             try noteFailure(of: mail, request, "too many tries")
             return again(429, AccountSite.tooMany).with("Retry-After", "900")
         }
-        guard let digest = Password.digest(password, salt: recipe.salt, cost: recipe.cost) else { return busy }
+        guard let digest = Password.digest(password, salt: recipe.salt, cost: recipe.cost) else {
+            return try lender.withConnection { try busy(mail, request, shown?.digest, $0) }
+        }
         let (session, isKept) = (Token.random(), fields["keep"] == "1")
         let isIn = try lender.withConnection {
             try LogInStore.logIn(
@@ -125,8 +129,10 @@ public final class AccountSite: Sendable {
     private func logOut(
         _ request: Request, _ fields: Fields, _ session: Token, _ holder: AccountHolder, _ connection: Connection
     ) throws -> Response {
-        try LogInStore.end(session: session.digest, on: connection)
-        try AuditLog.record(.logOut, by: holder.account, from: request.remote, on: connection)
+        try connection.transaction {
+            try LogInStore.end(session: session.digest, on: connection)
+            try AuditLog.record(.logOut, by: holder.account, from: request.remote, on: connection)
+        }
         return Response.seeOther("/login").with("Set-Cookie", cookie.ended).with("Cache-Control", "no-store")
     }
 
@@ -213,6 +219,15 @@ public final class AccountSite: Sendable {
         ).with("Retry-After", "5")
     }
 
+    /// The same to who has counted as a try before it was found out: that stays with the address, and the account is free of it.
+    func busy(
+        _ mail: String, _ request: Request, _ device: [UInt8]?, isMail: Bool = false, _ connection: Connection
+    ) throws -> Response {
+        try LogInStore.leaveUnchecked(
+            mail: mail, remote: request.remote, device: device, isMail: isMail, on: connection)
+        return busy
+    }
+
     /// A form of somebody who need not be logged in.
     func form(_ request: Request, _ body: (Request, Fields) throws -> Response) -> Response {
         if let refusal = FormGuard.refusal(request) { return refusal }
@@ -277,7 +292,7 @@ public final class AccountSite: Sendable {
 
 extension Response {
     /// A page that no cache keeps.
-    static func unkept(_ html: String, _ status: Int = 200) -> Response {
+    static func unkept(_ html: HTML, _ status: Int = 200) -> Response {
         .page(html, status: status).with("Cache-Control", "no-store")
     }
 }

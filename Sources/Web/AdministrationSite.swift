@@ -83,10 +83,16 @@ public struct AdministrationSite: Sendable {
         let partOf = (fields["part_of"] ?? "").isEmpty ? nil : fields["part_of"]
         let row = AdministrationStore.FleetRow(
             fleet: fleet, name: name, partOf: partOf, to: vehicles, members: members)
+        let logins = try AdministrationStore.logins(on: connection)
         guard try AdministrationStore.put(row, on: connection) else {
             return try again("An account or fleet of that id is not there, or fleets would be nested twice.")
         }
-        let response = try overview(caller, .done("Fleet \(fleet): saved."), connection)
+        let ended = logins.subtracting(try AdministrationStore.logins(on: connection)).sorted()
+        let more =
+            ended.isEmpty
+            ? ""
+            : " psql has ended for \(ended.joined(separator: ", ")): with more than one fleet its logins told what they may not see. They ask on the page Ask."
+        let response = try overview(caller, .done("Fleet \(fleet): saved." + more), connection)
         try AuditLog.record(
             .fleetChanged, by: caller.account,
             [("fleet", fleet), ("part_of", partOf ?? ""), ("vehicles", vehicles.joined(separator: ", "))],
@@ -116,7 +122,7 @@ private enum AdministrationPage {
     static func html(
         _ accounts: [AdministrationStore.AccountRow], _ fleets: [AdministrationStore.FleetRow], mark: String,
         notice: FormPage.Notice?
-    ) -> String {
+    ) -> HTML {
         FormPage.main(
             "Administration", notice,
             "<p><a href=\"/audit\">The audit log</a>: who did what</p>\n<h2>Accounts</h2>\n"
@@ -125,7 +131,7 @@ private enum AdministrationPage {
                 + fold("A new fleet", fields(nil, mark)))
     }
 
-    private static func account(_ row: AdministrationStore.AccountRow, _ mark: String) -> String {
+    private static func account(_ row: AdministrationStore.AccountRow, _ mark: String) -> HTML {
         let roles = Role.allCases.filter(row.roles.contains).map(\.name).joined(separator: ", ")
         // Erasing takes the roles, too; who was added without a mail address says it with the first password.
         let isErased = row.mail == nil && row.roles.isEmpty && row.state == "disabled"
@@ -143,7 +149,7 @@ private enum AdministrationPage {
                 "Save \(row.account)", id: row.account))
     }
 
-    private static func fleet(_ row: AdministrationStore.FleetRow, _ mark: String) -> String {
+    private static func fleet(_ row: AdministrationStore.FleetRow, _ mark: String) -> HTML {
         let place = row.partOf.map { ", part of \($0)" } ?? ""
         return fold(
             "\(row.name) (\(row.fleet)\(place)): \(row.vehicles.count) \(row.vehicles.count == 1 ? "vehicle" : "vehicles"), "
@@ -151,7 +157,7 @@ private enum AdministrationPage {
             fields(row, mark))
     }
 
-    private static func fields(_ row: AdministrationStore.FleetRow?, _ mark: String) -> String {
+    private static func fields(_ row: AdministrationStore.FleetRow?, _ mark: String) -> HTML {
         func vehicles(_ kind: String) -> String {
             (row?.vehicles ?? []).filter { $0.hasPrefix(kind + " ") }.map { String($0.dropFirst(kind.count + 1)) }
                 .joined(separator: "\n")
@@ -169,7 +175,7 @@ private enum AdministrationPage {
             ], row.map { "Save \($0.fleet)" } ?? "Make the fleet", id: "fleet-" + (row?.fleet ?? ""))
     }
 
-    private static func fold(_ summary: String, _ body: String) -> String {
-        "<details><summary>\(HTMLText.escaped(summary))</summary>\n\(body)</details>\n"
+    private static func fold(_ summary: String, _ body: HTML) -> HTML {
+        "<details><summary>\(summary)</summary>\n\(body)</details>\n"
     }
 }

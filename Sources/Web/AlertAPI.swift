@@ -45,7 +45,7 @@ extension Site {
     private func stream(of use: TokenStore.Use, after id: Int64?, _ request: Request) -> Response {
         do {
             return try .events(request) {
-                try withConnection { try streams.open(use.account, key: use.digest, after: id, on: $0) }
+                try withConnection { try streams.open(use.account, by: StreamDoor(key: use.digest), after: id, on: $0) }
             }
         } catch {
             return databaseAway(request.path, error)

@@ -22,11 +22,11 @@ struct AlertPage {
 
     enum Waiting: String { case acknowledgement, silence, end }
 
-    func html(series: [MachineView.Series], span: Range<Int64>) -> String {
+    func html(series: [MachineView.Series], span: Range<Int64>) -> HTML {
         """
         <p><a href="/alerts">All open alerts</a></p>
-        <h1>\(HTMLText.escaped(story.parameter)): \(HTMLText.escaped(story.vehicleName ?? story.vehicle))</h1>
-        <p class="soft"><span id="updated">Last updated \(caller.clock.second(nowMs)), times are \(HTMLText.escaped(caller.clock.zone)).</span> <span id="live"></span></p>
+        <h1>\(story.parameter): \(story.vehicleName ?? story.vehicle)</h1>
+        <p class="soft"><span id="updated">Last updated \(caller.clock.second(nowMs)), times are \(caller.clock.zone).</span> <span id="live"></span></p>
         <div id="story">
         \(said)
         <dl>\(facts)</dl>
@@ -40,7 +40,7 @@ struct AlertPage {
     private var isOpen: Bool { story.alert.resolvedMs == nil && story.state != "withdrawn" }
 
     /// What was sent a moment ago and is not in the database yet.
-    private var said: String {
+    private var said: HTML {
         switch waiting {
         case .acknowledgement where story.acknowledgement == nil:
             "<p role=\"status\" class=\"soon\">Your acknowledgement is on its way. It shows here as soon as it counts.</p>"
@@ -52,42 +52,41 @@ struct AlertPage {
         }
     }
 
-    private var facts: String {
+    private var facts: HTML {
         let alert = story.alert
         let severity = story.state == "due_soon" ? ("soon", "due soon") : (story.severity, story.severity)
-        let state = "<span class=\"\(severity.0)\">\(severity.1)</span>, \(story.state.replacing("_", with: " "))"
-        let worst = alert.shown(alert.worstValue, caller.shownUnits).map {
+        let state: HTML = "<span class=\"\(severity.0)\">\(severity.1)</span>, \(story.state.replacing("_", with: " "))"
+        let worst: HTML? = alert.shown(alert.worstValue, caller.shownUnits).map {
             "\($0), \(caller.clock.html(alert.worstAtMs))"
         }
         let recommended = alert.shown(alert.recommended, caller.shownUnits)
-        let seen = story.acknowledgement.map { seen in
-            "by \(HTMLText.escaped(seen.by)), \(caller.clock.html(seen.ms))"
-                + (seen.note.map { ": \(HTMLText.escaped($0))" } ?? "")
+        let seen: HTML? = story.acknowledgement.map { seen in
+            "by \(seen.by), \(caller.clock.html(seen.ms))\(seen.note.map { ": \($0)" })"
         }
-        let pairs: [(String, String?)] = [
-            ("State", state + (story.revision > 0 ? ", corrected by late data \(story.revision) times" : "")),
+        let pairs: [(String, HTML?)] = [
+            ("State", "\(state)\(", corrected by late data \(story.revision) times", if: story.revision > 0)"),
             (
                 "Vehicle",
-                "<a href=\"/vehicles/\(Address.escaped(story.vehicle))?kind=\(alert.kind)\">\(HTMLText.escaped(story.vehicle))</a>"
-                    + (story.model.isEmpty ? "" : ", \(HTMLText.escaped(story.model))")
+                "<a href=\"/vehicles/\(encoded: story.vehicle)?kind=\(alert.kind)\">\(story.vehicle)</a>\(", \(story.model)", if: !story.model.isEmpty)"
             ),
             ("Since", caller.clock.html(alert.sinceMs)), ("Opened", caller.clock.html(alert.openedMs)),
             ("Resolved", alert.resolvedMs.map(caller.clock.html)), ("Worst", worst),
             (
                 "Rule",
-                HTMLText.escaped(
-                    alert.shownRule(caller.shownUnits) + ", " + (story.ruleSource ?? "its rule set is not on record")
-                        + ", version \(story.rulesVersion)")
-                    + (ruleAddress.map { ". <a href=\"\($0)\">Change this rule</a>" } ?? "")
+                """
+                \(alert.shownRule(caller.shownUnits)), \(story.ruleSource ?? "its rule set is not on record"), \
+                version \(story.rulesVersion)\(ruleAddress.map { ". <a href=\"\($0)\">Change this rule</a>" })
+                """
             ),
-            ("Recommended", recommended.map(HTMLText.escaped)), ("Ends with", HTMLText.escaped(story.ending)),
-            ("What to do", story.advice.map(HTMLText.escaped)),
+            ("Recommended", .text(recommended)), ("Ends with", .text(story.ending)),
+            ("What to do", .text(story.advice)),
             (
                 "Before it",
                 story.repeats == 0 ? nil : "\(story.repeats) of this parameter in the 30 days before"
             ), ("Seen", seen ?? "not yet"), ("Silenced until", story.silencedUntilMs.map(caller.clock.html)),
         ]
-        return pairs.compactMap { name, text in text.map { "<dt>\(name)</dt><dd>\($0)</dd>" } }.joined(separator: "\n")
+        let lines: [HTML] = pairs.compactMap { name, text in text.map { "<dt>\(name)</dt><dd>\($0)</dd>" } }
+        return lines.joined(separator: "\n")
     }
 
     /// How long it is looked at.
@@ -106,7 +105,7 @@ struct AlertPage {
         max(1, (span.upperBound - span.lowerBound) / 1_000 / points)
     }
 
-    private func chart(_ series: [MachineView.Series], _ span: Range<Int64>) -> String {
+    private func chart(_ series: [MachineView.Series], _ span: Range<Int64>) -> HTML {
         guard let series = series.first(where: { $0.name == story.parameter }) else { return "" }
         let unit = ShownValue(0, unit: series.unit, in: caller.shownUnits).unit
         func shown(_ value: Double) -> Double { ShownValue(value, unit: series.unit, in: caller.shownUnits).value }
@@ -117,30 +116,30 @@ struct AlertPage {
             gapMs: max(3 * 3_600_000, 3_000 * AlertPage.pieceS(span)), clock: caller.clock.minute)
         guard let svg = chart.svg else { return "" }
         return
-            "<div class=\"charts one\"><figure><figcaption>\(HTMLText.escaped(chart.title))</figcaption>\(svg)</figure></div>"
+            "<div class=\"charts one\"><figure><figcaption>\(chart.title)</figcaption>\(svg)</figure></div>"
     }
 
-    private var readings: String {
-        HTMLText.table(
+    private var readings: HTML {
+        HTML.table(
             caption: "Readings behind it",
-            headers: [.text("Reading"), .html("Time"), .number("Value"), .word("Id"), .number("Offset")],
+            headers: [.text("Reading"), .word("Time"), .number("Value"), .word("Id"), .number("Offset")],
             rows: story.readings.map { reading in
                 [
-                    reading.what, caller.clock.html(reading.readMs),
-                    story.alert.shown(reading.value, caller.shownUnits) ?? reading.value, reading.id,
-                    reading.offset.map(String.init),
+                    .text(reading.what), caller.clock.html(reading.readMs),
+                    .text(story.alert.shown(reading.value, caller.shownUnits) ?? reading.value), .text(reading.id),
+                    reading.offset.map { "\($0)" },
                 ]
             }, empty: "No reading is behind it: silence is.")
     }
 
     /// Each is a record of its own: sent twice, it counts once.
-    private var forms: String {
-        let hidden =
-            "<input type=\"hidden\" name=\"\(FormGuard.field)\" value=\"\(caller.mark)\"><input type=\"hidden\" name=\"id\" value=\"\(AlertAction.newID())\">"
-        let options = AlertPage.silences.map { "<option value=\"\($0.hours)\">\($0.text)</option>" }.joined()
+    private var forms: HTML {
+        let id = AlertAction.newID()
+        let hidden: HTML = "\(FormPage.hidden(FormGuard.field, caller.mark))\(FormPage.hidden("id", id))"
+        let options: HTML = AlertPage.silences.map { "<option value=\"\($0.hours)\">\($0.text)</option>" }.joined()
         let address = "/alerts/\(Address.escaped(story.id))"
-        let silenceHidden = hidden.replacing("name=\"id\" value=\"", with: "name=\"id\" value=\"s")
-        let seen =
+        let silenceHidden: HTML = "\(FormPage.hidden(FormGuard.field, caller.mark))\(FormPage.hidden("id", "s\(id)"))"
+        let seen: HTML =
             story.acknowledgement != nil || waiting == .acknowledgement
             ? ""
             : """
@@ -150,7 +149,7 @@ struct AlertPage {
             """
         let isOnItsWay =
             waiting == .silence ? story.silencedUntilMs == nil : waiting == .end && story.silencedUntilMs != nil
-        let silence =
+        let silence: HTML =
             isOnItsWay
             ? "<p><a href=\"\(address)\">Look again</a></p>"
             : story.silencedUntilMs.map { until in

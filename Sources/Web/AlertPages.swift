@@ -78,31 +78,41 @@ extension FleetSite {
 
     /// A page pushes what somebody says, and shows it when it is committed.
     private func form(_ request: Request, _ said: AlertPage.Waiting, _ say: @escaping Say) -> Response {
-        door.form(request, for: FleetSite.keepers) { caller, fields, connection in
-            guard let story = try story(request, caller, connection) else { return FleetSite.noAlert }
+        door.saying(request, for: FleetSite.keepers, to: uploads) { caller, fields, connection in
+            guard let story = try story(request, caller, connection), let vehicle = VehicleID(story.vehicle) else {
+                return .answer(FleetSite.noAlert)
+            }
             let nowMs = Clock.nowMs()
-            guard let vehicle = VehicleID(story.vehicle) else { return FleetSite.noAlert }
             if story.alert.kind == "machine",
                 let refusal = try WriteRefusal.ofPage(
                     .alert, isCar: false, vehicle, at: nowMs...nowMs, on: connection)
             {
-                return refusal
+                return .answer(refusal)
             }
-            let upload: Upload
+            let (action, upload): (Action, Upload)
             do {
-                upload = try Upload(ofMachine: try say(story, fields, caller.account, nowMs))
+                action = try say(story, fields, caller.account, nowMs)
+                upload = try Upload(ofMachine: action)
             } catch let fault as AlertAction.Fault {
-                return .problem(422, type: "form", detail: fault.text)
+                return .answer(.problem(422, type: "form", detail: fault.text))
             } catch {
-                return .problem(422, type: "form", detail: "\(error)")
+                return .answer(.problem(422, type: "form", detail: "\(error)"))
             }
             let waiting = said == .silence && fields["hours"] == "0" ? AlertPage.Waiting.end : said
-            if let refusal = uploads.refusal(upload) { return refusal }
-            try AuditLog.record(
-                said == .silence ? .alertSilenced : .alertAcknowledged, by: caller.account, from: request.remote,
-                [("alert", story.id), ("vehicle", story.vehicle)]
-                    + (said == .silence ? [("hours", fields["hours"] ?? "")] : []), on: connection)
-            return .seeOther("/alerts/\(Address.escaped(story.id))?said=\(waiting.rawValue)")
+            return .say(
+                upload, told: FleetSite.deed(said, action, story, fields, from: request),
+                then: .seeOther("/alerts/\(Address.escaped(story.id))?said=\(waiting.rawValue)"))
         }
+    }
+
+    /// The record's id says which entries are of one deed: a form that is sent again has another of each.
+    private static func deed(
+        _ said: AlertPage.Waiting, _ action: Action, _ story: AlertStory, _ fields: Fields, from request: Request
+    ) -> AuditedDeed {
+        let about = [("alert", story.id), ("vehicle", story.vehicle), ("record", action.id)]
+        return said == .silence
+            ? AuditedDeed(
+                .alertSilenced, by: action.by, from: request.remote, about + [("hours", fields["hours"] ?? "")])
+            : AuditedDeed(.alertAcknowledged, by: action.by, from: request.remote, about)
     }
 }

@@ -1,6 +1,7 @@
 internal import HTTP
 public import Observe
 internal import Postgres
+internal import Reports
 internal import Storage
 internal import Synchronization
 
@@ -42,9 +43,9 @@ public final class AlertStreams: Sendable {
     }
 
     /// A stream of the account's alerts after an event; nil: from now on.
-    /// - Parameter key: digest of the token or session that it is opened with.
+    /// - Parameter door: the token or session that it is opened with.
     func open(
-        _ account: String, key: [UInt8], after id: Int64?, on connection: Connection
+        _ account: String, by door: StreamDoor, after id: Int64?, on connection: Connection
     ) throws -> Result<BodyStream, StreamLimits.Refusal> {
         try subscribers.withLock { subscribers in
             do throws(StreamLimits.Refusal) {
@@ -53,7 +54,7 @@ public final class AlertStreams: Sendable {
                 return .failure(error)
             }
             var subscriber = Subscriber(
-                account: account, door: StreamDoor(key: key), stream: BodyStream(),
+                account: account, door: door, stream: BodyStream(),
                 lastID: try id ?? AlertEvents.lastID(on: connection))
             subscriber.stream.greet(againMs: 3_000)
             while try AlertStreams.send(to: &subscriber, on: connection) == AlertStreams.rowsMax {}

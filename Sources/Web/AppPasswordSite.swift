@@ -1,3 +1,4 @@
+internal import Fleet
 internal import HTTP
 internal import Postgres
 internal import Reports
@@ -41,10 +42,10 @@ extension AccountSite {
 enum AppPasswordPages {
     static func sections(
         _ holder: AccountHolder, tokens: [OwnTokens.Entry], scopes: [Scope], hasFactors: Bool, mark: String
-    ) -> String {
+    ) -> HTML {
         let factor =
             holder.hasSecondFactor ? "It is on. " : "It is off: the password alone opens this account. "
-        let way =
+        let way: HTML =
             hasFactors
             ? "<a href=\"/account/second-factor\">\(holder.hasSecondFactor ? "Change it" : "Set it up")</a>"
             : "This server has no key to keep second factors under: ask who runs it."
@@ -52,7 +53,7 @@ enum AppPasswordPages {
             <h2>Second factor</h2>
             <p>\(factor)\(way)</p>
             <h2>App passwords</h2>
-            <p>Apps, XML-RPC clients and programs log in with one of these. Your own password is not taken there.</p>
+            <p>Apps, XML-RPC clients and programs log in with one of these. Your own password does not work there.</p>
 
             """ + list(tokens, mark) + adding(scopes, mark) + """
                 <h2>Your data</h2>
@@ -60,30 +61,29 @@ enum AppPasswordPages {
 
                 """
                 + FormPage.form(
-                    "/account/data", [.hidden(FormGuard.field, mark)], "Take it along", id: "data")
+                    "/account/data", [.hidden(FormGuard.field, mark)], "Export my data", id: "data")
     }
 
-    private static func list(_ tokens: [OwnTokens.Entry], _ mark: String) -> String {
-        HTMLText.table(
+    private static func list(_ tokens: [OwnTokens.Entry], _ mark: String) -> HTML {
+        HTML.table(
             caption: "App passwords that hold",
             headers: [
-                .prose("App"), .prose("May"), .word("Since (UTC)"), .word("Last used (UTC, to the hour)"), .html("End"),
+                .prose("App"), .prose("May"), .word("Since (UTC)"), .word("Last used (UTC, to the hour)"), .word("End"),
             ],
             rows: tokens.map { row($0, mark) }, empty: "None.")
     }
 
-    private static func row(_ token: OwnTokens.Entry, _ mark: String) -> [String?] {
+    private static func row(_ token: OwnTokens.Entry, _ mark: String) -> [HTML?] {
         let may = token.scopes.joined(separator: ", ")
-        let end =
-            "<form method=\"post\" action=\"/account/app-passwords/end\">" + FormPage.hidden(FormGuard.field, mark)
+        let hidden: HTML = "\(FormPage.hidden(FormGuard.field, mark))\(FormPage.hidden("id", token.id))"
         return [
-            token.name.isEmpty ? token.id : token.name, token.isOwn ? may : may + " (made by an operator)",
-            FormPage.time(token.madeMs), token.lastUsedMs.map(FormPage.time) ?? "never",
-            end + FormPage.hidden("id", token.id) + "<button>End it</button></form>",
+            .text(token.name.isEmpty ? token.id : token.name), "\(may)\(" (made by an operator)", if: !token.isOwn)",
+            .text(FormPage.time(token.madeMs)), .text(token.lastUsedMs.map(FormPage.time) ?? "never"),
+            "<form method=\"post\" action=\"/account/app-passwords/end\">\(hidden)<button>End it</button></form>",
         ]
     }
 
-    private static func adding(_ scopes: [Scope], _ mark: String) -> String {
+    private static func adding(_ scopes: [Scope], _ mark: String) -> HTML {
         guard !scopes.isEmpty else { return "<p>Your roles allow no app anything yet.</p>\n" }
         return FormPage.form(
             "/account/app-passwords",
@@ -101,14 +101,15 @@ enum AppPasswordPages {
         case .survey: "hand in surveys and photos of them"
         case .export: "take sightings away, sensitive species blurred"
         case .query: "ask statements of your own"
+        case .audit: "collect the audit log"
         case .exportPeople, .exportPlaces: scope.rawValue
         }
     }
 
-    static func made(_ token: Token, _ name: String) -> String {
+    static func made(_ token: Token, _ name: String) -> HTML {
         FormPage.page(
             "App password", .done("It is not shown again."),
-            "<p>For \(HTMLText.escaped(name)), as its password or token:</p>\n<p><code>\(token.text)</code></p>\n"
-                + "<p><a href=\"/account\">Your account</a></p>")
+            "<p>For \(name), as its password or token:</p>\n<p><code>\(token.text)</code></p>\n<p><a href=\"/account\">Your account</a></p>"
+        )
     }
 }

@@ -1,3 +1,4 @@
+internal import Fleet
 internal import Foundation
 public import HTTP
 internal import Secrets
@@ -45,6 +46,7 @@ public struct AssetFiles: Sendable {
         "waiting.js", "push.js", "push-worker.js", "field.js", "campus.js", "ride.js",
         "surveys.css", "names.js", "sightings.js", "survey-form.js",
         "tours.css", "tour-map.js", "tours.js", "tour-preview.js",
+        "second-factor.js", "qr/index.js",
         "leaflet/leaflet.css", "leaflet/leaflet.js", "leaflet/images/layers.png",
         "leaflet/images/layers-2x.png", "leaflet/images/marker-icon.png", "leaflet/images/marker-icon-2x.png",
         "leaflet/images/marker-shadow.png", "natural-earth.json", description,

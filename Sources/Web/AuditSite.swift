@@ -40,6 +40,11 @@ struct AuditQuestion {
     init(_ request: Request) {
         given = request.query.filter { !$0.value.isEmpty }
         question.account = given["account"]
+        if let account = given["account"],
+            account.unicodeScalars.count > 64 || account.utf8.contains(where: { $0 < 0x20 })
+        {
+            fault = "There is no such account."
+        }
         question.action = given["action"]
         if let action = given["action"], AuditAction(rawValue: action) == nil {
             fault = "There is no such kind of entry."
@@ -47,6 +52,10 @@ struct AuditQuestion {
         if let text = given["before"] {
             question.before = Int64(text)
             if question.before == nil { fault = "before must be the number of an entry." }
+        }
+        if let text = given["after"] {
+            question.after = Int64(text).flatMap { $0 < 0 ? nil : $0 }
+            if question.after == nil { fault = "after must be the number of an entry." }
         }
         question.sinceMs = time("since")
         question.untilMs = time("until")
@@ -59,11 +68,10 @@ struct AuditQuestion {
         return ms
     }
 
-    func address(before: Int64) -> String {
+    func address(before: Int64) -> HTML {
         let kept = ["account", "action", "since", "until"].compactMap { name in given[name].map { (name, $0) } }
-        return "/audit?"
-            + (kept + [("before", String(before))]).map { "\($0.0)=\(Address.escaped($0.1))" }.joined(
-                separator: "&amp;")
+        let items: [HTML] = (kept + [("before", String(before))]).map { "\($0.0)=\(encoded: $0.1)" }
+        return "/audit?\(items.joined(separator: "&amp;"))"
     }
 }
 
@@ -73,24 +81,21 @@ private struct AuditPage {
     let linesMax: Int
     let caller: PageCaller
 
-    var html: String {
+    var html: HTML {
         FormPage.main("Audit log", asked.fault.map { .fault($0) }, filter + table + next)
     }
 
-    private var filter: String {
-        func input(_ name: String, _ label: String) -> String {
-            "<div><label for=\"\(name)\">\(label)</label><input id=\"\(name)\" name=\"\(name)\" type=\"text\" "
-                + "value=\"\(HTMLText.escaped(asked.given[name] ?? ""))\" autocomplete=\"off\" maxlength=\"64\"></div>"
+    private var filter: HTML {
+        func input(_ name: String, _ label: String) -> HTML {
+            "<div><label for=\"\(name)\">\(label)</label><input id=\"\(name)\" name=\"\(name)\" type=\"text\" value=\"\(asked.given[name] ?? "")\" autocomplete=\"off\" maxlength=\"64\"></div>"
         }
-        let options = AuditAction.allCases.map { action in
-            "<option value=\"\(action.rawValue)\"\(asked.given["action"] == action.rawValue ? " selected" : "")>"
-                + "\(AuditPage.words(action.rawValue))</option>"
-        }
+        let options = HTML.options(
+            AuditAction.allCases.map { ($0.rawValue, AuditPage.words($0.rawValue)) }, asked.given["action"])
         return """
             <p>Who did what. Nobody can change or remove an entry here; <code>drover audit verify</code> says whether somebody did in the database.</p>
             <form class="filter" method="get" action="/audit">
             \(input("account", "Account"))
-            <div><label for="action">What</label><select id="action" name="action"><option value="">anything</option>\(options.joined())</select></div>
+            <div><label for="action">What</label><select id="action" name="action"><option value="">anything</option>\(options)</select></div>
             \(input("since", "From (UTC)"))
             \(input("until", "Until (UTC)"))
             <button>Show</button>
@@ -98,22 +103,23 @@ private struct AuditPage {
             """
     }
 
-    private var table: String {
-        HTMLText.table(
+    private var table: HTML {
+        HTML.table(
             caption: "Entries",
             headers: [
-                .number("Entry"), .html("When"), .text("What"), .word("By"), .word("About"), .word("From"),
+                .number("Entry"), .word("When"), .text("What"), .word("By"), .word("About"), .word("From"),
                 .prose("More"),
             ],
             rows: lines.prefix(linesMax).map { line in
                 [
-                    String(line.sequence), caller.clock.html(line.atMs), AuditPage.words(line.action), line.actor,
-                    line.subject, line.remote, line.detail == "{}" ? nil : line.detail,
+                    "\(line.sequence)", caller.clock.html(line.atMs), .text(AuditPage.words(line.action)),
+                    .text(line.actor), .text(line.subject), .text(line.remote),
+                    .text(line.detail == "{}" ? nil : line.detail),
                 ]
             }, empty: "No entry is like that.")
     }
 
-    private var next: String {
+    private var next: HTML {
         guard lines.count > linesMax else { return "" }
         return "\n<p><a href=\"\(asked.address(before: lines[linesMax - 1].sequence))\">Older entries</a></p>"
     }

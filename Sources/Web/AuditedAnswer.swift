@@ -40,7 +40,8 @@ struct AuditedAnswer {
         "units", "until", "year", "zone",
     ]
     private static let lists: Set = [
-        "/administration", "/alerts", "/audit", "/fleet", "/map", "/trips", "/vehicles", "/v1/machines",
+        "/administration", "/alerts", "/audit", "/fleet", "/map", "/trips", "/vehicles", "/v1/audit",
+        "/v1/machines",
     ]
 
     /// A statement may name anybody: that it was asked is told, not what.

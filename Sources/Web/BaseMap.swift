@@ -58,7 +58,7 @@ public struct BaseMap: Sendable {
     }
 
     /// The attributes of a map's element, as Assets/map.js reads them.
-    var attributes: String {
+    var attributes: HTML {
         var pairs = [("attribution", attribution)]
         if let tiles {
             pairs += [
@@ -73,7 +73,7 @@ public struct BaseMap: Sendable {
         } else {
             pairs.append(("base", assets.address("natural-earth.json")))
         }
-        return pairs.map { "data-\($0)=\"\(HTMLText.escaped($1))\"" }.joined(separator: " ")
+        return pairs.map { "data-\($0)=\"\($1)\"" }.joined(separator: " ")
     }
 
     static let styles = ["leaflet/leaflet.css"]

@@ -31,7 +31,7 @@ extension CampusPages {
                 guard var typed = BindForm(fields) else { return CampusPages.oldForm }
                 guard typed.isWhole else { return again(caller, typed, CampusPages.idRule) }
                 guard codes.isMailing else { return binding(caller, typed, status: 503) }
-                guard try codes.mail(campus: typed.campus, person: typed.id) else {
+                guard try codes.mail(campus: typed.campus, person: typed.id, for: caller.account) else {
                     return again(caller, typed, CampusPages.tooMany, status: 429)
                 }
                 typed.notice = .done(
@@ -82,9 +82,8 @@ extension CampusPages {
     /// How an account comes to its person.
     func binding(_ caller: PageCaller, _ typed: BindForm, status: Int = 200) -> Response {
         let what = typed.role.role.name
-        var body =
-            "<p>This account is not bound to a \(what) of a campus yet. That is done once: your campus has you on its roster "
-            + "with an id and a mail address, a code is mailed there, and you hand it in here.</p>\n"
+        var body: HTML =
+            "<p>This account is not bound to a \(what) of a campus yet. That is done once: your campus has you on its roster with an id and a mail address, a code is mailed there, and you hand it in here.</p>\n"
         if codes.isMailing {
             let hidden: [FormPage.Field] = [
                 .hidden(FormGuard.field, caller.mark), .hidden("role", typed.role.rawValue),
@@ -101,9 +100,7 @@ extension CampusPages {
                 hidden + who + [.input("code", "Code from the mail, eight digits", "text", "", "one-time-code")],
                 "Bind this account", id: "bind")
         } else {
-            body +=
-                "<p class=\"warning\">This server mails no codes: its setting people.code_key_file is not set. Ask whoever "
-                + "runs it.</p>"
+            body += "<p class=\"warning\">\(codes.off) Ask whoever runs it.</p>"
         }
         var response = PageShell(caller: caller, assets: assets).page(
             "bind this account", at: typed.role.page,

@@ -84,7 +84,7 @@ public struct CampusPages: Sendable {
     // MARK: Pages
 
     func shown(
-        _ title: String, at path: String, _ caller: PageCaller, scripts: [String], status: Int = 200, main: String
+        _ title: String, at path: String, _ caller: PageCaller, scripts: [String], status: Int = 200, main: HTML
     ) -> Response {
         var response = PageShell(caller: caller, assets: assets).page(
             title, at: path, styles: BaseMap.styles, scripts: BaseMap.scripts + ["live.js", "campus.js"] + scripts,

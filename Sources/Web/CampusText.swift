@@ -39,9 +39,8 @@ enum CampusText {
     static func data(_ places: [Position]) -> String { places.map(data).joined(separator: ",") }
 
     /// The attributes of an element that the map shows as a sign.
-    static func mark(_ sign: String, _ name: String, _ place: Position, kind: String) -> String {
-        "data-mark=\"\(HTMLText.escaped(sign))\" data-kind=\"\(kind)\" data-name=\"\(HTMLText.escaped(name))\" "
-            + "data-place=\"\(data(place))\""
+    static func mark(_ sign: String, _ name: String, _ place: Position, kind: String) -> HTML {
+        "data-mark=\"\(sign)\" data-kind=\"\(kind)\" data-name=\"\(name)\" data-place=\"\(data(place))\""
     }
 
     static func distance(_ metres: Double, _ caller: PageCaller) -> String {
@@ -53,16 +52,16 @@ enum CampusText {
     }
 
     /// `in 4 min, at 09:15`; of a time that is over, `at 09:15`.
-    static func expected(_ ms: Int64, _ caller: PageCaller, nowMs: Int64) -> String {
-        let at =
-            "at <time datetime=\"\(UTC.text(ms))\">\(HTMLText.escaped(String(caller.clock.second(ms).prefix(5))))</time>"
+    static func expected(_ ms: Int64, _ caller: PageCaller, nowMs: Int64) -> HTML {
+        let at: HTML =
+            "at <time datetime=\"\(UTC.text(ms))\">\(String(caller.clock.second(ms).prefix(5)))</time>"
         let minutes = (ms - nowMs + 30_000) / 60_000
         guard ms > nowMs else { return at }
-        return (minutes < 1 ? "in less than a minute, " : "in \(minutes) min, ") + at
+        return "\(minutes < 1 ? "in less than a minute" : "in \(minutes) min"), \(at)"
     }
 
     /// When somebody is here, by a vehicle that nobody has heard of.
-    static func unknown(_ seenMs: Int64, nowMs: Int64) -> String {
+    static func unknown(_ seenMs: Int64, nowMs: Int64) -> HTML {
         "<span class=\"stale\">not known: the vehicle was last heard of \(Age.text(seenMs, nowMs: nowMs))</span>"
     }
 
@@ -82,64 +81,54 @@ enum CampusText {
         }
     }
 
-    static func photo(_ photo: String?, of name: String, _ campus: String) -> String {
+    static func photo(_ photo: String?, of name: String, _ campus: String) -> HTML {
         guard let photo else { return "" }
         let address = "/campus-photos/\(Address.escaped(campus))/\(Address.escaped(photo))"
         return
-            "<img class=\"face\" src=\"\(address)\" alt=\"Photo of \(HTMLText.escaped(name))\" width=\"64\" height=\"64\">"
+            "<img class=\"face\" src=\"\(address)\" alt=\"Photo of \(name)\" width=\"64\" height=\"64\">"
     }
 
     /// A form of one button.
     static func button(
         _ action: String, _ text: String, _ caller: PageCaller, id: String, label: String? = nil,
         fields: [(String, String)] = [], isQuiet: Bool = false
-    ) -> String {
+    ) -> HTML {
         let hidden = ([(FormGuard.field, caller.mark)] + fields).map { FormPage.hidden($0, $1) }.joined()
-        let said = label.map { " aria-label=\"\(HTMLText.escaped($0))\"" } ?? ""
+        let said: HTML = label.map { " aria-label=\"\($0)\"" } ?? ""
         return
-            "<form class=\"one\" method=\"post\" action=\"\(action)\">\(hidden)<button id=\"\(HTMLText.escaped(id))\"\(said)"
-            + "\(isQuiet ? " class=\"quiet\"" : "")>\(HTMLText.escaped(text))</button></form>"
+            "<form class=\"one\" method=\"post\" action=\"\(action)\">\(hidden)<button id=\"\(id)\"\(said)\(isQuiet ? " class=\"quiet\"" : "")>\(text)</button></form>"
     }
 
     /// Where somebody is or wants to go, typed; the script fills it in from the map or the device.
-    static func coordinates(_ prefix: String, _ what: String, _ fields: [String: String]) -> String {
-        func input(_ name: String, _ label: String, _ most: Int) -> String {
-            let value = HTMLText.escaped(fields[prefix + name] ?? "")
+    static func coordinates(_ prefix: String, _ what: String, _ fields: [String: String]) -> HTML {
+        func input(_ name: String, _ label: String, _ most: Int) -> HTML {
+            let value = fields[prefix + name] ?? ""
             return
-                "<div><label for=\"\(prefix)\(name)\">\(label) of \(what), degrees</label><input id=\"\(prefix)\(name)\" "
-                + "name=\"\(prefix)\(name)\" type=\"text\" inputmode=\"decimal\" maxlength=\"20\" autocomplete=\"off\" "
-                + "value=\"\(value)\"></div>"
+                "<div><label for=\"\(prefix)\(name)\">\(label) of \(what), degrees</label><input id=\"\(prefix)\(name)\" name=\"\(prefix)\(name)\" type=\"text\" inputmode=\"decimal\" maxlength=\"20\" autocomplete=\"off\" value=\"\(value)\"></div>"
         }
         return
             "<div class=\"pair\">\(input("latitude_deg", "Latitude", 90))\(input("longitude_deg", "Longitude", 180))</div>"
     }
 
-    static func notice(_ notice: FormPage.Notice?) -> String {
-        notice.map {
-            "<p role=\"\($0.isFault ? "alert" : "status")\" class=\"\($0.isFault ? "critical" : "soon")\">"
-                + HTMLText.escaped($0.text) + "</p>"
-        } ?? ""
-    }
+    static func notice(_ notice: FormPage.Notice?) -> HTML { notice.map(HTML.notice) ?? "" }
 
     /// The map of a page, with the campus on it.
-    static func map(_ base: BaseMap, _ settings: CampusSettings?, label: String) -> String {
-        "<div id=\"map\" class=\"map\" role=\"region\" aria-label=\"\(HTMLText.escaped(label))\" \(base.attributes) "
-            + "data-boundary=\"\(data(settings?.boundary ?? []))\"></div>"
+    static func map(_ base: BaseMap, _ settings: CampusSettings?, label: String) -> HTML {
+        "<div id=\"map\" class=\"map\" role=\"region\" aria-label=\"\(label)\" \(base.attributes) data-boundary=\"\(data(settings?.boundary ?? []))\"></div>"
     }
 
     /// What the page says of itself, and of being live.
-    static func updated(_ caller: PageCaller, nowMs: Int64) -> String {
-        "<p class=\"soft\"><span id=\"updated\" data-live>Last updated \(caller.clock.second(nowMs)), times are "
-            + "\(HTMLText.escaped(caller.clock.zone)).</span> <span id=\"live\"></span></p>"
+    static func updated(_ caller: PageCaller, nowMs: Int64) -> HTML {
+        "<p class=\"soft\"><span id=\"updated\" data-live>Last updated \(caller.clock.second(nowMs)), times are \(caller.clock.zone).</span> <span id=\"live\"></span></p>"
     }
 
     /// Where a photo of oneself is chosen; the script sends it.
     static func photoForm(_ person: RideRecord.Person, _ campus: String, _ role: PersonRole, _ caller: PageCaller)
-        -> String
+        -> HTML
     {
         """
         <details><summary>Your name and photo</summary>
-        <p>\(photo(person.photo, of: person.name, campus)) \(HTMLText.escaped(person.name)), as \(role == .rider ? "your driver sees you" : "your riders see you").</p>
+        <p>\(photo(person.photo, of: person.name, campus)) \(person.name), as \(role == .rider ? "your driver sees you" : "your riders see you").</p>
         <form class="fields" data-photo="/campus-photo?role=\(role.rawValue)" data-mark-of-form="\(caller.mark)">
         <label for="photo">Another photo: JPEG, PNG or WebP, at most 512 KiB</label><input id="photo" type="file" accept="image/jpeg,image/png,image/webp" required>
         <button>Keep this photo</button> <span role="status"></span></form>

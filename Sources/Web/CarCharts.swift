@@ -17,7 +17,7 @@ struct CarCharts {
         (self.readings, self.trip, self.caller, self.rules) = (readings, trip, caller, rules)
     }
 
-    var html: String {
+    var html: HTML {
         let span = trip.trip.startMs..<max(trip.trip.endMs, trip.trip.startMs + 1)
         // Of a car that nobody owns nobody has said what is too much.
         let settings = trip.settings
@@ -27,17 +27,17 @@ struct CarCharts {
             (.coolant, "Coolant temperature", settings.map { [$0.coolantLimitMilliC] } ?? []),
             (.voltage, "Control module voltage", voltages ?? []),
         ]
-        let figures = charts.compactMap { signal, name, limits -> String? in
+        let figures = charts.compactMap { signal, name, limits -> HTML? in
             let unit = ShownValue(0, unit: signal.row.unit, in: caller.shownUnits).unit
             let chart = LineChart(
                 title: "\(name), \(unit)", points: points(signal, span),
                 limits: limits.map { LineChart.Limit(shown(Double($0) / 1_000, signal), .warning) }, span: span,
                 gapMs: max(rules.gapMs, 3 * pieceMs(span)), clock: caller.clock.second)
             return chart.svg.map {
-                "<figure><figcaption>\(HTMLText.escaped(chart.title))</figcaption>\($0)</figure>"
+                "<figure><figcaption>\(chart.title)</figcaption>\($0)</figure>"
             }
         }
-        return "<div class=\"charts\">\n" + figures.joined(separator: "\n") + "\n</div>"
+        return "<div class=\"charts\">\n\(figures.joined(separator: "\n"))\n</div>"
     }
 
     private func pieceMs(_ span: Range<Int64>) -> Int64 {

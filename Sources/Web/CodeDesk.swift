@@ -13,10 +13,23 @@ public struct CodeDesk: Sendable {
     private static let codeDigits = 8
 
     private let site: CampusSite
-    /// Nil: none is set, so there are no codes.
+    /// Nil: codes cannot be mailed.
     private let key: CodeKey?
+    /// Settings without which no code is mailed, and which are not set.
+    private let missing: [String]
 
-    public init(_ site: CampusSite, key: CodeKey?) { (self.site, self.key) = (site, key) }
+    /// - Parameters:
+    ///   - key: what codes are kept under; second factors need it, too, also where no mail goes out.
+    ///   - hasMail: there is a mail server, which brings codes.
+    public init(_ site: CampusSite, key: CodeKey?, hasMail: Bool) {
+        missing = [key == nil ? "people.code_key_file" : nil, hasMail ? nil : "mail.server"].compactMap(\.self)
+        (self.site, self.key) = (site, missing.isEmpty ? key : nil)
+    }
+
+    /// Why there are none. Precondition: something is missing.
+    var off: String {
+        "This server mails no codes: \(missing.joined(separator: " and ")) \(missing.count == 1 ? "is" : "are") not set."
+    }
 
     public func add(to router: inout Router) {
         router.add("POST", "/v1/campuses/{campus}/codes") { self.askCode($0) }
@@ -26,7 +39,7 @@ public struct CodeDesk: Sendable {
 
     private func askCode(_ request: Request) -> Response {
         withFields(request) { campus, person, fields, key in
-            guard try mail(campus, person, key) else { return tooMany }
+            guard try mail(campus, person, key, for: .address(request.remote)) else { return tooMany }
             return .json(
                 JSONValue.object([
                     ("detail", .text("If this id is on the roster, a code is on its way to its mail address.")),
@@ -36,14 +49,14 @@ public struct CodeDesk: Sendable {
     }
 
     /// Mails a code, if there is such a person. False: too many were asked for.
-    private func mail(_ campus: String, _ person: String, _ key: CodeKey) throws -> Bool {
+    private func mail(_ campus: String, _ person: String, _ key: CodeKey, for asker: PersonStore.Asker) throws -> Bool {
         // Made and sealed for whoever asks, so that it takes the same time.
         let code = CodeKey.randomCode()
         return try site.lender.withConnection { connection in
             try PersonStore.askCode(
                 campus: campus, person: person, digest: key.digest(code: code, campus: campus, person: person),
                 mailID: "code-" + Hex.text(Secrets.random(16)), subject: "Your code",
-                sealedBody: key.seal(Array(CodeDesk.text(code, campus).utf8)), on: connection)
+                sealedBody: key.seal(Array(CodeDesk.text(code, campus).utf8)), asker: asker, on: connection)
         }
     }
 
@@ -52,7 +65,9 @@ public struct CodeDesk: Sendable {
     var isMailing: Bool { key != nil }
 
     /// The same for who is logged in. Precondition: codes are mailed.
-    func mail(campus: String, person: String) throws -> Bool { try mail(campus, person, key!) }
+    func mail(campus: String, person: String, for account: String) throws -> Bool {
+        try mail(campus, person, key!, for: .account(account))
+    }
 
     /// Binds the account that the connection reads as. Precondition: codes are mailed.
     func bind(
@@ -92,7 +107,7 @@ public struct CodeDesk: Sendable {
                 try CodeDesk.byEitherKey(key, code, campus, person) { digest in
                     try PersonStore.takeCode(
                         campus: campus, person: person, digest: digest, token: token.digest, device: device,
-                        on: connection)
+                        asker: .address(request.remote), on: connection)
                 }
             }
             switch outcome {
@@ -130,8 +145,7 @@ public struct CodeDesk: Sendable {
         _ body: (_ campus: String, _ person: String, _ fields: [String: String], _ key: CodeKey) throws -> Response
     ) -> Response {
         guard let key else {
-            return .problem(
-                503, type: "codes-off", detail: "This server mails no codes: its people.code_key_file is not set.")
+            return .problem(503, type: "codes-off", detail: off)
         }
         guard let campus = request.parameters["campus"], VehicleID.isValid(campus.utf8) else {
             return .problem(404, type: "campus", detail: "A campus's id is 1 to 64 letters, digits, -, _ or .")

@@ -23,7 +23,7 @@ struct ComparePage {
     let caller: PageCaller
     let request: Request
 
-    var html: String {
+    var html: HTML {
         """
         <h1>Compare drives of one route</h1>
         <p>Did a change of the car help? Drives of one route before and after it are set side by side: those that go the way of a drive you choose, or that bear a tag.</p>
@@ -34,10 +34,9 @@ struct ComparePage {
 
     private func given(_ name: String) -> String { String((request.query[name] ?? "").prefix(200)) }
 
-    private var form: String {
-        let car =
-            "<div><label for=\"vehicle\">Car</label><select id=\"vehicle\" name=\"vehicle\">"
-            + options(cars.map { ($0.id, $0.name) }, given("vehicle")) + "</select></div>"
+    private var form: HTML {
+        let car: HTML =
+            "<div><label for=\"vehicle\">Car</label><select id=\"vehicle\" name=\"vehicle\">\(HTML.options(cars.map { ($0.id, $0.name) }, given("vehicle")))</select></div>"
         guard !given("vehicle").isEmpty else {
             return
                 "<form class=\"filter\" method=\"get\" action=\"/trips/compare\">\(car)<button>Choose its drives</button></form>"
@@ -51,24 +50,18 @@ struct ComparePage {
         return """
             <form class="filter" method="get" action="/trips/compare">
             \(car)
-            <div><label for="trip">A drive of the route</label><select id="trip" name="trip">\(options([("", "none: by tag")] + choices, given("trip")))</select></div>
-            <div><label for="tag">Or a tag</label><select id="tag" name="tag">\(options([("", "none")] + tags.map { ($0, $0) }, given("tag")))</select></div>
-            <div><label for="change">First day after the change</label><input id="change" name="change" type="date" required value="\(HTMLText.escaped(given("change")))"></div>
+            <div><label for="trip">A drive of the route</label><select id="trip" name="trip">\(HTML.options([("", "none: by tag")] + choices, given("trip")))</select></div>
+            <div><label for="tag">Or a tag</label><select id="tag" name="tag">\(HTML.options([("", "none")] + tags.map { ($0, $0) }, given("tag")))</select></div>
+            <div><label for="change">First day after the change</label><input id="change" name="change" type="date" required value="\(given("change"))"></div>
             <button>Compare</button>
             </form>
             """
     }
 
-    private func options(_ values: [(String, String)], _ chosen: String) -> String {
-        values.map {
-            "<option value=\"\(HTMLText.escaped($0.0))\"\($0.0 == chosen ? " selected" : "")>\(HTMLText.escaped($0.1))</option>"
-        }.joined()
-    }
-
-    private var result: String {
+    private var result: HTML {
         switch found {
         case nil: return ""
-        case .fault(let text): return "<p role=\"alert\" class=\"critical\">\(HTMLText.escaped(text))</p>"
+        case .fault(let text): return .fault(text)
         case .comparison(let comparison):
             let (before, after) = comparison.counts
             guard before > 0, after > 0 else {
@@ -79,15 +72,15 @@ struct ComparePage {
                 <section aria-labelledby="result"><h2 id="result">\(before) drives before, \(after) after</h2>
                 \(table(comparison))
                 <p>A difference is clear when it is larger than its margin: chance alone makes so much in 5 of 100 comparisons (Welch's t-test).</p>
-                <p>Take it along: <a href="\(address("csv"))">CSV</a>, <a href="\(address("json"))">JSON</a>, in the units of the command.</p>
+                <p>Export: <a href="\(address("csv"))">CSV</a>, <a href="\(address("json"))">JSON</a>, in the units of the command.</p>
                 <details><summary>Which drives</summary>\(starts(comparison))</details>
                 </section>
                 """
         }
     }
 
-    private func table(_ comparison: RouteComparison) -> String {
-        HTMLText.table(
+    private func table(_ comparison: RouteComparison) -> HTML {
+        HTML.table(
             caption: "Before and after",
             headers: [
                 .text("Figure"), .number("Before"), .number("Spread"), .number("Drives"), .number("After"),
@@ -95,22 +88,21 @@ struct ComparePage {
             ],
             rows: comparison.shown(caller.shownUnits).map { line in
                 [
-                    "\(line.name), \(line.unit)", line.text(line.before?.mean),
-                    line.text(line.before?.standardDeviation),
-                    String(line.before?.count ?? 0), line.text(line.after?.mean),
-                    line.text(line.after?.standardDeviation), String(line.after?.count ?? 0),
-                    line.text(line.difference),
+                    "\(line.name), \(line.unit)", .text(line.text(line.before?.mean)),
+                    .text(line.text(line.before?.standardDeviation)), "\(line.before?.count ?? 0)",
+                    .text(line.text(line.after?.mean)), .text(line.text(line.after?.standardDeviation)),
+                    "\(line.after?.count ?? 0)", .text(line.text(line.difference)),
                     line.text(line.margin).map { "± \($0)" },
                     line.isClear.map { $0 ? "clear" : "may be chance" } ?? "too few drives",
                 ]
             }, empty: "")
     }
 
-    private func starts(_ comparison: RouteComparison) -> String {
-        func list(_ title: String, _ starts: [Int64]) -> String {
-            let items = starts.map { ms -> String in
+    private func starts(_ comparison: RouteComparison) -> HTML {
+        func list(_ title: String, _ starts: [Int64]) -> HTML {
+            let items = starts.map { ms -> HTML in
                 let day = ZonedDay.date(ofMs: ms, zone: caller.clock.zone)
-                let link = "/trips?date=\(day)&amp;vehicle=\(Address.escaped(given("vehicle")))&amp;trip=\(ms)"
+                let link: HTML = "/trips?date=\(day)&amp;vehicle=\(encoded: given("vehicle"))&amp;trip=\(ms)"
                 return "<li><a href=\"\(link)\">\(caller.clock.minute(ms))</a></li>"
             }
             return "<h3>\(title)</h3><ul>\(items.joined())</ul>"
@@ -118,10 +110,10 @@ struct ComparePage {
         return list("Before", comparison.startsMs.before) + list("After", comparison.startsMs.after)
     }
 
-    private func address(_ format: String) -> String {
+    private func address(_ format: String) -> HTML {
         let items = ["vehicle", "trip", "tag", "change"].map { ($0, given($0)) } + [("format", format)]
-        return "/trips/compare?"
-            + items.filter { !$0.1.isEmpty }.map { "\($0.0)=\(Address.escaped($0.1))" }.joined(separator: "&amp;")
+        let query: [HTML] = items.filter { !$0.1.isEmpty }.map { "\($0.0)=\(encoded: $0.1)" }
+        return "/trips/compare?\(query.joined(separator: "&amp;"))"
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Fleet
 internal import HTTP
 internal import Secrets
 internal import Wire
@@ -17,17 +18,5 @@ extension Response {
         if known.contains(tag) || known == ["*"] { response = Response(304) }
         response.headers.removeAll { $0.name == "Cache-Control" }
         return response.with("ETag", tag).with("Cache-Control", caching)
-    }
-}
-
-enum Address {
-    /// A segment of a path, or a name or value of its query.
-    static func escaped(_ text: String) -> String {
-        text.utf8.map { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: String(UnicodeScalar(byte))
-            default: "%" + Hex.text([byte]).uppercased()
-            }
-        }.joined()
     }
 }

@@ -1,7 +1,5 @@
-internal import Foundation
 internal import Observe
 internal import Postgres
-internal import Synchronization
 
 /// A thread of its own with a session that listens to one channel. It comes back by itself when the session is lost.
 final class DatabaseListener: Sendable {
@@ -10,12 +8,13 @@ final class DatabaseListener: Sendable {
     /// (Queries/migrations/0065_logins.sql).
     static let pollMs: Int64 = 1_000
     /// Between two looks that were told for, however many tell: every login of the database may `NOTIFY`.
-    private static let restS = 0.005
+    private static let restMs = 5
+
+    private static let backOffMs: ClosedRange<Int64> = 250...5_000
 
     private let name, channel, conninfo, trouble: String
     private let log: Log
-    private let isStopped = Atomic(false)
-    private let ended = DispatchSemaphore(value: 0)
+    private let thread = WorkerThread()
 
     /// - Parameter trouble: what does not work while the session is lost, for the log.
     init(name: String, channel: String, conninfo: String, trouble: String, log: Log) {
@@ -35,33 +34,28 @@ final class DatabaseListener: Sendable {
         look: @escaping @Sendable (Connection, _ isNews: Bool) throws -> Void
     ) {
         // The thread keeps what it calls alive until it is stopped.
-        Threads.start(name) { [self] in
-            run(waitMs, away, look)
-            ended.signal()
-        }
+        thread.start(name) { [self] _ in run(waitMs, away, look) }
     }
 
     /// Waits for the end of the thread. To be called once, after `start`.
-    func stop() {
-        isStopped.store(true, ordering: .relaxed)
-        ended.wait()
-    }
+    func stop() { thread.stop() }
 
     private func run(
         _ waitMs: () -> Int32, _ away: () -> Void, _ look: (Connection, Bool) throws -> Void
     ) {
-        var backOffMs = 250
-        while !isStopped.load(ordering: .relaxed) {
+        var backOff = BackOff(DatabaseListener.backOffMs)
+        while !thread.isStopping {
             do {
                 let connection = try Connection(
                     conninfo: conninfo, connectTimeoutS: 2, applicationName: "drover \(name)")
-                try connection.execute("SET lock_timeout = '2s'; SET statement_timeout = '5s'; LISTEN \(channel)")
-                backOffMs = 250
+                try connection.execute("SET lock_timeout = '2s'; SET statement_timeout = '5s'")
+                try connection.listen(to: channel)
+                backOff.reset()
                 try serve(connection, waitMs, look)
             } catch {
-                log.warning(trouble, ["error": "\(error)", "retry_in_ms": "\(backOffMs)"])
-                pause(backOffMs, away)
-                backOffMs = min(backOffMs * 2, 5_000)
+                log.warning(trouble, ["error": "\(error)", "retry_in_ms": "\(backOff.ms)"])
+                pause(backOff.ms, away)
+                backOff.lengthen()
             }
         }
     }
@@ -71,20 +65,20 @@ final class DatabaseListener: Sendable {
     ) throws {
         var lookedMs = Clock.steadyMs()
         try look(connection, true)
-        while !isStopped.load(ordering: .relaxed) {
+        while !thread.isStopping {
             let isTold = try !connection.notifications(timeoutMs: waitMs()).isEmpty
             let isNews = isTold || Clock.steadyMs() - lookedMs >= DatabaseListener.pollMs
             if isNews { lookedMs = Clock.steadyMs() }
             try look(connection, isNews)
-            if isTold { Thread.sleep(forTimeInterval: DatabaseListener.restS) }
+            if isTold { thread.pause(ms: DatabaseListener.restMs) }
         }
     }
 
-    private func pause(_ ms: Int, _ away: () -> Void) {
-        let endMs = Clock.steadyMs() + Int64(ms)
+    private func pause(_ ms: Int64, _ away: () -> Void) {
+        let endMs = Clock.steadyMs() + ms
         repeat {
             away()
-            Thread.sleep(forTimeInterval: 0.1)
-        } while Clock.steadyMs() < endMs && !isStopped.load(ordering: .relaxed)
+            thread.pause(ms: 100)
+        } while Clock.steadyMs() < endMs && !thread.isStopping
     }
 }

@@ -79,7 +79,7 @@ public struct DealerSite: Sendable {
         _ caller: PageCaller, _ notice: FormPage.Notice?, _ connection: Connection, status: Int = 200
     ) throws -> Response {
         let list = try DealerStore.list(on: connection)
-        let form =
+        let form: HTML =
             caller.roles.contains(.dealer)
             ? "<h2>Ask for a machine</h2>"
                 + FormPage.form(
@@ -89,13 +89,13 @@ public struct DealerSite: Sendable {
                         .input("vehicle", "Machine's id, as its owner sees it under Vehicles", "text", "", "off"),
                     ],
                     "Ask its owner") : ""
-        let table = HTMLText.table(
+        let table = HTML.table(
             caption: "Dealers of machines",
-            headers: [.text("Machine"), .text("Dealer"), .word("Asked (UTC)"), .text("State"), .html("What to do")],
+            headers: [.text("Machine"), .text("Dealer"), .word("Asked (UTC)"), .text("State"), .word("What to do")],
             rows: list.map { one in
                 [
-                    one.vehicle, one.dealerName.isEmpty ? one.dealer : "\(one.dealerName) (\(one.dealer))",
-                    FormPage.time(one.askedMs), state(one), buttons(one, caller.mark),
+                    .text(one.vehicle), "\(one.dealerName.isEmpty ? one.dealer : "\(one.dealerName) (\(one.dealer))")",
+                    .text(FormPage.time(one.askedMs)), .text(state(one)), buttons(one, caller.mark),
                 ]
             }, empty: "No dealer has asked for a machine.", narrow: .cards)
         var response = PageShell(caller: caller, assets: assets).page(
@@ -110,16 +110,15 @@ public struct DealerSite: Sendable {
         return "since \(FormPage.time(confirmed))" + (one.sharesPast ? ", with its past" : "")
     }
 
-    private func buttons(_ one: DealerStore.Dealership, _ mark: String) -> String? {
+    private func buttons(_ one: DealerStore.Dealership, _ mark: String) -> HTML? {
         guard one.endedMs == nil else { return nil }
-        func form(_ action: String, _ inside: String, _ button: String) -> String {
-            "<form method=\"post\" action=\"/dealers/\(action)\">\(FormPage.hidden(FormGuard.field, mark))"
-                + "\(FormPage.hidden("dealership", String(one.id)))\(inside)"
-                + "<button aria-label=\"\(button) \(HTMLText.escaped(one.dealer)) for \(HTMLText.escaped(one.vehicle))\">\(button)</button></form>"
+        func form(_ action: String, _ inside: HTML, _ button: String) -> HTML {
+            "<form method=\"post\" action=\"/dealers/\(action)\">\(FormPage.hidden(FormGuard.field, mark))\(FormPage.hidden("dealership", String(one.id)))\(inside)<button aria-label=\"\(button) \(one.dealer) for \(one.vehicle)\">\(button)</button></form>"
         }
         let end = form("end", "", "End")
         guard one.isOwn, one.confirmedMs == nil else { return end }
-        let past = "<label class=\"check\"><input type=\"checkbox\" name=\"past\" value=\"1\"> with its past</label>"
+        let past: HTML =
+            "<label class=\"check\"><input type=\"checkbox\" name=\"past\" value=\"1\"> with its past</label>"
         return form("confirm", past, "Confirm") + end
     }
 }

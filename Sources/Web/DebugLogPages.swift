@@ -24,10 +24,7 @@ extension FleetSite {
         router.add("GET", "/vehicles/{vehicle}/logs/{log}") { [self] request in
             door.page(request, for: FleetSite.developers) { _, connection in
                 guard let id = Int(request.parameters["log"]!),
-                    let row = try connection.query(
-                        "SELECT log FROM drover.debug_log WHERE debug_log_id = $1 AND vehicle = $2",
-                        [.int8(id), .text(request.parameters["vehicle"])]
-                    ).first, let bytes = try row.bytes("log")
+                    let bytes = try DebugLogStore.read(id, of: request.parameters["vehicle"]!, on: connection)
                 else { return .problem(404, type: "not-found", detail: "There is no such debug log.") }
                 // As the box gave it: kept as a file, never shown as a page.
                 return Response(
@@ -42,38 +39,36 @@ extension FleetSite {
 
     private func logs(
         _ vehicle: String, _ request: Request, _ caller: PageCaller, _ connection: Connection
-    ) throws -> String {
+    ) throws -> HTML {
         let search = String((request.query["search"] ?? "").prefix(100))
         let level = DebugLogText.Level(rawValue: request.query["level"] ?? "")
         let rows = try connection.query(queries["debug_logs"], [.text(vehicle), .int8(FleetSite.logsMax)])
         let address = "/vehicles/\(Address.escaped(vehicle))"
         let counted = DebugLogText.Level.allCases.map(\.rawValue)
-        let list = HTMLText.table(
+        let list = HTML.table(
             caption: "Logs",
-            headers: [.html("Fetched"), .html("From"), .html("To"), .number("Bytes")] + counted.map { .number($0) }
-                + [.html("File")],
+            headers: [.word("Fetched"), .word("From"), .word("To"), .number("Bytes")] + counted.map { .number($0) }
+                + [.word("File")],
             rows: try rows.map { row in
                 let id = try row.int("id")!
                 return [
                     try row.timestampMs("fetched_at").map(caller.clock.html),
                     try row.timestampMs("first_at").map(caller.clock.html),
-                    try row.timestampMs("last_at").map(caller.clock.html), String(try row.int("bytes") ?? 0),
-                ] + (try counted.map { String(try row.int("\($0)_lines") ?? 0) }) + [
+                    try row.timestampMs("last_at").map(caller.clock.html), "\(try row.int("bytes") ?? 0)",
+                ] + (try counted.map { "\(try row.int("\($0)_lines") ?? 0)" }) + [
                     "<a href=\"\(address)/logs/\(id)\" download>Download log \(id)</a>"
                 ]
             }, empty: "None was fetched. `drover gateway log --vehicle` fetches one.")
-        let options = (["all"] + counted).map {
-            "<option value=\"\($0)\"\($0 == level?.rawValue ? " selected" : "")>\($0)</option>"
-        }
+        let options = HTML.options((["all"] + counted).map { ($0, $0) }, level?.rawValue)
         let isAsked = !search.isEmpty || level != nil
         return """
-            <h1>Debug logs of \(HTMLText.escaped(vehicle))</h1>
-            <p><a href="\(address)?kind=machine">Back to \(HTMLText.escaped(vehicle))</a>. <span class="soft">Times are \(HTMLText.escaped(caller.clock.zone)).</span></p>
+            <h1>Debug logs of \(vehicle)</h1>
+            <p><a href="\(address)?kind=machine">Back to \(vehicle)</a>. <span class="soft">Times are \(caller.clock.zone).</span></p>
             \(list)
             <h2>Search</h2>
             <form class="filter" method="get" action="\(address)/logs" role="search">
-            <div><label for="search">Text in a line</label><input id="search" name="search" type="search" maxlength="100" value="\(HTMLText.escaped(search))"></div>
-            <div><label for="level">Level</label><select id="level" name="level">\(options.joined())</select></div>
+            <div><label for="search">Text in a line</label><input id="search" name="search" type="search" maxlength="100" value="\(search)"></div>
+            <div><label for="level">Level</label><select id="level" name="level">\(options)</select></div>
             <button>Search</button>
             </form>
             \(isAsked ? try lines(rows, search.lowercased(), level, connection) : "")
@@ -83,8 +78,8 @@ extension FleetSite {
     /// The logs are read one by one, the latest first: all of them need not fit into memory.
     private func lines(
         _ rows: Rows, _ search: String, _ level: DebugLogText.Level?, _ connection: Connection
-    ) throws -> String {
-        var found: [[String?]] = []
+    ) throws -> HTML {
+        var found: [[HTML?]] = []
         for row in rows where found.count < FleetSite.linesMax {
             let id = try row.int("id")!
             // One that is gone by now was pruned.
@@ -93,13 +88,13 @@ extension FleetSite {
                 (level == nil || line.level == level) && line.text.lowercased().contains(search)
             }
             found += lines.prefix(FleetSite.linesMax - found.count).map {
-                [String(id), String($0.number), $0.level.rawValue, $0.text]
+                ["\(id)", "\($0.number)", .text($0.level.rawValue), .text($0.text)]
             }
         }
-        let more =
+        let more: HTML =
             found.count == FleetSite.linesMax
             ? "<p class=\"warning\">There are more: search for something narrower.</p>" : ""
-        return HTMLText.table(
+        return HTML.table(
             caption: "Lines found", headers: [.number("Log"), .number("Line"), .text("Level"), .prose("Text")],
             rows: found,
             empty: "No line is like that.") + more

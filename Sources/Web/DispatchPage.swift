@@ -21,10 +21,10 @@ struct DispatchPage {
     /// There is a routing service to draw itineraries along roads.
     let hasRoads: Bool
 
-    func html(_ base: BaseMap) -> String {
+    func html(_ base: BaseMap) -> HTML {
         let campus = Address.escaped(view.campus)
         return """
-            <h1>Dispatch: \(HTMLText.escaped(view.settings.name))</h1>
+            <h1>Dispatch: \(view.settings.name)</h1>
             \(chooser)
             <p id="said" role="status" data-live class="told">\(said)</p>
             \(CampusText.updated(caller, nowMs: nowMs))
@@ -38,18 +38,15 @@ struct DispatchPage {
             \(events)
             \(times)
             <h2>With other weights</h2>
-            <p>How the day would have gone with other weights, by the same records: <code>drover dispatch try --campus \(HTMLText.escaped(view.campus)) --weights FILE --date \(ZonedDay.date(ofMs: nowMs, zone: caller.clock.zone)) --zone \(HTMLText.escaped(caller.clock.zone))</code></p>
+            <p>How the day would have gone with other weights, by the same records: <code>drover dispatch try --campus \(view.campus) --weights FILE --date \(ZonedDay.date(ofMs: nowMs, zone: caller.clock.zone)) --zone \(caller.clock.zone)</code></p>
             """
     }
 
-    private var chooser: String {
+    private var chooser: HTML {
         guard campuses.count > 1 else { return "" }
-        let options = campuses.map { id, name in
-            "<option value=\"\(HTMLText.escaped(id))\"\(id == view.campus ? " selected" : "")>\(HTMLText.escaped(name))</option>"
-        }.joined()
+        let options = HTML.options(campuses.map { ($0.id, $0.name) }, view.campus)
         return
-            "<form class=\"filter\" method=\"get\" action=\"/dispatch\"><div><label for=\"campus\">Campus</label>"
-            + "<select id=\"campus\" name=\"campus\">\(options)</select></div><button>Show</button></form>"
+            "<form class=\"filter\" method=\"get\" action=\"/dispatch\"><div><label for=\"campus\">Campus</label><select id=\"campus\" name=\"campus\">\(options)</select></div><button>Show</button></form>"
     }
 
     private var said: String {
@@ -60,29 +57,28 @@ struct DispatchPage {
             ? ""
             : " Need attention, silent with passengers on board: \(alarmed.joined(separator: ", ")). Call, then end their rides or hand them over."
         let counts = [counted(view.vehicles.count, "vehicle"), counted(view.rides.count, "open ride")]
-        return HTMLText.escaped(counts.joined(separator: ", ") + ", \(queued) of them in line." + alarm)
+        return counts.joined(separator: ", ") + ", \(queued) of them in line." + alarm
     }
 
     private func counted(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }
 
     // MARK: Tables. Each body is replaced by itself when it changes.
 
-    private func table(_ id: String, _ caption: String, _ headers: [String], _ rows: [String], empty: String) -> String
-    {
-        let body =
+    private func table(_ id: String, _ caption: String, _ headers: [String], _ rows: [HTML], empty: String) -> HTML {
+        let body: HTML =
             rows.isEmpty
-            ? "<tr><td colspan=\"\(headers.count)\" class=\"empty\">\(HTMLText.escaped(empty))</td></tr>"
+            ? "<tr><td colspan=\"\(headers.count)\" class=\"empty\">\(empty)</td></tr>"
             : rows.joined(separator: "\n")
-        let heads = headers.map { "<th scope=\"col\">\(HTMLText.escaped($0))</th>" }.joined()
+        let heads: HTML = headers.map { "<th scope=\"col\">\($0)</th>" }.joined()
         return """
-            <h2 id="\(id)-name">\(HTMLText.escaped(caption))</h2>
+            <h2 id="\(id)-name">\(caption)</h2>
             <div class="scroll" role="region" aria-labelledby="\(id)-name" tabindex="0"><table>
             <thead><tr>\(heads)</tr></thead>
             <tbody id="\(id)" data-live>\(body)</tbody></table></div>
             """
     }
 
-    private var vehicles: String {
+    private var vehicles: HTML {
         table(
             "vehicles", "Vehicles", ["Vehicle", "Driver", "Next stops", "Seats taken", "Seen"],
             view.vehicles.map(vehicle), empty: "No vehicle is in service.")
@@ -96,103 +92,103 @@ struct DispatchPage {
         return (day == today ? "" : day + " ") + caller.clock.second(ms)
     }
 
-    private func vehicle(_ vehicle: VehicleNow) -> String {
+    private func vehicle(_ vehicle: VehicleNow) -> HTML {
         let way = view.way(vehicle)
-        let road =
+        let road: HTML =
             hasRoads && way.count > 1
-            ? " data-road=\"/dispatch/\(Address.escaped(view.campus))/roads/\(Address.escaped(vehicle.vehicle))\" "
-                + "data-road-of=\"\(CampusText.data(DispatchView.roughly(way)))\"" : ""
-        let stops = vehicle.stops.map { stop in
+            ? """
+             data-road="/dispatch/\(encoded: view.campus)/roads/\(encoded: vehicle.vehicle)" \
+            data-road-of="\(CampusText.data(DispatchView.roughly(way)))"
+            """ : ""
+        let stops: [HTML] = vehicle.stops.map { stop in
             let ride = view.rides.first { $0.pickup.request == stop.dropLast(2) }
             let name = ride.map(view.rider) ?? String(stop.dropLast(2))
-            return "<li>\(stop.hasSuffix(" p") ? "↑ pick up" : "↓ drop off") \(HTMLText.escaped(name))</li>"
+            return "<li>\(stop.hasSuffix(" p") ? "↑ pick up" : "↓ drop off") \(name)</li>"
         }
-        let state = vehicle.state == "leaving" ? "<br><span class=\"soft\">leaving service</span>" : ""
-        let alarm =
+        let state: HTML = vehicle.state == "leaving" ? "<br><span class=\"soft\">leaving service</span>" : ""
+        let alarm: HTML =
             vehicle.isAlarmed ? "<br><span class=\"critical\">needs attention: silent with passengers, call</span>" : ""
         let isStale = CampusText.isStale(
             vehicle.seenMs, isSilent: vehicle.isSilent, view.settings, nowMs: nowMs)
-        let silent = isStale ? "<br><span class=\"warning\">silent: gets no rides</span>" : ""
+        let silent: HTML = isStale ? "<br><span class=\"warning\">silent: gets no rides</span>" : ""
         let kind = vehicle.isAlarmed ? "alarm" : isStale ? "stale" : "vehicle"
         return """
             <tr \(CampusText.mark("●", "\(vehicle.vehicle), \(vehicle.driverName)", vehicle.place, kind: kind)) data-way="\(CampusText.data(way))"\(road)>\
-            <th scope="row">\(HTMLText.escaped(vehicle.vehicle))</th><td>\(HTMLText.escaped(vehicle.driverName))\(state)\(alarm)\(silent)</td>\
+            <th scope="row">\(vehicle.vehicle)</th><td>\(vehicle.driverName)\(state)\(alarm)\(silent)</td>\
             <td>\(stops.isEmpty ? "none" : "<ol class=\"short\">\(stops.joined())</ol>")</td>\
             <td>\(vehicle.onBoard) of \(vehicle.capacity)</td><td class="k\(isStale ? " stale" : "")">\(seen(vehicle.seenMs))<br>\(Age.text(vehicle.seenMs, nowMs: nowMs))</td></tr>
             """
     }
 
-    private var rides: String {
+    private var rides: HTML {
         table(
             "rides", "Open rides",
             ["Rider", "State", "Vehicle", "From and to", "Passengers", "Pickup", "Drop-off", "Why"],
             view.rides.map(ride), empty: "Nobody waits or rides.")
     }
 
-    private func ride(_ ride: RideNow) -> String {
+    private func ride(_ ride: RideNow) -> HTML {
         let (pickup, name) = (ride.pickup, view.rider(ride))
         let carrier = ride.carrier
         let isStale =
             carrier.map {
                 CampusText.isStale($0.seenMs, isSilent: $0.isSilent, view.settings, nowMs: nowMs)
             } ?? false
-        let needs =
+        let needs: HTML =
             carrier?.isAlarmed == true && ride.state == "on_board"
             ? "<br><span class=\"critical\">needs attention</span>" : ""
-        func time(_ ms: Int64?, isExpected: Bool = true) -> String {
+        func time(_ ms: Int64?, isExpected: Bool = true) -> HTML {
             if isStale, isExpected { return "<span class=\"stale\">not known</span>" }
-            return clock(ms)
+            return .text(ms.map { String(caller.clock.second($0).prefix(5)) }) ?? "–"
         }
-        func clock(_ ms: Int64?) -> String { ms.map { String(caller.clock.second($0).prefix(5)) } ?? "–" }
-        func end(_ sign: String, _ what: String, _ address: String?, _ place: Position, shows: Bool) -> String {
-            let mark = shows ? CampusText.mark(sign, "\(what) \(name)", place, kind: "stop") : ""
-            return "<span \(mark)>\(sign) \(HTMLText.escaped(CampusText.place(address, place)))</span>"
+        func end(_ sign: String, _ what: String, _ address: String?, _ place: Position, shows: Bool) -> HTML {
+            let mark: HTML = shows ? CampusText.mark(sign, "\(what) \(name)", place, kind: "stop") : ""
+            return "<span \(mark)>\(sign) \(CampusText.place(address, place))</span>"
         }
         let line = ride.placeInLine.map { ", number \($0) in line" } ?? ""
         return """
-            <tr><th scope="row">\(HTMLText.escaped(name))</th><td>\(CampusText.short(ride.state))\(line)\(needs)</td>\
-            <td>\(HTMLText.escaped(ride.carrier?.vehicle ?? "–"))</td>\
+            <tr><th scope="row">\(name)</th><td>\(CampusText.short(ride.state))\(line)\(needs)</td>\
+            <td>\(ride.carrier?.vehicle ?? "–")</td>\
             <td>\(end("↑", "pick up", pickup.fromAddress, pickup.from, shows: ride.state != "on_board"))<br>\
             \(end("↓", "drop off", pickup.toAddress, pickup.to, shows: true))</td><td class="n">\(pickup.passengers)</td>\
             <td class="k">\(time(ride.pickupMs, isExpected: ride.state != "on_board"))</td><td class="k">\(time(ride.dropoffMs))</td><td>\(why(pickup.request, name))<br>\(deal(pickup.request, name))</td></tr>
             """
     }
 
-    private func deal(_ request: String, _ name: String) -> String {
-        "<a href=\"/dispatch/\(Address.escaped(view.campus))/why/\(Address.escaped(request))?deal=1#deal\" aria-label=\"End or hand over the ride of \(HTMLText.escaped(name))\">end or hand over</a>"
+    private func deal(_ request: String, _ name: String) -> HTML {
+        "<a href=\"/dispatch/\(encoded: view.campus)/why/\(encoded: request)?deal=1#deal\" aria-label=\"End or hand over the ride of \(name)\">end or hand over</a>"
     }
 
-    private func why(_ request: String, _ name: String) -> String {
-        "<a href=\"/dispatch/\(Address.escaped(view.campus))/why/\(Address.escaped(request))\" aria-label=\"Why this vehicle, ride of \(HTMLText.escaped(name))\">why</a>"
+    private func why(_ request: String, _ name: String) -> HTML {
+        "<a href=\"/dispatch/\(encoded: view.campus)/why/\(encoded: request)\" aria-label=\"Why this vehicle, ride of \(name)\">why</a>"
     }
 
-    private var events: String {
+    private var events: HTML {
         table(
             "events", "Otherwise than planned, in the last hour", ["Time", "What", "Rider", "Vehicle", "Why"],
             view.events.map { event in
                 let vehicle = event.what == "override" ? event.vehicle.map { "given to \($0)" } : event.vehicle
-                let rider = event.rider.map(HTMLText.escaped) ?? "–"
+                let rider = event.rider ?? "–"
                 let link = event.request.map { why($0, event.rider ?? $0) } ?? "–"
                 return """
-                    <tr><td class="k">\(caller.clock.second(event.atMs))</td><td>\(DispatchPage.events[event.what] ?? CampusText.short(event.what))\(event.reason.map { ": \(HTMLText.escaped($0))" } ?? "")</td>\
-                    <td>\(rider)</td><td>\(HTMLText.escaped(vehicle ?? "–"))</td><td>\(link)</td></tr>
+                    <tr><td class="k">\(caller.clock.second(event.atMs))</td><td>\(DispatchPage.events[event.what] ?? CampusText.short(event.what))\(event.reason.map { ": \($0)" } ?? "")</td>\
+                    <td>\(rider)</td><td>\(vehicle ?? "–")</td><td>\(link)</td></tr>
                     """
             }, empty: "Nothing: no cancellation, no refusal, no breakdown.")
     }
 
-    private var times: String {
+    private var times: HTML {
         let today = ZonedDay.date(ofMs: nowMs, zone: caller.clock.zone)
         // 1970 began on a Thursday.
         let isoDay = ZonedDay(date: today, zone: "UTC").map { Int(($0.fromMs / UTC.msPerDay + 3) % 7 + 1) }
-        let rows = view.times.map { times in
+        let rows: [HTML] = view.times.map { times in
             let name = times.weekday.map { DispatchPage.weekdays[$0 - 1] + "s, four weeks" } ?? "Today"
             let isTheSame = times.weekday == isoDay
-            let cells = [times.waitingP50S, times.waitingP90S, times.ridingP50S].map {
+            let cells: [HTML] = [times.waitingP50S, times.waitingP90S, times.ridingP50S].map {
                 "<td class=\"n\">\(CampusText.span($0) ?? "–")</td>"
             }
             return
-                "<tr\(isTheSame ? " class=\"same\"" : "")><th scope=\"row\">\(name)\(isTheSame ? " (as today)" : "")</th>"
-                + "<td class=\"n\">\(times.requests)</td><td class=\"n\">\(times.served)</td>\(cells.joined())</tr>"
+                "<tr\(isTheSame ? " class=\"same\"" : "")><th scope=\"row\">\(name)\(isTheSame ? " (as today)" : "")</th><td class=\"n\">\(times.requests)</td><td class=\"n\">\(times.served)</td>\(cells.joined())</tr>"
         }
         return table(
             "times", "Waiting and riding, today and in the last four weeks",

@@ -31,7 +31,7 @@ extension CampusPages {
                 let key = RideReads.Key(campus, campus)
                 return campuses.stream(
                     RideStreams.Subject(what: .campus, key: key, person: "account \(caller.account)"),
-                    by: StreamDoor(key: caller.key), request,
+                    by: caller.holds, request,
                     first: RideStory.campus(offset))
             }
         }

@@ -2,6 +2,7 @@ internal import Fleet
 internal import HTTP
 public import Observe
 internal import Postgres
+internal import Reports
 internal import Secrets
 internal import Storage
 
@@ -23,6 +24,9 @@ struct PageCaller: Sendable {
 
     /// Its session's digest.
     var key: [UInt8] { session.digest }
+
+    /// What a stream or a question of its is held to.
+    var holds: StreamDoor { StreamDoor(key: key, roles: roles.map(\.rawValue).sorted()) }
 
     /// What its forms hold in `FormGuard.field`, and its scripts in the header `X-Drover-Form`.
     var mark: String { FormGuard.mark(session) }
@@ -66,7 +70,7 @@ public final class Door: Sendable {
             if let roles, caller.roles.isDisjoint(with: roles) {
                 return .page(AccountPages.notForYou(Door.list(roles)), status: 403)
             }
-            return try noted(request, caller, lender) {
+            return try noted(request, caller) {
                 try seeing(caller, lender, Connection.beginSnapshot, body)
             }
         }
@@ -84,7 +88,9 @@ public final class Door: Sendable {
             }
             if caller.lacksSecondFactor { return .seeOther(SecondFactorRule.path) }
             if let refusal = Door.refusal(caller, roles, mark: fields[FormGuard.field]) { return refusal }
-            return try seeing(caller, lender, "BEGIN") { try body($0, fields, $1) }
+            return try noted(request, caller) {
+                try seeing(caller, lender, "BEGIN") { try body($0, fields, $1) }
+            }
         }
     }
 
@@ -101,7 +107,7 @@ public final class Door: Sendable {
             if caller.lacksSecondFactor { return SecondFactorRule.refusal }
             let mark = isRead ? caller.mark : request.headers[Door.markHeader]
             if let refusal = Door.refusal(caller, roles, mark: mark) { return refusal }
-            return try noted(request, caller, lender) {
+            return try noted(request, caller) {
                 try seeing(caller, lender, isRead ? Connection.beginSnapshot : "BEGIN", body)
             }
         }
@@ -156,22 +162,38 @@ public final class Door: Sendable {
 
     /// What the audit log is to tell of it. Nothing is shown that could not be noted; the page itself only reads.
     private func noted(
-        _ request: Request, _ caller: PageCaller, _ lender: ConnectionLender, _ body: () throws -> Response
+        _ request: Request, _ caller: PageCaller, _ body: () throws -> Response
     ) throws -> Response {
         let response = try body()
         let seesAll = !caller.roles.isDisjoint(with: [.operator, .administrator])
         guard AuditedAnswer.isGiven(response), let told = AuditedAnswer(request, seesAll: seesAll) else {
             return response
         }
+        try apart(caller) { connection in
+            try AuditLog.record(
+                told.action, by: caller.account, about: told.subject, from: request.remote, told.detail, on: connection)
+        }
+        return response
+    }
+
+    /// In a transaction of its own, which is committed when this returns, also beside one that is open.
+    func apart(_ caller: PageCaller, _ body: (Connection) throws -> Void) throws {
+        guard let lender else { throw Shut() }
         try lender.withConnection { connection in
             try connection.transaction {
                 try Sight.take(caller.account, on: connection)
-                try AuditLog.record(
-                    told.action, by: caller.account, about: told.subject, from: request.remote, told.detail,
-                    on: connection)
+                try body(connection)
             }
         }
-        return response
+    }
+
+    /// What was told came to nothing. The deed's own answer counts: that this could not be told stands in the log.
+    func tell(_ outcome: AuditedDeed.Outcome, of deeds: [AuditedDeed], _ caller: PageCaller) {
+        do {
+            try apart(caller) { connection in for deed in deeds { try deed.tell(outcome, on: connection) } }
+        } catch {
+            log.error("the audit log has no entry that a deed failed", ["error": "\(error)"])
+        }
     }
 
     private static func wayBack(to request: Request) -> String {

@@ -29,12 +29,12 @@ struct DrivePage: Sendable {
             nowMs: Clock.nowMs())
     }
 
-    func html(_ base: BaseMap) -> String {
+    func html(_ base: BaseMap) -> HTML {
         """
-        <h1>\(vehicle.map { "Driving \(HTMLText.escaped($0.vehicle))" } ?? "Come into service")</h1>
-        <p>You are \(HTMLText.escaped(profile.name)) on \(HTMLText.escaped(settings?.name ?? person.campus)).</p>
+        <h1>\(vehicle.map { "Driving \($0.vehicle)" } ?? "Come into service")</h1>
+        <p>You are \(profile.name) on \(settings?.name ?? person.campus).</p>
         \(CampusText.notice(notice))
-        \(isUndecided ? "<p role=\"status\" class=\"soon\" data-again=\"/drive\">This is taken and counts; it is being decided.</p>" : "")
+        \(isUndecided ? "<p role=\"status\" class=\"soon\" data-again=\"/drive\">This is accepted and counts; it is being decided.</p>" : "")
         <div class="beside">
         <div>
         \(vehicle.map(service) ?? enter)
@@ -47,7 +47,7 @@ struct DrivePage: Sendable {
 
     // MARK: In service
 
-    private func service(_ vehicle: VehicleNow) -> String {
+    private func service(_ vehicle: VehicleNow) -> HTML {
         """
         <p id="said" role="status" data-live class="told">\(said(vehicle))</p>
         \(itinerary(vehicle))
@@ -77,7 +77,7 @@ struct DrivePage: Sendable {
             vehicle.isAlarmed
             ? "You were silent with passengers on board: say for each that they are dropped off, or what is wrong, or come into service again. "
             : ""
-        return HTMLText.escaped(alarm + state + (next ?? "No stops."))
+        return alarm + state + (next ?? "No stops.")
     }
 
     private struct Stop {
@@ -106,7 +106,7 @@ struct DrivePage: Sendable {
         }
     }
 
-    private func itinerary(_ vehicle: VehicleNow) -> String {
+    private func itinerary(_ vehicle: VehicleNow) -> HTML {
         let all = shown(vehicle)
         let way = CampusText.data([vehicle.place] + all.map(\.place))
         return """
@@ -118,19 +118,19 @@ struct DrivePage: Sendable {
     }
 
     /// Beside what changes by itself: nobody's words are lost meanwhile.
-    private func ending(_ vehicle: VehicleNow) -> String {
+    private func ending(_ vehicle: VehicleNow) -> HTML {
         guard let stop = shown(vehicle).first(where: { $0.ride.pickup.request == deal && !$0.isPickup }) else {
             return ""
         }
         return EndingForms.html({ "/drive/\($0.rawValue)" }, of: stop.ride, stop.name, caller, isOpen: true)
     }
 
-    private func silent(_ vehicle: VehicleNow) -> String {
+    private func silent(_ vehicle: VehicleNow) -> HTML {
         CampusText.isStale(vehicle.seenMs, isSilent: vehicle.isSilent, settings, nowMs: nowMs)
             ? ": <span class=\"warning\">too long ago, you get no rides until it is sent again</span>" : ""
     }
 
-    private func stop(_ stop: Stop, first isFirst: Bool) -> String {
+    private func stop(_ stop: Stop, first isFirst: Bool) -> HTML {
         let (pickup, kind) = (stop.ride.pickup, stop.isPickup ? "pickup" : "dropoff")
         let what = (stop.isPickup ? "Pick up " : "Drop off ") + stop.name
         let expected = stop.isPickup ? stop.ride.pickupMs : stop.ride.dropoffMs
@@ -142,27 +142,27 @@ struct DrivePage: Sendable {
         let done = CampusText.button(
             "/drive/done", "Done", caller, id: "done-\(kind)-\(request)", label: "Done: \(what)",
             fields: [("request", request), ("stop", kind)], isQuiet: !isFirst)
-        let refuse =
+        let refuse: HTML =
             stop.isPickup
             ? CampusText.button(
                 "/drive/override", "Refuse", caller, id: "refuse-\(request)", label: "Refuse the ride of \(stop.name)",
                 fields: [("request", request)], isQuiet: true) : ""
-        let wrong =
+        let wrong: HTML =
             stop.isPickup
             ? ""
-            : "<a href=\"/drive?deal=\(Address.escaped(request))#deal\" aria-label=\"Something is wrong with the ride of \(HTMLText.escaped(stop.name))\">Something is wrong</a>"
+            : "<a href=\"/drive?deal=\(encoded: request)#deal\" aria-label=\"Something is wrong with the ride of \(stop.name)\">Something is wrong</a>"
         return """
-            <li><div class="person">\(stop.isPickup ? CampusText.photo(stop.photo, of: stop.name, person.campus) : "")<div><strong \(CampusText.mark(stop.isPickup ? "↑" : "↓", what, stop.place, kind: "stop"))>\(HTMLText.escaped(what))</strong><br>\
-            \(HTMLText.escaped(facts.joined(separator: ", ")))\(expected.map { ", " + CampusText.expected($0, caller, nowMs: nowMs) } ?? "")<br>\
-            \(HTMLText.escaped(CampusText.place(stop.isPickup ? pickup.fromAddress : pickup.toAddress, stop.place)))\
-            \(pickup.description.map { "<br>“\(HTMLText.escaped($0))”" } ?? "")\(stop.isPickup ? stop.ride.reason.map { "<br><span class=\"warning\">\(HTMLText.escaped($0))</span>" } ?? "" : "")</div></div>
+            <li><div class="person">\(stop.isPickup ? CampusText.photo(stop.photo, of: stop.name, person.campus) : "")<div><strong \(CampusText.mark(stop.isPickup ? "↑" : "↓", what, stop.place, kind: "stop"))>\(what)</strong><br>\
+            \(facts.joined(separator: ", "))\(expected.map { ", \(CampusText.expected($0, caller, nowMs: nowMs))" } ?? "")<br>\
+            \(CampusText.place(stop.isPickup ? pickup.fromAddress : pickup.toAddress, stop.place))\
+            \(pickup.description.map { "<br>“\($0)”" } ?? "")\(stop.isPickup ? stop.ride.reason.map { "<br><span class=\"warning\">\($0)</span>" } ?? "" : "")</div></div>
             <div class="row">\(done)\(refuse)\(wrong)</div></li>
             """
     }
 
     // MARK: Not in service
 
-    private var enter: String {
+    private var enter: HTML {
         guard settings != nil else {
             return "<p class=\"warning\">This campus is not set up yet. Ask its dispatcher.</p>"
         }
@@ -171,8 +171,8 @@ struct DrivePage: Sendable {
             <div id="now" data-live data-kind="none"></div>
             <form class="fields" method="post" action="/drive/in-service" id="enter">
             \(FormPage.hidden(FormGuard.field, caller.mark))\(FormPage.hidden("key", CampusPages.newKey()))
-            <label for="vehicle">Vehicle's id</label><input id="vehicle" name="vehicle" type="text" maxlength="64" required autocomplete="off" autocapitalize="off" value="\(HTMLText.escaped(typed["vehicle"] ?? ""))">
-            <label for="capacity">Seats for passengers</label><input id="capacity" name="capacity" type="number" min="1" max="100" required value="\(HTMLText.escaped(typed["capacity"] ?? "4"))">
+            <label for="vehicle">Vehicle's id</label><input id="vehicle" name="vehicle" type="text" maxlength="64" required autocomplete="off" autocapitalize="off" value="\(typed["vehicle"] ?? "")">
+            <label for="capacity">Seats for passengers</label><input id="capacity" name="capacity" type="number" min="1" max="100" required value="\(typed["capacity"] ?? "4")">
             <p>Where it is: typed, a place on the map, or your device's position.</p>
             \(CampusText.coordinates("", "the vehicle", typed))
             <p class="tools" hidden><button type="button" class="quiet" data-here="">Where I am</button></p>

@@ -52,7 +52,7 @@ public final class DriveSite: Sendable {
         /// It has said something, whoever may see what.
         let hasReported: Bool
         var path: String { "/cars/\(Address.escaped(id.text))" }
-        var link: String { "<a href=\"/vehicles/\(Address.escaped(id.text))?kind=car\">\(HTMLText.escaped(name))</a>" }
+        var link: HTML { "<a href=\"/vehicles/\(encoded: id.text)?kind=car\">\(name)</a>" }
     }
 
     static let noCar = Response.problem(404, type: "not-found", detail: "There is no such car that you may see.")

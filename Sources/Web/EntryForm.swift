@@ -12,10 +12,10 @@ enum EntryForm {
 
     private enum Kind: String { case text, number, whole, time, moment, flag, lines }
 
-    /// - Parameter more: attributes, HTML already.
-    private static func field(_ path: String, _ label: String, _ kind: Kind = .text, _ more: String = "") -> String {
+    /// - Parameter more: attributes.
+    private static func field(_ path: String, _ label: String, _ kind: Kind = .text, _ more: HTML = "") -> HTML {
         let id = path.replacing(".", with: "-")
-        let type =
+        let type: HTML =
             switch kind {
             case .number: "type=\"number\" step=\"any\" inputmode=\"decimal\""
             case .whole: "type=\"number\" step=\"1\" min=\"0\" inputmode=\"numeric\""
@@ -23,7 +23,7 @@ enum EntryForm {
             case .moment: "type=\"datetime-local\""
             case .text, .flag, .lines: "type=\"text\""
             }
-        let head = "<div><label for=\"\(id)\">\(label)</label>"
+        let head: HTML = "<div><label for=\"\(id)\">\(label)</label>"
         switch kind {
         case .lines:
             return
@@ -37,17 +37,16 @@ enum EntryForm {
         }
     }
 
-    private static func choice(_ path: String, _ label: String, _ values: [String]) -> String {
+    private static func choice(_ path: String, _ label: String, _ values: [String]) -> HTML {
         let id = path.replacing(".", with: "-")
-        let options = (["<option value=\"\"></option>"] + values.map { "<option value=\"\($0)\">\($0)</option>" })
-            .joined()
+        let options: [HTML] = values.map { "<option value=\"\($0)\">\($0)</option>" }
         return
-            "<div><label for=\"\(id)\">\(label)</label><select id=\"\(id)\" name=\"\(path)\" data-kind=\"text\">\(options)</select></div>"
+            "<div><label for=\"\(id)\">\(label)</label><select id=\"\(id)\" name=\"\(path)\" data-kind=\"text\"><option value=\"\"></option>\(options.joined())</select></div>"
     }
 
     // MARK: Rows
 
-    private static func sighting(_ n: String) -> String {
+    private static func sighting(_ n: String) -> HTML {
         let at = "sightings.\(n)."
         return """
             <fieldset class="row" data-row="sightings"><legend>Sighting <span class="number">\(n)</span></legend>
@@ -76,7 +75,7 @@ enum EntryForm {
             """
     }
 
-    private static func section(_ n: String) -> String {
+    private static func section(_ n: String) -> HTML {
         let at = "sections.\(n)."
         return """
             <fieldset class="row" data-row="sections"><legend>Section <span class="number">\(n)</span></legend><div class="grid">
@@ -85,7 +84,7 @@ enum EntryForm {
             """
     }
 
-    private static func surveyor(_ n: String) -> String {
+    private static func surveyor(_ n: String) -> HTML {
         let at = "surveyors.\(n)."
         return """
             <fieldset class="row" data-row="surveyors"><legend>Surveyor <span class="number">\(n)</span></legend><div class="grid">
@@ -95,9 +94,9 @@ enum EntryForm {
             """
     }
 
-    private static var body: String {
+    private static var body: HTML {
         let plain = (1...plainRows).map { sighting(String($0)) }.joined(separator: "\n")
-        let behaviours = Sighting.Behaviour.allCases.map { "<option value=\"\($0.rawValue)\">" }.joined()
+        let behaviours: HTML = Sighting.Behaviour.allCases.map { "<option value=\"\($0.rawValue)\">" }.joined()
         return """
             <div class="grid">
             \(field("site", "Site (its id: letters, digits, - _ .)", .text, "required maxlength=\"64\" pattern=\"[A-Za-z0-9._\\-]{1,64}\""))
@@ -111,7 +110,7 @@ enum EntryForm {
             \(field("protocol", "Protocol", .text, "list=\"protocols\""))
             \(field("observers", "How many looked", .whole))
             </div>
-            <p class="tools" hidden><button type="button" class="quiet" id="place">Take where I am</button> <span id="place-said" role="status" class="soft"></span></p>
+            <p class="tools" hidden><button type="button" class="quiet" id="place">Use my position</button> <span id="place-said" role="status" class="soft"></span></p>
             <fieldset><legend>Weather, as you measured it</legend><div class="grid">
             \(field("weather.temperature_c", "Temperature, °C", .number))
             \(field("weather.wind_beaufort", "Wind, Beaufort", .whole, "max=\"12\""))
@@ -139,13 +138,13 @@ enum EntryForm {
 
     // MARK: Pages
 
-    static func entry(_ caller: PageCaller) -> String {
+    static func entry(_ caller: PageCaller) -> HTML {
         """
         <h1>Enter a survey</h1>
         <p><a href="/surveys">Your surveys</a></p>
         <noscript><p class="warning">Without scripts there are \(plainRows) sightings in the form, and no drafts.</p></noscript>
         <div id="drafts"></div>
-        <form id="survey" class="entry" method="post" action="/surveys" data-mark="\(caller.mark)" data-account="\(HTMLText.escaped(caller.account))">
+        <form id="survey" class="entry" method="post" action="/surveys" data-mark="\(caller.mark)" data-account="\(caller.account)">
         \(FormPage.hidden(FormGuard.field, caller.mark))
         <input type="hidden" name="survey" value="\(SurveyPages.newID("w"))">
         \(body)
@@ -159,10 +158,10 @@ enum EntryForm {
     /// - Parameter body: JSON of the version that is corrected.
     static func correction(
         _ caller: PageCaller, site: String, survey: String, version: Int, body json: String
-    ) -> String {
+    ) -> HTML {
         let path = "/surveys/\(Address.escaped(site))/\(Address.escaped(survey))"
         return """
-            <h1>Correct survey \(HTMLText.escaped(survey))</h1>
+            <h1>Correct survey \(survey)</h1>
             <p><a href="\(path)">The survey</a>. What you send becomes version \(version + 1); version \(version) stays as it is.</p>
             <form id="fields" class="entry" hidden>
             \(body)
@@ -172,7 +171,7 @@ enum EntryForm {
             \(FormPage.hidden(FormGuard.field, caller.mark))\(FormPage.hidden("id", SurveyPages.newID("r")))\
             \(FormPage.hidden("based_on", String(version)))
             <div id="plain"><label for="json">The survey as JSON</label>
-            <textarea id="json" name="survey" rows="20" spellcheck="false">\(HTMLText.escaped(json))</textarea></div>
+            <textarea id="json" name="survey" rows="20" spellcheck="false">\(json)</textarea></div>
             <div><label for="note">Why, for others to read</label><textarea id="note" name="note" rows="2" maxlength="2000"></textarea></div>
             <p id="said" role="alert" class="critical"></p>
             <p class="tools"><button>Make it version \(version + 1)</button></p>

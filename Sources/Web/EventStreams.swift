@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Reports
 internal import Storage
 
 /// How many streams of server-sent events (WHATWG HTML, 9.2) there are room for, in all and of one person.

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Fleet
 internal import HTTP
 public import Observe
@@ -19,7 +18,10 @@ public final class ExportDesk: Sendable {
 
     private let conninfo, pageConninfo: String
     private let log: Log
-    private let underWay = Mutex(0)
+    /// The accounts that they are of: one each.
+    private let underWay = Mutex<Set<String>>([])
+
+    private enum Full: Error { case account, all }
 
     /// - Parameters:
     ///   - conninfo: of programs with a token.
@@ -38,28 +40,31 @@ public final class ExportDesk: Sendable {
             title: "Sightings of butterflies", creator: creator, rights: "See who handed this out.")
         let exporter = SightingExporter(export, format, rows: rows, dataset: dataset, today: today)
         let suffix = format == .dwca ? "zip" : format.rawValue
-        return answer(exporter, type: format.mediaType, file: "\(rows)-\(today).\(suffix)", as: account)
-            ?? Response.problem(
-                503, type: "busy", detail: "\(ExportDesk.exportsMax) exports are under way. Try again in a while."
-            ).with("Retry-After", "30")
-    }
-
-    /// Nil: too many are under way.
-    private func answer(
-        _ exporter: SightingExporter, type: String, file: String, as account: String?
-    ) -> Response? {
-        let isTaken = underWay.withLock { count in
-            guard count < ExportDesk.exportsMax else { return false }
-            count += 1
-            return true
-        }
-        guard isTaken else { return nil }
+        if let full = take(creator) { return ExportDesk.busy(full).with("Retry-After", "30") }
         let answer = LaterAnswer()
-        Threads.start("export") { [self] in
-            run(exporter, answer, type, file, account)
-            underWay.withLock { $0 -= 1 }
+        WorkerThread.start("export") { [self] in
+            run(exporter, answer, format.mediaType, "\(rows)-\(today).\(suffix)", account)
+            _ = underWay.withLock { $0.remove(creator) }
         }
         return .later(answer)
+    }
+
+    /// Nil: there was a place.
+    private func take(_ account: String) -> Full? {
+        underWay.withLock { accounts in
+            if accounts.contains(account) { return .account }
+            guard accounts.count < ExportDesk.exportsMax else { return .all }
+            accounts.insert(account)
+            return nil
+        }
+    }
+
+    private static func busy(_ full: Full) -> Response {
+        switch full {
+        case .account:
+            .problem(429, type: "busy", detail: "An export of this account is under way. Wait until it is there.")
+        case .all: .problem(503, type: "busy", detail: "\(exportsMax) exports are under way. Try again in a while.")
+        }
     }
 
     private func run(

@@ -73,19 +73,19 @@ private struct FieldPage {
     let field: FieldView
     let caller: PageCaller
 
-    var html: String {
+    var html: HTML {
         """
         <div id="field" class="field">
-        <h1>\(HTMLText.escaped(field.name ?? field.vehicle))</h1>
-        <p>\(HTMLText.escaped([field.model, field.name == nil ? nil : field.vehicle].compactMap { $0 }.joined(separator: ", ")))</p>
+        <h1>\(field.name ?? field.vehicle)</h1>
+        <p>\([field.model, field.name == nil ? nil : field.vehicle].compactMap { $0 }.joined(separator: ", "))</p>
         <p class="verdict \(field.state)" role="status">\(verdict)</p>
         \(alerts)
         <dl>
         \(field.values.map(row).joined(separator: "\n"))
         </dl>
-        <p>\(field.lastMs.map { "Last updated \(caller.clock.html($0)), \(HTMLText.escaped(caller.clock.zone))" } ?? "It has not said anything yet.") <span id="live"></span></p>
+        <p>\(field.lastMs.map { "Last updated \(caller.clock.html($0)), \(caller.clock.zone)" } ?? "It has not said anything yet.") <span id="live"></span></p>
         </div>
-        <p><a href="/vehicles/\(Address.escaped(field.vehicle))?kind=machine">All of this machine</a></p>
+        <p><a href="/vehicles/\(encoded: field.vehicle)?kind=machine">All of this machine</a></p>
         """
     }
 
@@ -99,21 +99,20 @@ private struct FieldPage {
         }
     }
 
-    private var alerts: String {
-        let items = field.alerts.map { open in
+    private var alerts: HTML {
+        let items: [HTML] = field.alerts.map { open in
             let alert = open.alert
             let worst = alert.shown(alert.worstValue, caller.shownUnits).map { ", worst \($0)" } ?? ""
-            let advice = alert.advice.map { " <span>\(HTMLText.escaped($0))</span>" } ?? ""
-            return "<li class=\"\(HTMLText.escaped(alert.severity))\"><a href=\"/alerts/\(Address.escaped(open.id))\">"
-                + "\(HTMLText.escaped(alert.parameter))</a> \(HTMLText.escaped(alert.shownRule(caller.shownUnits)))\(HTMLText.escaped(worst)).\(advice)</li>"
+            let advice: HTML = alert.advice.map { " <span>\($0)</span>" } ?? ""
+            return
+                "<li class=\"\(alert.severity)\"><a href=\"/alerts/\(encoded: open.id)\">\(alert.parameter)</a> \(alert.shownRule(caller.shownUnits))\(worst).\(advice)</li>"
         }
         return items.isEmpty ? "" : "<ul>\(items.joined())</ul>"
     }
 
-    private func row(_ value: FieldView.Value) -> String {
+    private func row(_ value: FieldView.Value) -> HTML {
         let sign = ["critical": " ✖", "warning": " !", "due_soon": " due soon"][value.state] ?? ""
         return
-            "<dt>\(HTMLText.escaped(value.name))</dt><dd class=\"\(value.state == "due_soon" ? "soon" : value.state)\">"
-            + "\(HTMLText.escaped(value.text))\(sign)</dd>"
+            "<dt>\(value.name)</dt><dd class=\"\(value.state == "due_soon" ? "soon" : value.state)\">\(value.text)\(sign)</dd>"
     }
 }

@@ -10,50 +10,83 @@ struct FirstPage {
     static let tripsMax: Int32 = 20
 
     let caller: PageCaller
-    let queries: ReportQueries
-    let price: FuelPrice?
-    let tripGapMs: Int64
+    /// Nil: who looks has no vehicles.
+    let seen: Seen?
     let nowMs: Int64
 
-    func html(_ connection: Connection) throws -> String {
+    /// The vehicles that somebody sees, and trips where those are for them.
+    struct Seen {
+        let map: FleetMap
+        fileprivate let vehicles: [VehicleRow]
+        let trips: (today: [TripRead], last: [TripRead])?
+    }
+
+    init(
+        _ caller: PageCaller, tripGapMs: Int64, price: FuelPrice?, nowMs: Int64, _ queries: ReportQueries,
+        on connection: Connection
+    ) throws {
+        (self.caller, self.nowMs) = (caller, nowMs)
+        guard FirstPage.has(FleetSite.viewers, caller) else {
+            seen = nil
+            return
+        }
+        seen = Seen(
+            map: try FleetMap.read(
+                search: "", group: "", role: caller.audience, tripGapMs: tripGapMs, nowMs: nowMs, queries,
+                on: connection),
+            vehicles: try connection.query(queries["page_vehicles"], [.int4(FirstPage.vehiclesMax)]).map(
+                VehicleRow.init),
+            trips: try FirstPage.trips(caller, price, nowMs: nowMs, queries, on: connection))
+    }
+
+    private static func trips(
+        _ caller: PageCaller, _ price: FuelPrice?, nowMs: Int64, _ queries: ReportQueries, on connection: Connection
+    ) throws -> (today: [TripRead], last: [TripRead])? {
+        guard has(FleetSite.drivers, caller) else { return nil }
+        let span = CivilDate(ofMs: nowMs, zone: caller.clock.zone).span(days: 1)
+        return (
+            try TripRead.day(span, queries, price: price, on: connection),
+            try connection.query(queries["page_trips"], [.int4(FirstPage.tripsMax)]).map {
+                try TripRead($0, price: price)
+            }
+        )
+    }
+
+    var html: HTML {
         """
         <h1>Today</h1>
-        <p class="soft">\(today.text), \(caller.clock.second(nowMs)), \(HTMLText.escaped(caller.clock.zone)).</p>
-        \(has(FleetSite.viewers) ? try fleet(connection) : "")
+        <p class="soft">\(today.text), \(caller.clock.second(nowMs)), \(caller.clock.zone).</p>
+        \(seen.map(shown))
         \(doings)
         """
     }
 
     private var today: CivilDate { CivilDate(ofMs: nowMs, zone: caller.clock.zone) }
-    private func has(_ roles: Set<Role>) -> Bool { !caller.roles.isDisjoint(with: roles) }
+    private func has(_ roles: Set<Role>) -> Bool { FirstPage.has(roles, caller) }
+    private static func has(_ roles: Set<Role>, _ caller: PageCaller) -> Bool {
+        !caller.roles.isDisjoint(with: roles)
+    }
 
     // MARK: Who has vehicles
 
-    private func fleet(_ connection: Connection) throws -> String {
-        let map = try FleetMap.read(
-            search: "", group: "", role: caller.audience, tripGapMs: tripGapMs, nowMs: nowMs, queries, on: connection)
-        let vehicles = try connection.query(queries["page_vehicles"], [.int4(FirstPage.vehiclesMax)]).map(
-            VehicleRow.init)
-        var parts = [tiles(map), alerts(map)]
-        if has(FleetSite.drivers) {
-            let span = today.span(days: 1)
-            let day = try TripRead.day(span, queries, price: price, on: connection)
-            let last = try connection.query(queries["page_trips"], [.int4(FirstPage.tripsMax)])
-                .map { try TripRead($0, price: price) }
+    private func shown(_ seen: Seen) -> HTML {
+        let vehicles = vehicleTable(seen.vehicles, of: seen.map.vehicles.count)
+        var parts = [tiles(seen.map), alerts(seen.map)]
+        if let trips = seen.trips {
             parts += [
-                "<h2>Trips of today</h2>", TripSums(day, caller.shownUnits).tiles,
+                "<h2>Trips of today</h2>", TripSums(trips.today, caller.shownUnits).tiles,
                 "<p><a href=\"/trips\">All trips of a day</a>, <a href=\"/fleet\">a day or week beside the one before</a></p>",
-                vehicleTable(vehicles, of: map.vehicles.count),
-                TripTable(last, caller, hasVehicles: true).html(caption: "Last trips", empty: "No trip yet."),
+                vehicles,
+                TripTable(trips.last, caller, hasVehicles: true).html(caption: "Last trips", empty: "No trip yet."),
             ]
         } else {
-            parts.append(vehicleTable(vehicles, of: map.vehicles.count))
+            parts.append(vehicles)
         }
         return parts.joined(separator: "\n")
     }
 
-    private func tiles(_ map: FleetMap) -> String {
-        let items = VehicleState.allCases.map { state in
+    private func tiles(_ map: FleetMap) -> HTML {
+        let items: [HTML] = VehicleState.allCases.map { state in
             let count = map.vehicles.count { $0.state == state }
             return "<li>\(state.rawValue)<b><a href=\"/map?state=\(state.rawValue)\">\(count)</a></b></li>"
         }
@@ -61,7 +94,7 @@ struct FirstPage {
     }
 
     /// Which ones, and what to do, is on the page of alerts.
-    private func alerts(_ map: FleetMap) -> String {
+    private func alerts(_ map: FleetMap) -> HTML {
         let count = map.vehicles.reduce(0) { $0 + $1.openAlerts }
         guard count > 0 else {
             return
@@ -69,7 +102,7 @@ struct FirstPage {
                 + Unmonitored.sentence(map)
         }
         let critical = map.vehicles.filter { $0.severity == "critical" }.count
-        let worst =
+        let worst: HTML =
             critical == 0
             ? ""
             : ", critical ones of <span class=\"critical\">\(critical) \(critical == 1 ? "vehicle" : "vehicles")</span>"
@@ -78,27 +111,25 @@ struct FirstPage {
             + Unmonitored.sentence(map)
     }
 
-    private func vehicleTable(_ vehicles: [VehicleRow], of count: Int) -> String {
+    private func vehicleTable(_ vehicles: [VehicleRow], of count: Int) -> HTML {
         let (isDriver, isDealer) = (has([.driver]), caller.seesAsDealer)
-        let table = HTMLText.table(
+        let table = HTML.table(
             caption: "Vehicles",
             headers: [
-                .html("Vehicle"), .html("Last reading"), .number("Open alerts"), .text("Kind"), .text("Model"),
+                .word("Vehicle"), .word("Last reading"), .number("Open alerts"), .text("Kind"), .text("Model"),
                 .word("State"),
-            ] + (isDriver ? [.html("Drive")] : []),
+            ] + (isDriver ? [.word("Drive")] : []),
             rows: vehicles.map { vehicle in
                 let name = vehicle.name ?? vehicle.vehicle
-                let path = "/vehicles/\(Address.escaped(vehicle.vehicle))?kind=\(vehicle.kind)"
-                let drive =
+                let path: HTML = "/vehicles/\(encoded: vehicle.vehicle)?kind=\(vehicle.kind)"
+                let drive: HTML? =
                     vehicle.kind == "car"
-                    ? "<a href=\"/cars/\(Address.escaped(vehicle.vehicle))/live\">live</a>" : nil
+                    ? "<a href=\"/cars/\(encoded: vehicle.vehicle)/live\">live</a>" : nil
                 return [
-                    "<a href=\"\(path)\">\(HTMLText.escaped(name))</a>"
-                        + (vehicle.name == nil
-                            ? "" : "<br><span class=\"soft\">\(HTMLText.escaped(vehicle.vehicle))</span>"),
+                    "<a href=\"\(path)\">\(name)</a>\("<br><span class=\"soft\">\(vehicle.vehicle)</span>", if: vehicle.name != nil)",
                     vehicle.lastMs.map(caller.clock.html) ?? (isDealer ? "not since you look after it" : "never"),
-                    String(vehicle.openAlerts), vehicle.kind,
-                    vehicle.model, vehicle.isDisabled ? "disabled" : "in use",
+                    "\(vehicle.openAlerts)", .text(vehicle.kind), .text(vehicle.model),
+                    vehicle.isDisabled ? "disabled" : "in use",
                 ] + (isDriver ? [drive] : [])
             },
             empty: isDealer
@@ -111,12 +142,12 @@ struct FirstPage {
 
     // MARK: What one can do
 
-    private var doings: String {
-        let pages = PageShell.pages(for: caller.roles).map { page in
+    private var doings: HTML {
+        let pages: [HTML] = PageShell.pages(for: caller.roles).map { page in
             "<dt><a href=\"\(page.path)\">\(page.name)</a></dt><dd>\(page.about)</dd>"
         }
-        let words = FirstPage.elsewhere.filter { has([$0.role]) }.map { "<p>\($0.text)</p>" }
-        let none =
+        let words: [HTML] = FirstPage.elsewhere.filter { has([$0.role]) }.map { "<p>\($0.text)</p>" }
+        let none: HTML =
             caller.roles.isEmpty
             ? "<p>Your account has no role yet, so there is little to see. Who administers this installation gives roles.</p>"
             : ""
@@ -129,7 +160,7 @@ struct FirstPage {
     }
 
     /// Who works with an app in the first place.
-    private static let elsewhere: [(role: Role, text: String)] = [
+    private static let elsewhere: [(role: Role, text: HTML)] = [
         (.rider, "You ask for rides in your campus's app; its office gives you the code that lets it in."),
         (.rideDriver, "You drive by your campus's app: it has your stops and tells when they change."),
         (.surveyor, "You record walks in the surveyors' app and hand them in from there; it says what became of each."),
@@ -140,7 +171,7 @@ struct FirstPage {
     ]
 }
 
-private struct VehicleRow {
+fileprivate struct VehicleRow {
     let vehicle, kind: String
     let name, model: String?
     let isDisabled: Bool

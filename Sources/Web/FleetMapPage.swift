@@ -10,11 +10,11 @@ struct FleetMapPage {
     let caller: PageCaller
     let nowMs: Int64
 
-    func html(_ base: BaseMap) -> String {
+    func html(_ base: BaseMap) -> HTML {
         """
         <h1>Fleet map</h1>
         \(filter)
-        <p><span id="count" role="status">\(shown.count) of \(map.vehicles.count) vehicles shown.</span> <span class="soft" id="updated">Last updated \(caller.clock.second(nowMs)), times are \(HTMLText.escaped(caller.clock.zone)).</span> <span class="soft" id="live"></span></p>
+        <p><span id="count" role="status">\(shown.count) of \(map.vehicles.count) vehicles shown.</span> <span class="soft" id="updated">Last updated \(caller.clock.second(nowMs)), times are \(caller.clock.zone).</span> <span class="soft" id="live"></span></p>
         \(isCut ? "<p class=\"warning\">There are more than \(FleetMap.vehiclesMax) vehicles: search, or choose a group.</p>" : "")
         <div class="beside">
         <div id="map" class="map" role="region" aria-label="Map of the vehicles; the list says the same" \(base.attributes)></div>
@@ -43,30 +43,24 @@ struct FleetMapPage {
     }
 
     /// Works without script, too: the server filters what is asked for.
-    private var filter: String {
+    private var filter: HTML {
         let states =
             [("", "all")] + VehicleState.allCases.map { ($0.rawValue, $0.rawValue) } + [("alert", "with alerts")]
         let groups = [("", "all")] + map.groups.map { ($0, $0) }
         return """
             <form class="filter" method="get" action="/map" role="search">
-            <div><label for="search">Name or id</label><input id="search" name="search" type="search" maxlength="64" value="\(HTMLText.escaped(search))"></div>
-            <div><label for="state">State</label><select id="state" name="state">\(options(states, state))</select></div>
-            <div><label for="group">Group</label><select id="group" name="group">\(options(groups, group))</select></div>
+            <div><label for="search">Name or id</label><input id="search" name="search" type="search" maxlength="64" value="\(search)"></div>
+            <div><label for="state">State</label><select id="state" name="state">\(HTML.options(states, state))</select></div>
+            <div><label for="group">Group</label><select id="group" name="group">\(HTML.options(groups, group))</select></div>
             <button>Show</button>
             </form>
             """
     }
 
-    private func options(_ values: [(String, String)], _ chosen: String) -> String {
-        values.map { value, text in
-            "<option value=\"\(HTMLText.escaped(value))\"\(value == chosen ? " selected" : "")>\(HTMLText.escaped(text))</option>"
-        }.joined()
-    }
-
-    private func row(_ vehicle: FleetMap.Vehicle) -> String {
+    private func row(_ vehicle: FleetMap.Vehicle) -> HTML {
         let name = vehicle.name ?? vehicle.vehicle
-        let about = [vehicle.name == nil ? nil : vehicle.vehicle, vehicle.model].compactMap { $0 }
-            .map(HTMLText.escaped).joined(separator: ", ")
+        let about = [vehicle.name == nil ? nil : vehicle.vehicle, vehicle.model].compactMap { $0 }.joined(
+            separator: ", ")
         let place = vehicle.position.map { position in
             [position.latitude, position.longitude].map { short(Decimal.text(Int64($0), decimals: 7), 5) ?? "" }
         }
@@ -75,24 +69,26 @@ struct FleetMapPage {
             return ", \(short(Decimal.text(shown.value, decimals: 3), 0) ?? "") \(shown.unit)"
         }
         let isStale = vehicle.positionMs.map { nowMs - $0 > VehicleState.silentMs } ?? false
-        let age = vehicle.positionMs.map { ", <span class=\"soft\">\(Age.text($0, nowMs: nowMs))</span>" } ?? ""
+        let age: HTML = vehicle.positionMs.map { ", <span class=\"soft\">\(Age.text($0, nowMs: nowMs))</span>" } ?? ""
         let sign = FleetMapPage.signs[vehicle.state]!
         return """
             <tr data-vehicle="\(vehicle.kind)/\(vehicle.vehicle)" data-state="\(vehicle.state.rawValue)" data-severity="\(vehicle.severity ?? "")"\(isStale ? " data-stale" : "") data-place="\(place?.joined(separator: " ") ?? "")">\
-            <th scope="row"><a href="/vehicles/\(Address.escaped(vehicle.vehicle))?kind=\(vehicle.kind)">\(HTMLText.escaped(name))</a>\
+            <th scope="row"><a href="/vehicles/\(encoded: vehicle.vehicle)?kind=\(vehicle.kind)">\(name)</a>\
             \(about.isEmpty ? "" : "<br><span class=\"soft\">\(about)</span>")</th>\
             <td><span class="state \(vehicle.state.rawValue)"><span aria-hidden="true">\(sign)</span> \(vehicle.state.rawValue)</span>\(speed ?? "")</td>\
             <td>\(alerts(vehicle))</td>\
             <td class="k">\(vehicle.lastMs.map(caller.clock.html) ?? "never")</td>\
-            <td class="k\(isStale ? " stale" : "")">\(place.map { $0.joined(separator: ", ") + age } ?? "not known")</td></tr>
+            <td class="k\(isStale ? " stale" : "")">\(place.map { "\($0.joined(separator: ", "))\(age)" } ?? "not known")</td></tr>
             """
     }
 
-    private func alerts(_ vehicle: FleetMap.Vehicle) -> String {
-        let unmonitored = vehicle.notMonitored.map { "<span class=\"warning\">not monitored</span>: \($0.short)" }
+    private func alerts(_ vehicle: FleetMap.Vehicle) -> HTML {
+        let unmonitored: HTML? = vehicle.notMonitored.map {
+            "<span class=\"warning\">not monitored</span>: \($0.short)"
+        }
         guard vehicle.openAlerts > 0 else { return unmonitored ?? "none" }
-        return (unmonitored.map { $0 + "<br>" } ?? "")
-            + "<span class=\"\(vehicle.severity ?? "warning")\">\(vehicle.openAlerts), worst \(vehicle.severity ?? "")</span>"
+        return
+            "\(unmonitored.map { "\($0)<br>" })<span class=\"\(vehicle.severity ?? "warning")\">\(vehicle.openAlerts), worst \(vehicle.severity ?? "")</span>"
     }
 
     /// A shape for each state: colour alone does not tell.

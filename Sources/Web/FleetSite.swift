@@ -45,9 +45,9 @@ public final class FleetSite: Sendable {
 
     private func first(_ request: Request) -> Response {
         door.page(request, for: nil) { caller, connection in
-            let page = FirstPage(
-                caller: caller, queries: queries, price: price, tripGapMs: rules.tripGapMs, nowMs: Clock.nowMs())
-            return shell(caller).page("today", at: "/", main: try page.html(connection))
+            let page = try FirstPage(
+                caller, tripGapMs: rules.tripGapMs, price: price, nowMs: Clock.nowMs(), queries, on: connection)
+            return shell(caller).page("today", at: "/", main: page.html)
         }
     }
 
@@ -73,7 +73,7 @@ public final class FleetSite: Sendable {
     /// Server-sent events: there is news.
     private func stream(_ request: Request) -> Response {
         door.call(request, for: FleetSite.viewers) { caller, _ in
-            .events(request) { live.open(caller.account, key: caller.key) }
+            .events(request) { live.open(caller.account, by: caller.holds) }
         }
     }
 }

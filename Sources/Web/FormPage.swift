@@ -2,7 +2,7 @@ internal import Fleet
 internal import Reports
 internal import Secrets
 
-/// A page around a form, and the form's fields. Everything from outside is escaped.
+/// A page around a form, and the form's fields.
 enum FormPage {
     struct Notice {
         let text: String
@@ -26,29 +26,30 @@ enum FormPage {
         case boxes(String, String, [(value: String, text: String)], Set<String>)
     }
 
-    static func page(_ title: String, _ notice: Notice?, _ body: String) -> String {
-        HTMLText.page(
-            title: "Drover: \(title.lowercased())",
+    /// - Parameter head: what else stands in the head.
+    static func page(_ title: String, _ notice: Notice?, _ body: HTML, head: HTML = "") -> HTML {
+        HTML.page(
+            title: "Drover: \(title.lowercased())", head: head,
             body: "<main class=\"narrow\">\n\(main(title, notice, body))\n</main>")
     }
 
     /// What stands in `main`.
-    static func main(_ title: String, _ notice: Notice?, _ body: String) -> String {
-        let said = notice.map {
-            "<p role=\"\($0.isFault ? "alert" : "status")\" class=\"\($0.isFault ? "critical" : "soon")\">"
-                + HTMLText.escaped($0.text) + "</p>"
-        }
-        return "<h1>\(HTMLText.escaped(title))</h1>\n\(said ?? "")\n\(body)"
+    static func main(_ title: String, _ notice: Notice?, _ body: HTML) -> HTML {
+        "<h1>\(title)</h1>\n\(notice.map(HTML.notice))\n\(body)"
     }
 
     /// - Parameter id: sets the ids of fields of several forms of one page apart.
-    static func form(_ action: String, _ fields: [Field], _ button: String, id: String = "") -> String {
-        "<form class=\"fields\" method=\"post\" action=\"\(action)\">\n"
-            + fields.map { html($0, id) }.joined(separator: "\n")
-            + "\n<button>\(HTMLText.escaped(button))</button>\n</form>\n"
+    static func form(_ action: String, _ fields: [Field], _ button: String, id: String = "") -> HTML {
+        """
+        <form class="fields" method="post" action="\(action)">
+        \(fields.map { html($0, id) }.joined(separator: "\n"))
+        <button>\(button)</button>
+        </form>
+
+        """
     }
 
-    private static func html(_ field: Field, _ form: String) -> String {
+    private static func html(_ field: Field, _ form: String) -> HTML {
         switch field {
         case .hidden(let name, let value): hidden(name, value)
         case .input(let name, let label, let type, let value, let fill):
@@ -59,57 +60,58 @@ enum FormPage {
                 name, label, "password", "", "new-password", " required minlength=\"\(Password.length.lowerBound)\"",
                 form)
         case .check(let name, let label):
-            "<label class=\"check\"><input type=\"checkbox\" name=\"\(name)\" value=\"1\"> \(HTMLText.escaped(label))</label>"
+            "<label class=\"check\"><input type=\"checkbox\" name=\"\(name)\" value=\"1\"> \(label)</label>"
         case .choice(let name, let label, let values, let chosen):
             choice(name, label, values, chosen, form)
         case .pictures(let name, let label, let values, let chosen): pictures(name, label, values, chosen)
         case .lines(let name, let label, let value):
-            "<label for=\"\(HTMLText.escaped(form))-\(name)\">\(HTMLText.escaped(label))</label>\n<textarea id=\"\(HTMLText.escaped(form))-\(name)\" name=\"\(name)\" rows=\"6\" "
-                + "autocomplete=\"off\">\(HTMLText.escaped(value))</textarea>"
+            "<label for=\"\(form)-\(name)\">\(label)</label>\n<textarea id=\"\(form)-\(name)\" name=\"\(name)\" rows=\"6\" autocomplete=\"off\">\(value)</textarea>"
         case .boxes(let name, let label, let values, let chosen):
-            "<fieldset><legend>\(HTMLText.escaped(label))</legend>"
-                + values.map {
-                    "<label class=\"check\"><input type=\"checkbox\" name=\"\(name)\" value=\"\($0.value)\""
-                        + "\(chosen.contains($0.value) ? " checked" : "")> \(HTMLText.escaped($0.text))</label>"
-                }.joined() + "</fieldset>"
+            boxes(name, label, values, chosen)
         }
+    }
+
+    private static func boxes(
+        _ name: String, _ label: String, _ values: [(value: String, text: String)], _ chosen: Set<String>
+    ) -> HTML {
+        let boxes: [HTML] = values.map { value, text in
+            "<label class=\"check\"><input type=\"checkbox\" name=\"\(name)\" value=\"\(value)\"\(" checked", if: chosen.contains(value))> \(text)</label>"
+        }
+        return "<fieldset><legend>\(label)</legend>\(boxes.joined())</fieldset>"
     }
 
     private static func choice(
         _ name: String, _ label: String, _ values: [(value: String, text: String)], _ chosen: String, _ form: String
-    ) -> String {
-        let id = HTMLText.escaped(form.isEmpty ? name : "\(form)-\(name)")
-        let options = values.map { value, text in
-            "<option value=\"\(HTMLText.escaped(value))\"\(value == chosen ? " selected" : "")>\(HTMLText.escaped(text))</option>"
-        }
-        return "<label for=\"\(id)\">\(HTMLText.escaped(label))</label>\n<select id=\"\(id)\" name=\"\(name)\">"
-            + options.joined() + "</select>"
+    ) -> HTML {
+        let id = form.isEmpty ? name : "\(form)-\(name)"
+        let options = HTML.options(values.map { ($0.value, $0.text) }, chosen)
+        return
+            "<label for=\"\(id)\">\(label)</label>\n<select id=\"\(id)\" name=\"\(name)\">\(options)</select>"
     }
 
     private static func pictures(
         _ name: String, _ label: String, _ values: [(value: String, text: String, picture: String?)], _ chosen: String
-    ) -> String {
-        let choices = values.map { value, text, picture in
-            let picture = picture.map { "<img src=\"\(HTMLText.escaped($0))\" alt=\"\"> " } ?? ""
-            return "<label class=\"check\"><input type=\"radio\" name=\"\(name)\" value=\"\(HTMLText.escaped(value))\""
-                + "\(value == chosen ? " checked" : "")> \(picture)\(HTMLText.escaped(text))</label>"
+    ) -> HTML {
+        let choices: [HTML] = values.map { value, text, picture in
+            let picture: HTML? = picture.map { "<img src=\"\($0)\" alt=\"\"> " }
+            return
+                "<label class=\"check\"><input type=\"radio\" name=\"\(name)\" value=\"\(value)\"\(value == chosen ? " checked" : "")> \(picture)\(text)</label>"
         }
-        return "<fieldset class=\"pictures\"><legend>\(HTMLText.escaped(label))</legend>\(choices.joined())</fieldset>"
+        return "<fieldset class=\"pictures\"><legend>\(label)</legend>\(choices.joined())</fieldset>"
     }
 
     private static func text(
-        _ name: String, _ label: String, _ type: String, _ value: String, _ fill: String, _ more: String,
+        _ name: String, _ label: String, _ type: String, _ value: String, _ fill: String, _ more: HTML,
         _ form: String
-    ) -> String {
-        let id = HTMLText.escaped(form.isEmpty ? name : "\(form)-\(name)")
+    ) -> HTML {
+        let id = form.isEmpty ? name : "\(form)-\(name)"
         // One id a page: two forms of the account's page have a field `password`-like each, with names of their own.
         return
-            "<label for=\"\(id)\">\(HTMLText.escaped(label))</label>\n<input id=\"\(id)\" name=\"\(name)\" type=\"\(type)\" "
-            + "value=\"\(HTMLText.escaped(value))\" autocomplete=\"\(fill)\" maxlength=\"254\"\(more)>"
+            "<label for=\"\(id)\">\(label)</label>\n<input id=\"\(id)\" name=\"\(name)\" type=\"\(type)\" value=\"\(value)\" autocomplete=\"\(fill)\" maxlength=\"254\"\(more)>"
     }
 
-    static func hidden(_ name: String, _ value: String) -> String {
-        "<input type=\"hidden\" name=\"\(name)\" value=\"\(HTMLText.escaped(value))\">"
+    static func hidden(_ name: String, _ value: String) -> HTML {
+        "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">"
     }
 
     static func time(_ ms: Int64) -> String { String(UTC.text(ms).prefix(16).replacing("T", with: " ")) }

@@ -18,21 +18,21 @@ struct LivePage {
     let said: String?
     let nowMs: Int64
 
-    var html: String {
+    var html: HTML {
         """
-        <h1>\(HTMLText.escaped(car.name)), live</h1>
+        <h1>\(car.name), live</h1>
         <p><span id="state" role="status">\(state)</span> <span class="soft" id="updated">\(updated)</span> <span class="soft" id="live"></span></p>\(unmonitored)
         <div id="drive-alerts" role="alert">\(alertList)</div>
         <ul id="values" class="tiles drive" data-events="\(car.path)/events">\(values)</ul>
         \(mayAct ? forms : "")
-        <p>\(car.link), <a href="\(car.path)/scan">its health</a>, <a href="/trips?vehicle=\(Address.escaped(car.id.text))">its trips of today</a></p>
+        <p>\(car.link), <a href="\(car.path)/scan">its health</a>, <a href="/trips?vehicle=\(encoded: car.id.text)">its trips of today</a></p>
         """
     }
 
     private var state: String {
         guard let now else { return LivePage.withoutTrip(hasReported: car.hasReported) }
         let since = caller.clock.minute(now.startMs)
-        let tag = now.tag.map { ", tagged “\(HTMLText.escaped($0))”" } ?? ""
+        let tag = now.tag.map { ", tagged “\($0)”" } ?? ""
         let discarded = now.isDiscarded ? ", discarded: it does not count" : ""
         return isDriving
             ? "On a trip since \(since)\(tag)\(discarded)."
@@ -47,38 +47,37 @@ struct LivePage {
             : "It has not driven yet. Values show as soon as its first readings are here."
     }
 
-    private var unmonitored: String {
+    private var unmonitored: HTML {
         now?.unmonitored.map {
-            "\n<p id=\"not-monitored\" class=\"warning\">Not monitored. \(HTMLText.escaped($0.why))</p>"
+            "\n<p id=\"not-monitored\" class=\"warning\">Not monitored. \($0.why)</p>"
         } ?? ""
     }
 
     private var updated: String {
         guard let now else { return "" }
-        return "Last reading \(caller.clock.second(now.endMs)), times are \(HTMLText.escaped(caller.clock.zone))."
+        return "Last reading \(caller.clock.second(now.endMs)), times are \(caller.clock.zone)."
     }
 
-    private var values: String {
+    private var values: HTML {
         (now?.shown ?? []).map { value in
             // The unit stands back.
-            let parts = value.text.split(separator: " ", maxSplits: 1).map { HTMLText.escaped(String($0)) }
+            let parts = value.text.split(separator: " ", maxSplits: 1).map(String.init)
             return "<li>\(value.name)<b>\(parts[0])\(parts.count > 1 ? " <small>\(parts[1])</small>" : "")</b></li>"
         }.joined()
     }
 
-    private var alertList: String {
+    private var alertList: HTML {
         alerts.map { open in
             let alert = open.alert
             let worst = alert.shown(alert.worstValue, caller.shownUnits).map { " (\($0))" } ?? ""
             return
-                "<p class=\"\(alert.severity)\">\(HTMLText.escaped(alert.parameter)): \(HTMLText.escaped(alert.shownRule(caller.shownUnits) + worst))"
-                + (alert.advice.map { ". \(HTMLText.escaped($0))" } ?? "") + "</p>"
+                "<p class=\"\(alert.severity)\">\(alert.parameter): \(alert.shownRule(caller.shownUnits))\(worst)\(alert.advice.map { ". \($0)" })</p>"
         }.joined(separator: "\n")
     }
 
     /// Each button is a form of its own with an id of its own: sent twice, it counts once.
-    private var forms: String {
-        let done = said.flatMap { LivePage.words[$0] }.map { "<p role=\"status\" class=\"soon\">\($0)</p>" } ?? ""
+    private var forms: HTML {
+        let done: HTML = said.flatMap { LivePage.words[$0] }.map { "<p role=\"status\" class=\"soon\">\($0)</p>" } ?? ""
         return """
             \(done)
             <div class="doing">
@@ -89,25 +88,25 @@ struct LivePage {
             """
     }
 
-    private var onTrip: String {
+    private var onTrip: HTML {
         """
         <details><summary>This trip: tag or discard it</summary>
         <div class="doing">
-        \(form("tag", "<label for=\"tag\">Tag, empty takes it away</label><input id=\"tag\" name=\"tag\" type=\"text\" maxlength=\"64\" autocomplete=\"off\"><button>Tag</button>"))
+        \(form("tag", "<label for=\"tag\">Tag, empty removes it</label><input id=\"tag\" name=\"tag\" type=\"text\" maxlength=\"64\" autocomplete=\"off\"><button>Tag</button>"))
         \(form("discard", "<button>Discard: it shall not count</button>"))
         </div></details>
         """
     }
 
-    private func form(_ what: String, _ inside: String) -> String {
+    private func form(_ what: String, _ inside: HTML) -> HTML {
         """
         <form class="drive" method="post" action="\(car.path)/trip">\(FormPage.hidden(FormGuard.field, caller.mark))\(FormPage.hidden("id", AlertAction.newID()))\(FormPage.hidden("do", what))\(FormPage.hidden("ts", ""))\(FormPage.hidden("trip", now.map { String($0.startMs) } ?? ""))\(inside)</form>
         """
     }
 
     static let words = [
-        "start": "Taken: a trip starts with the next reading.", "stop": "Taken: the trip ends here.",
-        "tag": "Taken: the tag shows as soon as it counts.", "discard": "Taken: this trip shall not count.",
+        "start": "Accepted: a trip starts with the next reading.", "stop": "Accepted: the trip ends here.",
+        "tag": "Accepted: the tag shows as soon as it counts.", "discard": "Accepted: this trip will not count.",
     ]
 }
 
@@ -141,7 +140,7 @@ extension DriveSite {
             let id = request.headers["last-event-id"].flatMap { Int64($0) }
             return try .events(request) {
                 try lender.withConnection {
-                    try streams.open(caller.account, key: caller.key, after: id, on: $0)
+                    try streams.open(caller.account, by: caller.holds, after: id, on: $0)
                 }
             }
         }

@@ -2,6 +2,7 @@ internal import Fleet
 internal import HTTP
 public import Observe
 internal import Postgres
+internal import Reports
 internal import Storage
 internal import Synchronization
 
@@ -52,8 +53,8 @@ public final class LiveStreams: Sendable {
         for subscriber in state.withLock({ $0.subscribers }) { subscriber.stream.end() }
     }
 
-    /// - Parameter key: digest of the session that it is opened with.
-    func open(_ account: String, key: [UInt8]) -> Result<BodyStream, StreamLimits.Refusal> {
+    /// - Parameter door: the session that it is opened with.
+    func open(_ account: String, by door: StreamDoor) -> Result<BodyStream, StreamLimits.Refusal> {
         state.withLock { state in
             Result { () throws(StreamLimits.Refusal) in
                 try LiveStreams.limits.room(in: &state.subscribers) { $0.account == account }
@@ -61,7 +62,7 @@ public final class LiveStreams: Sendable {
                 stream.greet(againMs: 3_000)
                 state.subscribers.append(
                     Subscriber(
-                        account: account, door: StreamDoor(key: key), stream: stream,
+                        account: account, door: door, stream: stream,
                         endMs: Clock.steadyMs() + LiveStreams.lifeMs))
                 // What was committed since the page was made.
                 (state.isNews, state.progress) = (true, nil)

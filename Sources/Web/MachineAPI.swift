@@ -83,7 +83,7 @@ extension Site {
     }
 
     /// - Parameter next: what the next page's address has in the place of this one's; nil: there is none.
-    private func page(
+    func page(
         _ name: String, _ items: JSONValue, next: [(name: String, value: String)]?, of request: Request
     ) -> Response {
         let address = next.map { next in

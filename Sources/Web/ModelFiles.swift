@@ -1,6 +1,7 @@
 internal import Alerts
 internal import Foundation
 internal import HTTP
+internal import Reports
 internal import Wire
 
 /// The models, their thresholds and pictures, for programs that judge without a connection: the files of the thresholds'

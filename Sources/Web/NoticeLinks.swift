@@ -2,6 +2,7 @@ internal import Fleet
 internal import Gateways
 internal import HTTP
 internal import Observe
+internal import Postgres
 internal import Reports
 internal import Secrets
 internal import Storage
@@ -20,9 +21,9 @@ extension NoticeSite {
             return .unkept(
                 FormPage.page(
                     "No more mail of alerts", nil,
-                    "<p>\(HTMLText.escaped(account)) gets no mail of alerts any more. Log in and open “Notices” to get it again.</p>"
+                    "<p>\(account) gets no mail of alerts any more. Log in and open “Notices” to get it again.</p>"
                         + FormPage.form(
-                            "/notices/end-mail?account=\(Address.escaped(account))&amp;link=\(Address.escaped(request.query["link"] ?? ""))",
+                            "/notices/end-mail?account=\(Address.escaped(account))&link=\(Address.escaped(request.query["link"] ?? ""))",
                             [], "End these mails")))
         }
         // Mail programs send this by themselves, from no page of ours: what allows it is the link.
@@ -48,19 +49,19 @@ extension NoticeSite {
         guard let link = request.query["link"].flatMap({ Token($0) }) else { return NoticeSite.over }
         let alerts = try lender.withConnection { try NoticeDesk.look(at: link.digest, on: $0) }
         guard let account = alerts.first?.account else { return NoticeSite.over }
-        let list = alerts.map { "<li>\(HTMLText.escaped($0.vehicle)): \(HTMLText.escaped($0.parameter))</li>" }
+        let list: [HTML] = alerts.map { "<li>\($0.vehicle): \($0.parameter)</li>" }
         return .unkept(
             FormPage.page(
                 "I take care of it", nil,
-                "<p>As \(HTMLText.escaped(account)) you acknowledge:</p><ul>\(list.joined())</ul>"
+                "<p>As \(account) you acknowledge:</p><ul>\(list.joined())</ul>"
                     + FormPage.form(
                         "/notices/acknowledge",
                         [.hidden("link", link.text), .optional("note", "Note for colleagues", "", "off")], "Acknowledge"
                     )))
     }
 
-    /// Pushes what somebody says, as the alert's own page does, and only then uses the link up: pressed again after a
-    /// failure it says the same again, with the same ids.
+    /// Tells the audit log and pushes what somebody says, as the alert's own page does, and only then uses the link up: pressed again
+    /// after a failure it says the same again, with the same ids.
     private func acknowledge(_ request: Request) throws -> Response {
         guard let fields = Fields(request) else { return Fields.missing }
         guard let link = fields["link"].flatMap({ Token($0) }) else { return NoticeSite.over }
@@ -68,26 +69,46 @@ extension NoticeSite {
         guard let account = alerts.first?.account else { return NoticeSite.over }
         let note = fields["note"] ?? ""
         guard note.utf8.count <= 2_000 else { return .problem(422, type: "form", detail: "The note is too long.") }
-        for alert in alerts {
-            guard let vehicle = VehicleID(alert.vehicle) else { continue }
+        let actions: [Action] = alerts.compactMap { alert in
+            guard let vehicle = VehicleID(alert.vehicle) else { return nil }
             let id = "l-" + Hex.text(Secrets.digest(link.digest + Array(alert.alert.utf8)).prefix(16))
-            let action = Action(
+            return Action(
                 id: id, vehicle: vehicle, ts: Clock.nowMs(), by: account, note: note.isEmpty ? nil : note,
                 kind: .acknowledgement(alert: alert.alert))
-            if let refusal = uploads.refusal(try Upload(ofMachine: action)) { return refusal }
         }
-        try lender.withConnection { connection in
-            try NoticeDesk.use(link: link.digest, on: connection)
-            for alert in alerts {
-                try AuditLog.record(
-                    .alertAcknowledged, by: account, from: request.remote,
-                    [("alert", alert.alert), ("vehicle", alert.vehicle), ("by", "link")], on: connection)
-            }
-        }
+        if let refusal = try say(actions, from: request) { return refusal }
+        try lender.withConnection { try NoticeDesk.use(link: link.digest, on: $0) }
         return .unkept(
             FormPage.page(
                 "Acknowledged", .done("Your colleagues see that you take care of it."),
                 "<p><a href=\"/alerts\">Open alerts</a></p>"))
+    }
+
+    /// Nil: all of it is on the log.
+    private func say(_ actions: [Action], from request: Request) throws -> Response? {
+        let uploads = try actions.map { try Upload(ofMachine: $0) }
+        let deeds = actions.map { NoticeSite.deed($0, from: request) }
+        try lender.withConnection { connection in
+            try connection.transaction { for deed in deeds { try deed.tell(on: connection) } }
+        }
+        for (index, upload) in uploads.enumerated() {
+            let outcome = self.uploads.send(upload)
+            guard outcome != .acknowledged else { continue }
+            try lender.withConnection { connection in
+                try deeds[index].tell(outcome.ofDeed, on: connection)
+                for deed in deeds[(index + 1)...] { try deed.tell(.failed, on: connection) }
+            }
+            return UploadSender.notOnLog
+        }
+        return nil
+    }
+
+    private static func deed(_ action: Action, from request: Request) -> AuditedDeed {
+        var alert = ""
+        if case .acknowledgement(let id) = action.kind { alert = id }
+        return AuditedDeed(
+            .alertAcknowledged, by: action.by, from: request.remote,
+            [("alert", alert), ("vehicle", action.vehicle?.text ?? ""), ("record", action.id), ("by", "link")])
     }
 
     /// Whose mail a link may end; nil: nobody's.

@@ -23,15 +23,15 @@ struct NoticePage {
 
     private var mark: FormPage.Field { .hidden(FormGuard.field, caller.mark) }
 
-    var html: String {
-        let isOff =
+    var html: HTML {
+        let isOff: HTML =
             setting.isMailEnded
             ? "<p class=\"soon\">You ended these mails by a link in one of them. Untick “no mail” below to get them again.</p>"
             : ""
         return isOff + (trouble.map(said) ?? "") + settings + stepsForm + webhook + push + log
     }
 
-    private func said(_ trouble: NoticeDesk.Trouble) -> String {
+    private func said(_ trouble: NoticeDesk.Trouble) -> HTML {
         let parts = [
             trouble.late > 0
                 ? "\(trouble.late) messages wait for more than ten minutes, the oldest since \(caller.clock.minute(trouble.oldestMs ?? 0))"
@@ -44,10 +44,10 @@ struct NoticePage {
             ? "All messages of the last day went out."
             : parts.joined(separator: "; ") + ". Why, stands below under “By”."
         return
-            "<p role=\"status\" class=\"\(parts.isEmpty ? "" : "critical")\">For operators: \(HTMLText.escaped(text))</p>\n"
+            "<p role=\"status\" class=\"\(parts.isEmpty ? "" : "critical")\">For operators: \(text)</p>\n"
     }
 
-    private var settings: String {
+    private var settings: HTML {
         let ways = [
             ways.hasMail ? ("mail", "mail to your address") : nil,
             self.ways.pushKey == nil ? nil : ("push", "push to your browsers"),
@@ -89,20 +89,19 @@ struct NoticePage {
                     "repeat_h", "Tell again what nobody has acknowledged, first after hours (0: never)",
                     form.repeatHours, "off"),
             ] + flags
-        let none =
+        let none: HTML =
             ways.isEmpty
-            ? "<p class=\"warning\">Nobody can be told yet: there is neither mail nor push nor a webhook here. Whoever runs this "
-                + "installation sets one up first: mail by <code>mail.server</code>, or webhooks and pushes (docs/notices.md, “For operators”). "
-                + "What you choose here holds from then on.</p>" : ""
+            ? "<p class=\"warning\">Nobody can be told yet: there is neither mail nor push nor a webhook here. Whoever runs this installation sets one up first: mail by <code>mail.server</code>, or webhooks and pushes (docs/notices.md, “For operators”). What you choose here holds from then on.</p>"
+            : ""
         return """
             \(none)
             <p>You are told of alerts of your vehicles: as owner, driver or dealer, each of what is for you. Times are those of \
-            \(HTMLText.escaped(caller.clock.zone)), units \(HTMLText.escaped(caller.units)): both are on <a href="/account">your account</a>.</p>
+            \(caller.clock.zone), units \(caller.units): both are on <a href="/account">your account</a>.</p>
 
             """ + FormPage.form("/notices", fields, "Save")
     }
 
-    private var stepsForm: String {
+    private var stepsForm: HTML {
         guard !colleagues.isEmpty else { return "" }
         let choices =
             [(value: "", text: "nobody")]
@@ -116,15 +115,14 @@ struct NoticePage {
             ]
         }
         return
-            "<h2>When I do not acknowledge</h2>\n<p>A critical alert that nobody has acknowledged goes to colleagues of your "
-            + "fleets who see the vehicle, too.</p>\n"
+            "<h2>When I do not acknowledge</h2>\n<p>A critical alert that nobody has acknowledged goes to colleagues of your fleets who see the vehicle, too.</p>\n"
             + FormPage.form("/notices/steps", [mark] + fields, "Save the steps", id: "steps")
     }
 
-    private var webhook: String {
+    private var webhook: HTML {
         guard !ways.webhookHosts.isEmpty else { return "" }
-        let key = secret.map {
-            "<p class=\"soon\">Key for checking signatures (Standard Webhooks, <code>webhook-signature</code>): <code>\(HTMLText.escaped($0))</code></p>"
+        let key: HTML? = secret.map {
+            "<p class=\"soon\">Key for checking signatures (Standard Webhooks, <code>webhook-signature</code>): <code>\($0)</code></p>"
         }
         return
             "<h2>Webhook</h2>\n<p>Messages as JSON, signed; <code>webhook-id</code> is the same at each try. SMS gateways hang here.</p>\n"
@@ -134,12 +132,14 @@ struct NoticePage {
                 "Save the webhook", id: "webhook")
     }
 
-    private var push: String {
+    private var push: HTML {
         guard let key = ways.pushKey else { return "" }
-        let list = browsers.map { browser in
-            "<li>\(HTMLText.escaped(browser.agent.isEmpty ? "a browser" : browser.agent)), since \(caller.clock.html(browser.madeMs)) "
-                + "<form class=\"one\" method=\"post\" action=\"/notices/browser/end\">\(FormPage.hidden(FormGuard.field, caller.mark))"
-                + "\(FormPage.hidden("endpoint", browser.endpoint))<button class=\"quiet\">Do not tell it</button></form></li>"
+        let list: [HTML] = browsers.map { browser in
+            """
+            <li>\(AccountPages.agent(browser.agent, or: "a browser")), since \(caller.clock.html(browser.madeMs)) \
+            <form class="one" method="post" action="/notices/browser/end">\(FormPage.hidden(FormGuard.field, caller.mark))\
+            \(FormPage.hidden("endpoint", browser.endpoint))<button class="quiet">Do not tell it</button></form></li>
+            """
         }
         return """
             <h2>Browsers</h2>
@@ -154,25 +154,25 @@ struct NoticePage {
             """
     }
 
-    private var log: String {
-        let headers: [HTMLText.Header] =
+    private var log: HTML {
+        let headers: [HTML.Header] =
             (isAll ? [.text("Account")] : []) + [
-                .word("When"), .html("Alert"), .text("Occasion"), .text("What became of it"), .text("Why"),
+                .word("When"), .word("Alert"), .text("Occasion"), .text("What became of it"), .text("Why"),
                 .prose("By"),
             ]
-        let rows: [[String?]] = told.map { one in
+        let rows: [[HTML?]] = told.map { one in
             let state =
                 one.state == "not_told"
                 ? "not told" : one.state == "waiting" ? "waits until \(caller.clock.minute(one.dueMs))" : "told"
-            let alert =
-                "<a href=\"/alerts/\(Address.escaped(one.alert))\">\(HTMLText.escaped(one.vehicle)): \(HTMLText.escaped(one.parameter))</a>"
-            return (isAll ? [one.account] : []) + [
-                caller.clock.minute(one.decidedMs), alert, one.occasion, state, "\(one.reason) (\(one.relation))",
-                one.messages.joined(separator: "; "),
+            let alert: HTML =
+                "<a href=\"/alerts/\(encoded: one.alert)\">\(one.vehicle): \(one.parameter)</a>"
+            return (isAll ? [.text(one.account)] : []) + [
+                .text(caller.clock.minute(one.decidedMs)), alert, .text(one.occasion), .text(state),
+                "\(one.reason) (\(one.relation))", .text(one.messages.joined(separator: "; ")),
             ]
         }
         return "<h2>\(isAll ? "What everybody was told" : "What you were told")</h2>\n"
-            + HTMLText.table(
+            + HTML.table(
                 caption: "The latest \(told.count) notices, and why", headers: headers, rows: rows,
                 empty: "There was nothing to tell yet.")
     }

@@ -1,3 +1,4 @@
+internal import Fleet
 public import HTTP
 internal import Observe
 public import Outside

@@ -12,12 +12,12 @@ struct OverviewPage {
     let caller: PageCaller
     let nowMs: Int64
 
-    var html: String {
+    var html: HTML {
         let last = first.moved(by: isWeek ? 6 : 0)
         let title = isWeek ? "\(first.text) to \(last.text)" : first.text
         return """
             <h1>Fleet overview, \(title)</h1>
-            <p class="soft">\(HTMLText.escaped(first.zone)), \(hours) hours. Trips count on the day they begin.</p>
+            <p class="soft">\(first.zone), \(hours) hours. Trips count on the day they begin.</p>
             \(form)
             \(figures)
             \(isWeek ? byDay : "")
@@ -31,9 +31,9 @@ struct OverviewPage {
         return (span.upperBound - span.lowerBound) / 3_600_000
     }
 
-    private var form: String {
+    private var form: HTML {
         let step: Int64 = isWeek ? 7 : 1
-        let (span, word) = isWeek ? ("&amp;span=week", "week") : ("", "day")
+        let (span, word): (HTML, HTML) = isWeek ? ("&amp;span=week", "week") : ("", "day")
         return """
             <form class="filter" method="get" action="/fleet">
             <div><label for="date">Date</label><input id="date" name="date" type="date" value="\(first.text)" required></div>
@@ -44,15 +44,17 @@ struct OverviewPage {
             """
     }
 
-    private var figures: String {
+    private var figures: HTML {
         let pairs = zip(TripSums(now, caller.shownUnits).figures, TripSums(before, caller.shownUnits).figures)
-        return HTMLText.table(
+        return HTML.table(
             caption: "Figures",
             headers: [
                 .text("Figure"), .number(isWeek ? "This week" : "This day"),
                 .number(isWeek ? "Week before" : "Day before"), .number("Change"),
             ],
-            rows: pairs.map { now, before in [now.name, now.text, before.text, change(now.value, before.value)] },
+            rows: pairs.map { now, before in
+                [.text(now.name), .text(now.text), .text(before.text), .text(change(now.value, before.value))]
+            },
             empty: "")
     }
 
@@ -62,43 +64,42 @@ struct OverviewPage {
         return "\(percent > 0 ? "+" : percent < 0 ? "−" : "")\(TripSums.text(abs(percent), 0)) %"
     }
 
-    private var byDay: String {
+    private var byDay: HTML {
         let days = (0..<7).map { first.moved(by: Int64($0)) }
         let names = TripSums([], caller.shownUnits).figures.map(\.name)
-        return HTMLText.table(
-            caption: "Day by day", headers: [.html("Day")] + names.map { .number($0) },
+        return HTML.table(
+            caption: "Day by day", headers: [.word("Day")] + names.map { .number($0) },
             rows: days.map { day in
                 let span = day.span(days: 1)
                 let sums = TripSums(now.filter { span.contains($0.trip.startMs) }, caller.shownUnits)
-                return ["<a href=\"/trips?date=\(day.text)\">\(day.text)</a>"] + sums.figures.map(\.text)
+                return ["<a href=\"/trips?date=\(day.text)\">\(day.text)</a>"] + sums.figures.map { .text($0.text) }
             }, empty: "")
     }
 
-    private var alerts: String {
+    private var alerts: HTML {
         let open = map.vehicles.filter { $0.openAlerts > 0 }
         let count = open.reduce(0) { $0 + $1.openAlerts }
-        return HTMLText.table(
+        return HTML.table(
             caption: "Open alerts now: \(count)",
-            headers: [.html("Vehicle"), .number("Open"), .html("Worst")],
+            headers: [.word("Vehicle"), .number("Open"), .word("Worst")],
             rows: open.map { vehicle in
                 [
-                    link(vehicle), String(vehicle.openAlerts),
+                    link(vehicle), "\(vehicle.openAlerts)",
                     vehicle.severity.map { "<span class=\"\($0)\">\($0)</span>" },
                 ]
             }, empty: "No alert is open\(Unmonitored.exception(map)).", narrow: .cards)
             + Unmonitored.sentence(map)
     }
 
-    private var silent: String {
-        HTMLText.table(
-            caption: "Silent now", headers: [.html("Vehicle"), .html("Last heard of"), .text("Kind")],
+    private var silent: HTML {
+        HTML.table(
+            caption: "Silent now", headers: [.word("Vehicle"), .word("Last heard of"), .text("Kind")],
             rows: map.vehicles.filter { $0.state == .silent }.map { vehicle in
-                [link(vehicle), vehicle.lastMs.map(caller.clock.html) ?? "never", vehicle.kind]
+                [link(vehicle), vehicle.lastMs.map(caller.clock.html) ?? "never", .text(vehicle.kind)]
             }, empty: "Every vehicle was heard of in the last 24 hours.")
     }
 
-    private func link(_ vehicle: FleetMap.Vehicle) -> String {
-        "<a href=\"/vehicles/\(Address.escaped(vehicle.vehicle))?kind=\(vehicle.kind)\">"
-            + HTMLText.escaped(vehicle.name ?? vehicle.vehicle) + "</a>"
+    private func link(_ vehicle: FleetMap.Vehicle) -> HTML {
+        "<a href=\"/vehicles/\(encoded: vehicle.vehicle)?kind=\(vehicle.kind)\">\(vehicle.name ?? vehicle.vehicle)</a>"
     }
 }

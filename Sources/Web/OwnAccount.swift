@@ -61,7 +61,7 @@ extension AccountSite {
         }
         guard let kept = AccountSite.kept(password),
             let old = Password.digest(fields.password("old") ?? "", salt: recipe.salt, cost: recipe.cost)
-        else { return busy }
+        else { return try busy(holder.mail ?? "", request, session.digest, connection) }
         guard try LogInStore.changePassword(session: session.digest, old: old, new: kept, on: connection) else {
             try AuditLog.record(
                 .logInFailed, about: holder.mail, from: request.remote, [("why", "own password")], on: connection)
@@ -77,8 +77,10 @@ extension AccountSite {
         _ request: Request, _ fields: Fields, _ session: Token, _ holder: AccountHolder, _ connection: Connection
     ) throws -> Response {
         if let number = fields["number"].flatMap({ Int64($0) }) {
-            try LogInStore.end(session: session.digest, number: number, on: connection)
-            try AuditLog.record(.sessionEnded, by: holder.account, from: request.remote, on: connection)
+            try connection.transaction {
+                try LogInStore.end(session: session.digest, number: number, on: connection)
+                try AuditLog.record(.sessionEnded, by: holder.account, from: request.remote, on: connection)
+            }
         }
         return Response.seeOther("/account").with("Cache-Control", "no-store")
     }

@@ -35,7 +35,7 @@ final class OwnDataDesk: Sendable {
             ).with("Retry-After", "30")
         }
         let (answer, digest) = (LaterAnswer(), session.digest)
-        Threads.start("own data") { [self] in
+        WorkerThread.start("own data") { [self] in
             run(answer, digest, account)
             _ = underWay.withLock { $0.remove(account) }
         }

@@ -6,7 +6,7 @@ internal import Reports
 /// What pages of people who are logged in have around them: the way past the links, the links that their roles allow, and who
 /// is logged in.
 struct PageShell {
-    typealias Page = (path: String, name: String, roles: Set<Role>, about: String)
+    typealias Page = (path: String, name: String, roles: Set<Role>, about: HTML)
     private static let pages: [Page] = [
         ("/map", "Map", FleetSite.viewers, "where each vehicle is and what it does"),
         ("/vehicles", "Vehicles", FleetSite.viewers, "find a vehicle; what it says, its alerts and services"),
@@ -15,19 +15,20 @@ struct PageShell {
         ("/fleet", "Overview", FleetSite.drivers, "a day or week of the fleet beside the one before"),
         (
             "/reports", "Reports", ReportSite.readers,
-            "what happened on a day, in a week, month or longer, to read or take along"
+            "what happened on a day, in a week, month or longer, to read or export"
         ),
         ("/thresholds", "Thresholds", ThresholdSite.editors, "from when on a machine's value is an alert"),
         ("/dispatch", "Dispatch", CampusPages.watchers, "vehicles, rides and waiting times of the campus"),
         ("/ride", "Ride", [.rider], "ask for a ride, see who comes and when"),
         ("/drive", "Drive", [.rideDriver], "your vehicle's stops in order"),
-        ("/sightings", "Sightings", SightingSite.readers, "what was seen where and when; take it along"),
+        ("/sightings", "Sightings", SightingSite.readers, "what was seen where and when; export it"),
         ("/surveys", "Surveys", SurveyPages.people, "enter a survey, see what became of yours, review and correct"),
         ("/tours", "Tours", TourPanel.rangers, "make and publish trail tours; how often they were visited"),
         ("/notices", "Notices", NoticeSite.people, "what you are told of alerts, how and when, and what became of it"),
-        ("/queries", "Queries", QuerySite.readers, "questions that come with Drover, with their answers to take along"),
-        ("/query", "Ask", QuestionSite.readers, "a statement of your own over what you may see; take the answer along"),
+        ("/queries", "Queries", QuerySite.readers, "questions that come with Drover, with their answers to export"),
+        ("/query", "Ask", QuestionSite.readers, "a statement of your own over what you may see; export the answer"),
         ("/settings", "Settings", Site.fleetReaders, "limits and fuel price; units and time zone of pages"),
+        ("/limits", "Limits", LimitsSite.people, "what is an alert of a car that nobody drives or owns"),
         ("/dealers", "Dealers", DealerSite.roles, "which dealer sees which machine"),
         ("/administration", "Administration", [.administrator], "accounts, roles and fleets"),
     ]
@@ -38,15 +39,14 @@ struct PageShell {
     /// - Parameters:
     ///   - path: of this page in the links.
     ///   - styles, scripts: names of assets, in the order in which they are loaded.
-    ///   - main: what stands in `main`, HTML already, with the page's `h1`.
+    ///   - main: what stands in `main`, with the page's `h1`.
     func page(
-        _ title: String, at path: String, styles: [String] = [], scripts: [String] = [], main: String
+        _ title: String, at path: String, styles: [String] = [], scripts: [String] = [], main: HTML
     ) -> Response {
-        let links = (styles + ["pages.css"]).map { "<link rel=\"stylesheet\" href=\"\(assets.address($0))\">" }
+        let links: [HTML] = (styles + ["pages.css"]).map { "<link rel=\"stylesheet\" href=\"\(assets.address($0))\">" }
         // In the order in which they stand here, when the page is there.
-        let loads = scripts.map { "<script defer src=\"\(assets.address($0))\"></script>" }
-        let head = "\n" + (links + loads).joined(separator: "\n")
-        let body = """
+        let loads: [HTML] = scripts.map { "<script defer src=\"\(assets.address($0))\"></script>" }
+        let body: HTML = """
             <a class="skip" href="#main">To the content</a>
             <header class="site"><a class="name" href="/">Drover</a>
             <nav aria-label="Pages"><ul>\(items(path))</ul></nav>
@@ -57,7 +57,8 @@ struct PageShell {
             \(PublicShell.footer)
             """
         return .page(
-            HTMLText.page(title: "Drover: \(title)", head: head, body: body), hasScripts: !scripts.isEmpty)
+            HTML.page(title: "Drover: \(title)", head: "\n\((links + loads).joined(separator: "\n"))", body: body),
+            hasScripts: !scripts.isEmpty)
     }
 
     private var mine: [Page] { PageShell.pages(for: caller.roles) }
@@ -66,9 +67,9 @@ struct PageShell {
         pages.filter { !$0.roles.isDisjoint(with: roles) }
     }
 
-    private func items(_ path: String) -> String {
+    private func items(_ path: String) -> HTML {
         (mine.map { ($0.path, $0.name) } + [("/account", "Account: \(caller.account)")]).map { link, name in
-            "<li><a href=\"\(link)\"\(link == path ? " aria-current=\"page\"" : "")>\(HTMLText.escaped(name))</a></li>"
+            "<li><a href=\"\(link)\"\(link == path ? " aria-current=\"page\"" : "")>\(name)</a></li>"
         }.joined()
     }
 }
@@ -105,5 +106,5 @@ struct ZoneClock {
     func second(_ ms: Int64) -> String { day.clock(ms) }
 
     /// For programs, and for people: an element `time`.
-    func html(_ ms: Int64) -> String { "<time datetime=\"\(UTC.text(ms))\">\(minute(ms))</time>" }
+    func html(_ ms: Int64) -> HTML { "<time datetime=\"\(UTC.text(ms))\">\(minute(ms))</time>" }
 }

@@ -3,7 +3,7 @@ internal import Reports
 
 /// Pages for everybody: nobody has to log in, and none of them says anything of who is.
 struct PublicShell {
-    static let footer = """
+    static let footer: HTML = """
         <footer class="site foot"><nav aria-label="For everybody"><ul><li><a href="/trail-tours">Trail tours</a></li>\
         <li><a href="/about">About</a></li></ul></nav></footer>
         """
@@ -14,11 +14,11 @@ struct PublicShell {
     func page(
         _ title: String, styles: [String] = [], scripts: [String] = [],
         link: (path: String, name: String) = ("/login", "Log in"),
-        main: String
+        main: HTML
     ) -> Response {
-        let links = (styles + ["pages.css"]).map { "<link rel=\"stylesheet\" href=\"\(assets.address($0))\">" }
-        let loads = scripts.map { "<script defer src=\"\(assets.address($0))\"></script>" }
-        let body = """
+        let links: [HTML] = (styles + ["pages.css"]).map { "<link rel=\"stylesheet\" href=\"\(assets.address($0))\">" }
+        let loads: [HTML] = scripts.map { "<script defer src=\"\(assets.address($0))\"></script>" }
+        let body: HTML = """
             <a class="skip" href="#main">To the content</a>
             <header class="site"><a class="name" href="/">Drover</a>
             <nav aria-label="Pages"><ul><li><a href="\(link.path)">\(link.name)</a></li></ul></nav>
@@ -29,7 +29,7 @@ struct PublicShell {
             \(PublicShell.footer)
             """
         return .page(
-            HTMLText.page(title: "Drover: \(title)", head: "\n" + (links + loads).joined(separator: "\n"), body: body),
+            HTML.page(title: "Drover: \(title)", head: "\n\((links + loads).joined(separator: "\n"))", body: body),
             hasScripts: !scripts.isEmpty)
     }
 }

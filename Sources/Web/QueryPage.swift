@@ -16,13 +16,13 @@ struct QueryPage {
     var fault: String?
 
     /// All that somebody may ask, by area.
-    static func list(_ queries: [ReadyQuery]) -> String {
-        let parts = ReadyQuery.areas.compactMap { area -> String? in
-            let items = queries.filter { $0.area == area }.map {
-                "<li><a href=\"/queries/\($0.name)\">\(HTMLText.escaped($0.question))</a></li>"
+    static func list(_ queries: [ReadyQuery]) -> HTML {
+        let parts = ReadyQuery.areas.compactMap { area -> HTML? in
+            let items: [HTML] = queries.filter { $0.area == area }.map {
+                "<li><a href=\"/queries/\($0.name)\">\($0.question)</a></li>"
             }
             guard !items.isEmpty else { return nil }
-            return "<h2>\(HTMLText.escaped(title(area)))</h2>\n<ul>\n\(items.joined(separator: "\n"))\n</ul>"
+            return "<h2>\(title(area))</h2>\n<ul>\n\(items.joined(separator: "\n"))\n</ul>"
         }
         return """
             <h1>Queries</h1>
@@ -35,12 +35,12 @@ struct QueryPage {
         area == "joint" ? "Several of these together" : area.prefix(1).uppercased() + area.dropFirst()
     }
 
-    var html: String {
+    var html: HTML {
         """
         <p><a href="/queries">All queries</a></p>
-        <h1>\(HTMLText.escaped(query.question))</h1>
-        <p class="soft">\(HTMLText.escaped(QueryPage.title(query.area))), query <code>\(HTMLText.escaped(query.name))</code>. Column names say the units; times are UTC unless the query asks for a zone.</p>
-        \(fault.map { "<p role=\"alert\" class=\"critical\">\(HTMLText.escaped($0))</p>" } ?? "")
+        <h1>\(query.question)</h1>
+        <p class="soft">\(QueryPage.title(query.area)), query <code>\(query.name)</code>. Column names say the units; times are UTC unless the query asks for a zone.</p>
+        \(fault.map(HTML.fault))
         \(form)
         \(output.map(result) ?? "")
         """
@@ -48,31 +48,29 @@ struct QueryPage {
 
     // MARK: The form
 
-    private var form: String {
-        let fields = query.parameters.map { "<div>\(field($0))</div>" }.joined(separator: "\n")
+    private var form: HTML {
+        let fields: HTML = query.parameters.map { "<div>\(field($0))</div>" }.joined(separator: "\n")
         // Without parameters a sign that it was asked.
-        let sign = query.parameters.isEmpty ? "<input type=\"hidden\" name=\"format\" value=\"\">" : ""
+        let sign: HTML = query.parameters.isEmpty ? "<input type=\"hidden\" name=\"format\" value=\"\">" : ""
         return """
-            <form class="filter" method="get" action="/queries/\(HTMLText.escaped(query.name))">
+            <form class="filter" method="get" action="/queries/\(query.name)">
             \(fields)\(sign)
             <button>Ask</button>
             </form>
             """
     }
 
-    private func field(_ parameter: ReadyQuery.Parameter) -> String {
-        let name = HTMLText.escaped(parameter.name)
+    private func field(_ parameter: ReadyQuery.Parameter) -> HTML {
+        let name = parameter.name
         let isFleet = parameter.name == "fleet"
-        let label =
-            "<label for=\"p-\(name)\">\(isFleet ? "Fleet" : HTMLText.escaped(QueryPage.label(parameter)))</label>"
+        let label: HTML =
+            "<label for=\"p-\(name)\">\(isFleet ? "Fleet" : QueryPage.label(parameter))</label>"
         let value = given[parameter.name] ?? standard(parameter)
         if isFleet {
-            let options = ([("", "all")] + fleets.map { ($0.id, $0.name) }).map { id, text in
-                "<option value=\"\(HTMLText.escaped(id))\"\(id == value ? " selected" : "")>\(HTMLText.escaped(text))</option>"
-            }
-            return label + "<select id=\"p-\(name)\" name=\"\(name)\">\(options.joined())</select>"
+            let options = HTML.options([("", "all")] + fleets.map { ($0.id, $0.name) }, value)
+            return label + "<select id=\"p-\(name)\" name=\"\(name)\">\(options)</select>"
         }
-        let type =
+        let type: HTML =
             switch parameter.kind {
             case .date: "type=\"date\""
             case .integer: "type=\"number\" step=\"1\""
@@ -80,7 +78,7 @@ struct QueryPage {
             case .text, .time: "type=\"text\" maxlength=\"200\" autocomplete=\"off\""
             }
         return label
-            + "<input id=\"p-\(name)\" name=\"\(name)\" \(type)\(parameter.standard == nil ? " required" : "") value=\"\(HTMLText.escaped(String(value.prefix(1_000))))\">"
+            + "<input id=\"p-\(name)\" name=\"\(name)\" \(type)\(parameter.standard == nil ? " required" : "") value=\"\(String(value.prefix(1_000)))\">"
     }
 
     private static func label(_ parameter: ReadyQuery.Parameter) -> String {
@@ -99,8 +97,8 @@ struct QueryPage {
 
     // MARK: The answer
 
-    private func result(_ output: QueryOutput) -> String {
-        let links = QuerySite.Form.allCases.map { form in
+    private func result(_ output: QueryOutput) -> HTML {
+        let links: [HTML] = QuerySite.Form.allCases.map { form in
             "<a href=\"\(address(form))\">\(form.rawValue.uppercased())</a>"
         }
         let isCut = output.count > QueryPage.rowsMax
@@ -110,23 +108,22 @@ struct QueryPage {
             : output.count == 0
                 ? "No row. Is the time long enough, and is there something of it that you may see?"
                 : "\(output.count) row\(output.count == 1 ? "" : "s")."
-        let table =
+        let table: HTML =
             output.count == 0
             ? ""
             : "<div class=\"scroll\" role=\"region\" aria-labelledby=\"answer\" tabindex=\"0\">\(output.prefix(QueryPage.rowsMax).html)</div>"
         return """
             <h2 id="answer">Answer</h2>
             <p role="status">\(count)</p>
-            <p>Take it along: \(links.joined(separator: ", ")). The address of this page asks the same again, also for others: they see what they may see.</p>
+            <p>Export: \(links.joined(separator: ", ")). The address of this page asks the same again, also for others: they see what they may see.</p>
             \(table)
             """
     }
 
-    private func address(_ form: QuerySite.Form) -> String {
-        let items = query.parameters.compactMap { parameter in
-            given[parameter.name].map { "\(parameter.name)=\(Address.escaped($0))" }
+    private func address(_ form: QuerySite.Form) -> HTML {
+        let items: [HTML] = query.parameters.compactMap { parameter in
+            given[parameter.name].map { "\(parameter.name)=\(encoded: $0)" }
         }
-        return "/queries/\(HTMLText.escaped(query.name))?"
-            + (items + ["format=\(form.rawValue)"]).joined(separator: "&amp;")
+        return "/queries/\(query.name)?\((items + ["format=\(form.rawValue)"]).joined(separator: "&amp;"))"
     }
 }

@@ -52,7 +52,7 @@ public final class QuerySite: Sendable {
         }
     }
 
-    private func page(_ caller: PageCaller, _ main: String, status: Int = 200) -> Response {
+    private func page(_ caller: PageCaller, _ main: HTML, status: Int = 200) -> Response {
         var response = PageShell(caller: caller, assets: assets).page("queries", at: "/queries", main: main)
         response.status = status
         return response
@@ -94,7 +94,7 @@ public final class QuerySite: Sendable {
                     422, type: "too-many-rows",
                     detail: "These are more than \(rowsMax) rows. \(QuerySite.narrower)")
             }
-            return QuerySite.file(output, form, query)
+            return try QuerySite.file(output, form, query)
         } catch let refusal as Refusal {
             guard form == nil else { return .problem(400, type: "query", detail: refusal.text) }
             page.fault = refusal.text
@@ -126,13 +126,13 @@ public final class QuerySite: Sendable {
         }
     }
 
-    private static func file(_ output: QueryOutput, _ form: Form, _ query: ReadyQuery) -> Response {
+    private static func file(_ output: QueryOutput, _ form: Form, _ query: ReadyQuery) throws -> Response {
         let body: [UInt8]
         let type: ReportFormat
         switch form {
         case .csv: (body, type) = (Array(output.table.csv().utf8), .csv)
         case .json: (body, type) = (Array((output.json + "\n").utf8), .json)
-        case .xlsx: (body, type) = (output.spreadsheet(query.ownName), .xlsx)
+        case .xlsx: (body, type) = (try output.spreadsheet(query.ownName), .xlsx)
         }
         let name = "\(query.area)-\(query.ownName).\(form.rawValue)"
         return Response(

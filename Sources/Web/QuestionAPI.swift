@@ -14,18 +14,19 @@ extension Site {
                 guard let form = QuestionForm.accepted(request) else {
                     return .problem(406, type: "accept", detail: "Answers are application/json or text/csv.")
                 }
-                return PackedBody.unpacked(request) { body in answer(body, form, use.account, request.path) }
+                return PackedBody.unpacked(request) { body in answer(body, form, use, request.path) }
             }
         }
     }
 
-    private func answer(_ body: [UInt8], _ form: QuestionForm, _ account: String, _ path: String) -> Response {
+    private func answer(_ body: [UInt8], _ form: QuestionForm, _ use: TokenStore.Use, _ path: String) -> Response {
         guard let tree = try? JSONTree(body), let statement = tree["statement"]?.text else {
             return .problem(
                 422, type: "body", detail: "The body is to be an object like {\"statement\": \"SELECT …\"}.")
         }
         do {
-            return try form.response(questions.ask(statement, as: account)).with("Cache-Control", "no-store")
+            let output = try questions.ask(statement, as: use.account, by: StreamDoor(key: use.digest))
+            return try form.response(output).with("Cache-Control", "no-store")
         } catch let refusal as QuestionDesk.Refusal {
             return refusal.response
         } catch {
@@ -50,7 +51,7 @@ enum QuestionForm: String {
         return nil
     }
 
-    func response(_ output: QueryOutput) -> Response {
+    func response(_ output: QueryOutput) throws -> Response {
         guard output.count <= Question.answerRowsMax else {
             return .problem(
                 422, type: "too-many-rows",
@@ -59,7 +60,7 @@ enum QuestionForm: String {
         switch self {
         case .json: return .json(output.document + "\n")
         case .csv: return file(Array(output.table.csv().utf8), .csv)
-        case .xlsx: return file(output.spreadsheet("answer"), .xlsx)
+        case .xlsx: return file(try output.spreadsheet("answer"), .xlsx)
         }
     }
 

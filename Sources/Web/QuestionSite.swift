@@ -36,8 +36,9 @@ public struct QuestionSite: Sendable {
         do {
             guard !page.statement.isEmpty else { throw QuestionDesk.Refusal.statement("Write a statement first.") }
             let rowsMax = form == nil ? QuestionPage.rowsMax : Question.answerRowsMax
-            let output = try desk.ask(page.statement, as: page.caller.account, rowsMax: rowsMax)
-            if let form { return form.response(output) }
+            let output = try desk.ask(
+                page.statement, as: page.caller.account, by: page.caller.holds, rowsMax: rowsMax)
+            if let form { return try form.response(output) }
             page.output = output
             return self.page(page)
         } catch let refusal as QuestionDesk.Refusal {

@@ -10,28 +10,28 @@ struct ReadingsPage {
     let isFirst: Bool
     let caller: PageCaller
 
-    var html: String {
+    var html: HTML {
         let address = "/vehicles/\(Address.escaped(vehicle.text))"
-        let links =
+        let links: [HTML] =
             (isFirst ? [] : ["<a href=\"\(address)/readings\">The newest</a>"])
             + (history.nextMs.map { ["<a href=\"\(address)/readings?before=\($0)\">Older ones</a>"] } ?? [])
-        let turning = links.isEmpty ? "" : "<p>\(links.joined(separator: ", "))</p>"
+        let turning: HTML = links.isEmpty ? "" : "<p>\(links.joined(separator: ", "))</p>"
         return """
-            <h1>Readings of \(HTMLText.escaped(vehicle.text))</h1>
-            <p><a href="\(address)?kind=machine">Back to \(HTMLText.escaped(vehicle.text))</a>. <span class="soft">Times are \(HTMLText.escaped(caller.clock.zone)).</span></p>
+            <h1>Readings of \(vehicle.text)</h1>
+            <p><a href="\(address)?kind=machine">Back to \(vehicle.text)</a>. <span class="soft">Times are \(caller.clock.zone).</span></p>
             \(turning)
             \(table)
             \(turning)
             """
     }
 
-    private var table: String {
-        HTMLText.table(
+    private var table: HTML {
+        HTML.table(
             caption: "Newest first",
-            headers: [.html("Read"), .text("Model")] + history.columns.map { .number($0.name) },
+            headers: [.word("Read"), .text("Model")] + history.columns.map { .number($0.name) },
             rows: history.readings.map { reading in
-                [caller.clock.html(reading.readMs), reading.model]
-                    + zip(history.columns, reading.values).map { ShownField.text($1, unit: $0.unit, caller) }
+                [caller.clock.html(reading.readMs), .text(reading.model)]
+                    + zip(history.columns, reading.values).map { .text(ShownField.text($1, unit: $0.unit, caller)) }
             }, empty: "It has not said anything yet.")
     }
 }

@@ -15,8 +15,8 @@ public struct RefusalPage: Sendable {
             var page = PublicShell(assets: assets).page(
                 refusal.title, link: ("/", "First page"),
                 main: """
-                    <h1>\(HTMLText.escaped(refusal.title))</h1>
-                    <p>\(HTMLText.escaped(refusal.detail))</p>
+                    <h1>\(refusal.title)</h1>
+                    <p>\(refusal.detail)</p>
                     <p>Go back to where you came from, or to the <a href="/">first page</a>.</p>
                     """)
             page.status = response.status

@@ -23,10 +23,10 @@ struct ReportPage {
     let found: Found?
     let nowMs: Int64
 
-    var html: String {
+    var html: HTML {
         """
         <h1>Reports</h1>
-        <p class="soft">Days are those of \(HTMLText.escaped(caller.clock.zone)), figures in \(caller.units == "us" ? "US" : "metric") units, as <a href="/account">your account</a> says. <a href="/reports/schedules">Reports that come by themselves</a>.</p>
+        <p class="soft">Days are those of \(caller.clock.zone), figures in \(caller.units == "us" ? "US" : "metric") units, as <a href="/account">your account</a> says. <a href="/reports/schedules">Reports that come by themselves</a>.</p>
         \(form)
         \(result)
         \(found == nil ? list : "")
@@ -35,50 +35,43 @@ struct ReportPage {
 
     private func given(_ name: String) -> String { String((request.query[name] ?? "").prefix(200)) }
 
-    private var form: String {
+    private var form: HTML {
         let today = ZonedDay.date(ofMs: nowMs, zone: caller.clock.zone)
         let spans = [
             ("day", "the day"), ("week", "its week, from Monday on"), ("month", "its month"),
             ("range", "up to the last day"),
         ]
-        let fleetField =
+        let fleetField: HTML =
             fleets.isEmpty
             ? ""
-            : "<div><label for=\"fleet\">Fleet</label><select id=\"fleet\" name=\"fleet\">"
-                + options([("", "all")] + fleets.map { ($0.id, $0.name) }, given("fleet")) + "</select></div>"
+            : "<div><label for=\"fleet\">Fleet</label><select id=\"fleet\" name=\"fleet\">\(HTML.options([("", "all")] + fleets.map { ($0.id, $0.name) }, given("fleet")))</select></div>"
         let kinds = Report.Of.ordered.filter { kind in reports.contains { $0.of == kind } }.map(\.rawValue)
         return """
             <form class="filter" method="get" action="/reports">
-            <div><label for="report">Report</label><select id="report" name="report">\(options(reports.map { ($0.name, $0.title) }, given("report")))</select></div>
-            <div><label for="date">Day</label><input id="date" name="date" type="date" required value="\(HTMLText.escaped(given("date").isEmpty ? today : given("date")))"></div>
-            <div><label for="span">Of</label><select id="span" name="span">\(options(spans, given("span")))</select></div>
-            <div><label for="until">Last day, of a range</label><input id="until" name="until" type="date" value="\(HTMLText.escaped(given("until")))"></div>
-            <div><label for="of">One \(kinds.joined(separator: ", ")), by its id; empty: all</label><input id="of" name="of" type="text" maxlength="200" list="vehicles" autocomplete="off" value="\(HTMLText.escaped(given("of")))">\(kinds.contains(Report.Of.vehicle.rawValue) ? VehicleNames.list(kind: "") : "")</div>
+            <div><label for="report">Report</label><select id="report" name="report">\(HTML.options(reports.map { ($0.name, $0.title) }, given("report")))</select></div>
+            <div><label for="date">Day</label><input id="date" name="date" type="date" required value="\(given("date").isEmpty ? today : given("date"))"></div>
+            <div><label for="span">Of</label><select id="span" name="span">\(HTML.options(spans, given("span")))</select></div>
+            <div><label for="until">Last day, of a range</label><input id="until" name="until" type="date" value="\(given("until"))"></div>
+            <div><label for="of">One \(kinds.joined(separator: ", ")), by its id; empty: all</label><input id="of" name="of" type="text" maxlength="200" list="vehicles" autocomplete="off" value="\(given("of"))">\(kinds.contains(Report.Of.vehicle.rawValue) ? VehicleNames.list(kind: "") : "")</div>
             \(fleetField)
             <button>Show</button>
             </form>
             """
     }
 
-    private func options(_ values: [(value: String, text: String)], _ chosen: String) -> String {
-        values.map {
-            "<option value=\"\(HTMLText.escaped($0.value))\"\($0.value == chosen ? " selected" : "")>\(HTMLText.escaped($0.text))</option>"
-        }.joined()
-    }
-
-    private var result: String {
+    private var result: HTML {
         switch (found, asked) {
-        case (.fault(let text), _): return "<p role=\"alert\" class=\"critical\">\(HTMLText.escaped(text))</p>"
+        case (.fault(let text), _): return .fault(text)
         case (.output(let output), .success(let wanted)):
-            let links = ReportFormat.allCases.filter { $0 != .table }.map { format in
+            let links: [HTML] = ReportFormat.allCases.filter { $0 != .table }.map { format in
                 "<a href=\"\(wanted.address(format))\">\(format.rawValue.uppercased())</a>"
             }
-            let none =
+            let none: HTML =
                 output.count == 0
-                ? "<p role=\"status\" class=\"empty\">\(HTMLText.escaped(wanted.report.empty))</p>" : ""
+                ? "<p role=\"status\" class=\"empty\">\(wanted.report.empty)</p>" : ""
             return """
-                <section aria-labelledby="result"><h2 id="result">\(HTMLText.escaped(output.title))</h2>
-                <p>Take it along: \(links.joined(separator: ", ")).</p>
+                <section aria-labelledby="result"><h2 id="result">\(output.title)</h2>
+                <p>Export: \(links.joined(separator: ", ")).</p>
                 \(none)
                 \(output.main)
                 </section>
@@ -87,8 +80,8 @@ struct ReportPage {
         }
     }
 
-    private var list: String {
-        let rows = reports.map { "<dt>\($0.title)</dt><dd>\($0.summary)</dd>" }.joined(separator: "\n")
+    private var list: HTML {
+        let rows: HTML = reports.map { "<dt>\($0.title)</dt><dd>\($0.summary)</dd>" }.joined(separator: "\n")
         return "<h2>What there is</h2>\n<dl>\(rows)</dl>"
             + (caller.roles.isDisjoint(with: FleetSite.drivers)
                 ? ""

@@ -71,10 +71,12 @@ public final class ReportSite: Sendable {
             do {
                 output = try run(wanted, connection)
             } catch let fault as Report.Fault {
-                return .problem(422, type: "too-many-rows", detail: "\(fault).")
+                return .problem(
+                    fault.isMissing ? 404 : 422, type: fault.isMissing ? "not-found" : "too-many-rows",
+                    detail: "\(fault).")
             }
+            guard format != .html else { return .page(output.html()) }
             let body = try output.file(format)
-            guard format != .html else { return .page(String(decoding: body, as: UTF8.self)) }
             let name = ReportFile.name(wanted.report, wanted.ask, format)
             return Response(
                 200,
@@ -86,8 +88,9 @@ public final class ReportSite: Sendable {
 
     /// The door's connection has the caller's sight; there is no other one here.
     private func run(_ wanted: ReportRequest, _ connection: Connection) throws -> any ReportOutput {
-        try wanted.report.run(
-            wanted.ask, Report.Source(rules: rules, price: price, queries: queries, connection: connection))
+        let source = Report.Source(rules: rules, price: price, queries: queries, connection: connection)
+        try wanted.report.requireThere(wanted.ask, source)
+        return try wanted.report.run(wanted.ask, source)
     }
 }
 
@@ -151,6 +154,6 @@ struct ReportRequest {
         var items = [("span", "range"), ("date", ask.span.first), ("until", ask.span.last), ("zone", ask.span.zone)]
         items += [("units", ask.units.rawValue), ("of", ask.of), ("fleet", ask.fleet), ("format", format.rawValue)]
         return "/reports/\(report.name)?"
-            + items.filter { !$0.1.isEmpty }.map { "\($0.0)=\(Address.escaped($0.1))" }.joined(separator: "&amp;")
+            + items.filter { !$0.1.isEmpty }.map { "\($0.0)=\(Address.escaped($0.1))" }.joined(separator: "&")
     }
 }

@@ -1,4 +1,5 @@
 internal import Fleet
+internal import Reports
 internal import Storage
 internal import Wire
 

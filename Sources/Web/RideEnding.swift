@@ -103,20 +103,20 @@ enum EndingForms {
     static func html(
         _ action: (CampusSite.Ending) -> String, of ride: RideNow, _ name: String?, _ caller: PageCaller,
         isOpen: Bool = false
-    ) -> String {
+    ) -> HTML {
         let request = ride.pickup.request
         let whose = name.map { " of \($0)" } ?? ""
-        func form(_ ending: CampusSite.Ending, _ about: String, _ button: String) -> String {
+        func form(_ ending: CampusSite.Ending, _ about: String, _ button: String) -> HTML {
             let id = "\(ending.rawValue)-\(request)"
             return """
                 <form class="fields" method="post" action="\(action(ending))">
                 \(FormPage.hidden(FormGuard.field, caller.mark))\(FormPage.hidden("key", CampusPages.newKey()))\(FormPage.hidden("request", request))
-                <label for="\(HTMLText.escaped(id))">\(about)</label><input id="\(HTMLText.escaped(id))" name="reason" type="text" maxlength="200" required autocomplete="off">
-                <button class="quiet" aria-label="\(HTMLText.escaped(button + whose))">\(button)</button></form>
+                <label for="\(id)">\(about)</label><input id="\(id)" name="reason" type="text" maxlength="200" required autocomplete="off">
+                <button class="quiet" aria-label="\(button + whose)">\(button)</button></form>
                 """
         }
         return """
-            <details\(isOpen ? " open" : "")><summary>Something is wrong with this ride\(HTMLText.escaped(whose))</summary>
+            <details\(isOpen ? " open" : "")><summary>Something is wrong with this ride\(whose)</summary>
             \(form(.end, "Why it is over", "End this ride"))
             \(form(.handOver, "Why another vehicle shall take it", "Give it to another vehicle"))</details>
             """

@@ -35,12 +35,12 @@ struct RidePage: Sendable {
 
     var isOutstanding: Bool { ride?.isOutstanding == true && notice?.isFault != true }
 
-    func html(_ base: BaseMap) -> String {
+    func html(_ base: BaseMap) -> HTML {
         """
         <h1>\(isOutstanding ? "Your ride" : "Ask for a ride")</h1>
-        <p>You are \(HTMLText.escaped(profile.name)) on \(HTMLText.escaped(settings?.name ?? person.campus)).</p>
+        <p>You are \(profile.name) on \(settings?.name ?? person.campus).</p>
         \(CampusText.notice(notice))
-        \(isUndecided ? "<p role=\"status\" class=\"soon\" data-again>Your request is taken and counts; it is being decided.</p>" : "")
+        \(isUndecided ? "<p role=\"status\" class=\"soon\" data-again>Your request is accepted; it is being decided.</p>" : "")
         <div class="beside">
         <div>
         <p id="said" role="status" data-live class="told">\(said)</p>
@@ -55,9 +55,9 @@ struct RidePage: Sendable {
         """
     }
 
-    private var stream: String {
+    private var stream: HTML {
         guard let ride, isOutstanding else { return "" }
-        return " data-stream=\"/ride/\(Address.escaped(ride.pickup.request))/stream\" data-event=\"ride\""
+        return " data-stream=\"/ride/\(encoded: ride.pickup.request)/stream\" data-event=\"ride\""
     }
 
     /// Short, and the same until something happens: screen readers say it when it changes.
@@ -72,46 +72,43 @@ struct RidePage: Sendable {
             ? ". Nobody has heard of your vehicle for a while: your dispatcher is told, and you can end this ride or ask for another"
             : ""
         let text = lead + CampusText.state(ride) + (who.map { ":" + $0 } ?? "") + (line ?? "")
-        return HTMLText.escaped(
-            text.prefix(1).uppercased() + text.dropFirst() + (reason.map { " (\($0))" } ?? "") + alarm + ".")
+        return text.prefix(1).uppercased() + text.dropFirst() + (reason.map { " (\($0))" } ?? "") + alarm + "."
     }
 
-    private func facts(_ ride: RideNow) -> String {
+    private func facts(_ ride: RideNow) -> HTML {
         let (pickup, isOpen) = (ride.pickup, ride.isOutstanding)
         let carrier = isOpen ? ride.carrier : nil
         let isStale = carrier.map(isStale) ?? false
-        func time(_ ms: Int64?, isExpected: Bool = true) -> String? {
+        func time(_ ms: Int64?, isExpected: Bool = true) -> HTML? {
             if isStale, isExpected, let carrier { return CampusText.unknown(carrier.seenMs, nowMs: nowMs) }
             return ms.map { isOpen ? CampusText.expected($0, caller, nowMs: nowMs) : caller.clock.html($0) }
         }
-        let away = carrier.map { carrier in
+        let away: HTML? = carrier.map { carrier in
             let metres = carrier.place.metres(to: ride.state == "on_board" ? pickup.to : pickup.from)
             return
-                "<span \(CampusText.mark("●", carrier.vehicle, carrier.place, kind: isStale ? "stale" : "vehicle"))\(isStale ? " class=\"stale\"" : "")>"
-                + "\(isStale ? "it was " : "")\(CampusText.distance(metres, caller)) from your \(ride.state == "on_board" ? "destination" : "start")"
-                + "</span>, seen \(caller.clock.second(carrier.seenMs)), \(Age.text(carrier.seenMs, nowMs: nowMs))"
+                "<span \(CampusText.mark("●", carrier.vehicle, carrier.place, kind: isStale ? "stale" : "vehicle"))\(isStale ? " class=\"stale\"" : "")>\(isStale ? "it was " : "")\(CampusText.distance(metres, caller)) from your \(ride.state == "on_board" ? "destination" : "start")</span>, seen \(caller.clock.second(carrier.seenMs)), \(Age.text(carrier.seenMs, nowMs: nowMs))"
         }
-        let pairs: [(String, String?)] = [
+        let pairs: [(String, HTML?)] = [
             (
                 "Driver",
                 carrier.map {
-                    CampusText.photo($0.driverPhoto, of: $0.driverName, person.campus) + HTMLText.escaped($0.driverName)
+                    "\(CampusText.photo($0.driverPhoto, of: $0.driverName, person.campus))\($0.driverName)"
                 }
             ),
-            ("Vehicle", carrier.map { HTMLText.escaped($0.vehicle) }), ("It is", away),
+            ("Vehicle", .text(carrier?.vehicle)), ("It is", away),
             (
                 ride.state == "on_board" || !isOpen ? "Picked up" : "Picks you up",
                 time(ride.pickupMs, isExpected: ride.state != "on_board")
             ),
             (isOpen ? "You arrive" : "Dropped off", time(ride.dropoffMs)),
-            ("Place in line", ride.placeInLine.map(String.init)),
+            ("Place in line", ride.placeInLine.map { "\($0)" }),
             ("From", end("↑", "Start", pickup.fromAddress, pickup.from, isOpen)),
             ("To", end("↓", "Destination", pickup.toAddress, pickup.to, isOpen)),
-            ("Passengers", String(pickup.passengers)), ("Description", pickup.description.map(HTMLText.escaped)),
+            ("Passengers", "\(pickup.passengers)"), ("Description", .text(pickup.description)),
             ("Asked for", caller.clock.html(ride.requestedMs)), ("Ended", ride.endedMs.map(caller.clock.html)),
         ]
-        let list = pairs.compactMap { name, text in text.map { "<dt>\(name)</dt><dd>\($0)</dd>" } }.joined()
-        let cancel =
+        let list: HTML = pairs.compactMap { name, text in text.map { "<dt>\(name)</dt><dd>\($0)</dd>" } }.joined()
+        let cancel: HTML =
             isOpen && ride.state != "on_board"
             ? CampusText.button(
                 "/ride/\(Address.escaped(pickup.request))/cancel", "Cancel this ride", caller, id: "cancel",
@@ -121,7 +118,7 @@ struct RidePage: Sendable {
     }
 
     /// Beside what changes by itself: nobody's words are lost meanwhile.
-    private var ending: String {
+    private var ending: HTML {
         guard let ride, isOutstanding else { return "" }
         return EndingForms.html(
             { "/ride/\(Address.escaped(ride.pickup.request))/\($0.rawValue)" }, of: ride, nil, caller,
@@ -132,14 +129,14 @@ struct RidePage: Sendable {
         CampusText.isStale(carrier.seenMs, isSilent: carrier.isSilent, settings, nowMs: nowMs)
     }
 
-    private func end(_ sign: String, _ name: String, _ address: String?, _ place: Position, _ isOpen: Bool) -> String {
-        let mark = isOpen ? " " + CampusText.mark(sign, name, place, kind: "stop") : ""
-        return "<span\(mark)>\(HTMLText.escaped(CampusText.place(address, place)))</span>"
+    private func end(_ sign: String, _ name: String, _ address: String?, _ place: Position, _ isOpen: Bool) -> HTML {
+        let mark: HTML = isOpen ? " \(CampusText.mark(sign, name, place, kind: "stop"))" : ""
+        return "<span\(mark)>\(CampusText.place(address, place))</span>"
     }
 
     // MARK: Asking
 
-    private var ask: String {
+    private var ask: HTML {
         guard settings != nil else {
             return "<p class=\"warning\">This campus is not set up yet. Ask its dispatcher.</p>"
         }
@@ -149,8 +146,8 @@ struct RidePage: Sendable {
             <p>An address, or a place on the map: one end lies on the campus, the other at most \(reach) outside.</p>
             \(end("from", "From", "the start"))
             \(end("to", "To", "the destination"))
-            <label for="passengers">Passengers</label><input id="passengers" name="passengers" type="number" min="1" max="100" required value="\(HTMLText.escaped(typed["passengers"] ?? "1"))">
-            <label for="description">What your driver should know, if you like</label><input id="description" name="description" type="text" maxlength="300" autocomplete="off" value="\(HTMLText.escaped(typed["description"] ?? ""))">
+            <label for="passengers">Passengers</label><input id="passengers" name="passengers" type="number" min="1" max="100" required value="\(typed["passengers"] ?? "1")">
+            <label for="description">What your driver should know, if you like</label><input id="description" name="description" type="text" maxlength="300" autocomplete="off" value="\(typed["description"] ?? "")">
             <button>Ask for this ride</button>
             </form>
             """
@@ -160,10 +157,10 @@ struct RidePage: Sendable {
         CampusText.distance(Double(settings?[.reachM] ?? 0) / 1_000, caller)
     }
 
-    private func end(_ prefix: String, _ legend: String, _ what: String) -> String {
+    private func end(_ prefix: String, _ legend: String, _ what: String) -> HTML {
         """
         <fieldset data-end="\(prefix)_"><legend>\(legend)</legend>
-        <label for="\(prefix)_address">Address of \(what)</label><input id="\(prefix)_address" name="\(prefix)_address" type="text" maxlength="200" autocomplete="off" value="\(HTMLText.escaped(typed["\(prefix)_address"] ?? ""))">
+        <label for="\(prefix)_address">Address of \(what)</label><input id="\(prefix)_address" name="\(prefix)_address" type="text" maxlength="200" autocomplete="off" value="\(typed["\(prefix)_address"] ?? "")">
         \(CampusText.coordinates("\(prefix)_", what, typed))
         <p class="tools" hidden><button type="button" class="quiet" data-pick="\(prefix)_">Choose on the map</button>\(prefix == "from" ? " <button type=\"button\" class=\"quiet\" data-here=\"from_\">Where I am</button>" : "")</p>
         </fieldset>

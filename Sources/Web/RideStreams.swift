@@ -1,6 +1,7 @@
 internal import HTTP
 internal import Observe
 internal import Postgres
+internal import Reports
 internal import Storage
 internal import Synchronization
 internal import Wire

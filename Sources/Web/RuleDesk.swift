@@ -2,6 +2,8 @@ public import Alerts
 internal import Fleet
 internal import Foundation
 internal import Postgres
+internal import Reports
+internal import Storage
 public import Trials
 
 /// The folder of threshold files as pages change it: the files stay the source, and the publisher of `drover rules publish`
@@ -58,7 +60,7 @@ public struct RuleDesk: Sendable {
 
         /// Whether it is the reader's to change: a model's belongs to developers and administrators, a machine's to who keeps it, too.
         func isEdited(on connection: Connection) throws -> Bool {
-            try connection.query("SELECT drover.edits_rules($1)", [.text(vehicle?.text)])[0].bool(0) ?? false
+            try RuleEditStore.mayEdit(rulesOf: vehicle, on: connection)
         }
     }
 

@@ -43,10 +43,10 @@ struct ScanPage {
     let mayAsk: Bool
     let nowMs: Int64
 
-    var html: String {
+    var html: HTML {
         """
-        <h1>Health of \(HTMLText.escaped(car.name))</h1>
-        <p class="soft">\(car.link). Times are \(HTMLText.escaped(caller.clock.zone)). <span id="live"></span></p>
+        <h1>Health of \(car.name)</h1>
+        <p class="soft">\(car.link). Times are \(caller.clock.zone). <span id="live"></span></p>
         <div id="waiting" role="status">\(waiting)</div>
         \(mayAsk ? form : "")
         <div id="found">\(found)</div>
@@ -54,7 +54,7 @@ struct ScanPage {
         """
     }
 
-    private var waiting: String {
+    private var waiting: HTML {
         guard let open = scans.first(where: { $0.scannedMs == nil }), let askedMs = open.askedMs,
             scans.first(where: { $0.scannedMs != nil }).map({ ($0.scannedMs ?? 0) < askedMs }) ?? true
         else { return "" }
@@ -63,7 +63,7 @@ struct ScanPage {
             : "<p class=\"warning\">No gateway answered the scan of \(caller.clock.minute(askedMs)). Is the ignition on, and the adapter within reach? Ask again.</p>"
     }
 
-    private var form: String {
+    private var form: HTML {
         """
         <form class="fields" method="post" action="\(car.path)/scan">\(FormPage.hidden(FormGuard.field, caller.mark))\(FormPage.hidden("id", AlertAction.newID()))
         <p>The car's gateway reads its trouble codes: switch the ignition on. A phone's app hands in scans of its own.</p>
@@ -71,22 +71,22 @@ struct ScanPage {
         """
     }
 
-    private var found: String {
+    private var found: HTML {
         guard let last = scans.first(where: { $0.scannedMs != nil && $0.isDone }), let scannedMs = last.scannedMs else {
             return "<h2>Trouble codes</h2>\n<p class=\"empty\">No scan has read its codes yet.</p>"
         }
-        var facts = ["Read \(caller.clock.html(scannedMs))"]
+        var facts: [HTML] = ["Read \(caller.clock.html(scannedMs))"]
         if let isOn = last.isLampOn { facts.append("warning lamp \(isOn ? "on" : "off")") }
-        if let vin = last.vin { facts.append("VIN \(HTMLText.escaped(vin))") }
+        if let vin = last.vin { facts.append("VIN \(vin)") }
         if !last.notReady.isEmpty {
-            facts.append("monitors not finished: \(HTMLText.escaped(last.notReady.joined(separator: ", ")))")
+            facts.append("monitors not finished: \(last.notReady.joined(separator: ", "))")
         }
         let rows = last.codes.flatMap { kind, codes in codes.map { row($0, kind) } }
-        let none = rows.isEmpty ? "<p><b>No trouble codes: none is stored, pending or permanent.</b></p>" : ""
+        let none: HTML = rows.isEmpty ? "<p><b>No trouble codes: none is stored, pending or permanent.</b></p>" : ""
         return "<p>\(facts.joined(separator: "; ")).</p>\n\(none)"
             + (rows.isEmpty
                 ? ""
-                : HTMLText.table(
+                : HTML.table(
                     caption: "Trouble codes",
                     headers: [
                         .word("Code"), .word("Kind"), .prose("What it means"), .word("System"), .prose("Part"),
@@ -94,22 +94,26 @@ struct ScanPage {
                     ], rows: rows, empty: ""))
     }
 
-    private func row(_ text: String, _ kind: String) -> [String?] {
-        guard let code = TroubleCode(text: text.utf8) else { return [text, kind, nil, nil, nil, nil] }
+    private func row(_ text: String, _ kind: String) -> [HTML?] {
+        guard let code = TroubleCode(text: text.utf8) else { return [.text(text), .text(kind), nil, nil, nil, nil] }
         let origin =
             switch code.origin {
             case .generic: "generic"
             case .manufacturer: "the maker's"
             case .reserved: "reserved"
             }
-        return [code.text, kind, meanings.text(of: code), code.system.rawValue, code.subsystem, origin]
+        return [
+            .text(code.text), .text(kind), .text(meanings.text(of: code)), .text(code.system.rawValue),
+            .text(code.subsystem),
+            .text(origin),
+        ]
     }
 
-    private var history: String {
-        HTMLText.table(
+    private var history: HTML {
+        HTML.table(
             caption: "Scans",
             headers: [
-                .html("Scanned"), .html("Asked"), .text("By"), .number("Codes"), .prose("Which"), .prose("Answer"),
+                .word("Scanned"), .word("Asked"), .text("By"), .number("Codes"), .prose("Which"), .prose("Answer"),
             ],
             rows: scans.map { scan in
                 let all = scan.codes.filter { !$0.codes.isEmpty }.map {
@@ -117,8 +121,8 @@ struct ScanPage {
                 }
                 return [
                     scan.scannedMs.map(caller.clock.html) ?? "not answered", scan.askedMs.map(caller.clock.html),
-                    scan.askedBy ?? scan.scannedBy, scan.isDone ? String(scan.count) : nil,
-                    all.isEmpty ? (scan.isDone ? "none" : nil) : all.joined(separator: "; "), scan.answer,
+                    .text(scan.askedBy ?? scan.scannedBy), scan.isDone ? "\(scan.count)" : nil,
+                    all.isEmpty ? (scan.isDone ? "none" : nil) : HTML(all.joined(separator: "; ")), .text(scan.answer),
                 ]
             }, empty: "It was not scanned yet.")
     }

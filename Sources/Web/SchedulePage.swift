@@ -1,5 +1,6 @@
 internal import Fleet
 internal import Reports
+internal import Storage
 
 /// One's schedules with their last runs, and the form for another one.
 struct SchedulePage {
@@ -17,9 +18,9 @@ struct SchedulePage {
     /// What was filled in, where it could not be taken.
     let given: Fields?
 
-    var html: String {
+    var html: HTML {
         """
-        <p class="soft">Times are those of \(HTMLText.escaped(caller.clock.zone)), figures in \(caller.units == "us" ? "US" : "metric") units, as <a href="/account">your account</a> says. <a href="/reports">Reports of any days at once</a>.</p>
+        <p class="soft">Times are those of \(caller.clock.zone), figures in \(caller.units == "us" ? "US" : "metric") units, as <a href="/account">your account</a> says. <a href="/reports">Reports of any days at once</a>.</p>
         \(schedules.isEmpty ? "<p class=\"empty\">Nothing comes by itself yet.</p>" : schedules.map(section).joined(separator: "\n"))
         <section class="narrow-form" aria-labelledby="another"><h2 id="another">Another one</h2>
         \(form)
@@ -29,10 +30,10 @@ struct SchedulePage {
 
     // MARK: Schedules
 
-    private func section(_ one: ScheduleSight.Schedule) -> String {
+    private func section(_ one: ScheduleSight.Schedule) -> HTML {
         """
-        <section aria-labelledby="schedule-\(one.id)"><h2 id="schedule-\(one.id)">\(HTMLText.escaped(name(one)))</h2>
-        <p>Comes \(HTMLText.escaped(when(one))); next: \(next(one)). Where to: \(HTMLText.escaped(destination(one))).\(owner(one))</p>
+        <section aria-labelledby="schedule-\(one.id)"><h2 id="schedule-\(one.id)">\(name(one))</h2>
+        <p>Comes \(when(one)); next: \(next(one)). Where to: \(destination(one)).\(owner(one))</p>
         <div class="row">\(buttons(one))</div>
         \(one.account == nil ? "" : times(one))
         \(history(one))
@@ -44,7 +45,7 @@ struct SchedulePage {
     private func owner(_ one: ScheduleSight.Schedule) -> String {
         guard caller.roles.contains(.administrator) else { return "" }
         guard let account = one.account else { return " It comes with Drover and is nobody's yet." }
-        return " With the rights of \(HTMLText.escaped(account))."
+        return " With the rights of \(account)."
     }
 
     private func name(_ one: ScheduleSight.Schedule) -> String {
@@ -70,10 +71,10 @@ struct SchedulePage {
         return (days, "\(UTC.two(hour)):\(UTC.two(minute))")
     }
 
-    private func next(_ one: ScheduleSight.Schedule) -> String {
-        if let trouble = one.trouble { return "<span class=\"critical\">\(HTMLText.escaped(trouble))</span>" }
+    private func next(_ one: ScheduleSight.Schedule) -> HTML {
+        if let trouble = one.trouble { return "<span class=\"critical\">\(trouble)</span>" }
         guard one.isEnabled else { return "off" }
-        let left = one.leftOutMs.map { "<br>left out: what fell due until \(caller.clock.html($0))" } ?? ""
+        let left: HTML = one.leftOutMs.map { "<br>left out: what fell due until \(caller.clock.html($0))" } ?? ""
         return (one.nextMs.map(caller.clock.html) ?? "in a moment") + left
     }
 
@@ -82,11 +83,10 @@ struct SchedulePage {
         return (mails + (one.isFiled ? ["folder"] : []) + ["here"]).joined(separator: ", ")
     }
 
-    private func buttons(_ one: ScheduleSight.Schedule) -> String {
-        let what = HTMLText.escaped(name(one))
-        func button(_ action: String, _ text: String) -> String {
-            "<form method=\"post\" action=\"/reports/schedules/\(action)\">\(FormPage.hidden(FormGuard.field, caller.mark))"
-                + "\(FormPage.hidden("schedule", String(one.id)))<button aria-label=\"\(text): \(what)\">\(text)</button></form>"
+    private func buttons(_ one: ScheduleSight.Schedule) -> HTML {
+        let what = name(one)
+        func button(_ action: String, _ text: String) -> HTML {
+            "<form method=\"post\" action=\"/reports/schedules/\(action)\">\(FormPage.hidden(FormGuard.field, caller.mark))\(FormPage.hidden("schedule", String(one.id)))<button aria-label=\"\(text): \(what)\">\(text)</button></form>"
         }
         let end = one.account == nil ? "" : button("end", one.shipped == nil ? "End" : "Give back")
         return button(one.isEnabled ? "off" : "on", one.isEnabled ? "Off" : one.account == nil ? "To me" : "On")
@@ -95,19 +95,19 @@ struct SchedulePage {
 
     // MARK: Runs
 
-    private func history(_ one: ScheduleSight.Schedule) -> String {
+    private func history(_ one: ScheduleSight.Schedule) -> HTML {
         let own = runs.filter { $0.schedule == one.id }
         guard !own.isEmpty else { return "" }
-        return HTMLText.table(
+        return HTML.table(
             caption: "Runs of number \(one.id)",
             headers: [
-                .html("File"), .word("Days"), .htmlProse("What became of it"), .html("Due"), .number("Rows"),
+                .word("File"), .word("Days"), .prose("What became of it"), .word("Due"), .number("Rows"),
                 .number("Mails"),
             ],
             rows: own.map { run in
                 [
-                    link(run, one), days(run), state(run, one), caller.clock.html(run.dueMs), run.rows.map(String.init),
-                    String(run.mails),
+                    link(run, one), .text(days(run)), state(run, one), caller.clock.html(run.dueMs),
+                    run.rows.map { "\($0)" }, "\(run.mails)",
                 ]
             }, empty: "")
     }
@@ -117,8 +117,8 @@ struct SchedulePage {
         return first == last ? first : "\(first) to \(last)"
     }
 
-    private func state(_ run: ScheduleSight.Run, _ one: ScheduleSight.Schedule) -> String {
-        let reason = run.reason.map { ": \(HTMLText.escaped($0))" } ?? ""
+    private func state(_ run: ScheduleSight.Run, _ one: ScheduleSight.Schedule) -> HTML {
+        let reason = run.reason.map { ": \($0)" } ?? ""
         switch run.state {
         case "failed": return "<span class=\"critical\">given up</span>\(reason)"
         case "waiting":
@@ -127,20 +127,20 @@ struct SchedulePage {
                 : "<span class=\"warning\">failed \(run.tries) times</span>\(reason); tried again at \(caller.clock.html(run.tryMs))"
         default:
             guard run.revision > 0 else { return "made\(reason)" }
-            let change = HTMLText.escaped(run.change ?? "").replacing("\n", with: "<br>")
-            let mail =
+            let change = (run.change ?? "").split(separator: "\n", omittingEmptySubsequences: false).map {
+                HTML(String($0))
+            }
+            .joined(separator: "<br>")
+            let mail: HTML =
                 one.mailTo.isEmpty
                 ? ""
-                : "<form method=\"post\" action=\"/reports/schedules/mail\">\(FormPage.hidden(FormGuard.field, caller.mark))"
-                    + "\(FormPage.hidden("schedule", String(one.id)))\(FormPage.hidden("due", String(run.dueMs / 1_000)))"
-                    + "<button aria-label=\"Mail again what is due \(caller.clock.minute(run.dueMs))\">Mail again</button></form>"
+                : "<form method=\"post\" action=\"/reports/schedules/mail\">\(FormPage.hidden(FormGuard.field, caller.mark))\(FormPage.hidden("schedule", String(one.id)))\(FormPage.hidden("due", String(run.dueMs / 1_000)))<button aria-label=\"Mail again what is due \(caller.clock.minute(run.dueMs))\">Mail again</button></form>"
             return
-                "<strong class=\"warning\">revised</strong> by data that came late<details><summary>What changed</summary>"
-                + "<p>\(change)</p></details>\(mail)"
+                "<strong class=\"warning\">revised</strong> by data that came late<details><summary>What changed</summary><p>\(change)</p></details>\(mail)"
         }
     }
 
-    private func link(_ run: ScheduleSight.Run, _ one: ScheduleSight.Schedule) -> String? {
+    private func link(_ run: ScheduleSight.Run, _ one: ScheduleSight.Schedule) -> HTML? {
         guard run.isKept else { return nil }
         let format = one.format.uppercased()
         return
@@ -149,7 +149,7 @@ struct SchedulePage {
 
     // MARK: The forms
 
-    private func times(_ one: ScheduleSight.Schedule) -> String {
+    private func times(_ one: ScheduleSight.Schedule) -> HTML {
         let plain = plain(one.cron)
         let fields: [FormPage.Field] =
             [.hidden(FormGuard.field, caller.mark), .hidden("schedule", String(one.id))]
@@ -166,7 +166,7 @@ struct SchedulePage {
         ]
     }
 
-    private var form: String {
+    private var form: HTML {
         let spans = [
             ("day", "the day before"), ("week", "the week before, from Monday on"), ("month", "the month before"),
         ]

@@ -3,6 +3,7 @@ public import HTTP
 internal import Observe
 internal import Postgres
 public import Reports
+internal import Storage
 
 /// Reports at times of their own: one's schedules, their runs and files.
 public struct ScheduleSite: Sendable {
@@ -98,7 +99,7 @@ public struct ScheduleSite: Sendable {
         } catch let fault as NewSchedule.Fault {
             return try page(caller, .fault(fault.description), connection, status: 422, given: fields)
         }
-        guard try ScheduleSight.add(new, isMailed: fields["mail"] == "1", on: connection) else {
+        guard try ScheduleSight.add(new.fields, isMailed: fields["mail"] == "1", on: connection) else {
             return try page(caller, .fault("You have fifty already: end one first."), connection, status: 429)
         }
         return try page(caller, .done("From now on it comes by itself."), connection)
@@ -146,7 +147,7 @@ public struct ScheduleSite: Sendable {
             let dueMs = Int64(request.parameters["due"]!).flatMap(ScheduleSite.ms),
             let file = try ScheduleSight.file(schedule, dueMs: dueMs, on: connection)
         else { return .problem(404, type: "not-found", detail: "There is no such report, or it is not yours.") }
-        if file.mediaType == ReportFormat.html.mediaType { return .page(String(decoding: file.content, as: UTF8.self)) }
+        if file.mediaType == ReportFormat.html.mediaType { return .page(ofKeptReport: file.content) }
         return Response(
             200,
             headers: [

@@ -7,7 +7,7 @@ internal import Surveys
 struct SeasonCharts {
     let caller: PageCaller
 
-    func curve(_ season: SightingPage.Season) -> String {
+    func curve(_ season: SightingPage.Season) -> HTML {
         let curve = FlightCurve(
             weeks: season.walks.map {
                 FlightCurve.Week(
@@ -24,10 +24,10 @@ struct SeasonCharts {
             title: "Individuals a walk, \(season.year)", points: points, limits: [], span: span,
             gapMs: 60 * 7 * UTC.msPerDay, clock: { String(UTC.dateText($0).suffix(5)) }
         ).svg
-        let rows = season.walks.map { walk -> [String?] in
+        let rows = season.walks.map { walk -> [HTML?] in
             [
-                String(walk.week), UTC.dateText(monday(season.year, walk.week)), String(walk.surveys),
-                String(walk.individuals), number(Double(walk.individuals) / Double(walk.surveys)),
+                "\(walk.week)", .text(UTC.dateText(monday(season.year, walk.week))), "\(walk.surveys)",
+                "\(walk.individuals)", .text(number(Double(walk.individuals) / Double(walk.surveys))),
             ]
         }
         return """
@@ -37,7 +37,7 @@ struct SeasonCharts {
             those that did not find it as 0\(season.sites > 1 ? "; of \(season.sites) sites together" : "").</p>
             <div class="charts"><figure>\(chart ?? "")<figcaption>Mean count of a walk by week</figcaption></figure></div>
             <details><summary>The curve as a table</summary>
-            \(HTMLText.table(
+            \(HTML.table(
                 caption: "Walks and counts by week of \(season.year)",
                 headers: [.number("Week"), .word("From Monday"), .number("Walks"), .number("Individuals"), .number("Mean")],
                 rows: rows, empty: ""))
@@ -45,7 +45,7 @@ struct SeasonCharts {
             """
     }
 
-    func weeks(_ weeks: [(year: Int, week: Int, count: SightingExport.Count)]) -> String {
+    func weeks(_ weeks: [(year: Int, week: Int, count: SightingExport.Count)]) -> HTML {
         guard let first = weeks.first, let last = weeks.last else { return "" }
         let span = monday(first.year, first.week)..<(monday(last.year, last.week) + 7 * UTC.msPerDay)
         let points = weeks.map { entry -> LineChart.Point in
@@ -60,27 +60,27 @@ struct SeasonCharts {
             <h2 id="weeks">By week</h2>
             <div class="charts"><figure>\(chart ?? "")<figcaption>Individuals by week, by the surveyors’ clocks</figcaption></figure></div>
             <details><summary>The weeks as a table</summary>
-            \(HTMLText.table(
+            \(HTML.table(
                 caption: "Counts by week", headers: [.word("Week"), .word("From Monday"), .number("Sightings"), .number("Individuals")],
                 rows: weeks.map {
                     [
-                        "\($0.year)-W\($0.week < 10 ? "0" : "")\($0.week)", UTC.dateText(monday($0.year, $0.week)),
-                        String($0.count.sightings), String($0.count.individuals),
+                        "\($0.year)-W\($0.week < 10 ? "0" : "")\($0.week)", .text(UTC.dateText(monday($0.year, $0.week))),
+                        "\($0.count.sightings)", "\($0.count.individuals)",
                     ]
                 }, empty: ""))
             </details>
             """
     }
 
-    func bands(_ bands: [(fromC: Int?, count: SightingExport.Count)]) -> String {
+    func bands(_ bands: [(fromC: Int?, count: SightingExport.Count)]) -> HTML {
         func edge(_ celsius: Int) -> String { ShownValue(Double(celsius), unit: "°C", in: caller.shownUnits).text }
-        return HTMLText.table(
+        return HTML.table(
             caption: "By temperature, as the weather service says it",
             headers: [.word("Temperature"), .number("Sightings"), .number("Individuals")],
             rows: bands.map { fromC, count in
                 [
-                    fromC.map { "\(edge($0)) to below \(edge($0 + 5))" } ?? "not known", String(count.sightings),
-                    String(count.individuals),
+                    fromC.map { "\(edge($0)) to below \(edge($0 + 5))" } ?? "not known", "\(count.sightings)",
+                    "\(count.individuals)",
                 ]
             }, empty: "")
     }

@@ -113,11 +113,12 @@ extension AccountSite {
         }
         var (password, proof): ([UInt8]?, SecondFactorStore.Proof?) = (nil, nil)
         if state.hasPassword {
+            guard !Password.isBusy else { return busy }
             guard
                 let recipe = try LogInStore.ownRecipe(session: session.digest, remote: request.remote, on: connection)
             else { return try tooMany() }
             guard let digest = Password.digest(fields.password("old") ?? "", salt: recipe.salt, cost: recipe.cost)
-            else { return busy }
+            else { return try busy(holder.mail ?? "", request, session.digest, connection) }
             password = digest
         }
         if state.isOn {
@@ -138,9 +139,10 @@ extension AccountSite {
     private func shown(
         _ secret: [UInt8], _ holder: AccountHolder, _ session: Token, notice: FormPage.Notice? = nil, status: Int = 200
     ) -> Response {
-        .unkept(
+        .drawn(
             SecondFactorPages.secret(
-                secret, account: holder.mail ?? holder.account, mark: FormGuard.mark(session), notice: notice), status)
+                secret, account: holder.mail ?? holder.account, mark: FormGuard.mark(session),
+                script: assets.address("second-factor.js"), notice: notice), status)
     }
 
     private func digests(_ codes: [String], _ holder: AccountHolder) -> [[UInt8]] {

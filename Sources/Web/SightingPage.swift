@@ -25,12 +25,12 @@ struct SightingPage {
     var rows: [SightingExport.Listed] = []
     var behind: SightingExport.Behind?
 
-    func html(_ base: BaseMap) -> String {
+    func html(_ base: BaseMap) -> HTML {
         """
         <h1>Sightings</h1>
         \(asked.reader == .surveyor ? "<p class=\"soft\">These are the sightings that you handed in. <a href=\"/surveys\">Your surveys</a></p>" : "")
         \(form)
-        \(fault.map { "<p role=\"alert\" class=\"critical\">\(HTMLText.escaped($0))</p>" } ?? "")
+        \(fault.map(HTML.fault))
         \(figures.map { results($0, base) } ?? "")
         \(exports)
         """
@@ -40,10 +40,10 @@ struct SightingPage {
 
     private func value(_ name: String) -> String { items.first { $0.name == name }?.value ?? "" }
 
-    private var form: String {
-        let behaviours = Sighting.Behaviour.allCases.map { "<option value=\"\($0.rawValue)\">" }.joined()
-        let known = sites.map { "<option value=\"\(HTMLText.escaped($0))\">" }.joined()
-        let surveyor =
+    private var form: HTML {
+        let behaviours: HTML = Sighting.Behaviour.allCases.map { "<option value=\"\($0.rawValue)\">" }.joined()
+        let known: HTML = sites.map { "<option value=\"\($0)\">" }.joined()
+        let surveyor: HTML =
             asked.sight.contains(.people) && asked.reader == .person
             ? field("surveyor", "Surveyor’s name", "text", "maxlength=\"200\"") : ""
         return """
@@ -64,31 +64,33 @@ struct SightingPage {
     }
 
     /// What is asked that the form has no field for stays.
-    private var kept: String {
+    private var kept: HTML {
         items.filter { ["species", "near"].contains($0.name) }.map { FormPage.hidden($0.name, $0.value) }.joined()
     }
 
-    private func field(_ name: String, _ label: String, _ type: String, _ more: String) -> String {
+    private func field(_ name: String, _ label: String, _ type: String, _ more: HTML) -> HTML {
         let shown = type == "date" ? String(value(name).prefix(10)) : value(name)
         return
-            "<div><label for=\"\(name)\">\(label)</label><input id=\"\(name)\" name=\"\(name)\" type=\"\(type)\" value=\"\(HTMLText.escaped(shown))\" \(more)></div>"
+            "<div><label for=\"\(name)\">\(label)</label><input id=\"\(name)\" name=\"\(name)\" type=\"\(type)\" value=\"\(shown)\" \(more)></div>"
     }
 
     /// An address of the same question.
     private func address(_ path: String, _ more: [SightingQuestion.Item], without: Set<String> = []) -> String {
         let all = items.filter { !without.contains($0.name) } + more
-        return HTMLText.escaped(
-            path + "?" + all.map { Address.escaped($0.name) + "=" + Address.escaped($0.value) }.joined(separator: "&"))
+        return path + "?"
+            + all.map { Address.escaped($0.name) + "=" + Address.escaped($0.value) }.joined(separator: "&")
     }
 
-    private var exports: String {
+    private var exports: HTML {
         let files: [(String, [SightingQuestion.Item])] = [
             ("Sightings as CSV", [("format", "csv")]), ("Sightings as GeoJSON", [("format", "geojson")]),
             ("Walks as CSV", [("format", "csv"), ("rows", "surveys")]), ("Darwin Core Archive", [("format", "dwca")]),
         ]
-        let links = files.map { name, more in "<li><a href=\"\(address("/sightings/export", more))\">\(name)</a></li>" }
+        let links: [HTML] = files.map { name, more in
+            "<li><a href=\"\(address("/sightings/export", more))\">\(name)</a></li>"
+        }
         return """
-            <h2 id="files">Take them away</h2>
+            <h2 id="files">Export</h2>
             <p class="soft">Exactly what is asked above, as far as you may see it\(asked.sight.contains(.places) || asked.reader == .surveyor
                 ? "" : ": sensitive species have the middle of a cell of 0.1°, and nobody is named").</p>
             <ul class="links">\(links.joined())</ul>
@@ -97,11 +99,11 @@ struct SightingPage {
 
     // MARK: What it adds up to
 
-    private func results(_ figures: SightingExport.Figures, _ base: BaseMap) -> String {
+    private func results(_ figures: SightingExport.Figures, _ base: BaseMap) -> HTML {
         guard figures.all.sightings > 0 else {
             return "<p class=\"empty\" role=\"status\">No sighting that you may see fits.</p>"
         }
-        let tiles = [
+        let tiles: HTML = [
             ("Sightings", String(figures.all.sightings)), ("Individuals", String(figures.all.individuals)),
             ("First seen", figures.firstDay ?? "–"), ("Last seen", figures.lastDay ?? "–"),
         ].map { "<li>\($0.0) <b>\($0.1)</b></li>" }.joined()
@@ -118,25 +120,25 @@ struct SightingPage {
     }
 
     /// On a phone the page is many screens long. Tables have ids of their captions.
-    private func parts(_ figures: SightingExport.Figures) -> String {
+    private func parts(_ figures: SightingExport.Figures) -> HTML {
         let parts: [(id: String, name: String, isThere: Bool)] = [
             ("where", "Where", grid?.cells.isEmpty == false), ("flight-curve", "Flight curve", season != nil),
             ("weeks", "By week", !figures.weeks.isEmpty), ("species", "Species", true),
-            ("the-sightings--newest-first", "The sightings", !rows.isEmpty), ("files", "Take them away", true),
+            ("the-sightings--newest-first", "The sightings", !rows.isEmpty), ("files", "Export", true),
         ]
-        let links = parts.filter(\.isThere).map { "<li><a href=\"#\($0.id)\">\($0.name)</a></li>" }
+        let links: [HTML] = parts.filter(\.isThere).map { "<li><a href=\"#\($0.id)\">\($0.name)</a></li>" }
         return "<nav aria-label=\"On this page\"><ul class=\"links\">\(links.joined())</ul></nav>"
     }
 
-    private func map(_ base: BaseMap) -> String {
+    private func map(_ base: BaseMap) -> HTML {
         guard let grid, !grid.cells.isEmpty else { return "<p class=\"soft\">None of them has a place.</p>" }
         let cells = grid.cells.map { "\($0.row),\($0.column),\($0.count.sightings),\($0.count.individuals)" }
-        let top = grid.cells.prefix(10).map { cell -> [String?] in
+        let top = grid.cells.prefix(10).map { cell -> [HTML?] in
             let corner = [cell.row, cell.column, cell.row + 1, cell.column + 1].map { degrees(Double($0) * grid.step) }
             let ask = address("/sightings", [("box", corner.joined(separator: ","))], without: ["box"])
             return [
                 "<a href=\"\(ask)\">\(corner[0])° to \(corner[2])°, \(corner[1])° to \(corner[3])°</a>",
-                String(cell.count.sightings), String(cell.count.individuals),
+                "\(cell.count.sightings)", "\(cell.count.individuals)",
             ]
         }
         return """
@@ -147,9 +149,9 @@ struct SightingPage {
             <div><div id="map" class="map" role="region" aria-label="Map of the sightings by cells; the table has those with the most" \
             data-step="\(degrees(grid.step))" data-cells="\(cells.joined(separator: " "))" \(base.attributes)></div>
             <p><button type="button" id="here" hidden>Ask for what the map shows</button></p></div>
-            <div>\(HTMLText.table(
+            <div>\(HTML.table(
                 caption: "Cells with the most sightings",
-                headers: [.html("Latitude, longitude"), .number("Sightings"), .number("Individuals")], rows: top, empty: ""))</div>
+                headers: [.word("Latitude, longitude"), .number("Sightings"), .number("Individuals")], rows: top, empty: ""))</div>
             </div>
             """
     }
@@ -158,41 +160,41 @@ struct SightingPage {
         Decimal.text(Decimal.scaled(value, decimals: 4) ?? 0, decimals: 4)
     }
 
-    private func species(_ species: [(name: String, count: SightingExport.Count)]) -> String {
-        let rows = species.map { name, count -> [String?] in
+    private func species(_ species: [(name: String, count: SightingExport.Count)]) -> HTML {
+        let rows = species.map { name, count -> [HTML?] in
             [
-                "<a href=\"\(address("/sightings", [("taxon", name)], without: ["taxon", "species"]))\">\(HTMLText.escaped(name))</a>",
-                String(count.sightings), String(count.individuals),
+                "<a href=\"\(address("/sightings", [("taxon", name)], without: ["taxon", "species"]))\">\(name)</a>",
+                "\(count.sightings)", "\(count.individuals)",
             ]
         }
-        return HTMLText.table(
-            caption: "Species", headers: [.htmlProse("Name"), .number("Sightings"), .number("Individuals")], rows: rows,
+        return HTML.table(
+            caption: "Species", headers: [.prose("Name"), .number("Sightings"), .number("Individuals")], rows: rows,
             empty: "")
             + (species.count == SightingExport.speciesMax
                 ? "<p class=\"soft\">The \(SightingExport.speciesMax) most numerous; the exports have all.</p>" : "")
     }
 
-    private var list: String {
+    private var list: HTML {
         let shown = rows.prefix(SightingSite.rowsMax)
-        let table = HTMLText.table(
+        let table = HTML.table(
             caption: "The sightings, newest first",
             headers: [
-                .html("Seen (\(caller.clock.zone))"), .htmlProse("Species"), .number("Individuals"), .text("Behaviour"),
-                .html("Survey"), .word("Place"), .number("Temperature"),
+                .word("Seen (\(caller.clock.zone))"), .prose("Species"), .number("Individuals"), .text("Behaviour"),
+                .word("Survey"), .word("Place"), .number("Temperature"),
             ],
             rows: shown.map { row in
                 let place = [row.latitude, row.longitude].compactMap { $0 }.map(degrees).joined(separator: ", ")
-                let given =
+                let given: HTML =
                     row.givenName == row.species
-                    ? "" : "<br><span class=\"soft\">\(HTMLText.escaped(row.givenName))</span>"
+                    ? "" : "<br><span class=\"soft\">\(row.givenName)</span>"
                 return [
-                    caller.clock.html(row.seenMs), HTMLText.escaped(row.species) + given, String(row.individuals),
-                    row.behaviour, survey(row),
-                    place.isEmpty ? nil : place + (row.isBlurred ? " (blurred)" : ""),
-                    row.temperatureC.map { ShownValue($0, unit: "°C", in: caller.shownUnits).text },
+                    caller.clock.html(row.seenMs), "\(row.species)\(given)", "\(row.individuals)",
+                    .text(row.behaviour), survey(row),
+                    place.isEmpty ? nil : "\(place)\(" (blurred)", if: row.isBlurred)",
+                    .text(row.temperatureC.map { ShownValue($0, unit: "°C", in: caller.shownUnits).text }),
                 ]
             }, empty: "There are no older ones.")
-        var links: [String] = []
+        var links: [HTML] = []
         if behind != nil { links.append("<a href=\"\(address("/sightings", []))\">The newest</a>") }
         if rows.count > SightingSite.rowsMax, let last = shown.last {
             let next = "\(last.seenMs)/\(last.site)/\(last.survey)/\(last.sighting)"
@@ -202,9 +204,9 @@ struct SightingPage {
     }
 
     /// Whoever may open the survey gets a link to it.
-    private func survey(_ row: SightingExport.Listed) -> String {
-        let name = HTMLText.escaped("\(row.site) \(row.survey)")
+    private func survey(_ row: SightingExport.Listed) -> HTML {
+        let name: HTML = "\(row.site) \(row.survey)"
         guard !caller.roles.isDisjoint(with: SurveyPages.people) else { return name }
-        return "<a href=\"/surveys/\(Address.escaped(row.site))/\(Address.escaped(row.survey))\">\(name)</a>"
+        return "<a href=\"/surveys/\(encoded: row.site)/\(encoded: row.survey)\">\(name)</a>"
     }
 }

@@ -32,7 +32,7 @@ enum SightingQuestion {
         if let unknown = items.first(where: { !names.contains($0.name) }) {
             throw Fault(
                 detail:
-                    "`\(unknown.name.prefix(60))` is not known here: take \(names.sorted().joined(separator: ", ")).")
+                    "`\(unknown.name.prefix(60))` is not known here: choose \(names.sorted().joined(separator: ", ")).")
         }
         let query = first(items)
         func time(_ name: String) throws(Fault) -> Int64? {

@@ -47,6 +47,7 @@ public final class Site: Sendable {
         addFieldView(to: &router)
         addExports(to: &router)
         addQuestions(to: &router)
+        addAudit(to: &router)
         models.add(to: &router)
         troubleCodes.add(to: &router)
         return router

@@ -5,55 +5,55 @@ internal import Storage
 enum SurveyLists {
     static func html(
         _ caller: PageCaller, own: [SurveyViews.Own]?, open: [SurveyViews.Open]?, _ notice: FormPage.Notice?
-    ) -> String {
-        let enter = own == nil ? "" : "<p><a class=\"button\" href=\"/surveys/enter\">Enter a survey</a></p>\n"
+    ) -> HTML {
+        let enter: HTML = own == nil ? "" : "<p><a class=\"button\" href=\"/surveys/enter\">Enter a survey</a></p>\n"
         return FormPage.main(
             "Surveys", notice,
             enter + (open.map { waiting($0, caller) } ?? "") + (own.map { handedIn($0, caller) } ?? ""))
     }
 
-    static func link(_ site: String, _ survey: String, _ text: String) -> String {
-        "<a href=\"/surveys/\(Address.escaped(site))/\(Address.escaped(survey))\">\(HTMLText.escaped(text))</a>"
+    static func link(_ site: String, _ survey: String, _ text: String) -> HTML {
+        "<a href=\"/surveys/\(encoded: site)/\(encoded: survey)\">\(text)</a>"
     }
 
-    private static func waiting(_ open: [SurveyViews.Open], _ caller: PageCaller) -> String {
-        HTMLText.table(
+    private static func waiting(_ open: [SurveyViews.Open], _ caller: PageCaller) -> HTML {
+        HTML.table(
             caption: "Waiting for a review",
             headers: [
-                .htmlProse("Survey"), .word("Day"), .html("Handed in (\(caller.clock.zone))"), .number("Version"),
+                .prose("Survey"), .word("Day"), .word("Handed in (\(caller.clock.zone))"), .number("Version"),
                 .prose("Why somebody should look at it"),
             ],
             rows: open.map { survey in
                 [
-                    link(survey.site, survey.survey, "\(survey.site) \(survey.survey)"), survey.day,
-                    caller.clock.html(survey.submittedMs), String(survey.version), survey.reasons,
+                    link(survey.site, survey.survey, "\(survey.site) \(survey.survey)"), .text(survey.day),
+                    caller.clock.html(survey.submittedMs), "\(survey.version)", .text(survey.reasons),
                 ]
             }, empty: "Nothing waits for a review.")
             + (open.count == SurveyPages.openMax
                 ? "<p class=\"soft\">The \(SurveyPages.openMax) that wait the longest.</p>" : "")
     }
 
-    private static func handedIn(_ own: [SurveyViews.Own], _ caller: PageCaller) -> String {
-        let table = HTMLText.table(
+    private static func handedIn(_ own: [SurveyViews.Own], _ caller: PageCaller) -> HTML {
+        let table = HTML.table(
             caption: "What you handed in",
             headers: [
-                .htmlProse("Survey"), .word("Day"), .html("Handed in (\(caller.clock.zone))"),
-                .htmlProse("What became of it"),
+                .prose("Survey"), .word("Day"), .word("Handed in (\(caller.clock.zone))"),
+                .prose("What became of it"),
                 .number("Sightings"), .number("Individuals"),
             ],
             rows: own.map { survey in
                 let name = "\(survey.site) \(survey.survey)"
                 return [
-                    survey.version == nil ? HTMLText.escaped(name) : link(survey.site, survey.survey, name), survey.day,
-                    caller.clock.html(survey.receivedMs), state(survey), survey.sightings.map { String($0) },
-                    survey.individuals.map { String($0) },
+                    survey.version == nil ? HTML(name) : link(survey.site, survey.survey, name), .text(survey.day),
+                    caller.clock.html(survey.receivedMs), state(survey), survey.sightings.map { "\($0)" },
+                    survey.individuals.map { "\($0)" },
                 ]
             }, empty: "You have not handed in a survey yet.")
         guard own.count == SurveyPages.receiptsMax, let last = own.last else { return table }
         return table + "<p><a href=\"/surveys?before=\(last.number)\" rel=\"next\">Older ones</a></p>"
     }
 
-    private static func state(_ survey: SurveyViews.Own) -> String {
+    private static func state(_ survey: SurveyViews.Own) -> HTML {
         if survey.isSetAside {
             return "<span class=\"critical\">set aside: another survey of this site and id was there before</span>"
         }

@@ -17,15 +17,15 @@ struct SurveyPage {
 
     private var path: String { "/surveys/\(Address.escaped(survey.site))/\(Address.escaped(survey.survey))" }
 
-    func html(_ notice: FormPage.Notice?) -> String {
+    func html(_ notice: FormPage.Notice?) -> HTML {
         let isNewest = shown.version == versions.last!.version
-        let correct =
+        let correct: HTML =
             isReviewer && isNewest
             ? "<p><a class=\"button\" href=\"\(path)/correct\">Correct it, or say that it is right</a></p>" : ""
-        let waits = open.map {
-            "<p class=\"warning\">Waits for a review: \(HTMLText.escaped($0.reasons)).</p>"
+        let waits: HTML? = open.map {
+            "<p class=\"warning\">Waits for a review: \($0.reasons).</p>"
         }
-        let old =
+        let old: HTML =
             isNewest
             ? ""
             : "<p class=\"warning\">This is version \(shown.version). <a href=\"\(path)\">The newest is \(versions.last!.version)</a></p>"
@@ -33,7 +33,7 @@ struct SurveyPage {
             "Survey \(survey.survey)", notice,
             """
             <p><a href="/surveys">Surveys</a></p>
-            \(old)\(waits ?? "")\(correct)
+            \(old)\(waits)\(correct)
             \(about)
             \(sightings)
             \(lists)
@@ -43,7 +43,7 @@ struct SurveyPage {
 
     // MARK: The walk
 
-    private var about: String {
+    private var about: HTML {
         var pairs: [(String, String?)] = [
             ("Site", [survey.site, survey.siteName].compactMap { $0 }.joined(separator: ", ")), ("Route", survey.route),
             ("Start", time(survey.startMs)), ("Stop", time(survey.stopMs)),
@@ -67,8 +67,8 @@ struct SurveyPage {
             ("Surveyors", people), ("Observers", survey.observers.map { String($0) }), ("Meant for", survey.forwardTo),
             ("Other fields", others(survey.others)),
         ]
-        let rows = pairs.compactMap { name, value in
-            value.map { "<dt>\(name)</dt><dd>\(HTMLText.escaped($0))</dd>" }
+        let rows: [HTML] = pairs.compactMap { name, value in
+            value.map { "<dt>\(name)</dt><dd>\($0)</dd>" }
         }
         return "<dl>\(rows.joined())</dl>"
     }
@@ -123,29 +123,30 @@ struct SurveyPage {
 
     // MARK: What was seen
 
-    private var sightings: String {
-        let rows = survey.sightings.enumerated().map { number, sighting -> [String?] in
+    private var sightings: HTML {
+        let rows = survey.sightings.enumerated().map { number, sighting -> [HTML?] in
             let name = names[number]
             let given = name.map { $0.accepted == sighting.species } ?? true
-            let species =
-                HTMLText.escaped(name?.accepted ?? sighting.species)
-                + (given ? "" : "<br><span class=\"soft\">given as \(HTMLText.escaped(sighting.species))</span>")
-                + (name.map { $0.isKnown ? "" : "<br><span class=\"warning\">not known</span>" } ?? "")
+            let species: HTML = """
+                \(name?.accepted ?? sighting.species)\
+                \("<br><span class=\"soft\">given as \(sighting.species)</span>", if: !given)\
+                \("<br><span class=\"warning\">not known</span>", if: name?.isKnown == false)
+                """
             return [
-                species, String(sighting.count), sighting.atMs.map { String(time($0).dropFirst(11).prefix(5)) },
-                sighting.behaviour, sighting.certainty?.rawValue, sighting.section,
-                sighting.place.map { $0.text.replacing(",", with: ", ") }, details(sighting),
+                species, "\(sighting.count)", .text(sighting.atMs.map { String(time($0).dropFirst(11).prefix(5)) }),
+                .text(sighting.behaviour), .text(sighting.certainty?.rawValue), .text(sighting.section),
+                .text(sighting.place.map { $0.text.replacing(",", with: ", ") }), details(sighting),
             ]
         }
-        return HTMLText.table(
+        return HTML.table(
             caption: "Sightings",
             headers: [
-                .htmlProse("Species"), .number("Count"), .word("Time"), .text("Behaviour"), .text("Certainty"),
-                .text("Section"), .word("Place"), .htmlProse("More"),
+                .prose("Species"), .number("Count"), .word("Time"), .text("Behaviour"), .text("Certainty"),
+                .text("Section"), .word("Place"), .prose("More"),
             ], rows: rows, empty: "Nothing was seen. That is data, too.")
     }
 
-    private func details(_ sighting: Sighting) -> String {
+    private func details(_ sighting: Sighting) -> HTML {
         let pairs: [(String, String?)] = [
             ("habitat", sighting.habitat), ("conditions", sighting.conditions), ("life stage", sighting.lifeStage),
             ("sex", sighting.sex), ("mark", sighting.mark), ("light", sighting.lightLux.map { "\($0) lux" }),
@@ -153,35 +154,38 @@ struct SurveyPage {
             ("plants", sighting.plants), ("comments", sighting.comments), ("own weather", weather(sighting.weather)),
             ("other fields", others(sighting.others)),
         ]
-        let texts = pairs.compactMap { name, value in value.map { "\(name): \(HTMLText.escaped($0))" } }
+        let texts: [HTML] = pairs.compactMap { name, value in value.map { "\(name): \($0)" } }
         return (texts + sighting.photos.enumerated().map { photo($0.element, $0.offset + 1) }).joined(separator: "; ")
     }
 
     /// Photos of ours are shown; addresses elsewhere are named, since nothing of these pages asks another server.
-    private func photo(_ name: String, _ number: Int) -> String {
+    private func photo(_ name: String, _ number: Int) -> HTML {
         name.utf8.count == 64 && name.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
-            ? "<a href=\"/survey-photos/\(name)\">photo \(number)</a>" : "photo: \(HTMLText.escaped(name))"
+            ? "<a href=\"/survey-photos/\(name)\">photo \(number)</a>" : "photo: \(name)"
     }
 
-    private var lists: String {
+    private var lists: HTML {
         guard !survey.sections.isEmpty else { return "" }
-        return HTMLText.table(
+        return HTML.table(
             caption: "Sections", headers: [.text("Section"), .number("Length"), .text("Habitat")],
             rows: survey.sections.map {
-                [$0.section, $0.distanceMm.map { Decimal.text($0, decimals: 3) + " m" }, $0.habitat]
+                [
+                    .text($0.section), .text($0.distanceMm.map { Decimal.text($0, decimals: 3) + " m" }),
+                    .text($0.habitat),
+                ]
             }, empty: "")
     }
 
-    private var history: String {
-        HTMLText.table(
+    private var history: HTML {
+        HTML.table(
             caption: "Versions",
-            headers: [.html("Version"), .html("Said (\(caller.clock.zone))"), .word("By"), .prose("Note")],
+            headers: [.word("Version"), .word("Said (\(caller.clock.zone))"), .word("By"), .prose("Note")],
             rows: versions.map { version in
                 let name = version.version == 0 ? "0, as handed in" : String(version.version)
                 return [
                     version.version == shown.version
-                        ? name : "<a href=\"\(path)?version=\(version.version)\">\(name)</a>",
-                    caller.clock.html(version.saidMs), version.by, version.note,
+                        ? HTML(name) : "<a href=\"\(path)?version=\(version.version)\">\(name)</a>",
+                    caller.clock.html(version.saidMs), .text(version.by), .text(version.note),
                 ]
             }, empty: "")
     }

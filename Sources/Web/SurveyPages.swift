@@ -3,6 +3,7 @@ public import Gateways
 public import HTTP
 internal import Observe
 internal import Postgres
+internal import Reports
 internal import Secrets
 internal import Storage
 internal import Wire
@@ -48,7 +49,7 @@ public final class SurveyPages: Sendable {
     }
 
     func page(
-        _ title: String, _ caller: PageCaller, _ main: String, scripts: [String] = [], status: Int = 200
+        _ title: String, _ caller: PageCaller, _ main: HTML, scripts: [String] = [], status: Int = 200
     ) -> Response {
         var response = PageShell(caller: caller, assets: assets).page(
             title, at: "/surveys", styles: ["surveys.css"], scripts: scripts, main: main)

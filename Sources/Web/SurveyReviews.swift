@@ -56,7 +56,7 @@ extension SurveyPages {
         }
         if let basedOn, versions.last!.version > basedOn {
             return .fault(
-                "Your correction was not taken: another review of version \(basedOn) was faster. Make it again from the newest."
+                "Your correction was not saved: another review of version \(basedOn) was faster. Make it again from the newest."
             )
         }
         return .done("Your correction is kept. It shows here when it is committed: look again in a moment.")

@@ -86,11 +86,11 @@ struct ThresholdForm {
     // MARK: As a page
 
     /// - Parameters:
-    ///   - notice: what came of what was sent, HTML already.
+    ///   - notice: what came of what was sent.
     ///   - asksAnyway: rule tests fail; whoever means it says so.
-    func html(_ notice: String = "", asksAnyway: Bool = false) -> String {
+    func html(_ notice: HTML = "", asksAnyway: Bool = false) -> HTML {
         """
-        <p><a href="\(of.address)">All thresholds of \(HTMLText.escaped(of.title))</a></p>
+        <p><a href="\(of.address)">All thresholds of \(of.title)</a></p>
         \(notice)
         \(about)
         <form class="fields" method="post" action="\(address)">
@@ -99,7 +99,7 @@ struct ThresholdForm {
         <div class="thresholds">
         \(inputs)
         </div>
-        <label for="advice">What to do about it</label><textarea id="advice" name="advice" rows="3" maxlength="1000">\(HTMLText.escaped(typed["advice"] ?? ""))</textarea>
+        <label for="advice">What to do about it</label><textarea id="advice" name="advice" rows="3" maxlength="1000">\(typed["advice"] ?? "")</textarea>
         <fieldset><legend>What would it have raised?</legend>
         <label for="days">Readings of so many days up to now</label><input id="days" name="days" type="number" min="1" max="366" value="\(days)" required>
         <button name="do" value="try">Try it</button></fieldset>
@@ -110,37 +110,36 @@ struct ThresholdForm {
         """
     }
 
-    private var about: String {
+    private var about: HTML {
         if of.vehicle == nil {
             return
-                "<p>It holds for all machines of the model \(HTMLText.escaped(of.title)) that have no rule of their own.</p>"
+                "<p>It holds for all machines of the model \(of.title) that have no rule of their own.</p>"
         }
         let standard =
-            ofModel.map { "Its model's rule: \(HTMLText.escaped(ThresholdPages.rule($0)))." }
+            ofModel.map { "Its model's rule: \(ThresholdPages.rule($0))." }
             ?? "Its model has no rule of it."
         return "<p>This machine's own rule stands in the place of its model's, whole. \(standard)\(modelLink)</p>"
     }
 
-    private var modelLink: String {
+    private var modelLink: HTML {
         guard let model, !caller.roles.isDisjoint(with: ThresholdSite.modelEditors) else { return "" }
         let address = RuleDesk.Of.model(model).address + "/" + Address.escaped(field.shownName)
         return " <a href=\"\(address)\">Change it for the model</a>"
     }
 
     /// One machine or several at once.
-    private var machines: String {
+    private var machines: HTML {
         guard !others.isEmpty, let vehicle = of.vehicle else { return "" }
-        let checks = others.map { other in
+        let checks: [HTML] = others.map { other in
             let own = other.standing.map { ", its own now: \(ThresholdPages.rule($0))" } ?? ""
             return
-                "<label class=\"check\"><input type=\"checkbox\" name=\"also\" value=\"\(HTMLText.escaped("\(other.vehicle) \(other.version)"))\"\(other.basedOn == nil ? "" : " checked")> "
-                + "\(HTMLText.escaped(other.vehicle.text + own))</label>"
+                "<label class=\"check\"><input type=\"checkbox\" name=\"also\" value=\"\(other.vehicle.text) \(other.version)\"\(other.basedOn == nil ? "" : " checked")> \(other.vehicle.text)\(own)</label>"
         }
         return
-            "<fieldset><legend>For \(HTMLText.escaped(vehicle.text)), and for these machines of mine</legend>\n\(checks.joined(separator: "\n"))\n</fieldset>"
+            "<fieldset><legend>For \(vehicle.text), and for these machines of mine</legend>\n\(checks.joined(separator: "\n"))\n</fieldset>"
     }
 
-    private var removal: String {
+    private var removal: HTML {
         guard standing != nil else { return "" }
         return of.vehicle == nil
             ? "<button class=\"quiet\" name=\"do\" value=\"remove\" formnovalidate>Remove this parameter</button>"
@@ -168,7 +167,7 @@ struct ThresholdForm {
         return said
     }
 
-    private var inputs: String {
+    private var inputs: HTML {
         [
             choice(
                 "test", "Alert when the value is",
@@ -191,16 +190,11 @@ struct ThresholdForm {
         ].joined(separator: "\n")
     }
 
-    private func input(_ name: String, _ label: String) -> String {
-        "<div><label for=\"\(name)\">\(label)</label><input id=\"\(name)\" name=\"\(name)\" maxlength=\"64\" autocomplete=\"off\" "
-            + "value=\"\(HTMLText.escaped(typed[name] ?? ""))\"></div>"
+    private func input(_ name: String, _ label: String) -> HTML {
+        "<div><label for=\"\(name)\">\(label)</label><input id=\"\(name)\" name=\"\(name)\" maxlength=\"64\" autocomplete=\"off\" value=\"\(typed[name] ?? "")\"></div>"
     }
 
-    private func choice(_ name: String, _ label: String, _ values: [(String, String)]) -> String {
-        let options = values.map { value, text in
-            "<option value=\"\(value)\"\(typed[name] == value ? " selected" : "")>\(text)</option>"
-        }
-        return
-            "<div><label for=\"\(name)\">\(label)</label><select id=\"\(name)\" name=\"\(name)\">\(options.joined())</select></div>"
+    private func choice(_ name: String, _ label: String, _ values: [(String, String)]) -> HTML {
+        "<div><label for=\"\(name)\">\(label)</label><select id=\"\(name)\" name=\"\(name)\">\(HTML.options(values, typed[name]))</select></div>"
     }
 }

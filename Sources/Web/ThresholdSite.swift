@@ -34,62 +34,75 @@ public struct ThresholdSite: Sendable {
         }
         router.add("GET", "/thresholds/tests") { request in
             door.page(request, for: ThresholdSite.editors) { caller, _ in
-                try withFolder(caller) { folder in
-                    let run = RuleTestRun(try desk.tests(), by: try desk.load(folder))
-                    return shown(
-                        "Rule tests", caller,
-                        "<p><a href=\"/thresholds\">All thresholds</a></p>\n" + ThresholdPages.tests(run))
-                }
+                try withFolder(caller) { folder in try tests(caller, folder) }
             }
         }
         router.add("GET", "/thresholds/{kind}/{of}") { request in
             door.page(request, for: ThresholdSite.editors) { caller, connection in
-                try withFolder(caller) { folder in
-                    guard let of = try of(request, folder, connection) else { return ThresholdSite.unknown }
-                    let mayEdit = try of.isEdited(on: connection)
-                    let own = try mayEdit ? [] : of.model.map { try machines($0, but: "", connection) } ?? []
-                    return shown(
-                        "Thresholds of \(of.title)", caller,
-                        try ThresholdPages.parameters(
-                            of, try desk.load(folder), model: try model(of, connection), mayEdit: mayEdit, own: own,
-                            said: request.query["said"]))
-                }
+                try withFolder(caller) { folder in try parameters(request, caller, folder, connection) }
             }
         }
         router.add("GET", "/thresholds/{kind}/{of}/{parameter}") { request in
             door.page(request, for: ThresholdSite.editors) { caller, connection in
-                try withFolder(caller) { folder in
-                    guard let of = try of(request, folder, connection), let field = ThresholdSite.field(request)
-                    else { return ThresholdSite.unknown }
-                    guard try of.isEdited(on: connection) else { return ThresholdSite.notYours }
-                    let form = try form(of, field, folder, caller, connection)
-                    return shown("\(field.shownName) of \(of.title)", caller, form.html())
-                }
+                try withFolder(caller) { folder in try parameter(request, caller, folder, connection) }
             }
         }
         router.add("POST", "/thresholds/{kind}/{of}/{parameter}") { request in
             door.form(request, for: ThresholdSite.editors) { caller, fields, connection in
-                try withFolder(caller) { _ in
-                    // One change of the files at a time, also by another server: read anew when it is ours. Who waits for a
-                    // publication that hangs holds a thread.
-                    try connection.execute("SET LOCAL lock_timeout = '5s'")
-                    try Turns.take(.thresholds, on: connection)
-                    let folder = try desk.read()
-                    guard let field = ThresholdSite.field(request) else { return ThresholdSite.unknown }
-                    guard let of = try of(request, folder, connection) else {
-                        // Whether there is a machine that is not one's own is not said.
-                        let isKnown =
-                            request.parameters["kind"] != "machines"
-                            || !caller.roles.isDisjoint(with: ThresholdSite.modelEditors)
-                        return isKnown ? ThresholdSite.unknown : ThresholdSite.notYours
-                    }
-                    guard try of.isEdited(on: connection) else { return ThresholdSite.notYours }
-                    var form = try form(of, field, folder, caller, connection)
-                    guard form.take(fields) else { return ThresholdSite.notYours }
-                    return try take(fields["do"] ?? "", form, folder, caller, connection)
-                }
+                try withFolder(caller) { _ in try change(request, caller, fields, connection) }
             }
         }
+    }
+
+    private func tests(_ caller: PageCaller, _ folder: RuleFolder) throws -> Response {
+        let run = RuleTestRun(try desk.tests(), by: try desk.load(folder))
+        return shown(
+            "Rule tests", caller, "<p><a href=\"/thresholds\">All thresholds</a></p>\n" + ThresholdPages.tests(run))
+    }
+
+    private func parameters(
+        _ request: Request, _ caller: PageCaller, _ folder: RuleFolder, _ connection: Connection
+    ) throws -> Response {
+        guard let of = try of(request, folder, connection) else { return ThresholdSite.unknown }
+        let mayEdit = try of.isEdited(on: connection)
+        let own = try mayEdit ? [] : of.model.map { try machines($0, but: "", connection) } ?? []
+        return shown(
+            "Thresholds of \(of.title)", caller,
+            try ThresholdPages.parameters(
+                of, try desk.load(folder), model: try model(of, connection), mayEdit: mayEdit, own: own,
+                said: ThresholdPages.said(request.query, of: of)))
+    }
+
+    private func parameter(
+        _ request: Request, _ caller: PageCaller, _ folder: RuleFolder, _ connection: Connection
+    ) throws -> Response {
+        guard let of = try of(request, folder, connection), let field = ThresholdSite.field(request)
+        else { return ThresholdSite.unknown }
+        guard try of.isEdited(on: connection) else { return ThresholdSite.notYours }
+        let form = try form(of, field, folder, caller, connection)
+        return shown("\(field.shownName) of \(of.title)", caller, form.html())
+    }
+
+    private func change(
+        _ request: Request, _ caller: PageCaller, _ fields: Fields, _ connection: Connection
+    ) throws -> Response {
+        // One change of the files at a time, also by another server: read anew when it is ours. Who waits for a
+        // publication that hangs holds a thread.
+        try connection.execute("SET LOCAL lock_timeout = '5s'")
+        try Turns.take(.thresholds, on: connection)
+        let folder = try desk.read()
+        guard let field = ThresholdSite.field(request) else { return ThresholdSite.unknown }
+        guard let of = try of(request, folder, connection) else {
+            // Whether there is a machine that is not one's own is not said.
+            let isKnown =
+                request.parameters["kind"] != "machines"
+                || !caller.roles.isDisjoint(with: ThresholdSite.modelEditors)
+            return isKnown ? ThresholdSite.unknown : ThresholdSite.notYours
+        }
+        guard try of.isEdited(on: connection) else { return ThresholdSite.notYours }
+        var form = try form(of, field, folder, caller, connection)
+        guard form.take(fields) else { return ThresholdSite.notYours }
+        return try take(fields["do"] ?? "", form, folder, caller, request, connection)
     }
 
     static let unknown = Response.problem(
@@ -165,14 +178,14 @@ public struct ThresholdSite: Sendable {
         } catch let error where !(error is PostgresError) {
             var response = shown(
                 "Thresholds", caller,
-                "<p role=\"alert\" class=\"critical\">The files of thresholds cannot be used as they stand. The last good set stays in force.</p>\n"
-                    + "<pre class=\"scroll\" tabindex=\"0\">\(HTMLText.escaped("\(error)"))</pre>")
+                "<p role=\"alert\" class=\"critical\">The files of thresholds cannot be used as they stand. The last good set stays in force.</p>\n<pre class=\"scroll\" tabindex=\"0\">\(String(describing: error))</pre>"
+            )
             response.status = 503
             return response
         }
     }
 
-    func shown(_ title: String, _ caller: PageCaller, _ body: String, status: Int = 200) -> Response {
+    func shown(_ title: String, _ caller: PageCaller, _ body: HTML, status: Int = 200) -> Response {
         var response = PageShell(caller: caller, assets: assets).page(
             title.lowercased(), at: "/thresholds", main: FormPage.main(title, nil, body))
         response.status = status

@@ -118,7 +118,7 @@ extension TourPanel {
         door.call(request, for: TourPanel.rangers) { _, _ in
             let track: GPXTrack
             do throws(GPXTrack.Fault) { track = try GPXTrack(request.body) } catch {
-                return .problem(422, type: "track", detail: "The GPX file is not taken: \(error).")
+                return .problem(422, type: "track", detail: "The GPX file is not accepted: \(error).")
             }
             let line = TourText.encode(Tour(area: "", track: track.places))
             guard case .object(let fields) = line else { preconditionFailure("a tour is an object") }
@@ -135,7 +135,7 @@ extension TourPanel {
         door.call(request, for: TourPanel.rangers) { _, connection in
             let medium: TourMedium
             do throws(TourMedium.Fault) { medium = try TourMedium(request.body) } catch {
-                return .problem(422, type: "medium", detail: "The file is not taken: \(error).")
+                return .problem(422, type: "medium", detail: "The file is not accepted: \(error).")
             }
             guard let draft = try self.draft(request, on: connection) else { return TourPanel.unknown }
             let digest = Hex.text(Secrets.sha256(medium.content))

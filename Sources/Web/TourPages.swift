@@ -9,28 +9,27 @@ internal import Wire
 /// The panel's pages as HTML.
 enum TourPages {
     /// `2026-11-22 09:15` in the reader's zone.
-    private static func time(_ ms: Int64, _ caller: PageCaller) -> String {
+    private static func time(_ ms: Int64, _ caller: PageCaller) -> HTML {
         // Any day will do: its calendar tells all times of the zone.
         let day = ZonedDay(date: "2026-01-01", zone: caller.zone) ?? ZonedDay(date: "2026-01-01", zone: "UTC")!
         return "<time datetime=\"\(UTC.text(ms))\">\(day.minute(ms))</time>"
     }
 
-    static func list(_ drafts: [TourStore.Draft], _ caller: PageCaller, notice: String?) -> String {
-        let rows = drafts.map { draft -> [String?] in
+    static func list(_ drafts: [TourStore.Draft], _ caller: PageCaller, notice: String?) -> HTML {
+        let rows = drafts.map { draft -> [HTML?] in
             [
-                "<a href=\"/tours/\(draft.tour)\">\(HTMLText.escaped(draft.area))</a>",
+                "<a href=\"/tours/\(draft.tour)\">\(draft.area)</a>",
                 draft.version == 0 ? "not yet" : "version \(draft.version)",
-                "\(time(draft.changedMs, caller))<br><span class=\"soft\">\(HTMLText.escaped(draft.changedBy))</span>",
-                "<a href=\"/tours/\(draft.tour)/preview\" aria-label=\"Preview of \(HTMLText.escaped(draft.area))\">Preview</a> "
-                    + "<a href=\"/tours/\(draft.tour)/visits\" aria-label=\"Visits to \(HTMLText.escaped(draft.area))\">Visits</a>",
+                "\(time(draft.changedMs, caller))<br><span class=\"soft\">\(draft.changedBy)</span>",
+                "<a href=\"/tours/\(draft.tour)/preview\" aria-label=\"Preview of \(draft.area)\">Preview</a> <a href=\"/tours/\(draft.tour)/visits\" aria-label=\"Visits to \(draft.area)\">Visits</a>",
             ]
         }
-        let table = HTMLText.table(
-            caption: "All tours", headers: [.html("Area"), .text("Published"), .html("Last changed"), .html("More")],
+        let table = HTML.table(
+            caption: "All tours", headers: [.word("Area"), .text("Published"), .word("Last changed"), .word("More")],
             rows: rows, empty: "There is no tour yet.")
         return """
             <h1>Tours</h1>
-            \(notice.map { "<p role=\"alert\" class=\"critical\">\(HTMLText.escaped($0))</p>" } ?? "")
+            \(notice.map(HTML.fault))
             \(table)
             <h2>Make a tour</h2>
             <form class="fields narrow" method="post" action="/tours">
@@ -42,9 +41,9 @@ enum TourPages {
             """
     }
 
-    static func editor(_ draft: TourStore.Draft, mark: String, _ base: BaseMap) -> String {
+    static func editor(_ draft: TourStore.Draft, mark: String, _ base: BaseMap) -> HTML {
         """
-        <h1>Tour: \(HTMLText.escaped(draft.area))</h1>
+        <h1>Tour: \(draft.area)</h1>
         <p>\(links(draft, here: "edit"))</p>
         <noscript><p class="critical">The editor needs scripts, which this browser does not run.</p></noscript>
         <div id="editor" data-tour="\(draft.tour)" data-form="\(mark)">
@@ -59,7 +58,7 @@ enum TourPages {
         </fieldset>
         <p class="tools"><button type="button" id="frame" class="quiet">Frame what the map shows</button>
         <button type="button" id="see" class="quiet">Show the whole tour</button>
-        <button type="button" id="undo" class="quiet">Take back the trail's last point</button>
+        <button type="button" id="undo" class="quiet">Remove the trail's last point</button>
         <button type="button" id="clear" class="quiet">Remove the trail</button></p>
         </div>
         <div>
@@ -88,7 +87,7 @@ enum TourPages {
         <h2>Walking order</h2>
         <p class="tools"><label class="check"><input type="checkbox" id="round"> and back to the first waypoint</label>
         <button type="button" id="propose" class="quiet">Propose the shortest order</button>
-        <button type="button" id="accept" hidden>Take this order</button></p>
+        <button type="button" id="accept" hidden>Use this order</button></p>
         <p id="proposal" role="status"></p>
         <h2>Save and publish</h2>
         <ul id="missing" class="soft"></ul>
@@ -101,14 +100,14 @@ enum TourPages {
 
     static func preview(
         _ draft: TourStore.Draft, _ tour: Tour, _ types: [String: String], _ base: BaseMap
-    ) -> String {
+    ) -> HTML {
         let metres = WalkingOrder.metres(tour.waypoints.map(\.place), isRound: false)
-        let items = tour.waypoints.map { waypoint in
+        let items: [HTML] = tour.waypoints.map { waypoint in
             let media = waypoint.media.enumerated().map { number, name in
                 medium(draft.tour, name, types[name] ?? "", "\(number + 1) of \(waypoint.title)")
             }.joined()
             return """
-                <li data-place="\(waypoint.place.text)"><h2>\(HTMLText.escaped(waypoint.title))</h2>
+                <li data-place="\(waypoint.place.text)"><h2>\(waypoint.title)</h2>
                 \(paragraphs(waypoint.text))
                 \(media)</li>
                 """
@@ -116,7 +115,7 @@ enum TourPages {
         let line = tour.track.map(\.text).joined(separator: " ")
         let frame = tour.corners.map { $0.southWest.text + " " + $0.northEast.text } ?? ""
         return """
-            <h1>\(HTMLText.escaped(tour.area))</h1>
+            <h1>\(tour.area)</h1>
             <p>\(links(draft, here: "preview"))</p>
             \(paragraphs(tour.text))
             <p class="soft">\(tour.waypoints.count) waypoints, \(Decimal.text(Int64((metres / 10).rounded()), decimals: 2)) km in straight lines, \
@@ -130,18 +129,18 @@ enum TourPages {
 
     static func visits(
         _ draft: TourStore.Draft, _ days: [TourEventStore.DayRow], _ titles: [String: String]
-    ) -> String {
-        let table = HTMLText.table(
+    ) -> HTML {
+        let table = HTML.table(
             caption: "Downloads and visits by day",
             headers: [.word("Date"), .text("What"), .text("Waypoint"), .number("Number")],
             rows: days.map { day in
                 [
-                    day.date, day.kind == "visit" ? "visits" : "downloads",
-                    day.kind == "visit" ? titles[day.waypoint] ?? day.waypoint : "", String(day.events),
+                    .text(day.date), day.kind == "visit" ? "visits" : "downloads",
+                    .text(day.kind == "visit" ? titles[day.waypoint] ?? day.waypoint : ""), "\(day.events)",
                 ]
             }, empty: "No phone has told of a download or a visit yet.")
         return """
-            <h1>\(HTMLText.escaped(draft.area)): visits</h1>
+            <h1>\(draft.area): visits</h1>
             <p>\(links(draft, here: "visits"))</p>
             <p class="soft">As visitors' phones told, at the dates where they were. Phones tell when they have a network again.</p>
             \(table)
@@ -149,7 +148,7 @@ enum TourPages {
     }
 
     /// How fine the map is that phones take along.
-    private static func zoom(_ base: BaseMap) -> String {
+    private static func zoom(_ base: BaseMap) -> HTML {
         guard let tiles = base.tiles else {
             return
                 "<p class=\"soft\">Phones get the line of the trail on a coarse map: this server has no finer one.</p>"
@@ -161,20 +160,20 @@ enum TourPages {
             """
     }
 
-    private static func links(_ draft: TourStore.Draft, here: String) -> String {
+    private static func links(_ draft: TourStore.Draft, here: String) -> HTML {
         let pages = [("edit", "", "Edit"), ("preview", "/preview", "Preview"), ("visits", "/visits", "Visits")]
-        let own = pages.filter { $0.0 != here }.map { "<a href=\"/tours/\(draft.tour)\($0.1)\">\($0.2)</a>" }
+        let own: [HTML] = pages.filter { $0.0 != here }.map { "<a href=\"/tours/\(draft.tour)\($0.1)\">\($0.2)</a>" }
         return (["<a href=\"/tours\">All tours</a>"] + own).joined(separator: " · ")
     }
 
-    private static func medium(_ tour: String, _ name: String, _ type: String, _ title: String) -> String {
+    private static func medium(_ tour: String, _ name: String, _ type: String, _ title: String) -> HTML {
         let address = "/tours/\(tour)/media/\(name)"
         return type.hasPrefix("video/")
-            ? "<video controls preload=\"metadata\" src=\"\(address)\" aria-label=\"Film \(HTMLText.escaped(title))\"></video>"
-            : "<img src=\"\(address)\" alt=\"Picture \(HTMLText.escaped(title))\" loading=\"lazy\">"
+            ? "<video controls preload=\"metadata\" src=\"\(address)\" aria-label=\"Film \(title)\"></video>"
+            : "<img src=\"\(address)\" alt=\"Picture \(title)\" loading=\"lazy\">"
     }
 
-    static func paragraphs(_ text: String) -> String {
-        text.split(whereSeparator: \.isNewline).map { "<p>\(HTMLText.escaped(String($0)))</p>" }.joined(separator: "\n")
+    static func paragraphs(_ text: String) -> HTML {
+        text.split(whereSeparator: \.isNewline).map { "<p>\(String($0))</p>" }.joined(separator: "\n")
     }
 }

@@ -2,6 +2,7 @@ internal import Fleet
 public import HTTP
 internal import Observe
 internal import Postgres
+internal import Reports
 internal import Secrets
 internal import Storage
 internal import Synchronization
@@ -103,10 +104,10 @@ public final class TourPanel: Sendable {
     }
 
     /// - Parameters:
-    ///   - main: HTML, with the page's `h1`.
+    ///   - main: with the page's `h1`.
     ///   - script: of a page with a map.
     private func page(
-        _ title: String, _ caller: PageCaller, _ main: String, script: String? = nil, status: Int = 200
+        _ title: String, _ caller: PageCaller, _ main: HTML, script: String? = nil, status: Int = 200
     ) -> Response {
         let hasMap = script != nil
         var page = PageShell(caller: caller, assets: assets).page(

@@ -23,14 +23,14 @@ extension TourSite {
         return answered {
             let most = TourSite.listMax / 2
             let tours = try lender.withConnection { try TourVersions.list(after: after, most: most, on: $0) }
-            let items = tours.map { tour in
+            let items: [HTML] = tours.map { tour in
                 """
-                <li><h2><a href="/trail-tours/\(tour.tour)">\(HTMLText.escaped(tour.area))</a></h2>
+                <li><h2><a href="/trail-tours/\(tour.tour)">\(tour.area)</a></h2>
                 <p>\(tour.waypoints) \(tour.waypoints == 1 ? "waypoint" : "waypoints"), version \(tour.version) of \(UTC.dateText(tour.publishedMs)), \(TourSite.size(tour.bytes))</p>
                 <p>\(TourSite.download(tour.tour, tour.version, tour.bytes, of: tour.area))</p></li>
                 """
             }
-            let next =
+            let next: HTML =
                 tours.count == most
                 ? "<p><a href=\"/trail-tours?after=\(tours.last!.tour)\" rel=\"next\">More tours</a></p>" : ""
             return PublicShell(assets: assets).page(
@@ -52,9 +52,8 @@ extension TourSite {
         Decimal.text(max(1, Decimal.divided(bytes, by: 100_000)), decimals: 1) + " MB"
     }
 
-    private static func download(_ tour: String, _ version: Int, _ bytes: Int64, of area: String) -> String {
-        "<a class=\"button\" href=\"/v1/tours/\(tour)/versions/\(version)/package\" "
-            + "aria-label=\"Download \(HTMLText.escaped(area)), \(size(bytes))\">Download, \(size(bytes))</a>"
+    private static func download(_ tour: String, _ version: Int, _ bytes: Int64, of area: String) -> HTML {
+        "<a class=\"button\" href=\"/v1/tours/\(tour)/versions/\(version)/package\" aria-label=\"Download \(area), \(size(bytes))\">Download, \(size(bytes))</a>"
     }
 
     private func trail(_ request: Request) -> Response {
@@ -114,19 +113,20 @@ private struct TrailPage {
     let lengthM, minutes: Int64
     let waypoints: [Waypoint]
     let corners, line: [Position]
-    let download, about: String
+    let download: HTML
+    let about: String
 
-    func html(_ base: BaseMap) -> String {
-        let items = waypoints.map { waypoint in
+    func html(_ base: BaseMap) -> HTML {
+        let items: [HTML] = waypoints.map { waypoint in
             """
-            <li data-place="\(waypoint.place.text)"><h2>\(HTMLText.escaped(waypoint.title))</h2>
+            <li data-place="\(waypoint.place.text)"><h2>\(waypoint.title)</h2>
             \(TourPages.paragraphs(waypoint.text))</li>
             """
         }
         let frame = corners.map(\.text).joined(separator: " ")
         let trail = line.map(\.text).joined(separator: " ")
         return """
-            <h1>\(HTMLText.escaped(area))</h1>
+            <h1>\(area)</h1>
             <p><a href="/trail-tours">All trail tours</a></p>
             \(TourPages.paragraphs(text))
             <p class="soft">\(about): \(waypoints.count) waypoints, \(Decimal.text(Decimal.divided(lengthM, by: 10), decimals: 2)) km in straight lines, about \(minutes) min without stops.</p>
@@ -140,7 +140,7 @@ private struct TrailPage {
     }
 
     /// The trail and the waypoints in their frame, north up, for browsers without scripts.
-    private var drawing: String {
+    private var drawing: HTML {
         guard corners.count == 2 else { return "" }
         let (south, west) = (Double(corners[0].latitude), Double(corners[0].longitude))
         let (north, east) = (Double(corners[1].latitude), Double(corners[1].longitude))
@@ -151,8 +151,8 @@ private struct TrailPage {
             return "\(Int(x.rounded())) \(Int(y.rounded()))"
         }
         let path = line.enumerated().map { ($0.offset == 0 ? "M" : "L") + at($0.element) }.joined()
-        let dots = waypoints.map { waypoint -> String in
-            let place = at(waypoint.place).split(separator: " ")
+        let dots = waypoints.map { waypoint -> HTML in
+            let place = at(waypoint.place).split(separator: " ").map(String.init)
             return "<circle cx=\"\(place[0])\" cy=\"\(place[1])\" r=\"4\"/>"
         }
         return

@@ -67,7 +67,7 @@ extension FleetSite {
             date.span(days: 1), vehicle: vehicle, queries, price: price, on: connection)
         let chosen = reads.first { String($0.trip.startMs) == request.query["trip"] }
         let page = TripsPage(date: date, vehicle: vehicle, trips: reads, chosen: chosen, caller: caller)
-        var charts = ""
+        var charts: HTML = ""
         if let chosen {
             charts =
                 CarCharts(

@@ -71,8 +71,7 @@ struct TripSums {
         short(Decimal.scaled(value, decimals: decimals).map { Decimal.text($0, decimals: decimals) }, decimals) ?? "–"
     }
 
-    var tiles: String {
-        "<ul class=\"tiles\">"
-            + figures.map { "<li>\($0.name)<b>\(HTMLText.escaped($0.text))</b></li>" }.joined() + "</ul>"
+    var tiles: HTML {
+        "<ul class=\"tiles\">\(figures.map { "<li>\($0.name)<b>\($0.text)</b></li>" }.joined())</ul>"
     }
 }

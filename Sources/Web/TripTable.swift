@@ -15,13 +15,13 @@ struct TripTable {
     }
 
     /// Each trip leads to its day, with its map.
-    func html(caption: String, empty: String) -> String {
+    func html(caption: String, empty: String) -> HTML {
         let isUS = caller.shownUnits == .us
-        let vehicle: [HTMLText.Header] = hasVehicles ? [.html("Vehicle")] : []
-        return HTMLText.table(
+        let vehicle: [HTML.Header] = hasVehicles ? [.word("Vehicle")] : []
+        return HTML.table(
             caption: caption,
             headers: vehicle + [
-                .html("Start"), .number("Duration, min"), .number("Distance, \(isUS ? "mi" : "km")"),
+                .word("Start"), .number("Duration, min"), .number("Distance, \(isUS ? "mi" : "km")"),
                 .number("Average, \(isUS ? "mph" : "km/h")"), .number("Greatest, \(isUS ? "mph" : "km/h")"),
                 .number("Idle, min"), .number("Sharp"), .number("Fuel, \(isUS ? "US gal" : "L")"),
                 .number(isUS ? "MPG" : "L/100 km"), .number("Cost"), .text("Driver"), .text("State"),
@@ -29,28 +29,28 @@ struct TripTable {
             rows: trips.map { read in (hasVehicles ? [vehicleLink(read)] : []) + cells(read) }, empty: empty)
     }
 
-    private func vehicleLink(_ read: TripRead) -> String {
-        "<a href=\"/vehicles/\(Address.escaped(read.vehicle))?kind=car\">\(HTMLText.escaped(read.vehicle))</a>"
+    private func vehicleLink(_ read: TripRead) -> HTML {
+        "<a href=\"/vehicles/\(encoded: read.vehicle)?kind=car\">\(read.vehicle)</a>"
     }
 
-    private func cells(_ read: TripRead) -> [String?] {
+    private func cells(_ read: TripRead) -> [HTML?] {
         let (figures, trip) = (read.figures, read.trip)
         let isUS = caller.shownUnits == .us
         func speed(_ figure: String?) -> String? { shown(figure, "km/h") }
         let date = ZonedDay.date(ofMs: trip.startMs, zone: caller.clock.zone)
-        let link = "/trips?date=\(date)&amp;vehicle=\(Address.escaped(read.vehicle))&amp;trip=\(trip.startMs)"
+        let link: HTML = "/trips?date=\(date)&amp;vehicle=\(encoded: read.vehicle)&amp;trip=\(trip.startMs)"
         return [
             "<a href=\"\(link)\">\(caller.clock.minute(trip.startMs))</a>",
-            decimal(Double(trip.endMs - trip.startMs) / 60_000, 1), shown(figures.distanceKm, "km"),
-            speed(figures.averageSpeedKmh), speed(figures.maxSpeedKmh),
-            decimal(Double(trip.totals.idleMs) / 60_000, 1),
-            String(trip.totals.sharpAccelerations + trip.totals.sharpBrakings),
-            isUS ? short(figures.fuelUSGal, 2) : short(figures.fuelL, 2),
-            isUS ? short(figures.averageMpg, 1) : figures.litresPer100km,
+            .text(decimal(Double(trip.endMs - trip.startMs) / 60_000, 1)), .text(shown(figures.distanceKm, "km")),
+            .text(speed(figures.averageSpeedKmh)), .text(speed(figures.maxSpeedKmh)),
+            .text(decimal(Double(trip.totals.idleMs) / 60_000, 1)),
+            "\(trip.totals.sharpAccelerations + trip.totals.sharpBrakings)",
+            .text(isUS ? short(figures.fuelUSGal, 2) : short(figures.fuelL, 2)),
+            .text(isUS ? short(figures.averageMpg, 1) : figures.litresPer100km),
             figures.fuelCost.flatMap { cost in
                 short(cost, 2).map { "\($0) \(figures.price?.currency ?? "")" }
             },
-            read.driver, read.isOpen ? "under way" : read.trip.goesOn ? "goes on" : "ended",
+            .text(read.driver), read.isOpen ? "under way" : read.trip.goesOn ? "goes on" : "ended",
         ]
     }
 

@@ -11,25 +11,25 @@ enum Unmonitored {
         count == 0 ? "" : " of the vehicles that are monitored"
     }
 
-    static func sentence(_ map: FleetMap) -> String {
+    static func sentence(_ map: FleetMap) -> HTML {
         sentence(
             map.vehicles.compactMap { vehicle in
                 vehicle.notMonitored.map { (vehicle.kind, vehicle.vehicle, vehicle.name, $0) }
             })
     }
 
-    static func sentence(_ vehicles: [UnmonitoredVehicle]) -> String {
+    static func sentence(_ vehicles: [UnmonitoredVehicle]) -> HTML {
         sentence(vehicles.map { ($0.kind, $0.vehicle, $0.name, $0.reason) })
     }
 
     private static func count(_ map: FleetMap) -> Int { map.vehicles.count { $0.notMonitored != nil } }
 
     private static func sentence(_ vehicles: [(kind: String, id: String, name: String?, reason: NotMonitored)])
-        -> String
+        -> HTML
     {
         guard !vehicles.isEmpty else { return "" }
-        let named = vehicles.prefix(namedMax).map { kind, id, name, reason in
-            "<a href=\"/vehicles/\(Address.escaped(id))?kind=\(kind)\">\(HTMLText.escaped(name ?? id))</a> (\(reason.short))"
+        let named: [HTML] = vehicles.prefix(namedMax).map { kind, id, name, reason in
+            "<a href=\"/vehicles/\(encoded: id)?kind=\(kind)\">\(name ?? id)</a> (\(reason.short))"
         }
         let rest = vehicles.count > namedMax ? " and \(vehicles.count - namedMax) more" : ""
         return "\n<p class=\"not-monitored warning\">Not monitored: \(named.joined(separator: ", "))\(rest).</p>"

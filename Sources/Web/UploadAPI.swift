@@ -18,8 +18,9 @@ extension Site {
 
     private func upload(_ request: Request, _ kind: Upload.Kind) -> Response {
         taken(request, .reading) { use, body, form throws(Upload.Fault) in
-            var upload = try Upload(body, kind, form, nowMs: Clock.nowMs())
-            if kind == .cars { upload.add(drivenBy: use.account) }
+            let nowMs = Clock.nowMs()
+            var upload = try Upload(body, kind, form, nowMs: nowMs)
+            if kind == .cars { upload.add(drivenBy: use.account, nowMs: nowMs) }
             return upload
         }
     }

@@ -11,14 +11,13 @@ extension VehicleSite {
     private static let nobody = ""
 
     /// Empty: not for who looks.
-    static func assignment(_ vehicle: VehicleID, _ caller: PageCaller, _ connection: Connection) throws -> String {
+    static func assignment(_ vehicle: VehicleID, _ caller: PageCaller, _ connection: Connection) throws -> HTML {
         guard !caller.roles.isDisjoint(with: assigners), let known = try Assignable.read(vehicle, on: connection) else {
             return ""
         }
         let drivers = [(value: nobody, text: "nobody")] + known.accounts.map { (value: $0, text: $0) }
         return
-            "<h2>Who drives it</h2>\n<p>From now on its drives are judged by the driver's limits, and are theirs to see; "
-            + "drives that somebody's phone uploads are who drove them.</p>\n"
+            "<h2>Who drives it</h2>\n<p>From now on its drives are judged by the driver's limits, and are theirs to see; drives that somebody's phone uploads are who drove them.</p>\n"
             + FormPage.form(
                 "/vehicles/\(Address.escaped(vehicle.text))/assign",
                 [

@@ -50,8 +50,8 @@ extension VehicleSite {
             fields?["id"].flatMap(VehicleSite.valid) ?? AlertAction.newID(),
             "/vehicles/\(Address.escaped(vehicle.text))"
         )
-        let back =
-            "<p><a href=\"\(address)?kind=\(isCar ? "car" : "machine")\">Back to \(HTMLText.escaped(vehicle.text))</a></p>\n"
+        let back: HTML =
+            "<p><a href=\"\(address)?kind=\(isCar ? "car" : "machine")\">Back to \(vehicle.text)</a></p>\n"
         guard known.isKeeper else {
             return shown(
                 "Tags of \(vehicle)", caller, why,
@@ -70,7 +70,7 @@ extension VehicleSite {
 
     private static func turning(
         _ known: VehicleKeeper.Registered, _ vehicle: VehicleID, isCar: Bool, _ caller: PageCaller
-    ) -> String {
+    ) -> HTML {
         let isOff = known.registration.isDisabled
         let text =
             isOff

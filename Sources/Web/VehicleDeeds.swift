@@ -18,17 +18,29 @@ struct VehicleDeeds {
     /// Of its latest reading; nil: it has not told.
     let engineHours: String?
 
-    func html(_ queries: ReportQueries, on connection: Connection) throws -> String {
-        let rows = try connection.query(
-            queries["poll_requests"], [.text(vehicle), .int8(VehicleDeeds.requestsMax)])
-        let requests = HTMLText.table(
+    let asked: [Asked]
+
+    /// A download that somebody asked for.
+    struct Asked {
+        let atMs, expiresMs: Int64?
+        let by, answer: String?
+        let isDone: Bool?
+
+        static func read(_ vehicle: String, _ queries: ReportQueries, on connection: Connection) throws -> [Asked] {
+            try connection.query(queries["poll_requests"], [.text(vehicle), .int8(VehicleDeeds.requestsMax)]).map {
+                Asked(
+                    atMs: try $0.timestampMs("asked_at"), expiresMs: try $0.timestampMs("expires_at"),
+                    by: try $0.text("asked_by"), answer: try $0.text("answer"), isDone: try $0.bool("is_done"))
+            }
+        }
+    }
+
+    var html: HTML {
+        let requests = HTML.table(
             caption: "Downloads asked for",
-            headers: [.html("Asked"), .text("By"), .htmlProse("What came of it")],
-            rows: try rows.map { row in
-                [
-                    try row.timestampMs("asked_at").map(caller.clock.html), try row.text("asked_by"), try outcome(row),
-                ]
-            }, empty: "Nobody has asked for one.")
+            headers: [.word("Asked"), .text("By"), .prose("What came of it")],
+            rows: asked.map { one in [one.atMs.map(caller.clock.html), .text(one.by), outcome(one)] },
+            empty: "Nobody has asked for one.")
         guard !caller.roles.isDisjoint(with: FleetSite.keepers) else {
             return "<div id=\"downloads\">\n\(requests)\n</div>"
         }
@@ -46,22 +58,21 @@ struct VehicleDeeds {
     }
 
     /// Success, or the reason and what to do.
-    private func outcome(_ row: Row) throws -> String {
-        if let answer = try row.text("answer") {
-            return try row.bool("is_done") == true
-                ? "<span class=\"recommended\">done</span> \(HTMLText.escaped(answer))"
-                : "<span class=\"warning\">not done</span> \(HTMLText.escaped(answer))"
+    private func outcome(_ one: Asked) -> HTML {
+        if let answer = one.answer {
+            return one.isDone == true
+                ? "<span class=\"recommended\">done</span> \(answer)"
+                : "<span class=\"warning\">not done</span> \(answer)"
         }
-        let isOver = try row.timestampMs("expires_at").map { $0 < nowMs } ?? true
+        let isOver = one.expiresMs.map { $0 < nowMs } ?? true
         return isOver
             ? "<span class=\"warning\">not done</span> No gateway has answered in time. Is <code>drover gateway</code> up? Its log says more."
             : "<span class=\"soon\">on its way</span>"
     }
 
-    private func form(_ action: String, _ title: String, _ about: String, _ fields: String, _ button: String) -> String
-    {
+    private func form(_ action: String, _ title: String, _ about: String, _ fields: HTML, _ button: String) -> HTML {
         """
-        <form class="fields" method="post" action="/vehicles/\(Address.escaped(vehicle))/\(action)"><h2>\(title)</h2>
+        <form class="fields" method="post" action="/vehicles/\(encoded: vehicle)/\(action)"><h2>\(title)</h2>
         <p>\(about)</p>
         \(FormPage.hidden(FormGuard.field, caller.mark))\(FormPage.hidden("id", AlertAction.newID()))
         \(fields)
@@ -69,13 +80,13 @@ struct VehicleDeeds {
         """
     }
 
-    private var fields: String {
+    private var fields: HTML {
         let now = caller.clock.minute(nowMs).replacing(" ", with: "T")
-        let kinds = VehicleDeeds.services.map { "<option>\(HTMLText.escaped($0))</option>" }.joined()
+        let kinds: HTML = VehicleDeeds.services.map { "<option>\($0)</option>" }.joined()
         return """
             <label for="service">What was done</label><select id="service" name="service">\(kinds)</select>
-            <label for="done">When (\(HTMLText.escaped(caller.clock.zone)))</label><input id="done" name="done" type="datetime-local" value="\(now)" max="\(now)" required>
-            <label for="hours">Engine hours then, h</label><input id="hours" name="hours" inputmode="decimal" maxlength="12" autocomplete="off" value="\(HTMLText.escaped(engineHours ?? ""))" required>
+            <label for="done">When (\(caller.clock.zone))</label><input id="done" name="done" type="datetime-local" value="\(now)" max="\(now)" required>
+            <label for="hours">Engine hours then, h</label><input id="hours" name="hours" inputmode="decimal" maxlength="12" autocomplete="off" value="\(engineHours ?? "")" required>
             <label for="note">Note, if you like</label><input id="note" name="note" maxlength="500" autocomplete="off">
             """
     }

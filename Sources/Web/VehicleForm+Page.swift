@@ -4,7 +4,7 @@ internal import Storage
 
 extension VehicleForm {
     /// - Parameter id: of the record that this form says, so that it says it once.
-    func html(id: String, action: String) -> String {
+    func html(id: String, action: String) -> HTML {
         let hidden: [FormPage.Field] = [
             .hidden(FormGuard.field, caller.mark), .hidden("id", id), .hidden("based_on", basedOn),
             .hidden("kind", isCar ? "car" : "machine"),
@@ -21,7 +21,7 @@ extension VehicleForm {
     }
 
     /// Dealers change the tags of their machines, nothing else.
-    func tagsHTML(id: String, action: String) -> String {
+    func tagsHTML(id: String, action: String) -> HTML {
         FormPage.form(
             action,
             [

@@ -40,9 +40,9 @@ struct VehicleListPage {
         tags = try connection.query(queries["vehicle_groups"], [.int8(200)]).map { try $0.text("tag")! }
     }
 
-    func html(_ notice: FormPage.Notice?) throws -> String {
+    func html(_ notice: FormPage.Notice?) throws -> HTML {
         let found = Int64(try rows.first?.int("found") ?? 0)
-        let more =
+        let more: HTML =
             found == VehicleListPage.sortedMax
             ? "<p class=\"warning\">There are more than \(VehicleListPage.sortedMax): search, or choose a tag.</p>" : ""
         return FormPage.main(
@@ -50,7 +50,7 @@ struct VehicleListPage {
             """
             \(adding)
             \(filter)
-            <p><span id="count" role="status">\(found) \(found == 1 ? "vehicle" : "vehicles").</span> <span class="soft">Times are \(HTMLText.escaped(caller.clock.zone)).</span> <span class="soft" id="live"></span></p>
+            <p><span id="count" role="status">\(found) \(found == 1 ? "vehicle" : "vehicles").</span> <span class="soft">Times are \(caller.clock.zone).</span> <span class="soft" id="live"></span></p>
             \(more)
             <div id="rows">
             \(try table())
@@ -59,48 +59,43 @@ struct VehicleListPage {
             """)
     }
 
-    private var adding: String {
+    private var adding: HTML {
         guard !caller.roles.isDisjoint(with: VehicleSite.adders) else { return "" }
-        let machine =
+        let machine: HTML =
             caller.roles.isDisjoint(with: VehicleForm.keepersOfMachines)
             ? "" : "<a href=\"/vehicles/new?kind=machine\">Add a machine</a>, "
         return "<p>\(machine)<a href=\"/vehicles/new?kind=car\">Add a car</a></p>"
     }
 
-    private var filter: String {
-        func options(_ values: [(String, String)], _ chosen: String) -> String {
-            values.map { value, text in
-                "<option value=\"\(HTMLText.escaped(value))\"\(value == chosen ? " selected" : "")>\(HTMLText.escaped(text))</option>"
-            }.joined()
-        }
+    private var filter: HTML {
         let kinds = [("", "all"), ("machine", "machines"), ("car", "cars")]
         return """
             <form class="filter" method="get" action="/vehicles" role="search">
-            <div><label for="search">Name, id or model</label><input id="search" name="search" type="search" maxlength="64" value="\(HTMLText.escaped(search))"></div>
-            <div><label for="tag">Tag</label><select id="tag" name="tag">\(options([("", "all")] + tags.map { ($0, $0) }, tag))</select></div>
-            <div><label for="kind">Kind</label><select id="kind" name="kind">\(options(kinds, kind))</select></div>
-            <div><label for="sort">Sort by</label><select id="sort" name="sort">\(options(VehicleListPage.orders, order))</select></div>
+            <div><label for="search">Name, id or model</label><input id="search" name="search" type="search" maxlength="64" value="\(search)"></div>
+            <div><label for="tag">Tag</label><select id="tag" name="tag">\(HTML.options([("", "all")] + tags.map { ($0, $0) }, tag))</select></div>
+            <div><label for="kind">Kind</label><select id="kind" name="kind">\(HTML.options(kinds, kind))</select></div>
+            <div><label for="sort">Sort by</label><select id="sort" name="sort">\(HTML.options(VehicleListPage.orders, order))</select></div>
             <label class="check"><input type="checkbox" name="disabled" value="1"\(hasDisabled ? " checked" : "")> disabled ones, too</label>
             <button>Show</button>
             </form>
             """
     }
 
-    private func table() throws -> String {
-        HTMLText.table(
+    private func table() throws -> HTML {
+        HTML.table(
             caption: "List",
             headers: [
-                .html("Vehicle"), .text("Kind"), .text("Model"), .htmlProse("Tags"), .html("Last heard of"),
-                .html("Open alerts"),
+                .word("Vehicle"), .text("Kind"), .text("Model"), .prose("Tags"), .word("Last heard of"),
+                .word("Open alerts"),
             ],
             rows: try rows.map { row in
                 let (vehicle, name) = (try row.text("vehicle")!, try row.text("name"))
                 let kind = try row.text("kind")!
-                let off = try row.bool("is_disabled")! ? " <span class=\"soft\">disabled</span>" : ""
+                let off: HTML = try row.bool("is_disabled")! ? " <span class=\"soft\">disabled</span>" : ""
                 return [
-                    "<a href=\"/vehicles/\(Address.escaped(vehicle))?kind=\(kind)\">\(HTMLText.escaped(name ?? vehicle))</a>"
-                        + (name == nil ? "" : " <span class=\"soft\">\(HTMLText.escaped(vehicle))</span>") + off,
-                    kind, try row.text("model"),
+                    "<a href=\"/vehicles/\(encoded: vehicle)?kind=\(kind)\">\(name ?? vehicle)</a>"
+                        + (name == nil ? "" : " <span class=\"soft\">\(vehicle)</span>") + off,
+                    .text(kind), .text(try row.text("model")),
                     try row.textArray("tags")!.compactMap { $0 }.map(tagLink).joined(separator: ", "),
                     try row.timestampMs("last_reading_at").map(caller.clock.html), try alerts(row),
                 ]
@@ -109,26 +104,28 @@ struct VehicleListPage {
                 ? "There is none yet." : "None is like that. Search for something else.", narrow: .cards)
     }
 
-    private func tagLink(_ tag: String) -> String {
-        "<a href=\"/vehicles?tag=\(Address.escaped(tag))\">\(HTMLText.escaped(tag))</a>"
+    private func tagLink(_ tag: String) -> HTML {
+        "<a href=\"/vehicles?tag=\(encoded: tag)\">\(tag)</a>"
     }
 
-    private func alerts(_ row: Row) throws -> String? {
-        let unmonitored = try NotMonitored(row).map { "<span class=\"warning\">not monitored</span>: \($0.short)" }
+    private func alerts(_ row: Row) throws -> HTML? {
+        let unmonitored: HTML? = try NotMonitored(row).map {
+            "<span class=\"warning\">not monitored</span>: \($0.short)"
+        }
         guard let worst = try row.text("worst_severity"), let count = try row.int("open_alerts"), count > 0 else {
             return unmonitored ?? "none"
         }
-        return (unmonitored.map { $0 + "<br>" } ?? "")
-            + "<span class=\"\(HTMLText.escaped(worst))\">\(count), worst \(HTMLText.escaped(worst))</span>"
+        return
+            "\(unmonitored.map { "\($0)<br>" })<span class=\"\(worst)\">\(count), worst \(worst)</span>"
     }
 
-    private func turning(_ found: Int64) -> String {
-        func link(_ page: Int64, _ text: String) -> String {
+    private func turning(_ found: Int64) -> HTML {
+        func link(_ page: Int64, _ text: String) -> HTML {
             let items = [
                 ("search", search), ("tag", tag), ("kind", kind), ("sort", order), ("disabled", hasDisabled ? "1" : ""),
                 ("page", String(page)),
             ]
-            let query = items.filter { !$0.1.isEmpty }.map { "\($0)=\(Address.escaped($1))" }.joined(separator: "&amp;")
+            let query: HTML = items.filter { !$0.1.isEmpty }.map { "\($0)=\(encoded: $1)" }.joined(separator: "&amp;")
             return "<a href=\"/vehicles?\(query)\">\(text)</a>"
         }
         let links =

@@ -11,7 +11,7 @@ enum VehicleNames {
 
     /// For an input with `list="vehicles"`.
     /// - Parameter kind: car, machine, or empty for both.
-    static func list(kind: String) -> String {
+    static func list(kind: String) -> HTML {
         "<datalist id=\"vehicles\" data-names=\"/vehicle-names?kind=\(kind)&amp;search=\"></datalist>"
     }
 

@@ -34,7 +34,7 @@ extension FleetSite {
         "asked": "Asked. What comes of it shows under Downloads asked for, within half a minute.",
         "service": "Recorded. It shows under Services when it is committed: look again in a moment.",
         "assigned":
-            "Taken. Who drives it counts from now on, and shows here when it is committed: look again in a moment.",
+            "Saved. Who drives it counts from now on, and shows here when it is committed: look again in a moment.",
         "changed": "Saved. It shows here when it is committed: look again in a moment.",
         "added": "Added.", "disabled": "Disabled. It is kept, and neither polled nor listed first.",
         "enabled": "Enabled.",
@@ -53,10 +53,17 @@ extension FleetSite {
             guard let about = try about(request, connection) else { return try waiting(request, caller, connection) }
             let days = request.query["days"].flatMap { Int($0) }.flatMap { VehiclePage.spans.contains($0) ? $0 : nil }
             let nowMs = Clock.nowMs()
+            let (vehicle, isCar) = (about.vehicle, about.kind == "car")
+            let story: VehiclePage.Story =
+                isCar
+                ? .car(try VehiclePage.car(vehicle, rules: rules, price: price, queries, on: connection))
+                : .machine(
+                    try VehiclePage.machine(
+                        vehicle, days: days ?? 7, nowMs: nowMs, caller, queries, on: connection))
             var page = VehiclePage(
-                about: about, caller: caller, days: days ?? 7, nowMs: nowMs, rules: rules, price: price,
-                queries: queries)
-            if about.kind == "car" {
+                about: about, caller: caller, days: days ?? 7,
+                alerts: try VehiclePage.alerts(about, caller, queries, on: connection), story: story)
+            if isCar {
                 // Without the files the codes stand alone.
                 page.meanings = try? codes.meanings(make: about.make)
             }
@@ -65,24 +72,24 @@ extension FleetSite {
                     $0.vehicle == about.vehicle && $0.dealer == caller.account && $0.endedMs == nil && !$0.sharesPast
                 }?.confirmedMs
             }
-            let below =
+            let below: HTML =
                 about.kind == "machine"
-                ? try VehicleDeeds(
+                ? VehicleDeeds(
                     vehicle: about.vehicle, caller: caller, nowMs: nowMs,
-                    engineHours: try engineHours(about, caller, connection)
-                ).html(queries, on: connection)
+                    engineHours: try engineHours(about, caller, connection),
+                    asked: try VehicleDeeds.Asked.read(about.vehicle, queries, on: connection)
+                ).html
                 : try VehicleID(about.vehicle).map { try VehicleSite.assignment($0, caller, connection) } ?? ""
             let top = notice(request) + (try links(about, caller, connection))
             return shell(caller).page(
                 about.name ?? about.vehicle, at: "/vehicles", scripts: ["live.js", "alerts.js"],
-                main: try page.html(top: top, below: below, connection))
+                main: page.html(top: top, below: below))
         }
     }
 
     /// Who once drove a car, or sees a machine as an analyst does, would be led to a page that refuses them.
     private func mayChange(_ about: VehiclePage.About, _ connection: Connection) throws -> Bool {
-        try connection.query("SELECT drover.tags_vehicle($1, $2)", [.text(about.kind), .text(about.vehicle)])[0].bool(0)
-            ?? false
+        try VehicleKeeper.mayTag(about.vehicle, kind: about.kind, on: connection)
     }
 
     private func engineHours(
@@ -96,7 +103,7 @@ extension FleetSite {
         return Decimal.scaled(hours, decimals: 1).map { Decimal.text($0, decimals: 1) }
     }
 
-    /// Somebody has just added it, and no worker has taken it yet.
+    /// Somebody has just added it, and no worker has read it yet.
     private func waiting(_ request: Request, _ caller: PageCaller, _ connection: Connection) throws -> Response {
         guard let vehicle = VehicleID(request.parameters["vehicle"]!), request.query["said"] == "added",
             !caller.roles.isDisjoint(with: VehicleSite.adders),
@@ -106,37 +113,36 @@ extension FleetSite {
             vehicle.text, at: "/vehicles", scripts: ["live.js", "waiting.js"],
             main: FormPage.main(
                 vehicle.text, nil,
-                "<p id=\"waiting\" role=\"status\" class=\"soon\">It was added and is on its way: no worker has taken it yet. "
-                    + "<a href=\"\">Look again</a>.</p>"))
+                "<p id=\"waiting\" role=\"status\" class=\"soon\">It was added and is on its way: no worker has read it yet. <a href=\"\">Look again</a>.</p>"
+            ))
     }
 
-    private func notice(_ request: Request) -> String {
+    private func notice(_ request: Request) -> HTML {
         guard let text = request.query["said"].flatMap({ FleetSite.said[$0] }) else { return "" }
         return "<p role=\"status\" class=\"soon\">\(text)</p>\n"
     }
 
-    private func links(_ about: VehiclePage.About, _ caller: PageCaller, _ connection: Connection) throws -> String {
+    private func links(_ about: VehiclePage.About, _ caller: PageCaller, _ connection: Connection) throws -> HTML {
         let address = "/vehicles/\(Address.escaped(about.vehicle))"
-        var links: [String] = []
+        var links: [HTML] = []
         if !caller.roles.isDisjoint(with: VehicleSite.changers), try mayChange(about, connection) {
             links.append("<a href=\"\(address)/edit?kind=\(about.kind)\">Change it</a>")
         }
         if about.kind == "machine" {
             links.append("<a href=\"\(address)/readings\">All readings</a>")
-            links.append("<a href=\"/field/\(Address.escaped(about.vehicle))\">Field view</a>")
+            links.append("<a href=\"/field/\(encoded: about.vehicle)\">Field view</a>")
             if !caller.roles.isDisjoint(with: ThresholdSite.editors) {
-                links.append("<a href=\"/thresholds/machines/\(Address.escaped(about.vehicle))\">Thresholds</a>")
+                links.append("<a href=\"/thresholds/machines/\(encoded: about.vehicle)\">Thresholds</a>")
             }
             if !caller.roles.isDisjoint(with: FleetSite.developers) {
                 links.append("<a href=\"\(address)/logs\">Debug logs</a>")
             }
         }
         let picture = about.model.flatMap { model in models.listed().first { $0.name == model }?.picture }
-        return
-            (picture.map {
-                "<img class=\"model\" src=\"\(HTMLText.escaped($0))\" alt=\"\(HTMLText.escaped("Picture of the model \(about.model ?? "")"))\">"
-            } ?? "")
-            + "<p>\(links.joined(separator: ", "))</p>"
+        let shown: HTML? = picture.map {
+            "<img class=\"model\" src=\"\($0)\" alt=\"Picture of the model \(about.model ?? "")\">"
+        }
+        return "\(shown)<p>\(links.joined(separator: ", "))</p>"
     }
 
     private typealias Say =
@@ -146,11 +152,11 @@ extension FleetSite {
     private func deed(
         _ request: Request, _ deed: WriteAccess.Deed, said: String, _ say: @escaping Say
     ) -> Response {
-        door.form(request, for: FleetSite.keepers) { caller, fields, connection in
+        door.saying(request, for: FleetSite.keepers, to: uploads) { caller, fields, connection in
             let id = request.parameters["vehicle"]!
             let found = try connection.query(queries["vehicle_kinds"], [.text(id)]).map(VehiclePage.About.init)
             guard let vehicle = VehicleID(id), found.contains(where: { $0.kind == "machine" }) else {
-                return FleetSite.noVehicle
+                return .answer(FleetSite.noVehicle)
             }
             let (action, upload): (Action, Upload)
             do {
@@ -158,13 +164,17 @@ extension FleetSite {
                 action = try say(vehicle, fields, caller, hours)
                 upload = try Upload(ofMachine: action)
             } catch let fault as VehicleDeeds.Fault {
-                return .problem(422, type: "form", detail: fault.text)
+                return .answer(.problem(422, type: "form", detail: fault.text))
             } catch {
-                return .problem(422, type: "form", detail: "\(error)")
+                return .answer(.problem(422, type: "form", detail: "\(error)"))
             }
             // A service may have been done long ago.
-            return try WriteRefusal.ofPage(deed, isCar: false, vehicle, at: action.aboutMs, on: connection)
-                ?? uploads.refusal(upload) ?? VehicleSite.seen(vehicle, isCar: false, said: said)
+            if let refusal = try WriteRefusal.ofPage(
+                deed, isCar: false, vehicle, at: action.aboutMs, on: connection)
+            {
+                return .answer(refusal)
+            }
+            return .say(upload, then: VehicleSite.seen(vehicle, isCar: false, said: said))
         }
     }
 

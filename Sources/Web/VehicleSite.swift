@@ -86,28 +86,22 @@ public struct VehicleSite: Sendable {
     static let notYours = Response.problem(
         404, type: "not-found", detail: "There is no such vehicle that is yours to change.")
 
-    /// Who may is asked and kept first, then the record goes on the log: a record of somebody who may not is never there, and a form
-    /// that is sent again after a failure says the same record.
+    /// What is asked of who may is kept with it: `Door.saying`.
     private func register(
         _ request: Request, for roles: Set<Role>,
         _ body: (PageCaller, Fields, Connection) throws -> Step
     ) -> Response {
-        var pushed: (action: Action, isCar: Bool, said: String)?
-        let response = door.form(request, for: roles) { caller, fields, connection in
+        door.saying(request, for: roles, to: uploads) { caller, fields, connection in
             switch try body(caller, fields, connection) {
-            case .answer(let response): return response
+            case .answer(let response): return .answer(response)
             case .push(let action, let isCar, let said):
-                pushed = (action, isCar, said)
-                return Response(204)
+                let upload: Upload
+                do { upload = try isCar ? Upload(ofCar: action) : Upload(ofMachine: action) } catch {
+                    return .answer(.problem(422, type: "form", detail: "\(error)"))
+                }
+                return .say(upload, then: VehicleSite.seen(action.vehicle!, isCar: isCar, said: said))
             }
         }
-        guard response.status == 204, let pushed else { return response }
-        let upload: Upload
-        do { upload = try pushed.isCar ? Upload(ofCar: pushed.action) : Upload(ofMachine: pushed.action) } catch {
-            return .problem(422, type: "form", detail: "\(error)")
-        }
-        return uploads.refusal(upload)
-            ?? VehicleSite.seen(pushed.action.vehicle!, isCar: pushed.isCar, said: pushed.said)
     }
 
     static func seen(_ vehicle: VehicleID, isCar: Bool, said: String) -> Response {
@@ -204,27 +198,25 @@ public struct VehicleSite: Sendable {
         var known = Action.Registration()
         if isCar { known.car = Action.Car() }
         let form = try form(caller, isCar: isCar, "", basedOn: "", known, fields, connection)
-        let other =
+        let other: HTML =
             mayMachines
             ? "<p><a href=\"/vehicles/new?kind=\(isCar ? "machine" : "car")\">Add a \(isCar ? "machine" : "car") instead</a></p>"
             : ""
         let title = isCar ? "Add a car" : "Add a machine"
         return shown(
             title, caller, why,
-            other
-                + form.html(
-                    id: fields?["id"].flatMap(VehicleSite.valid) ?? AlertAction.newID(), action: "/vehicles/new"),
+            "\(other)\(form.html(id: fields?["id"].flatMap(VehicleSite.valid) ?? AlertAction.newID(), action: "/vehicles/new"))",
             status: status)
     }
 
     static func valid(_ id: String) -> String? { VehicleID.isValid(id.utf8) ? id : nil }
 
     func shown(
-        _ title: String, _ caller: PageCaller, _ why: String?, _ body: String, status: Int
+        _ title: String, _ caller: PageCaller, _ why: String?, _ body: HTML, status: Int
     ) -> Response {
         var response = PageShell(caller: caller, assets: assets).page(
             title.lowercased(), at: "/vehicles",
-            main: "<div class=\"narrow\">\n" + FormPage.main(title, why.map { .fault($0) }, body) + "\n</div>")
+            main: "<div class=\"narrow\">\n\(FormPage.main(title, why.map { .fault($0) }, body))\n</div>")
         response.status = status
         return response
     }

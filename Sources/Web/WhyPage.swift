@@ -67,39 +67,39 @@ struct WhyPage {
         return decisions
     }
 
-    private var deal: String {
+    private var deal: HTML {
         guard ride.isOutstanding else { return "" }
         let base = "/dispatch/\(Address.escaped(campus))/rides/\(Address.escaped(ride.pickup.request))/"
         return EndingForms.html(
             { base + $0.rawValue }, of: ride, nil, caller, isOpen: isDealing || ride.carrier?.isAlarmed ?? false)
     }
 
-    func html() -> String {
+    func html() -> HTML {
         let pickup = ride.pickup
         return """
-            <p><a href="/dispatch?campus=\(Address.escaped(campus))">Dispatch</a></p>
-            <h1>Why this vehicle: ride \(HTMLText.escaped(pickup.request))</h1>
-            <dl><dt>State</dt><dd>\(CampusText.short(ride.state))\(ride.reason.map { ": \(HTMLText.escaped($0))" } ?? "")</dd>
-            <dt>Vehicle</dt><dd>\(HTMLText.escaped(ride.carrier.map { "\($0.vehicle), \($0.driverName)" } ?? "none"))</dd>
+            <p><a href="/dispatch?campus=\(encoded: campus)">Dispatch</a></p>
+            <h1>Why this vehicle: ride \(pickup.request)</h1>
+            <dl><dt>State</dt><dd>\(CampusText.short(ride.state))\(ride.reason.map { ": \($0)" } ?? "")</dd>
+            <dt>Vehicle</dt><dd>\(ride.carrier.map { "\($0.vehicle), \($0.driverName)" } ?? "none")</dd>
             <dt>Asked for</dt><dd>\(caller.clock.html(ride.requestedMs)), \(pickup.passengers) passengers</dd>
-            <dt>From</dt><dd>\(HTMLText.escaped(CampusText.place(pickup.fromAddress, pickup.from)))</dd>
-            <dt>To</dt><dd>\(HTMLText.escaped(CampusText.place(pickup.toAddress, pickup.to)))</dd></dl>
+            <dt>From</dt><dd>\(CampusText.place(pickup.fromAddress, pickup.from))</dd>
+            <dt>To</dt><dd>\(CampusText.place(pickup.toAddress, pickup.to))</dd></dl>
             \(CampusText.notice(notice))<div id="deal">\(deal)</div>
             <p>A ride goes to the vehicle whose best itinerary grows least by it. All costs are in seconds of driving.</p>
             \(decisions.isEmpty ? "<p class=\"empty\">No decision on this ride is on record yet.</p>" : "")
             \(decisions.enumerated().map { decision($1, number: $0 + 1) }.joined(separator: "\n"))
             <h2>With other weights</h2>
-            <p>The whole day again, by the same records: <code>drover dispatch try --campus \(HTMLText.escaped(campus)) --weights FILE --date \(ZonedDay.date(ofMs: ride.requestedMs, zone: caller.clock.zone)) --zone \(HTMLText.escaped(caller.clock.zone))</code></p>
+            <p>The whole day again, by the same records: <code>drover dispatch try --campus \(campus) --weights FILE --date \(ZonedDay.date(ofMs: ride.requestedMs, zone: caller.clock.zone)) --zone \(caller.clock.zone)</code></p>
             """
     }
 
-    private func decision(_ decision: Decided, number: Int) -> String {
+    private func decision(_ decision: Decided, number: Int) -> HTML {
         let tried = decision.options.filter { $0.outcome == "tried" }
         let moved = decision.options.filter { $0.outcome != "tried" }
         let title =
             "Decision \(number): \(CampusText.short(decision.event)), \(caller.clock.minute(decision.atMs))"
-        var html = "<section>\n"
-        html += HTMLText.table(
+        var html: HTML = "<section>\n"
+        html += HTML.table(
             caption: title,
             headers: [.number("Rank"), .word("Vehicle"), .number("Growth")] + WhyPage.terms.map { .number($0.name) }
                 + [.number("Before"), .number("After"), .text("Best itinerary"), .word("Pickup"), .word("Legs")],
@@ -108,21 +108,24 @@ struct WhyPage {
         for option in moved {
             let pickup = option.pickupMs.map { ", pickup \(caller.clock.second($0))" } ?? ""
             html +=
-                "<p>The rider was told \(option.outcome == "other vehicle" ? "another vehicle" : "another time"): "
-                + "\(HTMLText.escaped(option.vehicle))\(pickup).</p>\n"
+                "<p>The rider was told \(option.outcome == "other vehicle" ? "another vehicle" : "another time"): \(option.vehicle)\(pickup).</p>\n"
         }
         return html + inputs(decision) + "</section>"
     }
 
-    private func row(_ option: Option) -> [String?] {
-        func number(_ key: String) -> String? { option.seconds[key].map(WhyPage.number) }
+    private func row(_ option: Option) -> [HTML?] {
+        func number(_ key: String) -> HTML? { .text(option.seconds[key].map(WhyPage.number)) }
         let proven = option.isProven.map { $0 ? "proven" : "not proven" }
         let legs = option.legsMeasured.map { "\($0) measured, \(option.legsEstimated ?? 0) estimated" }
-        return [option.rank.map(String.init), option.vehicle, number("growth_s")] + WhyPage.terms.map { number($0.key) }
-            + [number("before_s"), number("after_s"), proven, option.pickupMs.map(caller.clock.second), legs]
+        return [option.rank.map { "\($0)" }, .text(option.vehicle), number("growth_s")]
+            + WhyPage.terms.map { number($0.key) }
+            + [
+                number("before_s"), number("after_s"), .text(proven), .text(option.pickupMs.map(caller.clock.second)),
+                .text(legs),
+            ]
     }
 
-    private func inputs(_ decision: Decided) -> String {
+    private func inputs(_ decision: Decided) -> HTML {
         func percent(_ value: Double?) -> String? { value.map { WhyPage.number($0 * 100) + " %" } }
         let weights = decision.weights.flatMap(WhyPage.weights)
         let pairs: [(String, String?)] = [
@@ -133,9 +136,8 @@ struct WhyPage {
             ("Where nothing was measured", decision.secondsPerMetre.map { "\(WhyPage.number($0)) s a metre" }),
             ("Ways measured by", decision.measuredBy),
         ]
-        return "<dl>"
-            + pairs.compactMap { name, text in text.map { "<dt>\(name)</dt><dd>\(HTMLText.escaped($0))</dd>" } }
-            .joined() + "</dl>\n"
+        let lines: [HTML] = pairs.compactMap { name, text in text.map { "<dt>\(name)</dt><dd>\($0)</dd>" } }
+        return "<dl>\(lines.joined())</dl>\n"
     }
 
     /// `{"wait": 1, …}` as `wait 1, …`.

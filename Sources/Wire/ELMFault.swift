@@ -1,3 +1,5 @@
+internal import Fleet
+
 /// Why an adapter's reply holds no answer. The text says what happened and what to do; it repeats at most a few
 /// characters of what came.
 public enum ELMFault: Error, Equatable, Sendable, CustomStringConvertible {

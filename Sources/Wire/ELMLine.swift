@@ -1,3 +1,5 @@
+internal import Fleet
+
 /// One line of a reply, read by its form.
 struct ELMLine {
     /// Without blanks, in capitals.

@@ -1,3 +1,5 @@
+internal import Fleet
+
 /// The bus that an answer came over, as far as its form tells.
 public enum OBDBus: Equatable, Sendable {
     case can

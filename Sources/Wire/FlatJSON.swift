@@ -7,6 +7,16 @@ public enum FlatJSON {
         /// As it is written.
         case number(String)
         case text(String)
+
+        /// The same as text to be written.
+        public var value: JSONValue {
+            switch self {
+            case .null: .null
+            case .bool(let flag): .bool(flag)
+            case .number(let text): .number(text)
+            case .text(let text): .text(text)
+            }
+        }
     }
 
     public enum Fault: Error, Equatable, CustomStringConvertible {

@@ -1,3 +1,5 @@
+internal import Fleet
+
 /// Frames of a CAN bus put together to answers (ISO 15765-2). A frame begins with its type and length.
 enum ISOTransport {
     /// What one control unit sent for one request, in the order of arrival. Consecutive frames may come in any order

@@ -1,3 +1,5 @@
+internal import Fleet
+
 /// Builds JSON text for results, keys in the order given.
 public enum JSONValue: Sendable {
     case null
@@ -24,14 +26,14 @@ public enum JSONValue: Sendable {
         case .bool(let value): out += value ? "true" : "false"
         case .integer(let value): out += String(value)
         case .number(let text): out += text ?? "null"
-        case .text(let text): JSONValue.quote(text, into: &out)
+        case .text(let text): JSONString.append(text, to: &out)
         case .list(let items):
             JSONValue.wrap("[", "]", items.count, depth, indent, &out) {
                 items[$0].render(into: &$1, depth: depth + 1, indent: indent)
             }
         case .object(let fields):
             JSONValue.wrap("{", "}", fields.count, depth, indent, &out) {
-                JSONValue.quote(fields[$0].0, into: &$1)
+                JSONString.append(fields[$0].0, to: &$1)
                 $1 += indent ? ": " : ":"
                 fields[$0].1.render(into: &$1, depth: depth + 1, indent: indent)
             }
@@ -50,23 +52,5 @@ public enum JSONValue: Sendable {
         }
         if indent && count > 0 { out += "\n" + String(repeating: "  ", count: depth) }
         out += close
-    }
-
-    static func quote(_ text: String, into out: inout String) {
-        out += "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": out += "\\\""
-            case "\\": out += "\\\\"
-            case "\n": out += "\\n"
-            case "\r": out += "\\r"
-            case "\t": out += "\\t"
-            case _ where scalar.value < 0x20:
-                let hex = String(scalar.value, radix: 16)
-                out += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
-            default: out.unicodeScalars.append(scalar)
-            }
-        }
-        out += "\""
     }
 }

@@ -1,3 +1,5 @@
+internal import Fleet
+
 /// What is asked of a car's control units: the service (mode) and what it needs, as bytes (SAE J1979).
 public struct OBDRequest: Hashable, Sendable {
     /// The mode first; 1 to `bytesMax`.
@@ -21,7 +23,6 @@ public struct OBDRequest: Hashable, Sendable {
     public static let permanentCodes = OBDRequest([0x0A])
     public static let readiness = OBDRequest([0x01, 0x01])
     public static let vin = OBDRequest([0x09, 0x02])
-    public static let calibrationIDs = OBDRequest([0x09, 0x04])
 
     /// As people and adapters write it: hexadecimal digits with or without blanks, any case. A digit left over at the
     /// end tells the adapter how many lines to wait for. Nil when it is anything else, or too long.

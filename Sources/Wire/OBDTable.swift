@@ -1,3 +1,5 @@
+internal import Fleet
+
 /// All parameters that we can read, in their order. Adding one is adding a row.
 public enum OBDTable {
     public static let rows: [OBDRow] = groups.flatMap { $0 }

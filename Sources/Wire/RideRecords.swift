@@ -200,42 +200,14 @@ public enum RideRecords {
 
     private static func fields(_ kind: RideRecord.Kind) -> (String, [(String, JSONValue?)]) {
         switch kind {
-        case .campus(let settings):
-            let numbers: [(String, JSONValue?)] = CampusSettings.Key.allCases.map { key in
-                (key.rawValue, settings.numbers[key].map { .number(Decimal.text($0, decimals: 3)) })
-            }
-            return (
-                "campus",
-                [("name", .text(settings.name)), ("boundary", text(settings.boundary))] + numbers
-                    + CampusSettings.TableKey.allCases.map { key in
-                        (key.rawValue, settings.tables[key].map { .text($0) })
-                    } + [("time_zone", settings.timeZone.map { .text($0) })]
-            )
+        case .campus(let settings): return ("campus", fields(settings))
         case .profile(let rider, let person): return ("profile", [("rider", .text(rider))] + fields(person))
-        case .pickup(let pickup):
-            return (
-                "pickup",
-                [
-                    ("request", .text(pickup.request)), ("rider", .text(pickup.rider)),
-                    ("passengers", .integer(Int64(pickup.passengers))),
-                ] + fields(pickup.from, "from_") + fields(pickup.to, "to_") + [
-                    ("from_address", pickup.fromAddress.map { .text($0) }),
-                    ("to_address", pickup.toAddress.map { .text($0) }),
-                    ("description", pickup.description.map { .text($0) }),
-                ]
-            )
+        case .pickup(let pickup): return ("pickup", fields(pickup))
         case .cancel(let request): return ("cancel", [("request", .text(request))])
         case .override(let request): return ("override", [("request", .text(request))])
         case .done(let request, let isPickup):
             return ("done", [("request", .text(request)), ("stop", .text(isPickup ? "pickup" : "dropoff"))])
-        case .inService(let entered):
-            return (
-                "in_service",
-                [
-                    ("vehicle", .text(entered.vehicle)), ("driver", .text(entered.driver)),
-                    ("capacity", .integer(Int64(entered.capacity))),
-                ] + fields(entered.person) + fields(entered.place, "")
-            )
+        case .inService(let entered): return ("in_service", fields(entered))
         case .outOfService(let vehicle): return ("out_of_service", [("vehicle", .text(vehicle))])
         case .breakdown(let vehicle): return ("breakdown", [("vehicle", .text(vehicle))])
         case .end(let request, let say): return ("end", [("request", .text(request))] + fields(say))
@@ -251,27 +223,56 @@ public enum RideRecords {
         case .vehicleSign(let vehicle): return ("sign", [("vehicle", .text(vehicle))])
         case .clock: return ("clock", [])
         case .surge(let thousandths): return ("surge", [("surge", .number(Decimal.text(thousandths, decimals: 3)))])
-        case .hour(let hour):
-            return (
-                "surge",
-                [
-                    ("surge", .number(Decimal.text(hour.surge, decimals: 3))), ("hour_ts", .integer(hour.startMs)),
-                    ("speed_kmh", hour.speedKmh.map { .number(Decimal.text($0, decimals: 3)) }),
-                    ("weather", hour.weather.map { .text($0) }),
-                ]
-            )
-        case .travel(let travel):
-            let ways = travel.ms.map { $0.map(String.init) ?? "-" }
-            return (
-                "travel",
-                [
-                    ("source", .text(travel.source)), ("from", text(travel.from)), ("to", text(travel.to)),
-                    ("ways_ms", .text(ways.joined(separator: " "))),
-                ]
-            )
+        case .hour(let hour): return ("surge", fields(hour))
+        case .travel(let travel): return ("travel", fields(travel))
         case .decision(let offset, let text, let why):
             return ("decision", [("offset", .integer(offset)), ("decision", .text(text)), ("why", .text(why))])
         }
+    }
+
+    private static func fields(_ settings: CampusSettings) -> [(String, JSONValue?)] {
+        let numbers: [(String, JSONValue?)] = CampusSettings.Key.allCases.map { key in
+            (key.rawValue, settings.numbers[key].map { .number(Decimal.text($0, decimals: 3)) })
+        }
+        let tables: [(String, JSONValue?)] = CampusSettings.TableKey.allCases.map { key in
+            (key.rawValue, settings.tables[key].map { .text($0) })
+        }
+        return [("name", .text(settings.name)), ("boundary", text(settings.boundary))] + numbers + tables
+            + [("time_zone", settings.timeZone.map { .text($0) })]
+    }
+
+    private static func fields(_ pickup: RideRecord.Pickup) -> [(String, JSONValue?)] {
+        [
+            ("request", .text(pickup.request)), ("rider", .text(pickup.rider)),
+            ("passengers", .integer(Int64(pickup.passengers))),
+        ] + fields(pickup.from, "from_") + fields(pickup.to, "to_") + [
+            ("from_address", pickup.fromAddress.map { .text($0) }),
+            ("to_address", pickup.toAddress.map { .text($0) }),
+            ("description", pickup.description.map { .text($0) }),
+        ]
+    }
+
+    private static func fields(_ entered: RideRecord.InService) -> [(String, JSONValue?)] {
+        [
+            ("vehicle", .text(entered.vehicle)), ("driver", .text(entered.driver)),
+            ("capacity", .integer(Int64(entered.capacity))),
+        ] + fields(entered.person) + fields(entered.place, "")
+    }
+
+    private static func fields(_ hour: RideRecord.Hour) -> [(String, JSONValue?)] {
+        [
+            ("surge", .number(Decimal.text(hour.surge, decimals: 3))), ("hour_ts", .integer(hour.startMs)),
+            ("speed_kmh", hour.speedKmh.map { .number(Decimal.text($0, decimals: 3)) }),
+            ("weather", hour.weather.map { .text($0) }),
+        ]
+    }
+
+    private static func fields(_ travel: RideRecord.Travel) -> [(String, JSONValue?)] {
+        let ways = travel.ms.map { $0.map(String.init) ?? "-" }
+        return [
+            ("source", .text(travel.source)), ("from", text(travel.from)), ("to", text(travel.to)),
+            ("ways_ms", .text(ways.joined(separator: " "))),
+        ]
     }
 
     private static func fields(_ say: RideRecord.Say) -> [(String, JSONValue?)] {

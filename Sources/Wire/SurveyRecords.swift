@@ -13,25 +13,17 @@ public enum SurveyRecords {
     public static func decode(
         _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
     ) throws(DecodeError) -> Decoded {
-        let tree: JSONTree
-        do throws(JSONTree.Fault) { tree = try JSONTree(unsafe Array(value), bytesMax: bytesMax) } catch {
-            throw .notJSON(error.description)
-        }
-        guard case .object(let fields) = tree else { throw .notJSON("not an object") }
-        guard Set(fields.map(\.key)).count == fields.count else { throw .notJSON("a key stands there more than once") }
-        let schema = try integer("schema", tree)
-        guard schema == 1 else { throw .schemaUnknown(schema) }
-        let ts = try integer("ts", tree)
-        guard UTC.plausible.contains(ts) else { throw .timeImpossible(ts) }
+        let tree = try unsafe JSONTree(record: Array(value), bytesMax: bytesMax)
+        let ts = try tree.recordTime()
         let kind = try text("kind", tree, bytesMax: 40)
         if let tick = try Tick.decoded(kind: kind, ts: ts, by: { () throws(DecodeError) in tree["by"]?.text }) {
             return .tick(tick)
         }
-        let site = try id("site", tree)
+        let site = try tree.recordID("site")
         guard unsafe site.utf8.elementsEqual(key) else { throw .keyDiffers }
         return .record(
             SurveyRecord(
-                id: try id("id", tree), site: site, ts: ts, account: try id("account", tree),
+                id: try tree.recordID("id"), site: site, ts: ts, account: try tree.recordID("account"),
                 by: try text("by", tree, bytesMax: 200), kind: try self.kind(kind, tree, site: site)))
     }
 
@@ -39,7 +31,7 @@ public enum SurveyRecords {
         switch kind {
         case "survey": return .submitted(try survey(tree, site: site))
         case "review":
-            let basedOn = try integer("based_on", tree)
+            let basedOn = try tree.recordInteger("based_on")
             guard (0...1_000_000).contains(basedOn) else { throw .keyMissing("based_on") }
             let isNoted = tree["note"].map { !$0.isNull } ?? false
             return .reviewed(
@@ -55,7 +47,7 @@ public enum SurveyRecords {
                 _ = try WeatherAnswer(told: Array(answer.utf8))
                 answers.append(answer)
             }
-            return .weather(survey: try id("survey", tree), answers: answers)
+            return .weather(survey: try tree.recordID("survey"), answers: answers)
         default: throw .kindUnknown
         }
     }
@@ -72,20 +64,10 @@ public enum SurveyRecords {
         }
     }
 
-    private static func integer(_ key: String, _ tree: JSONTree) throws(DecodeError) -> Int64 {
-        guard case .number(let text)? = tree[key], let number = Int64(text) else { throw .keyMissing(key) }
-        return number
-    }
-
     private static func text(_ key: String, _ tree: JSONTree, bytesMax: Int) throws(DecodeError) -> String {
         guard let text = tree[key]?.text, text.utf8.count <= bytesMax, SurveyFields.isPlain(text) else {
             throw .keyMissing(key)
         }
-        return text
-    }
-
-    private static func id(_ key: String, _ tree: JSONTree) throws(DecodeError) -> String {
-        guard let text = tree[key]?.text, VehicleID.isValid(text.utf8) else { throw .keyMissing(key) }
         return text
     }
 

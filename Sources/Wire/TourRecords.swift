@@ -10,19 +10,11 @@ public enum TourRecords {
     public static func decode(
         _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
     ) throws(DecodeError) -> Decoded {
-        let tree: JSONTree
-        do throws(JSONTree.Fault) { tree = try JSONTree(unsafe Array(value), bytesMax: bytesMax, valuesMax: 100) } catch
-        {
-            throw .notJSON(error.description)
-        }
-        guard case .object(let fields) = tree else { throw .notJSON("not an object") }
-        guard Set(fields.map(\.key)).count == fields.count else { throw .notJSON("a key stands there more than once") }
-        let schema = try integer("schema", tree)
-        guard schema == 1 else { throw .schemaUnknown(schema) }
+        let tree = try unsafe JSONTree(record: Array(value), bytesMax: bytesMax, valuesMax: 100)
         let kind = tree["kind"]?.text ?? ""
         if kind == Tick.kind || kind == Tick.setBackKind,
             let tick = try Tick.decoded(
-                kind: kind, ts: try time(tree), by: { () throws(DecodeError) in tree["by"]?.text })
+                kind: kind, ts: try tree.recordTime(), by: { () throws(DecodeError) in tree["by"]?.text })
         {
             return .tick(tick)
         }
@@ -36,14 +28,15 @@ public enum TourRecords {
         let kind: TourEvent.Kind
         switch tree["kind"]?.text {
         case "download": kind = .download
-        case "visit": kind = .visit(waypoint: try id("waypoint", tree))
+        case "visit": kind = .visit(waypoint: try tree.recordID("waypoint"))
         default: throw .kindUnknown
         }
-        let (version, offset) = (try integer("version", tree), try integer("utc_offset_min", tree))
+        let (version, offset) = (try tree.recordInteger("version"), try tree.recordInteger("utc_offset_min"))
         guard (1...Int64(TourEvent.versionMax)).contains(version) else { throw .keyMissing("version") }
         guard TourEvent.offsets.contains(Int(clamping: offset)) else { throw .keyMissing("utc_offset_min") }
         return TourEvent(
-            id: try id("id", tree), tour: try id("tour", tree), version: Int(version), ts: try time(tree),
+            id: try tree.recordID("id"), tour: try tree.recordID("tour"), version: Int(version),
+            ts: try tree.recordTime(),
             offsetMin: Int(offset), kind: kind)
     }
 
@@ -59,21 +52,5 @@ public enum TourRecords {
             ("utc_offset_min", .integer(Int64(event.offsetMin))),
         ]
         return Array(JSONValue.object(fields + own.1).rendered().utf8)
-    }
-
-    private static func time(_ tree: JSONTree) throws(DecodeError) -> Int64 {
-        let ts = try integer("ts", tree)
-        guard UTC.plausible.contains(ts) else { throw .timeImpossible(ts) }
-        return ts
-    }
-
-    private static func integer(_ key: String, _ tree: JSONTree) throws(DecodeError) -> Int64 {
-        guard case .number(let text)? = tree[key], let number = Int64(text) else { throw .keyMissing(key) }
-        return number
-    }
-
-    private static func id(_ key: String, _ tree: JSONTree) throws(DecodeError) -> String {
-        guard let text = tree[key]?.text, VehicleID.isValid(text.utf8) else { throw .keyMissing(key) }
-        return text
     }
 }

@@ -1,3 +1,5 @@
+internal import Fleet
+
 /// A diagnostic trouble code: two bytes, written as a letter and four digits (SAE J2012).
 public struct TroubleCode: Hashable, Sendable {
     public let raw: UInt16

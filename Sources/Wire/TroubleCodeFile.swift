@@ -4,8 +4,6 @@ public struct TroubleCodeFile: Sendable {
     public private(set) var codes: [TroubleCode] = []
     private var meanings: [TroubleCode: String] = [:]
 
-    /// As many as there are codes.
-    public static let rowsMax = 65_535
     public static let descriptionBytesMax = 300
 
     public init() {}

@@ -1,3 +1,5 @@
+internal import Fleet
+
 /// What a car says of itself in mode 09 (SAE J1979).
 extension OBDAnswer {
     /// The vehicle identification number: 17 letters and digits without I, O and Q (ISO 3779).

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Kafka
 internal import Observe
 internal import Pipeline
@@ -50,7 +49,7 @@ final class Committer: @unchecked Sendable {
     private let loop: Loop
     private let log: Log
     private let jobs = Mailbox<Job>()
-    private let ended = DispatchSemaphore(value: 0)
+    private let thread = WorkerThread()
     private var connection: Connection?
     private var askedMs = -Committer.askPeriodMs
 
@@ -61,7 +60,7 @@ final class Committer: @unchecked Sendable {
 
     init(_ settings: Settings, name: String, loop: Loop, log: Log) {
         (self.settings, self.loop, self.log) = (settings, loop, log)
-        Threads.start(name) { self.run() }
+        thread.start(name, loop: loop) { [self] _ in run() }
     }
 
     func put(_ job: Job) { jobs.put(job) }
@@ -69,7 +68,7 @@ final class Committer: @unchecked Sendable {
     /// Ends the thread after the jobs that were put before.
     func stop() {
         jobs.put(.stop)
-        ended.wait()
+        thread.stop()
     }
 
     private func run() {
@@ -79,8 +78,6 @@ final class Committer: @unchecked Sendable {
             case nil: continue
             case .stop:
                 connection = nil
-                loop.ended()
-                ended.signal()
                 return
             case .load(let partitions, let distrusted, let done):
                 let owned = loop.whileWaiting {

@@ -35,6 +35,7 @@ final class DriverJudge {
         try begin(book, on: connection)
         try ask(&book, on: connection)
         guard let tick = drivers.takeTick() else { return try write(drivers.takeChanges(book), on: connection) }
+        try spread(&book, tick, on: connection)
         drivers.passSilence(tick)
         // What is judged from what is stored goes on from what was told.
         var told = try write(drivers.takeChanges(book), on: connection)
@@ -69,6 +70,7 @@ final class DriverJudge {
     ) throws {
         try DriverAlertStore.write(changes.alerts, on: connection)
         try CarWatchStore.write(changes.records, gone: changes.gone, partition: partition, on: connection)
+        try InstallationLimitsStore.write(changes, partition: partition, on: connection)
     }
 
     /// Finds out who drives the cars that began to.
@@ -77,7 +79,7 @@ final class DriverJudge {
         var cars: [(vehicle: VehicleID, fromMs: Int64)] = []
         for car in newcomers { cars.append((book.name(car.number), car.fromMs)) }
         let contexts = try DriverContextStore.contexts(
-            of: cars, partition: partition, before: settingsBefore, on: connection)
+            of: cars, partition: partition, before: settingsBefore, drivers.installation, on: connection)
         // Who reports for the first time may have been asked for its trouble codes before.
         if !cars.isEmpty {
             drivers.know(scanned: try DriverContextStore.scanned(of: cars.map(\.vehicle), on: connection))
@@ -103,6 +105,19 @@ final class DriverJudge {
                 drivers.ask(number, fromMs: change.fromMs, untilMs: .max, offset: change.offset, isLate: true)
             }
         }
+    }
+
+    /// To so many cars at a tick comes what the installation has set: of as many as a tick judges two times over something may wait.
+    private static let spreadSize = DriverBook.SpreadSize(cars: 16_384, waiting: 2 * carsMax, least: 16)
+
+    private func spread(_ book: inout CarBook, _ tick: DriverBook.Tick, on connection: Connection) throws {
+        guard let (limits, after) = drivers.spreading else { return }
+        let size = DriverJudge.spreadSize
+        let stored = try InstallationLimitsStore.cars(
+            after: after, most: size.cars, sinceMs: limits.inForceMs, partition: partition, selection, on: connection)
+        let (cars, recalled) = drivers.next(of: stored, book, size, tick)
+        try load(recalled, &book, on: connection)
+        drivers.spread(to: cars, isAll: cars.count == stored.count && stored.count < size.cars, book, tick)
     }
 
     // MARK: Cars that are not in memory
@@ -149,7 +164,7 @@ final class DriverJudge {
         let goesLive = turn.asked.isLatest && !stretch.isFollowed
         let contexts = try DriverContextStore.contexts(
             of: [(vehicle, stretch.fromMs)], untilMs: goesLive ? .max : stretch.toMs, partition: partition,
-            before: settingsBefore, on: connection)
+            before: settingsBefore, drivers.installation, on: connection)
         let told = try DriverAlertStore.told(
             of: vehicle, fromMs: stretch.fromMs, toMs: stretch.untilMs, on: connection)
         drivers.judge(
@@ -173,7 +188,7 @@ final class DriverJudge {
         let scans = try DriverAlertStore.scans(of: vehicle, on: connection)
         let contexts = try DriverContextStore.contexts(
             of: scans.map(\.ts).min().map { [(vehicle, $0)] } ?? [], partition: partition,
-            before: settingsBefore, on: connection)
+            before: settingsBefore, drivers.installation, on: connection)
         let told = try DriverAlertStore.toldCodes(of: vehicle, on: connection)
         drivers.judge(codesOf: vehicle, scans, contexts[vehicle], told: told, tick)
     }

@@ -45,7 +45,7 @@ final class Lane: @unchecked Sendable {
     private let log: Log
     private let report: @Sendable (Report) -> Void
     private let mailbox = Mailbox<Item>()
-    private let ended = DispatchSemaphore(value: 0)
+    private let thread = WorkerThread()
 
     private var owned: [TopicPartition: OwnedPartition] = [:]
     private var counts = RecordCounts()
@@ -70,7 +70,7 @@ final class Lane: @unchecked Sendable {
         loop = health.loop("lane-\(number)")
         committer = Committer(
             settings, name: "commit-\(number)", loop: health.loop("commit-\(number)"), log: log)
-        Threads.start("lane-\(number)") { self.run() }
+        thread.start("lane-\(number)", loop: loop) { [self] _ in run() }
     }
 
     // MARK: From other threads
@@ -86,7 +86,7 @@ final class Lane: @unchecked Sendable {
     /// Writes what was taken and ends the threads.
     func stop() {
         mailbox.put(.stop)
-        ended.wait()
+        thread.stop()
         committer.stop()
     }
 
@@ -112,8 +112,6 @@ final class Lane: @unchecked Sendable {
             countVehicles()
             while isInFlight, isFull { waitForAnswer(timeoutMs: 1_000) }
         }
-        loop.ended()
-        ended.signal()
     }
 
     /// Until something is to be done, if nothing comes.
@@ -151,7 +149,9 @@ final class Lane: @unchecked Sendable {
                     break
                 }
                 if partition.needsRecall {
-                    recall(partition)
+                    // It is lost where that fails.
+                    if partition.stage.recallsWritten { commit(run.partition) }
+                    if owned[run.partition] === partition { recall(partition) }
                 } else if first < end {
                     commit(run.partition)
                 }

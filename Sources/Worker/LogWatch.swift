@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Kafka
 internal import Observe
 internal import Storage
@@ -32,7 +31,6 @@ final class LogWatch: Sendable {
     private struct State {
         var topics: [String: TopicIdentity] = [:]
         var marks: [TopicPartition: Marks] = [:]
-        var isStopped = false
     }
 
     /// How often it looks.
@@ -45,8 +43,7 @@ final class LogWatch: Sendable {
     private let log: Log
     private let report: @Sendable (Finding) -> Void
     private let state = Mutex(State())
-    private let wake = DispatchSemaphore(value: 0)
-    private let ended = DispatchSemaphore(value: 0)
+    private let thread = WorkerThread()
 
     /// - Parameter report: called on a thread of its own.
     init(
@@ -58,10 +55,7 @@ final class LogWatch: Sendable {
         small.extra["fetch.message.max.bytes"] = "1000"
         (self.kafka, self.group, self.log, self.report) = (small, group, log, report)
         // The thread keeps it alive until it is stopped.
-        Threads.start("log-watch") { [self] in
-            run()
-            ended.signal()
-        }
+        thread.start("log-watch") { [self] _ in run() }
     }
 
     /// The last record of the partition that is written; nil: it is not read any more.
@@ -79,20 +73,14 @@ final class LogWatch: Sendable {
     func set(_ identity: TopicIdentity?, of topic: String) { state.withLock { $0.topics[topic] = identity } }
 
     /// To be called once; returns when the thread has ended.
-    func stop() {
-        state.withLock { $0.isStopped = true }
-        wake.signal()
-        ended.wait()
-    }
-
-    private var isStopped: Bool { state.withLock { $0.isStopped } }
+    func stop() { thread.stop() }
 
     private func run() {
         var consumer: Consumer?
         while true {
-            _ = wake.wait(timeout: .now() + .milliseconds(LogWatch.periodMs))
+            thread.pause(ms: LogWatch.periodMs)
+            guard !thread.isStopping else { return }
             let now = state.withLock { $0 }
-            guard !now.isStopped else { return }
             guard !now.topics.isEmpty else { continue }
             do {
                 if consumer?.isOutdated ?? false { consumer = nil }
@@ -122,7 +110,7 @@ final class LogWatch: Sendable {
         defer { try? consumer.remove(marks.keys) }
         var waiting = Set(marks.keys)
         let startMs = Clock.steadyMs()
-        while !waiting.isEmpty, Clock.steadyMs() - startMs < LogWatch.patienceMs, !isStopped {
+        while !waiting.isEmpty, Clock.steadyMs() - startMs < LogWatch.patienceMs, !thread.isStopping {
             let batch = try consumer.poll(timeoutMs: 100)
             for run in batch.runs {
                 guard waiting.remove(run.partition) != nil, let mark = marks[run.partition] else { continue }

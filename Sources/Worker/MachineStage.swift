@@ -58,7 +58,7 @@ final class MachineStage: Stage {
             mayRejudge = mayRejudge || reading.ts <= lastMs ?? .max
             newestMs[reading.vehicle] = max(reading.ts, lastMs ?? .min)
         case .tick: isFull = mayRejudge
-        // They ask for all machines: one of them a commit.
+        // They ask for all machines, of which a piece is noted: one of them a commit.
         case .setBack, .rules: (mayRejudge, isFull) = (true, true)
         case .action: mayRejudge = true
         }
@@ -117,7 +117,10 @@ final class MachineStage: Stage {
     func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows {
         let number = partition.partition
         var rows = StageRows()
-        try MachineStore.take(events, into: &book, partition: number, of: selection, on: connection) { changes in
+        try MachineStore.take(events, into: &book, partition: number, of: selection, on: connection) { found in
+            var changes = found
+            // What is noted of all machines is the partition's; of some alone all are noted at once.
+            if selection.isOnly { changes.spreads = nil }
             let vehicles = changes.machines.filter { !$0.readings.isEmpty }.map {
                 VehicleStore.Row(
                     vehicle: $0.vehicle.text, kind: "machine", model: $0.model, partition: number, lastMs: $0.lastMs)

@@ -112,14 +112,16 @@ public final class QuarantineReturn {
         while true {
             let end = try QuarantineStore.place(of: partition, on: connection)
             guard end - owned.storedOffset > QuarantineReturn.closeRecords else { break }
-            try side.take(owned, before: end) { commit in
+            try side.take(
+                owned, before: end, recall: { stage in try connection.transaction { try stage.recall(on: connection) } }
+            ) { commit in
                 try connection.transaction { try write(commit) }
                 progress(owned.storedOffset - place.nextOffset, end - place.nextOffset)
             }
         }
         try connection.transaction {
             let end = try QuarantineStore.place(of: partition, isLocked: true, on: connection)
-            try side.take(owned, before: end, write)
+            try side.take(owned, before: end, recall: { try $0.recall(on: connection) }, write)
             guard try QuarantineStore.giveBack(vehicle, partition, on: connection) else { throw elsewhere(vehicle) }
             progress(end - place.nextOffset, end - place.nextOffset)
         }

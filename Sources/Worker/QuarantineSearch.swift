@@ -85,7 +85,9 @@ struct QuarantineSearch: Sendable {
                 let rejected = try RejectedStore.load([log.partition: place.nextOffset], on: connection)
                 owned = try database.own(log, place, rejected[log.partition]!, selection, on: connection)
             }
-            try side.take(owned!, before: end) { commit in
+            try side.take(
+                owned!, before: end, recall: { stage in try refusal { try stage.recall(on: connection) } }
+            ) { commit in
                 try refusal {
                     _ = try commit.write(
                         [log.partition], tables: database.tables, schema: database.schema, on: connection)

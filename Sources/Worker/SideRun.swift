@@ -64,10 +64,13 @@ final class SideRun {
         }
     }
 
-    /// Takes what lies before `end`; `write` gets what follows from it in parts, as a lane would commit them.
+    /// Takes what lies before `end`; `write` gets what follows from it in parts, as a lane would commit them. Where a stage must
+    /// read back before it goes on, `recall` lets it.
     ///
     /// Precondition: `owned` is of some alone, whom it has in memory.
-    func take(_ owned: OwnedPartition, before end: Int64, _ write: (Commit) throws -> Void) throws {
+    func take(
+        _ owned: OwnedPartition, before end: Int64, recall: (any Stage) throws -> Void, _ write: (Commit) throws -> Void
+    ) throws {
         owned.end(before: end)
         var counts = RecordCounts()
         func handOver() throws {
@@ -85,6 +88,7 @@ final class SideRun {
                 } catch { throw Fault.log(owned.partition, error) }
                 let isFull = owned.pendingRecords > SideRun.recordsMax || owned.stage.waitingRows > SideRun.rowsMax
                 if first < messages.upperBound || isFull { try handOver() }
+                if owned.needsRecall { try recall(owned.stage) }
             }
         }
         try handOver()

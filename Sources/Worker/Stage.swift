@@ -42,7 +42,9 @@ package protocol Stage: AnyObject {
 
     /// It stopped before a record whose vehicle is not in memory: before it is given it again, `recall` reads that back.
     var needsRecall: Bool { get }
-    /// Precondition: what was handed over before is written, or failed.
+    /// What it reads back must hold all that it took.
+    var recallsWritten: Bool { get }
+    /// Precondition: what was handed over before is written, or failed; with `recallsWritten` all that was taken is written.
     func recall(on connection: Connection) throws
 }
 
@@ -53,6 +55,7 @@ extension Stage {
     package func watch(_ vehicles: Set<String>) {}
     package var vehicleCount: Int { 0 }
     package var needsRecall: Bool { false }
+    package var recallsWritten: Bool { false }
     package func recall(on connection: Connection) throws {}
 }
 
@@ -85,14 +88,6 @@ package struct RecordCounts: Sendable {
     package var rejected = 0
     /// Decisions of the log that did not fit.
     package var decidedAnew = 0
-
-    mutating func add(_ other: RecordCounts) {
-        records += other.records
-        droppedFields += other.droppedFields
-        droppedTicks += other.droppedTicks
-        rejected += other.rejected
-        decidedAnew += other.decidedAnew
-    }
 }
 
 /// Readings of a time whose neighbours may be deleted already (`drover retention`) are not taken: trips and alerts would be made

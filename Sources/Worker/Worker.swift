@@ -1,10 +1,8 @@
 public import Alerts
-internal import Dispatch
 internal import Fleet
 public import Kafka
 public import Observe
 internal import Storage
-internal import Synchronization
 public import Trips
 internal import Wire
 
@@ -99,7 +97,7 @@ public final class Worker {
     private var faults: [TopicPartition: OwnedPartition.Fault] = [:]
     private var loadApartUntilMs = Int64.min
     private let search: QuarantineSearch?
-    private var searchUnderWay: SearchUnderWay?
+    private var searchUnderWay: WorkerThread?
     private var searchedMs: [TopicPartition: Int64] = [:]
     /// When partitions were loaded last.
     private var setApart: [TopicPartition: Set<VehicleID>] = [:]
@@ -459,10 +457,13 @@ public final class Worker {
             "the database refuses what follows from a partition's records: looking for whose",
             ["topic": "\(partition.topic)", "partition": "\(partition.partition)", "reason": "\(reason)"])
         let events = events
-        searchUnderWay = SearchUnderWay { shouldStop in
-            let found = Result { try search.run(partition, before: end, shouldStop: shouldStop) }
+        // The others are read meanwhile.
+        let thread = WorkerThread()
+        thread.start("quarantine") { thread in
+            let found = Result { try search.run(partition, before: end) { thread.isStopping } }
             events.put(.searched(partition, found))
         }
+        searchUnderWay = thread
     }
 
     private func handle(_ partition: TopicPartition, _ found: Result<QuarantineSearch.Outcome, any Error>) {
@@ -563,23 +564,5 @@ public final class Worker {
         lagCommitMs = Clock.steadyMs()
         consumer.commitForLagTools(lagOffsets)
         lagOffsets.removeAll()
-    }
-}
-
-/// A search on a thread of its own, so that the others are read meanwhile.
-private final class SearchUnderWay: Sendable {
-    private let isStopping = Atomic<Bool>(false)
-    private let ended = DispatchSemaphore(value: 0)
-
-    init(_ body: @escaping @Sendable (@escaping () -> Bool) -> Void) {
-        Threads.start("quarantine") { [self] in
-            body { self.isStopping.load(ordering: .acquiring) }
-            ended.signal()
-        }
-    }
-
-    func stop() {
-        isStopping.store(true, ordering: .releasing)
-        ended.wait()
     }
 }

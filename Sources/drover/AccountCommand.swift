@@ -63,13 +63,14 @@ extension Command {
     private static func showSettings(of account: String, _ arguments: Arguments) throws -> ExitCode {
         let isJSON = try arguments.one("--format", of: ["table": false, "json": true], standard: "table")
         let settings = try settings(of: account, arguments)?.settings ?? .standard
-        Out.result(isJSON ? settings.whole.rendered(indent: true) : settings.table.text())
+        Out.result(isJSON ? settings.whole.rendered(indent: true) : settings.table().text())
         return .done
     }
 
     private static func set(
         _ words: ArraySlice<String>, of account: String, _ arguments: Arguments
     ) throws -> ExitCode {
+        try checkName(account)
         var settings = try settings(of: account, arguments)?.settings ?? .standard
         for word in words {
             do throws(DriverSettings.Fault) {
@@ -87,9 +88,9 @@ extension Command {
 
 extension DriverSettings {
     /// Every setting that holds, whether it was said or is the standard, and what it means.
-    fileprivate var table: Table {
+    func table(_ settings: [DriverSetting] = DriverSetting.allCases) -> Table {
         var table = Table(["setting", "value", "said", "meaning"])
-        guard case .object(let fields) = whole else { return table }
+        guard case .object(let fields) = whole(settings) else { return table }
         table.rows = fields.map { key, value in
             let setting = DriverSetting(rawValue: key)!
             return [key, value.rendered(), said[setting] == nil ? "standard" : "yes", setting.row.help]

@@ -1,3 +1,4 @@
+import Alerts
 import Fleet
 import Postgres
 import Reports
@@ -17,6 +18,7 @@ extension Command {
     }
 
     static func addAccount(_ account: String, _ arguments: Arguments) throws -> ExitCode {
+        try checkName(account)
         let mail = arguments.text("--mail")
         if let mail, !MailAddress.isValid(mail) { throw UsageError("--mail: `\(mail)` is no mail address") }
         let (roles, link) = (try roles(arguments), Token.random())
@@ -30,13 +32,21 @@ extension Command {
         return .done
     }
 
+    /// The installation's own limits stand under a name like an account's.
+    static func checkName(_ account: String) throws {
+        guard account == InstallationLimits.account else { return }
+        throw UsageError("`\(account)` is the installation itself (`drover limits`): take another id")
+    }
+
     static func newLink(_ account: String, _ arguments: Arguments) throws -> ExitCode {
         let link = Token.random()
         let (settings, connection) = try asOwner(arguments)
-        guard try AccountBook.link(account, link.digest, on: connection) else {
-            throw Failure("\(account): there is no such account, or it is disabled")
+        try connection.transaction {
+            guard try AccountBook.link(account, link.digest, on: connection) else {
+                throw Failure("\(account): there is no such account, or it is disabled")
+            }
+            try AuditLog.record(.linkGiven, about: account, on: connection)
         }
-        try AuditLog.record(.linkGiven, about: account, on: connection)
         Out.note("A new password for \(account) is chosen here, once, within \(AccountBook.linkHours) hours:")
         Out.result(address(of: link, settings))
         return .done

@@ -5,6 +5,7 @@ import Kafka
 import Observe
 import Postgres
 import Settings
+import Storage
 import Wire
 
 /// Puts what a person says on the log, and waits until it is in the database.
@@ -134,17 +135,13 @@ struct ActionPush {
 
     private func wait(for partitions: [Int32], _ kafka: KafkaSettings) throws -> Bool {
         let reader = try RecordReader(kafka)
-        let ends = try partitions.map { try reader.end(of: TopicPartition(topic: topic, partition: $0)) }
+        let ends = try partitions.map {
+            (partition: $0, offset: try reader.end(of: TopicPartition(topic: topic, partition: $0)))
+        }
         let connection = try Connection(conninfo: settings.readerConninfo)
         let patience = Stopwatch()
         while patience.seconds < 10, !StopFlag.isSet {
-            let waiting = try connection.query(
-                """
-                SELECT FROM unnest($1::int[], $2::bigint[]) AS wanted(partition, end_offset)
-                LEFT JOIN drover.partition_progress p ON p.topic = $3 AND p.partition = wanted.partition
-                WHERE coalesce(p.next_offset, 0) < wanted.end_offset
-                """, [.int4Array(partitions), .int8Array(ends), .text(topic)])
-            if waiting.isEmpty { return true }
+            if try ProgressReads.isTaken(topic, until: ends, on: connection) { return true }
             _ = StopFlag.wait(timeoutMs: 50)
         }
         return false

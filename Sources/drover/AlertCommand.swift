@@ -76,14 +76,14 @@ extension Command {
 
     private static func acknowledge(_ arguments: Arguments) throws -> ExitCode {
         let id = arguments.operands[1]
-        let rows = try reader(arguments).query("SELECT vehicle FROM drover.alert WHERE alert_id = $1", [.text(id)])
-        guard let row = rows.first else {
+        guard let vehicle = try AlertReads.vehicle(of: id, on: reader(arguments)) else {
             throw Failure("\(id): there is no such alert; `drover alert list` shows them")
         }
         let action = try ActionPush.action(
-            arguments, vehicle: VehicleID(try row.text("vehicle")!), kind: .acknowledgement(alert: id))
-        try ActionPush(settings: SettingsSource.load(arguments)).push(action)
-        try AuditDesk.note(.alertAcknowledged, arguments, by: action.by, [("alert", id)])
+            arguments, vehicle: VehicleID(vehicle), kind: .acknowledgement(alert: id))
+        try AuditDesk.run(.alertAcknowledged, arguments, by: action.by, [("alert", id), ("record", action.id)]) {
+            try ActionPush(settings: SettingsSource.load(arguments)).push(action)
+        }
         return .done
     }
 
@@ -103,15 +103,17 @@ extension Command {
             throw UsageError("say what is silenced: --vehicle, --model, --parameter, or several")
         }
         let silence = Action.Silence(model: model, parameter: parameter, untilMs: untilMs)
-        try ActionPush(settings: SettingsSource.load(arguments)).push(
-            ActionPush.action(arguments, vehicle: vehicle, kind: .silence(silence)))
-        try AuditDesk.note(
-            .alertSilenced, arguments,
+        let action = try ActionPush.action(arguments, vehicle: vehicle, kind: .silence(silence))
+        try AuditDesk.run(
+            .alertSilenced, arguments, by: action.by,
             [
                 ("vehicle", vehicle?.text ?? ""), ("model", model ?? ""),
-                ("parameter", arguments.text("--parameter") ?? ""),
-                ("until", UTC.text(untilMs)),
-            ])
+                ("parameter", arguments.text("--parameter") ?? ""), ("until", UTC.text(untilMs)),
+                ("record", action.id),
+            ]
+        ) {
+            try ActionPush(settings: SettingsSource.load(arguments)).push(action)
+        }
         return .done
     }
 }

@@ -23,7 +23,7 @@ struct AppsRole {
         let (certificate, clients) = try AppsRole.certificates(settings)
         let codeKey = try MailRole.codeKey(settings)
         var router = site.router()
-        CodeDesk(site, key: codeKey).add(to: &router)
+        CodeDesk(site, key: codeKey, hasMail: MailRole.isSet(settings)).add(to: &router)
         assets.addDescription(to: &router)
         let routes = router
         let lines = OncePer(periodMs: 30_000)

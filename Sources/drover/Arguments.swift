@@ -36,8 +36,6 @@ enum ExitCode: Int32 { case done = 0, failed = 1, wrongUse = 2 }
 /// What was typed is not what the command takes.
 struct UsageError: Error, CustomStringConvertible {
     let description: String
-    /// Whether the command's help stands below: not where one word of it was mistyped, and is named.
-    var showsHelp = true
     init(_ description: String) { self.description = description }
 }
 
@@ -82,11 +80,9 @@ struct Arguments {
 
     private static func unknown(_ word: String, of command: Command) -> UsageError {
         let near = Nearest.word(to: word, of: command.options.map(\.name) + ["--help"])
-        var error = UsageError(
+        return UsageError(
             "\(word) is not an option of `drover \(command.name)`. " + (near.map { "Did you mean \($0)? " } ?? "")
                 + "`drover \(command.name) --help` lists them")
-        error.showsHelp = false
-        return error
     }
 
     func has(_ option: String) -> Bool { options[option] != nil }

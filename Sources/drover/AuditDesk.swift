@@ -15,31 +15,38 @@ extension Command {
 
 /// Entries of commands.
 enum AuditDesk {
-    /// Through the login that commands write with.
-    /// - Parameter name: who says it; nil: whoever is at the terminal.
+    /// Before what is done, through the login that commands write with.
     static func note(
-        _ action: AuditAction, _ arguments: Arguments, by name: String? = nil, about subject: String? = nil,
-        _ detail: AuditLog.Detail
+        _ action: AuditAction, _ arguments: Arguments, about subject: String? = nil, _ detail: AuditLog.Detail
     ) throws {
-        try note(action, SettingsSource.load(arguments).text("postgres.url"), by: name, about: subject, detail)
+        try deed(action, about: subject, detail).tell(on: connection(arguments))
+    }
+
+    /// What goes on the log, with its entry before it.
+    /// - Parameter name: who says it; nil: whoever is at the terminal.
+    static func run<R>(
+        _ action: AuditAction, _ arguments: Arguments, by name: String? = nil, _ detail: AuditLog.Detail,
+        _ body: () throws -> R
+    ) throws -> R {
+        try deed(action, by: name, detail).run(on: connection(arguments), body)
     }
 
     /// What somebody takes away who has a login of the database. One that may only read leaves no entry: nor do statements of its own.
     static func noteTaken(
         _ action: AuditAction, about subject: String? = nil, _ detail: AuditLog.Detail, on connection: Connection
     ) throws {
-        let said = detail.filter { !$0.1.isEmpty }
         do {
-            try AuditLog.record(action, by: ActionPush.login, about: subject, said, on: connection)
+            try deed(action, about: subject, detail).tell(on: connection)
         } catch let error as PostgresError where error.sqlState == PostgresError.noRight {}
     }
 
-    private static func note(
-        _ action: AuditAction, _ conninfo: String, by name: String? = nil, about subject: String? = nil,
-        _ detail: AuditLog.Detail
-    ) throws {
-        let said = detail.filter { !$0.1.isEmpty }
-        try AuditLog.record(
-            action, by: name ?? ActionPush.login, about: subject, said, on: Connection(conninfo: conninfo))
+    private static func deed(
+        _ action: AuditAction, by name: String? = nil, about subject: String? = nil, _ detail: AuditLog.Detail
+    ) -> AuditedDeed {
+        AuditedDeed(action, by: name ?? ActionPush.login, about: subject, detail.filter { !$0.1.isEmpty })
+    }
+
+    private static func connection(_ arguments: Arguments) throws -> Connection {
+        try Connection(conninfo: SettingsSource.load(arguments).text("postgres.url"))
     }
 }

@@ -1,16 +1,8 @@
-import Alerts
-import Embedded
+import Benches
 import Fleet
-import Foundation
-import Gateways
-import Kafka
 import Observe
-import Postgres
 import Reports
-import Settings
-import Storage
 import Wire
-import Worker
 
 /// `drover bench engine`: how fast records go through the whole worker, beside a bare consumer in the same run.
 /// `drover bench load`: how soon an alert can be read under a steady load, and what memory does.
@@ -34,7 +26,7 @@ extension Command {
             .init("--late", "SHARE", "scale: percent of the records that come after all others (default 1)"),
             .init("--bad", "SHARE", "scale: percent that nobody can decode (default 0.1)"),
             .init(
-                "--brokers", "HOST:PORT", "engine: another broker, without drover topics (default: the embedded one)"),
+                "--brokers", "HOST:PORT", "engine, load: a broker without drover topics (default: the embedded one)"),
             .init(
                 "--rate", "N", "load: records a second, and as many cars (default 50000); campus: requests (default 50)"
             ),
@@ -56,69 +48,10 @@ extension Command {
         example: "drover bench engine --vehicles 100000 --format json",
         run: { arguments in
             guard let name = arguments.operands.first else { throw UsageError("name a bench, or all") }
-            let records = Int(try arguments.integer("--records", in: 1_000...50_000_000) ?? 1_000_000)
-            let vehicles = Int(try arguments.integer("--vehicles", in: 1...5_000_000) ?? 1_000)
             let format = try arguments.one("--format", of: ["table": false, "json": true], standard: "table")
-            let commits = Int(try arguments.integer("--commits", in: 10...1_000_000) ?? 1_000)
             let before = BenchFile.load
-            let benches: [(name: String, run: () throws -> [Figure])] = [
-                ("sightings", { try SightingsBench(records: records).run() }),
-                (
-                    "load",
-                    {
-                        try LoadBench(
-                            rate: Int(try arguments.integer("--rate", in: 100...1_000_000) ?? 50_000),
-                            seconds: Int(try arguments.integer("--seconds", in: 5...86_400) ?? 30),
-                            brokers: arguments.text("--brokers")
-                        ).run(arguments)
-                    }
-                ),
-                (
-                    "engine",
-                    {
-                        try EngineBench(
-                            records: records, vehicles: vehicles, brokers: arguments.text("--brokers")
-                        ).run(arguments)
-                    }
-                ),
-                (
-                    "backlog",
-                    {
-                        try BacklogBench(
-                            count: arguments.text("--records") == nil ? 100_000 : records,
-                            rate: Int(try arguments.integer("--backlog-rate", in: 100...100_000) ?? 5_000),
-                            orders: try BacklogBench.orders(arguments)
-                        ).run(arguments)
-                    }
-                ),
-                (
-                    "scale",
-                    {
-                        try ScaleBench(
-                            sizes: arguments.text("--vehicles") == nil
-                                ? [1_000, 10_000, 100_000, 1_000_000] : [vehicles],
-                            lateThousandths: try thousandths(arguments, "--late") ?? 10,
-                            badThousandths: try thousandths(arguments, "--bad") ?? 1
-                        ).run(arguments)
-                    }
-                ),
-                ("relay", { try RelayBench(commits: commits).run(arguments) }),
-                ("dispatch", { try DispatchBench(arguments: arguments).run() }),
-                (
-                    "campus",
-                    {
-                        try CampusBench(
-                            rate: Int(try arguments.integer("--rate", in: 1...1_000) ?? 50),
-                            seconds: Int(try arguments.integer("--seconds", in: 5...3_600) ?? 60)
-                        ).run(arguments)
-                    }
-                ),
-                ("peers", { try PeersBench().run() }),
-                (
-                    "accuracy",
-                    { try AccuracyBench(arguments: arguments).run(Array(arguments.operands.dropFirst())) }
-                ),
-            ]
+            let stand = BenchStand(arguments)
+            let benches = try benches(arguments, on: stand)
             guard name == "all" || benches.contains(where: { $0.name == name }),
                 arguments.operands.count == 1 || name == "accuracy"
             else {
@@ -126,7 +59,7 @@ extension Command {
             }
             var parts: [(name: String, figures: [Figure])] = []
             for bench in benches where name == "all" || bench.name == name {
-                if name == "all", bench.name == "peers", let lacks = PeersBench.lacks {
+                if name == "all", bench.name == "peers", let lacks = PeersBench(on: stand).lacks {
                     Out.note("peers are left out: \(lacks)")
                     continue
                 }
@@ -139,6 +72,80 @@ extension Command {
                 format ? JSONValue.list(figures.map(\.json)).rendered(indent: true) : Figure.table(figures).text())
             return .done
         })
+    private typealias Bench = (name: String, run: () throws -> [Figure])
+
+    /// In the order of `drover bench all`.
+    private static func benches(_ arguments: Arguments, on stand: BenchStand) throws -> [Bench] {
+        let records = Int(try arguments.integer("--records", in: 1_000...50_000_000) ?? 1_000_000)
+        let vehicles = Int(try arguments.integer("--vehicles", in: 1...5_000_000) ?? 1_000)
+        let commits = Int(try arguments.integer("--commits", in: 10...1_000_000) ?? 1_000)
+        let brokers = arguments.text("--brokers")
+        return [
+            ("sightings", { try SightingsBench(records: records, on: stand).run() }),
+            ("load", { try loadBench(arguments, on: stand).run(brokers: brokers) }),
+            ("engine", { try EngineBench(records: records, vehicles: vehicles, on: stand).run(brokers: brokers) }),
+            ("backlog", { try backlogBench(arguments, records: records, on: stand).run() }),
+            ("scale", { try scaleBench(arguments, vehicles: vehicles, on: stand).run() }),
+            ("relay", { try RelayBench(commits: commits, on: stand).run() }),
+            ("dispatch", { try dispatchBench(arguments, on: stand) }),
+            ("campus", { try campusBench(arguments, on: stand) }),
+            ("peers", { try PeersBench(on: stand).run() }),
+            (
+                "accuracy",
+                {
+                    try AccuracyBench(gapS: try arguments.integer("--gap", in: 1...600), on: stand)
+                        .run(Array(arguments.operands.dropFirst()))
+                }
+            ),
+        ]
+    }
+
+    private static func loadBench(_ arguments: Arguments, on stand: BenchStand) throws -> LoadBench {
+        LoadBench(
+            rate: Int(try arguments.integer("--rate", in: 100...1_000_000) ?? 50_000),
+            seconds: Int(try arguments.integer("--seconds", in: 5...86_400) ?? 30), on: stand)
+    }
+
+    private static func backlogBench(
+        _ arguments: Arguments, records: Int, on stand: BenchStand
+    ) throws -> BacklogBench {
+        let known = Dictionary(uniqueKeysWithValues: BacklogBench.Order.allCases.map { ($0.rawValue, [$0]) })
+        let order = arguments.text("--order")
+        guard let orders = order.map({ known[$0] }) ?? BacklogBench.Order.allCases else {
+            throw UsageError(
+                "--order \(order ?? ""): unknown. It is one of "
+                    + BacklogBench.Order.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        return BacklogBench(
+            count: arguments.text("--records") == nil ? 100_000 : records,
+            rate: Int(try arguments.integer("--backlog-rate", in: 100...100_000) ?? 5_000), orders: orders, on: stand)
+    }
+
+    private static func scaleBench(_ arguments: Arguments, vehicles: Int, on stand: BenchStand) throws -> ScaleBench {
+        ScaleBench(
+            sizes: arguments.text("--vehicles") == nil ? [1_000, 10_000, 100_000, 1_000_000] : [vehicles],
+            lateThousandths: try thousandths(arguments, "--late") ?? 10,
+            badThousandths: try thousandths(arguments, "--bad") ?? 1, on: stand)
+    }
+
+    private static func dispatchBench(_ arguments: Arguments, on stand: BenchStand) throws -> [Figure] {
+        if let path = arguments.text("--cases") {
+            let cases = try PlanCases.read(try Files.read(path)).filter { $0.kind == .tour }
+            return DispatchBench.exact(try cases.map { try $0.parts() })
+        }
+        return try DispatchBench(
+            iterations: try arguments.integer("--iterations", in: 0...1_000_000).map { Int($0) },
+            streams: try arguments.integer("--streams", in: 1...1_000).map { UInt64($0) },
+            warmUp: Int(try arguments.integer("--warm-up", in: 0...1_000_000) ?? 0), on: stand
+        ).run(arguments.texts("--stream"))
+    }
+
+    private static func campusBench(_ arguments: Arguments, on stand: BenchStand) throws -> [Figure] {
+        let bench = CampusBench(
+            rate: Int(try arguments.integer("--rate", in: 1...1_000) ?? 50),
+            seconds: Int(try arguments.integer("--seconds", in: 5...3_600) ?? 60), on: stand)
+        return try CampusBenchServers.with(arguments) { try bench.run($0, owner: $1, address: $2, folder: $3) }
+    }
 }
 
 /// A share that was typed in percent.
@@ -148,46 +155,4 @@ private func thousandths(_ arguments: Arguments, _ option: String) throws -> Int
         throw UsageError("\(option) must be a share in percent from 0 to 100, like 2.5")
     }
     return Int(share)
-}
-
-struct Figure {
-    let name: String
-    let value: Double
-    let unit: String
-    /// What the same run reached at the limit that `value` is held against.
-    let baseline: Double?
-
-    var json: JSONValue {
-        .object([
-            ("name", .text(name)), ("value", .number(text(value))), ("unit", .text(unit)),
-            ("baseline", .number(baseline.map(text))),
-            ("ratio", .number(baseline.map { text(value / $0) })),
-        ])
-    }
-
-    var line: String { "\(name): \(text(value)) \(unit)" }
-
-    private func text(_ value: Double) -> String { Decimal.text(Decimal.scaled(value, decimals: 3) ?? 0, decimals: 3) }
-
-    static func table(_ figures: [Figure]) -> Table {
-        var table = Table(["name", "value", "unit", "baseline", "ratio"])
-        table.rows = figures.map {
-            [
-                $0.name, $0.text($0.value), $0.unit, $0.baseline.map($0.text),
-                $0.baseline.map { [f = $0] in f.text(f.value / $0) },
-            ]
-        }
-        return table
-    }
-}
-
-/// Wall and CPU time of this process since it was made.
-struct Stopwatch {
-    private let startMs = Clock.steadyMs()
-    private let startCPU = Stopwatch.cpu()
-
-    var seconds: Double { Double(max(1, Clock.steadyMs() - startMs)) / 1_000 }
-    var cpuSeconds: Double { Stopwatch.cpu() - startCPU }
-
-    private static func cpu() -> Double { Double(clock()) / Double(CLOCKS_PER_SEC) }
 }

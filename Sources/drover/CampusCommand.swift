@@ -68,14 +68,7 @@ extension Command {
             ("schema", .integer(1)), ("kind", .text("campus")), ("id", .text(said.id)), ("campus", .text(id)),
             ("ts", .integer(said.ts)), ("by", .text(said.by)),
         ]
-        let body = fields.map { field -> (String, JSONValue) in
-            switch field.value {
-            case .null: (field.key, .null)
-            case .bool(let flag): (field.key, .bool(flag))
-            case .number(let number): (field.key, .number(number))
-            case .text(let text): (field.key, .text(text))
-            }
-        }
+        let body = fields.map { ($0.key, $0.value.value) }
         let value = Array(JSONValue.object(head + body).rendered().utf8)
         let decoded: RideRecords.Decoded
         do {

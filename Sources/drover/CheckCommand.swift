@@ -1,5 +1,4 @@
 import Alerts
-import Foundation
 import Gateways
 import Kafka
 import Observe
@@ -7,6 +6,7 @@ import Outside
 import Postgres
 import Reports
 import Settings
+import Storage
 import Trips
 import Web
 import Wire
@@ -25,12 +25,12 @@ extension Command {
             let isJSON = try arguments.one("--format", of: ["table": false, "json": true], standard: "table")
             guard arguments.operands.isEmpty else { throw UsageError("it takes no operand") }
             let findings = findings(try SettingsSource.said(arguments), isOffline: arguments.has("--offline"))
-            Out.result(isJSON ? try json(findings) : findings.map(\.line).joined(separator: "\n"))
+            Out.result(isJSON ? json(findings) : findings.map(\.line).joined(separator: "\n"))
             return findings.allSatisfy { $0.state == .ok } ? .done : .failed
         })
 
-    private struct Finding: Encodable {
-        enum State: String, Encodable { case ok, wrong, unknown }
+    private struct Finding {
+        enum State: String { case ok, wrong, unknown }
         let check: String
         let state: State
         let message: String
@@ -44,10 +44,13 @@ extension Command {
         }
     }
 
-    private static func json(_ findings: [Finding]) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(findings), as: UTF8.self)
+    private static func json(_ findings: [Finding]) -> String {
+        let items = findings.map {
+            JSONValue.object([
+                ("check", .text($0.check)), ("message", .text($0.message)), ("state", .text($0.state.rawValue)),
+            ])
+        }
+        return JSONValue.list(items).rendered(indent: true)
     }
 
     private static func findings(_ sources: [SettingSource], isOffline: Bool) -> [Finding] {
@@ -146,9 +149,12 @@ extension Command {
         },
         Look(name: "apps", needs: ["apps."]) { settings in try AppsRole.check(settings) },
         Look(name: "mail", needs: ["mail.", "people."]) { settings in
-            let codes = try MailRole.codeKey(settings) == nil ? "no codes for people" : "codes for people"
-            return try MailRole.relay(settings, log: Roles.log) == nil
-                ? "none goes out, \(codes)" : "by \(settings.text("mail.server")), \(codes)"
+            let key = try MailRole.codeKey(settings)
+            guard try MailRole.relay(settings, log: Roles.log) != nil else {
+                return "none goes out, no codes for people"
+            }
+            let codes = key == nil ? "no codes for people" : "codes for people"
+            return "by \(settings.text("mail.server")), \(codes)"
         },
         Look(name: "notices", needs: ["notices.", "people.", "mail.", "alertmanager.", "outside."]) { settings in
             try NoticeRole.check(settings)
@@ -182,7 +188,7 @@ extension Command {
         loginLooks + [
             Look(name: "PostgreSQL", needs: ["postgres.url"]) { settings in
                 let connection = try Connection(conninfo: settings.text("postgres.url"))
-                let last = try connection.query("SELECT max(number) AS last FROM drover.migration")[0].int("last")
+                let last = try Migrator.applied(on: connection).max()
                 return "server \(connection.serverVersion / 10_000), migration \(last ?? 0)"
             },
             Look(name: "key from before", needs: ["people.", "postgres."]) { settings in try keyBefore(settings) },

@@ -61,40 +61,28 @@ extension Command {
                 "\(place): its clock is \(clock.clockMs.map { UTC.text($0) } ?? "not set"): it is set back only, and ticks move it on"
             )
         }
-        try ActionPush(settings: settings, topic: topic).push(
-            RecordWriter.clockSet(toMs, by: by, reason: reason, id: id), to: number)
-        try AuditDesk.note(
+        try AuditDesk.run(
             .clockSetBack, arguments, by: by,
             [
                 ("topic", topic), ("partition", String(number)), ("from", UTC.text(clockMs)), ("to", UTC.text(toMs)),
-                ("reason", reason),
-            ])
+                ("reason", reason), ("record", id),
+            ]
+        ) {
+            try ActionPush(settings: settings, topic: topic).push(
+                RecordWriter.clockSet(toMs, by: by, reason: reason, id: id), to: number)
+        }
     }
 }
 
 /// The clocks as they stand beside the offsets.
 struct PartitionClocks {
-    struct Clock {
-        let partition: TopicPartition
-        let clockMs: Int64?
-        /// A tick far beyond it that waits for another to agree.
-        let waiting: PartitionClock.Waiting?
-    }
+    typealias Clock = ProgressReads.Clock
 
     private let connection: Connection
 
     init(_ settings: Settings) throws { connection = try Connection(conninfo: settings.text("postgres.url")) }
 
-    func all() throws -> [Clock] {
-        try connection.query(
-            "SELECT topic, partition, clock_at, clock_waits FROM drover.partition_progress ORDER BY topic, partition"
-        ).map { row in
-            Clock(
-                partition: TopicPartition(topic: try row.text("topic")!, partition: Int32(try row.int("partition")!)),
-                clockMs: try row.timestampMs("clock_at"),
-                waiting: try row.text("clock_waits").flatMap { PartitionClock.Waiting(text: $0) })
-        }
-    }
+    func all() throws -> [Clock] { try ProgressReads.clocks(on: connection) }
 
     static func table(_ clocks: [Clock]) -> Table {
         var table = Table(["topic", "partition", "clock", "a tick waits", "pushed", "by"])

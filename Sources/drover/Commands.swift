@@ -12,7 +12,8 @@ enum Commands {
         .rulesTry, .rulesTrips,
         .vehicle,
         .trip, .campus,
-        .people, .dispatch, .dispatchTry, .sightings, .taxonomy, .alert, .log, .token, .account, .fleet, .audit,
+        .people, .dispatch, .dispatchTry, .sightings, .taxonomy, .alert, .log, .token, .account, .limits, .fleet,
+        .audit,
         .servers,
         .emulateMTG,
         .emulateOBD, .bench, .obdDecode, .obdPIDs, .obdCode, .outsideCheck, .outsideWeather, .outsideTravel,
@@ -47,11 +48,13 @@ enum Commands {
         }
         do {
             let arguments = try Arguments(rest, for: command)
-            try Synopsis(command).check(arguments.operands)
+            try Synopsis(command).check(arguments)
             return try command.run(arguments)
         } catch let error as UsageError {
-            let help = error.showsHelp ? "\n\n" + command.help : ""
-            Out.note("drover \(command.name): \(error)\(help)", level: .error)
+            // What is wrong is not to be looked for above forty lines of help.
+            let help = "`drover \(command.name) --help`"
+            let more = error.description.contains(help) ? "" : "\nSee \(help)"
+            Out.note("drover \(command.name): \(error)\(more)", level: .error)
             return .wrongUse
         } catch {
             Out.note("drover \(command.name): \(error)", level: .error)

@@ -1,4 +1,5 @@
 import Emulate
+import Fleet
 import Foundation
 import Observe
 import Reports

@@ -1,4 +1,5 @@
 import Fleet
+import Observe
 import Postgres
 import Reports
 import Settings
@@ -47,12 +48,21 @@ extension Command {
         guard (1...200).contains(name.utf8.count) else { throw UsageError("--name has 1 to 200 bytes") }
         let partOf = arguments.text("--part-of")
         let connection = try asOwner(arguments).connection
-        let hadNone = try FleetBook.count(on: connection) == 0
+        let (hadNone, logins) = (try FleetBook.count(on: connection) == 0, try PersonLogin.accounts(on: connection))
         try said(fleet, missing: "there is no fleet \(partOf ?? fleet): see `drover fleet list`") {
-            try FleetBook.put(fleet, name: name, partOf: partOf, on: connection)
+            try connection.transaction {
+                try FleetBook.put(fleet, name: name, partOf: partOf, on: connection)
+                try note(fleet, [("part_of", partOf ?? "")], connection)
+            }
         }
-        try note(fleet, [("part_of", partOf ?? "")], connection)
         Out.note("fleet \(fleet): \(name)" + (partOf.map { ", part of \($0)" } ?? ""))
+        let ended = logins.subtracting(try PersonLogin.accounts(on: connection)).sorted()
+        if !ended.isEmpty {
+            Out.note(
+                "psql has ended for \(ended.joined(separator: ", ")): with more than one fleet its logins told what they may not see. "
+                    + "They ask on the page /query or by `drover query \"SELECT …\"`, or get a copy of their rows: `drover account copy ID`",
+                level: .warning)
+        }
         if hadNone {
             Out.note(
                 "this is the first fleet: from now on only operators may upload for machines that are in none and have readings. "
@@ -63,10 +73,12 @@ extension Command {
 
     private static func removeFleet(_ fleet: String, _ arguments: Arguments) throws -> ExitCode {
         let connection = try asOwner(arguments).connection
-        guard try FleetBook.remove(fleet, on: connection) else {
-            throw Failure("\(fleet): there is no such fleet, or others are part of it: see `drover fleet list`")
+        try connection.transaction {
+            guard try FleetBook.remove(fleet, on: connection) else {
+                throw Failure("\(fleet): there is no such fleet, or others are part of it: see `drover fleet list`")
+            }
+            try note(fleet, [("is", "removed")], connection)
         }
-        try note(fleet, [("is", "removed")], connection)
         Out.note("fleet \(fleet) is no more; its vehicles and people stay")
         if try FleetBook.count(on: connection) == 0 {
             Out.note("no fleet is left: every token with the scope upload may upload for every machine")

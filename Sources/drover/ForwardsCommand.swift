@@ -14,15 +14,9 @@ extension Command {
         if let state, !states.contains(state) {
             throw UsageError("--state \(state): must be one of \(states.joined(separator: ", "))")
         }
-        let rows = try Store.connect(settings.text("postgres.url")).query(
-            """
-            SELECT site, survey, version, account, state, tries, status, answer, made_at, settled_at,
-                CASE WHEN state = 'waiting' THEN try_at END AS next_try_at
-            FROM forward
-            WHERE ($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR site = $2)
-                AND ($3::text IS NULL OR survey = $3)
-            ORDER BY made_at DESC, site, survey, version LIMIT 1000
-            """, [.text(state), .text(arguments.text("--site")), .text(arguments.text("--survey"))])
+        let rows = try ForwardStore.list(
+            state: state, site: arguments.text("--site"), survey: arguments.text("--survey"),
+            on: Store.connect(settings.text("postgres.url")))
         Out.result(render(try QueryOutput(rows)))
         return .done
     }

@@ -44,7 +44,7 @@ extension Roles {
     }
 
     /// Surge and speed of each campus by the hour, on a thread of its own.
-    static func campusHours(_ settings: Settings, log: Log) throws -> RunningRole {
+    static func campusHours(_ settings: Settings, log: Log) throws -> WorkerThread {
         let kafka = try kafka(settings, clientID: "drover-campus-hours", log: log)
         let weather = try settings.weather()
         let database = settings.outsideDatabase()
@@ -55,13 +55,13 @@ extension Roles {
                 kafka: kafka, conninfo: settings.gatewayConninfo, weather: client,
                 intervalMs: settings.integer("dispatch.weather_interval_s") * 1_000),
             log: log)
-        return RunningRole("hours", HealthRole.shared.loop("hours", patience: 10)) { shouldStop in
+        return WorkerThread("hours", loop: HealthRole.shared.loop("hours", patience: 10)) { shouldStop in
             hours.run(shouldStop: shouldStop)
         }
     }
 
     /// The weather of surveys and trips that lack it, on a thread of its own; nil: no service is set.
-    static func weatherBackfill(_ settings: Settings, log: Log) throws -> RunningRole? {
+    static func weatherBackfill(_ settings: Settings, log: Log) throws -> WorkerThread? {
         guard let weather = try settings.weather() else { return nil }
         let filling = WeatherBackfill(
             .init(
@@ -70,7 +70,7 @@ extension Roles {
                 weather: try WeatherClient(weather, database: settings.outsideDatabase()),
                 intervalMs: settings.integer("weather.backfill_interval_s") * 1_000),
             log: log)
-        return RunningRole("weather", HealthRole.shared.loop("weather", patience: 10)) { shouldStop in
+        return WorkerThread("weather", loop: HealthRole.shared.loop("weather", patience: 10)) { shouldStop in
             filling.run(shouldStop: shouldStop)
         }
     }
@@ -209,14 +209,9 @@ extension Command {
             try ActionPush(settings: settings).push(action)
             let patience = Stopwatch()
             while patience.seconds < Double(waitS) {
-                let rows = try connection.query(
-                    """
-                    SELECT is_done, answer FROM drover.poll_request
-                    WHERE vehicle = $1 AND request_id = $2 AND answered_at IS NOT NULL
-                    """, [.text(vehicle.text), .text(action.id)])
-                if let row = rows.first {
-                    let text = "\(vehicle): \(try row.text("answer")!)"
-                    guard try row.bool("is_done")! else { throw Failure(text) }
+                if let answer = try DeviceStore.answer(to: action.id, of: vehicle, on: connection) {
+                    let text = "\(vehicle): \(answer.text)"
+                    guard answer.isDone else { throw Failure(text) }
                     Out.result(text)
                     return .done
                 }
@@ -245,10 +240,9 @@ extension Command {
     private static func key(_ arguments: Arguments) throws -> [UInt8] {
         guard let path = arguments.text("--key") else { throw UsageError("--key is missing") }
         let text = String(decoding: try Files.read(path), as: UTF8.self).filter { !$0.isWhitespace }
-        let digits = text.compactMap(\.hexDigitValue)
-        guard digits.count == MAC.keyBytes * 2, text.count == digits.count else {
-            throw Failure("\(path): is no key: write \(MAC.keyBytes * 2) hexadecimal digits")
+        guard let key = Hex.bytes(of: text), key.count == DebugLog.keyBytes else {
+            throw Failure("\(path): is no key: write \(DebugLog.keyBytes * 2) hexadecimal digits")
         }
-        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+        return key
     }
 }

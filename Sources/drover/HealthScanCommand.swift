@@ -3,6 +3,7 @@ import Observe
 import Postgres
 import Reports
 import Settings
+import Storage
 import Wire
 
 /// `drover vehicle scan` and `scans`: a car's trouble codes, asked for and as they are stored.
@@ -17,21 +18,16 @@ extension Command {
         let connection = try Connection(conninfo: settings.readerConninfo)
         let patience = Stopwatch()
         while patience.seconds < Double(waitS) {
-            let rows = try connection.query(
-                """
-                SELECT is_done, answer, is_lamp_on, not_ready, s.vin, stored, pending, permanent, make
-                FROM drover.health_scan s LEFT JOIN (SELECT vehicle, make FROM drover.registration WHERE kind = 'car') r USING (vehicle)
-                WHERE vehicle = $1 AND scan_id = $2 AND scanned_at IS NOT NULL
-                """, [.text(car.text), .text(action.id)])
-            if let row = rows.first {
-                let text = "\(car): \(try row.text("answer")!)"
-                guard try row.bool("is_done")! else { throw Failure(text) }
+            if let answer = try DeviceStore.answer(toScan: action.id, of: car, on: connection) {
+                let text = "\(car): \(answer.text)"
+                guard answer.isDone else { throw Failure(text) }
                 Out.result(text)
-                try showCodes(row, settings)
-                if let isOn = try row.bool("is_lamp_on") { Out.result("malfunction lamp: \(isOn ? "on" : "off")") }
-                let notReady = try row.textArray("not_ready")?.compactMap { $0 } ?? []
-                if !notReady.isEmpty { Out.result("monitors not finished: \(notReady.joined(separator: ", "))") }
-                if let vin = try row.text("vin") { Out.result("VIN: \(vin)") }
+                try showCodes(answer, settings)
+                if let isOn = answer.isLampOn { Out.result("malfunction lamp: \(isOn ? "on" : "off")") }
+                if !answer.notReady.isEmpty {
+                    Out.result("monitors not finished: \(answer.notReady.joined(separator: ", "))")
+                }
+                if let vin = answer.vin { Out.result("VIN: \(vin)") }
                 return .done
             }
             guard !StopFlag.wait(timeoutMs: 100) else { break }
@@ -40,17 +36,15 @@ extension Command {
     }
 
     /// The codes with their meanings, each once.
-    private static func showCodes(_ row: Row, _ settings: Settings) throws {
+    private static func showCodes(_ answer: DeviceStore.ScanAnswer, _ settings: Settings) throws {
         var codes: [TroubleCode] = []
-        for column in ["stored", "pending", "permanent"] {
-            for text in try row.textArray(column) ?? [] {
-                guard let code = text.flatMap({ TroubleCode(text: $0.utf8) }), !codes.contains(code) else { continue }
-                codes.append(code)
-            }
+        for text in answer.stored + answer.pending + answer.permanent {
+            guard let code = TroubleCode(text: text.utf8), !codes.contains(code) else { continue }
+            codes.append(code)
         }
         guard !codes.isEmpty else { return }
         let folder = TroubleCodeFolder(try Home.path(settings.text("cars.trouble_codes_dir")))
-        Out.result(OBDTables.codes(codes, try folder.meanings(make: row.text("make"))).text())
+        Out.result(OBDTables.codes(codes, try folder.meanings(make: answer.make)).text())
     }
 
     static func scans(_ arguments: Arguments) throws -> ExitCode {

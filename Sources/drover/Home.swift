@@ -62,10 +62,6 @@ enum Home {
         }
     }
 
-    static func benchQuery(_ name: String) throws -> String {
-        String(decoding: try Files.read(directory() + "/Queries/bench/\(name).sql"), as: UTF8.self)
-    }
-
     static func assets() throws -> AssetFiles { try AssetFiles(folder: directory() + "/Assets") }
 
     static func reportQueries() throws -> ReportQueries {

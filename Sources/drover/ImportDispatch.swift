@@ -3,6 +3,7 @@ import Gateways
 import Observe
 import Postgres
 import Settings
+import Storage
 import Wire
 
 extension Command {
@@ -51,14 +52,7 @@ extension Command {
     }
 
     private static func checkCampuses(_ records: [RideRecord], _ settings: Settings, isNow: Bool) throws {
-        var byRecordTime: [String: Bool] = [:]
-        let connection = try Connection(conninfo: settings.readerConninfo)
-        for row in try connection.query(
-            """
-            SELECT campus, coalesce((settings::jsonb ->> 'record_time')::numeric = 1, false) AS flag
-            FROM drover.campus
-            """)
-        { byRecordTime[try row.text("campus")!] = try row.bool("flag")! }
+        var byRecordTime = try CampusReads.goByRecordTime(on: Connection(conninfo: settings.readerConninfo))
         for record in records {
             if case .campus(let said) = record.kind { byRecordTime[record.campus] = said.goesByRecordTime }
             guard let flag = byRecordTime[record.campus] else {
@@ -78,9 +72,7 @@ extension Command {
         var taken = 0
         let patience = Stopwatch()
         repeat {
-            taken = try connection.query(
-                "SELECT count(*) FROM drover.ride WHERE campus = $1 AND request = ANY($2)",
-                [.text(campus), .textArray(Array(requests))])[0].int(0)!
+            taken = try CampusReads.count(Array(requests), of: campus, on: connection)
             if taken == requests.count { break }
             _ = StopFlag.wait(timeoutMs: 100)
         } while patience.seconds < 10 && !StopFlag.isSet

@@ -1,6 +1,7 @@
 import Observe
 import Postgres
 import Settings
+import Storage
 
 /// A connection string of one kind of work, and the role that its login is to have.
 struct LoginSetting: Sendable {
@@ -20,12 +21,8 @@ struct LoginSetting: Sendable {
 
     /// Whose session it is, and whether its login has the role.
     func look(on connection: Connection) throws -> (user: String, isMember: Bool) {
-        let row = try connection.query(
-            """
-            SELECT session_user::text, EXISTS (
-                SELECT FROM pg_roles WHERE rolname = $1 AND pg_has_role(session_user, oid, 'MEMBER')) AS may
-            """, [.text(role)])[0]
-        return (try row.text(0) ?? "", try row.bool(1) ?? false)
+        let found = try LoginReads.membership(of: role, on: connection)
+        return (found.user, found.isMember)
     }
 }
 

@@ -35,7 +35,10 @@ enum MailRole {
             log: log)
     }
 
-    /// Nil: none is set, so there are no codes.
+    /// Whether mail goes out, by whichever process.
+    static func isSet(_ settings: Settings) -> Bool { !settings.text("mail.server").isEmpty }
+
+    /// Nil: none is set, so there are no second factors and no codes.
     static func codeKey(_ settings: Settings) throws -> CodeKey? {
         let file = settings.text("people.code_key_file")
         guard !file.isEmpty else {

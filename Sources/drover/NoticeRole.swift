@@ -12,16 +12,16 @@ enum NoticeRole {
     static func relay(_ settings: Settings, log: Log) throws -> NoticeRelay {
         NoticeRelay(
             NoticeSettings(
-                conninfo: conninfo(settings), hasMail: !settings.text("mail.server").isEmpty,
+                conninfo: conninfo(settings), hasMail: MailRole.isSet(settings),
                 codeKey: try MailRole.codeKey(settings), site: site(settings),
                 groupWaitMs: settings.integer("notices.group_wait_s") * 1_000), metrics: MetricsRole.of("notices"),
             log: log)
     }
 
     /// Nil: there is no key to keep messages under.
-    static func post(_ settings: Settings, log: Log) throws -> PostRelay? {
+    static func post(_ settings: Settings, log: Log) throws -> (any: PostRelay, answered: PostRelay)? {
         guard let codeKey = try MailRole.codeKey(settings) else { return nil }
-        return PostRelay(
+        return PostRelay.ways(
             PostSettings(
                 conninfo: conninfo(settings), codeKey: codeKey,
                 webhookHosts: try hosts("notices.webhook_hosts", settings),
@@ -59,7 +59,7 @@ enum NoticeRole {
     static func ways(_ settings: Settings) throws -> NoticeSite.Ways {
         let codeKey = try MailRole.codeKey(settings)
         return NoticeSite.Ways(
-            hasMail: !settings.text("mail.server").isEmpty,
+            hasMail: MailRole.isSet(settings),
             webhookHosts: codeKey == nil ? try AllowedHosts("") : try hosts("notices.webhook_hosts", settings),
             pushHosts: try hosts("notices.push_hosts", settings),
             pushKey: codeKey == nil ? nil : try pushKey(settings)?.publicKey, codeKey: codeKey)
@@ -107,7 +107,7 @@ enum NoticeRole {
 extension Roles {
     /// What `drover notify` does beside the topics, each in a thread of its own. To be stopped in the order in which they
     /// stand.
-    static func besideRelay(_ settings: Settings, log: Log) throws -> [RunningRole] {
+    static func besideRelay(_ settings: Settings, log: Log) throws -> [WorkerThread] {
         let notices = try NoticeRole.relay(settings, log: log)
         let mail = try MailRole.relay(settings, log: log)
         let post = try NoticeRole.post(settings, log: log)
@@ -115,12 +115,15 @@ extension Roles {
         let forward = try ForwardRole.relay(settings, log: log)
         let reports = try ReportRole.scheduler(settings, log: log)
         /// Each waits for servers of others by itself; a report of a year takes minutes.
-        func role(_ name: String, patience: Int64 = 10, _ run: @escaping (() -> Bool) -> Void) -> RunningRole {
-            RunningRole(name, HealthRole.shared.loop(name, patience: patience), run)
+        func role(_ name: String, patience: Int64 = 10, _ run: @escaping (() -> Bool) -> Void) -> WorkerThread {
+            WorkerThread(name, loop: HealthRole.shared.loop(name, patience: patience), run)
         }
         var roles = [role("notices") { notices.run(shouldStop: $0) }]
         if let mail { roles.append(role("mail") { mail.run(shouldStop: $0) }) }
-        if let post { roles.append(role("post") { post.run(shouldStop: $0) }) }
+        if let post {
+            roles.append(role("post") { post.any.run(shouldStop: $0) })
+            roles.append(role("post-answered") { post.answered.run(shouldStop: $0) })
+        }
         if let alertmanager { roles.append(role("alertmanager") { alertmanager.run(shouldStop: $0) }) }
         if let forward { roles.append(role("forward") { forward.run(shouldStop: $0) }) }
         if let reports { roles.append(role("reports", patience: 60) { reports.run(shouldStop: $0) }) }

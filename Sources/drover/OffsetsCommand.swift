@@ -24,7 +24,6 @@ extension Command {
                 let isDry = arguments.has("--dry-run")
                 let lost = try offsets.resetLost(isDryRun: isDry)
                 for line in lost { Out.note(line) }
-                if !isDry { try AuditDesk.note(.offsetsReset, arguments, [("partitions", String(lost.count))]) }
                 Out.note(
                     isDry
                         ? "\(lost.count) partitions would be read anew; nothing was changed"
@@ -44,7 +43,6 @@ extension Command {
                             + "\(Topics.stampType)=\(Topics.brokerStamps): drover check says how")
                 }
                 for line in try offsets.accept(words[1]) { Out.note(line) }
-                try AuditDesk.note(.offsetsReset, arguments, [("accepted", words[1])])
                 Out.note("workers that left \(words[1]) alone look again within 10 s")
             default: throw UsageError("say `show`, `reset` or `accept TOPIC`")
             }
@@ -102,19 +100,7 @@ struct Offsets {
     }
 
     private func places() throws -> [Place] {
-        var stored: [TopicPartition: (next: Int64, replay: Int64, hash: Int64?)] = [:]
-        for row in try connection.query(
-            """
-            SELECT topic, partition, next_offset, replay_offset, nullif(last_record_hash, 0) AS hash
-            FROM drover.partition_progress
-            """)
-        {
-            let partition = TopicPartition(topic: try row.text("topic")!, partition: Int32(try row.int("partition")!))
-            stored[partition] = (
-                Int64(try row.int("next_offset")!), Int64(try row.int("replay_offset")!),
-                try row.int("hash").map { Int64($0) }
-            )
-        }
+        let stored = try ProgressReads.places(on: connection)
         var places: [Place] = []
         for topic in Topics.readings {
             // A topic that is gone has no record: whatever was stored for it lies beyond its end.
@@ -126,7 +112,8 @@ struct Offsets {
                 let place = stored[partition]
                 places.append(
                     Place(
-                        partition: partition, stored: place?.next, replayFrom: place?.replay, fingerprint: place?.hash,
+                        partition: partition, stored: place?.next, replayFrom: place?.replayFrom,
+                        fingerprint: place?.fingerprint,
                         low: ends.0, high: ends.1))
             }
         }
@@ -225,14 +212,12 @@ struct Offsets {
     /// What is on the topic's log now is read, whoever stamped it.
     func accept(_ topic: String) throws -> [String] {
         let places = try places().filter { $0.partition.topic == topic }
-        let taken = try connection.query(
-            """
-            UPDATE drover.partition_progress p SET create_time_before = greatest(p.create_time_before, seen.high)
-            FROM unnest($1::int[], $2::bigint[]) AS seen(partition, high) WHERE p.topic = $3 AND p.partition = seen.partition
-            RETURNING p.partition
-            """,
-            [.int4Array(places.map(\.partition.partition)), .int8Array(places.map(\.high)), .text(topic)]
-        ).map { Int32(try $0.int("partition")!) }
+        let taken = try connection.transaction {
+            let ends = places.map { (partition: $0.partition.partition, offset: $0.high) }
+            let taken = try OffsetReset.accept(topic, before: ends, on: connection)
+            try note([("accepted", topic)])
+            return taken
+        }
         return places.map {
             taken.contains($0.partition.partition)
                 ? "\($0.partition): records before offset \($0.high) are read as they are stamped"
@@ -248,78 +233,18 @@ struct Offsets {
             "\($0.partition): \($0.state.rawValue); from offset \($0.stored ?? 0) to \($0.low), the log's next is \($0.high)"
         }
         guard !lost.isEmpty, !isDryRun else { return lines }
-        let partitions: [Parameter] = [
-            .textArray(lost.map(\.partition.topic)), .int4Array(lost.map(\.partition.partition)),
-            .int8Array(lost.map(\.low)),
-        ]
         try connection.transaction {
-            try connection.query(
-                """
-                UPDATE drover.partition_progress p
-                SET next_offset = lost.low, replay_offset = lost.low, last_record_hash = NULL,
-                    clock_at = NULL, replay_clock_at = NULL, clock_waits = NULL, replay_clock_waits = NULL,
-                    create_time_before = NULL
-                FROM unnest($1::text[], $2::int[], $3::bigint[]) AS lost(topic, partition, low)
-                WHERE p.topic = lost.topic AND p.partition = lost.partition
-                """, partitions)
-            // Vehicles that are set apart stood in the old log, too.
-            try connection.query(
-                """
-                UPDATE drover.quarantine q
-                SET next_offset = lost.low, replay_offset = lost.low, last_record_hash = NULL,
-                    clock_at = NULL, replay_clock_at = NULL, clock_waits = NULL, replay_clock_waits = NULL
-                FROM unnest($1::text[], $2::int[], $3::bigint[]) AS lost(topic, partition, low)
-                WHERE q.topic = lost.topic AND q.partition = lost.partition
-                """, partitions)
-            let topics = Set(lost.map(\.partition.topic)).sorted()
-            try connection.query(
-                """
-                UPDATE drover.partition_progress p SET topic_id = nullif(found.id, '')
-                FROM unnest($1::text[], $2::text[]) AS found(topic, id) WHERE p.topic = found.topic
-                """, [.textArray(topics), .textArray(topics.map { found[$0]?.id ?? "" })])
-            // What accounts set, and which rules were in force, holds wherever the new log is.
-            try connection.query(
-                """
-                UPDATE drover.account_settings s SET record_offset = NULL
-                FROM unnest($1::text[], $2::int[], $3::bigint[]) AS lost(topic, partition, low)
-                WHERE lost.topic = '\(Topic.cars)' AND s.topic_partition = lost.partition
-                """, partitions)
-            try connection.query(
-                """
-                UPDATE drover.rule_set r SET record_offset = -1
-                FROM unnest($1::text[], $2::int[], $3::bigint[]) AS lost(topic, partition, low)
-                WHERE lost.topic = '\(Topic.machines)' AND r.topic_partition = lost.partition
-                """, partitions)
-            // Their places in the queue are offsets of the old log.
-            try connection.query(
-                """
-                UPDATE drover.machine_rejudging r SET asked_offset = 0
-                FROM unnest($1::text[], $2::int[], $3::bigint[]) AS lost(topic, partition, low)
-                WHERE lost.topic = '\(Topic.machines)' AND r.topic_partition = lost.partition
-                """, partitions)
-            // Their states go up to an offset of the old log: they are made again from the stored minutes.
-            try connection.query(
-                """
-                UPDATE drover.car_watch w SET state = NULL, next_offset = NULL, asked_offset = 0, codes_offset = w.codes_offset * 0,
-                    from_at = coalesce(least(w.from_at, last.end_at), last.end_at), until_at = '2099-12-31', is_late = true,
-                    is_latest = true
-                FROM (
-                    SELECT known.vehicle, coalesce(max(t.end_at), '1990-01-01') AS end_at
-                    FROM drover.car_watch known JOIN unnest($1::text[], $2::int[], $3::bigint[]) AS lost(topic, partition, low)
-                        ON lost.topic = '\(Topic.cars)' AND known.topic_partition = lost.partition
-                    LEFT JOIN drover.trip t ON t.vehicle = known.vehicle GROUP BY known.vehicle
-                ) AS last
-                WHERE w.vehicle = last.vehicle
-                """, partitions)
-            // The states say up to which offset of the old log they go: they are made again from the stored minutes.
-            try connection.query(
-                """
-                UPDATE drover.trip SET state = NULL
-                FROM drover.vehicle v, unnest($1::text[], $2::int[], $3::bigint[]) AS lost(topic, partition, low)
-                WHERE lost.topic = '\(Topic.cars)' AND v.kind = 'car' AND v.topic_partition = lost.partition
-                    AND trip.vehicle = v.vehicle AND trip.state IS NOT NULL
-                """, partitions)
+            try OffsetReset.apply(
+                lost.map {
+                    OffsetReset.Lost(topic: $0.partition.topic, partition: $0.partition.partition, low: $0.low)
+                }, ids: found.mapValues { $0.id ?? "" }, on: connection)
+            try note([("partitions", String(lost.count))])
         }
         return lines
+    }
+
+    /// In the transaction of what it tells.
+    private func note(_ detail: AuditLog.Detail) throws {
+        try AuditLog.record(.offsetsReset, by: ActionPush.login, detail, on: connection)
     }
 }

@@ -126,7 +126,8 @@ struct PageParts {
         let provider = try settings.openIDProvider()
         let accounts = AccountSite(
             conninfo: settings.readerConninfo, isSecure: isSecure, post: post,
-            codeKey: try MailRole.codeKey(settings), secondFactor: secondFactor, provider: provider?.name, log: log)
+            codeKey: try MailRole.codeKey(settings), secondFactor: secondFactor, assets: assets,
+            provider: provider?.name, log: log)
         accounts.add(to: &router)
         if let provider {
             OpenIDSite(provider, accounts: accounts, address: settings.text("web.public_url")).add(to: &router)
@@ -134,6 +135,7 @@ struct PageParts {
         AdministrationSite(door: door, assets: assets).add(to: &router)
         AuditSite(door: door, assets: assets).add(to: &router)
         SettingsSite(door: door, assets: assets, uploads: uploads).add(to: &router)
+        LimitsSite(door: door, assets: assets, uploads: uploads).add(to: &router)
         NoticeSite(
             door: door, conninfo: settings.readerConninfo, assets: assets, uploads: uploads,
             ways: try NoticeRole.ways(settings), log: log
@@ -163,7 +165,7 @@ struct PageParts {
     }
 
     private func addCampuses(to router: inout Router) throws {
-        let codes = CodeDesk(campuses, key: try MailRole.codeKey(settings))
+        let codes = CodeDesk(campuses, key: try MailRole.codeKey(settings), hasMail: MailRole.isSet(settings))
         CampusPages(
             campuses, codes: codes, door: door, assets: assets, base: base, queries: queries, routes: roads
         ).add(to: &router)

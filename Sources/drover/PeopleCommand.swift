@@ -57,9 +57,8 @@ extension Command {
             }
         })
 
-    /// The owner's: nobody else may read or write the tables.
     private static func peopleConnection(_ arguments: Arguments) throws -> Connection {
-        try Connection(conninfo: SettingsSource.load(arguments).ownerConninfo)
+        try asOwner(arguments).connection
     }
 
     private static func peopleCampus(_ arguments: Arguments) throws -> String {

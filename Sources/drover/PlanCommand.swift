@@ -9,16 +9,16 @@ extension Command {
     static let plan = Command(
         name: "plan", operands: "FILE… [options]",
         summary:
-            "Plans for requests that are all known: a vehicle, one more ride, a fleet; Li and Lim's or Cordeau and Laporte's sets.",
+            "Plans for requests that are all known: a vehicle, one more ride, a fleet.",
         options: [
-            .init("--budget", "TIME", "how long to search: 500ms, 20s, 5m (default 5s for a fleet, 20s for a set)"),
+            .init("--budget", "TIME", "how long to search: 500ms, 20s, 5m (default 5s)"),
             .init(
                 "--iterations", "N",
-                "rounds instead of time: the same seed then gives the same plan on any machine; 0 (not of static sets): the "
-                    + "requests put in one after the other, and nothing improved"),
+                "rounds instead of time: the same seed then gives the same plan on any machine; 0: the requests "
+                    + "put in one after the other, and nothing improved"),
             .init("--seed", "N", "what chance begins with (default 1)"),
             .init("--clock", "C", "what the budget counts: wall or processor (default wall)"),
-            .init("--format", "F", "table or json: a line a case, or the set's routes (default table)"),
+            .init("--format", "F", "table or json: a line a case (default table)"),
         ],
         example: "drover plan cases.json --budget 20s --seed 7 --format json",
         run: runPlan)
@@ -29,34 +29,14 @@ extension Command {
         var failed = false
         for path in try arguments.files() {
             do {
-                let bytes = try Files.read(path)
-                // The one place where a file says what it is.
-                switch PlanFile(bytes) {
-                case .cases:
-                    let answers = try PlanCases.read(bytes).map { try $0.solve(effort) }
-                    Out.result(isJSON ? answers.map { $0.json.rendered() + "\n" }.joined() : PlanAnswer.table(answers))
-                case .set:
-                    let plan = try effort.planning.plan(bytes, name: Files.name(path))
-                    Out.result(isJSON ? DepotPlanning.json(plan) : DepotPlanning.text(plan))
-                }
-            } catch let error as UsageError {
-                throw error
+                let answers = try PlanCases.read(try Files.read(path)).map { try $0.solve(effort) }
+                Out.result(isJSON ? answers.map { $0.json.rendered() + "\n" }.joined() : PlanAnswer.table(answers))
             } catch {
                 Out.note("\(path): \(error)")
                 failed = true
             }
         }
         return failed ? .failed : .done
-    }
-}
-
-/// What a file is, by its first character that is not a blank: JSON has cases, lines of numbers are a set from a depot.
-enum PlanFile {
-    case cases, set
-
-    init(_ bytes: [UInt8]) {
-        let first = bytes.first { !" \t\r\n".utf8.contains($0) }
-        self = first == UInt8(ascii: "{") || first == UInt8(ascii: "[") ? .cases : .set
     }
 }
 
@@ -88,18 +68,6 @@ struct PlanEffort: Sendable {
             (0.001...86_400).contains(value * unit)
         else { throw UsageError("--budget \(text): must be a time like 500ms, 20s or 5m, 1ms to 1440m") }
         return value * unit
-    }
-
-    /// Of a static set, whose first plan is made by a round.
-    var planning: DepotPlanning {
-        get throws {
-            guard iterations != 0 else {
-                throw UsageError("--iterations 0: a static set needs 1 or more: no plan is there before the first")
-            }
-            return DepotPlanning(
-                budgetSeconds: budgetSeconds ?? (iterations == nil ? 20 : nil), iterationsMax: iterations, seed: seed,
-                clock: clock)
-        }
     }
 
     private static let slice = 200

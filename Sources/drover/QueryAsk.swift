@@ -38,6 +38,8 @@ extension Command {
             Out.result(render(output))
         } catch let refusal as Question.Refusal {
             throw Failure(refusal.text)
+        } catch let gone as QuestionAsker.Gone {
+            throw Failure("--as \(account): \(gone.text) See `drover account list`")
         }
         return .done
     }

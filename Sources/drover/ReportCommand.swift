@@ -53,6 +53,7 @@ extension Command {
                 rules: try settings.tripRules(), price: settings.fuelPrice, queries: try Home.reportQueries(),
                 connection: connection)
             do {
+                try report.requireThere(ask, source)
                 try AuditDesk.noteTaken(
                     .reportRun, about: ask.of.isEmpty ? nil : ask.of,
                     [

@@ -16,13 +16,14 @@ import Worker
 enum Roles {
     /// `ticker`: the worker's process ticks the partitions that the worker owns.
     static func worker(
-        _ settings: Settings, instanceID: String?, ticker: Ticker? = nil, log: Log
+        _ settings: Settings, instanceID: String?, ticker: Ticker? = nil, log: Log,
+        metrics: Metrics = MetricsRole.of("work")
     ) throws -> Worker {
         let kafka = try kafka(settings, clientID: "drover-work", log: log)
         _ = try Topics.ensure(kafka, settings.topicShape)
         var made = try workerSettings(settings, kafka: kafka, instanceID: instanceID)
         if let ticker { made.onAssignment = { ticker.own($0) } }
-        return try Worker(made, metrics: MetricsRole.of("work"), health: HealthRole.shared, log: log)
+        return try Worker(made, metrics: metrics, health: HealthRole.shared, log: log)
     }
 
     static func workerSettings(

@@ -38,15 +38,18 @@ struct RulesPublication {
             let missing = partitions.filter { last[$0]?.rules.version != rules.version }
             // After every set there is, also one from a clock that ran ahead: the last one published counts.
             let fromMs = max(Clock.nowMs(), (latest?.inForceMs ?? 0) + 1)
-            if !missing.isEmpty { try RulesPublisher(kafka).publish(rules, fromMs: fromMs, to: missing) }
             let changes = rules.changes(since: latest?.rules ?? .empty)
             if !missing.isEmpty {
-                try AuditLog.record(
+                let deed = AuditedDeed(
                     .rulesPublished, by: ActionPush.login,
                     [
                         ("of", "alerts"), ("version", rules.version),
                         ("changes", changes.map(\.description).joined(separator: "; ")),
-                    ], on: connection)
+                    ])
+                // Beside this transaction, which keeps other publishers off until they are on the log.
+                try deed.run(on: Store.connect(settings.readerConninfo)) {
+                    try RulesPublisher(kafka).publish(rules, fromMs: fromMs, to: missing)
+                }
             }
             return Outcome(
                 changes: changes, told: missing.count,

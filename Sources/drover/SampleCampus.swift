@@ -68,10 +68,9 @@ struct SampleCampus {
         let end = try reader.end(of: partition)
         let deadlineMs = Clock.steadyMs() + 30_000
         while !StopFlag.isSet {
-            let row = try connection.query(
-                "SELECT next_offset FROM drover.partition_progress WHERE topic = $1 AND partition = $2",
-                [.text(Topic.dispatch), .int4(partition.partition)])
-            if let next = try row.first?.int("next_offset"), Int64(next) >= end { return }
+            let isTaken = try ProgressReads.isTaken(
+                Topic.dispatch, until: [(partition: partition.partition, offset: end)], on: connection)
+            if isTaken { return }
             if let failure = failure() { throw Failure(failure) }
             guard Clock.steadyMs() < deadlineMs else {
                 throw Failure("the worker has not taken the sample's campus within 30 s; its log says why")
@@ -82,24 +81,12 @@ struct SampleCampus {
 
     private func plan() throws -> EmulatedCampus.Plan {
         var plan = EmulatedCampus.Plan()
-        for row in try connection.query(
-            """
-            SELECT vehicle, array_to_string(stops, ',') AS stops
-            FROM drover.ride_vehicle WHERE campus = $1 AND state <> 'out'
-            """,
-            [.text(SampleCampus.campus)])
-        {
-            plan.stops[try row.text("vehicle")!] = try row.text("stops")!.split(separator: ",").map { stop in
-                EmulatedCampus.Stop(request: String(stop.dropLast(2)), isPickup: stop.hasSuffix(" p"))
-            }
+        plan.stops = try CampusReads.stops(of: SampleCampus.campus, on: connection).mapValues { stops in
+            stops.map { EmulatedCampus.Stop(request: String($0.dropLast(2)), isPickup: $0.hasSuffix(" p")) }
         }
-        for row in try connection.query(
-            "SELECT request, state FROM drover.ride WHERE campus = $1 AND ended_at IS NULL",
-            [.text(SampleCampus.campus)])
-        {
-            let request = try row.text("request")!
-            plan.outstanding.insert(request)
-            if try row.text("state") == "on_board" { plan.onBoard.insert(request) }
+        for ride in try CampusReads.openRides(of: SampleCampus.campus, on: connection) {
+            plan.outstanding.insert(ride.request)
+            if ride.isOnBoard { plan.onBoard.insert(ride.request) }
         }
         return plan
     }

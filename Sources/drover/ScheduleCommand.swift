@@ -58,11 +58,11 @@ extension Command {
     private static func show(_ arguments: Arguments) throws -> ExitCode {
         let render = try arguments.one("--format", of: queryFormats, standard: "table")
         let words = arguments.operands
-        let output =
+        let rows =
             words.count == 1
             ? try ScheduleBook.list(on: book(arguments))
             : try ScheduleBook.runs(of: scheduleID(words[1]), on: book(arguments))
-        Out.result(render(output))
+        Out.result(render(try QueryOutput(rows)))
         return .done
     }
 
@@ -117,7 +117,7 @@ extension Command {
             Out.note("reports.folder is not set here: where `drover notify` has none either, its runs are given up")
         }
         let id = try ScheduleBook.add(
-            new, account: account, mailTo: mailTo, isFiled: arguments.has("--file"),
+            new.fields, account: account, mailTo: mailTo, isFiled: arguments.has("--file"),
             sinceMs: try time("--since", arguments), on: book)
         Out.result(String(id))
         return .done

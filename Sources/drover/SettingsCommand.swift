@@ -1,6 +1,6 @@
-import Foundation
 import Reports
 import Settings
+import Wire
 
 extension Command {
     static let settings = Command(
@@ -12,7 +12,7 @@ extension Command {
             guard arguments.operands.isEmpty else { throw UsageError("it takes no operand") }
             switch try arguments.one("--format", of: formats, standard: "table") {
             case .table: Out.result(table().text())
-            case .json: Out.result(try json())
+            case .json: Out.result(json())
             case .markdown: Out.result(markdown())
             }
             return .done
@@ -32,34 +32,22 @@ extension Command {
         return table
     }
 
-    private static func json() throws -> String {
-        struct Item: Encodable {
-            let key, variable, type, standard: String
-            let readBy: [String]
-            let readAgain: String?
-            let isSecret: Bool
-            let what: String
-            enum CodingKeys: String, CodingKey {
-                case key, variable, type, what
-                case standard = "default"
-                case readBy = "read_by"
-                case readAgain = "read_again"
-                case isSecret = "secret"
-            }
-        }
-        let items = SettingRow.table.map { row in
+    private static func json() -> String {
+        let items = SettingRow.table.map { row -> JSONValue in
             var isSecret = false
             switch row.kind {
             case .secret, .secretFile: isSecret = true
             case .text, .integer, .choice, .thousandths, .connection, .file, .folder, .shipped, .fileToMake: break
             }
-            return Item(
-                key: row.key, variable: row.variable, type: row.type, standard: row.standard,
-                readBy: row.readers.map(\.rawValue), readAgain: row.readAgain, isSecret: isSecret, what: row.help)
+            var fields: [(String, JSONValue)] = [("default", .text(row.standard)), ("key", .text(row.key))]
+            if let when = row.readAgain { fields.append(("read_again", .text(when))) }
+            fields += [
+                ("read_by", .list(row.readers.map { .text($0.rawValue) })), ("secret", .bool(isSecret)),
+                ("type", .text(row.type)), ("variable", .text(row.variable)), ("what", .text(row.help)),
+            ]
+            return .object(fields)
         }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(items), as: UTF8.self)
+        return JSONValue.list(items).rendered(indent: true)
     }
 
     /// docs/settings.md, whole.

@@ -43,27 +43,22 @@ extension Command {
 
     private static func listOpen(_ arguments: Arguments, _ settings: Settings) throws -> ExitCode {
         let render = try arguments.one("--format", of: queryFormats, standard: "table")
-        let rows = try Store.connect(settings.text("postgres.url")).query(
-            "SELECT site, survey, version, day AS date, reasons FROM drover.surveys_open($1, 1000)",
-            [.text(arguments.text("--site"))])
+        let rows = try SurveyVersionReads.open(
+            site: arguments.text("--site"), on: Store.connect(settings.text("postgres.url")))
         Out.result(render(try QueryOutput(rows)))
         return .done
     }
 
     private static func show(_ site: String, _ survey: String, _ settings: Settings) throws -> ExitCode {
-        let versions = try Store.connect(settings.text("postgres.url")).query(
-            """
-            SELECT version, said_by, said_at, note, body FROM survey_version WHERE site = $1 AND survey = $2
-            ORDER BY version
-            """, [.text(site), .text(survey)])
+        let versions = try SurveyVersionReads.versions(
+            of: survey, site: site, on: Store.connect(settings.text("postgres.url")))
         guard let newest = versions.last else { throw Failure("there is no survey \(survey) of site \(site)") }
-        for row in versions {
-            let note = try row.text("note").map { ": \($0)" } ?? ""
+        for version in versions {
             Out.note(
-                "version \(try row.int("version")!) by \(try row.text("said_by")!), "
-                    + UTC.text(try row.timestampMs("said_at")!) + note)
+                "version \(version.version) by \(version.saidBy), " + UTC.text(version.saidMs)
+                    + (version.note.map { ": \($0)" } ?? ""))
         }
-        let tree = try JSONTree(Array(try newest.text("body")!.utf8))
+        let tree = try JSONTree(Array(newest.body.utf8))
         Out.result(tree.value.rendered(indent: true))
         return .done
     }
@@ -94,24 +89,15 @@ extension Command {
 
     private static func sayTaken(_ record: SurveyRecord, _ survey: Survey, _ settings: Settings) throws -> ExitCode {
         let connection = try Store.connect(settings.text("postgres.url"))
-        let known: [Parameter] = [.text(survey.site), .text(survey.survey), .text(record.id)]
-        if let row = try connection.query(
-            "SELECT version FROM survey_version WHERE site = $1 AND survey = $2 AND record_id = $3", known
-        ).first {
-            Out.note("version \(try row.int(0)!) of survey \(survey.survey)")
-            return .done
+        switch try SurveyVersionReads.review(record.id, of: survey.survey, site: survey.site, on: connection) {
+        case .version(let number): Out.note("version \(number) of survey \(survey.survey)")
+        case .waits: Out.note("it waits for the version that it was made from")
+        case .overtaken:
+            throw Failure(
+                "it was made from a version that another review has changed: `drover sightings show \(survey.site) "
+                    + "\(survey.survey)` has the newest")
         }
-        guard
-            try connection.query(
-                "SELECT FROM survey_waiting WHERE site = $1 AND survey = $2 AND record_id = $3", known
-            ).isEmpty
-        else {
-            Out.note("it waits for the version that it was made from")
-            return .done
-        }
-        throw Failure(
-            "it was made from a version that another review has changed: `drover sightings show \(survey.site) "
-                + "\(survey.survey)` has the newest")
+        return .done
     }
 
     /// A week is one of ISO 8601, by the surveyors' clocks; a survey without the species is a visit that found none.
@@ -121,28 +107,15 @@ extension Command {
             throw UsageError("--format \(format): must be one of csv, json, table")
         }
         let year = try arguments.integer("--year", in: 1700...2100)
-        var visits: [String: [FlightCurve.Visit]] = [:]
-        for row in try Store.connect(settings.text("postgres.url")).query(
-            """
-            SELECT s.site, to_char(s.local_date, 'IYYY') AS year, extract(week FROM s.local_date)::int AS week,
-                coalesce(sum(x.individuals), 0)::bigint AS individuals
-            FROM survey s
-            LEFT JOIN sighting x ON x.site = s.site AND x.survey = s.survey AND x.species = $1
-                AND x.seen_at BETWEEN s.started_at - interval '1 day' AND s.stopped_at + interval '1 day'
-            WHERE ($2::text IS NULL OR s.site = $2) AND ($3::int IS NULL OR extract(isoyear FROM s.local_date) = $3)
-            GROUP BY s.site, s.survey, s.local_date
-            """,
-            [.text(species), .text(arguments.text("--site")), year.map { .int4(Int32($0)) } ?? .null])
-        {
-            visits["\(try row.text("site")!) \(try row.text("year")!)", default: []].append(
-                FlightCurve.Visit(week: try row.int("week")!, individuals: try row.int("individuals")!))
-        }
+        let visits = try SurveyVersionReads.visits(
+            of: species, site: arguments.text("--site"), year: year.map { Int32($0) },
+            on: Store.connect(settings.text("postgres.url")))
         var table = Table(["site", "year", "visits", "index", "mean_week", "weeks"])
-        for (key, visits) in visits.sorted(by: { $0.key < $1.key }) {
-            let (words, curve) = (key.split(separator: " ").map(String.init), FlightCurve(visits))
+        for one in visits {
+            let curve = FlightCurve(one.visits)
             let weeks = curve.weeks.map { "\($0.week):\(shown($0.meanCount))" }.joined(separator: " ")
             table.rows.append([
-                words[0], words[1], String(visits.count), shown(curve.index), curve.meanWeek.map(shown), weeks,
+                one.site, one.year, String(one.visits.count), shown(curve.index), curve.meanWeek.map(shown), weeks,
             ])
         }
         switch format {

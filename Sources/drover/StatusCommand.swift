@@ -79,80 +79,91 @@ struct StatusLine {
         _ reads: StatusReads, lag: Result<Int64, any Error>,
         topics: TopicStanding?, knownMigration: Int
     ) -> [StatusLine] {
-        var lines = [
-            StatusLine(
-                what: "database", value: "migration \(reads.migration), \(reads.bytes / 1_000_000) MB",
-                remedy: reads.migration < knownMigration
-                    ? "drover migrate: this program knows \(knownMigration)"
-                    : reads.migration > knownMigration ? "this program is older than its database" : nil)
-        ]
+        [database(reads, knownMigration), behind(lag)]
+            + (topics.map { [StatusLine(what: "copies of topics", value: "\($0.copies)", remedy: $0.remedy)] } ?? [])
+            + Topics.readings.map { written($0, reads) } + waiting(reads) + refused(reads) + resting(reads)
+            + [
+                counted("machines to judge again", reads.rejudging), counted("open alerts", reads.openAlerts),
+                counted("vehicles silent for a day", reads.silentVehicles),
+            ]
+    }
+
+    private static func database(_ reads: StatusReads, _ knownMigration: Int) -> StatusLine {
+        StatusLine(
+            what: "database", value: "migration \(reads.migration), \(reads.bytes / 1_000_000) MB",
+            remedy: reads.migration < knownMigration
+                ? "drover migrate: this program knows \(knownMigration)"
+                : reads.migration > knownMigration ? "this program is older than its database" : nil)
+    }
+
+    private static func behind(_ lag: Result<Int64, any Error>) -> StatusLine {
         switch lag {
-        case .success(let records): lines.append(StatusLine(what: "records behind", value: "\(records)"))
+        case .success(let records): StatusLine(what: "records behind", value: "\(records)")
         case .failure(let error):
-            lines.append(
-                StatusLine(
-                    what: "records behind", value: "unknown: \(error)", remedy: "is the broker there? drover check"))
+            StatusLine(what: "records behind", value: "unknown: \(error)", remedy: "is the broker there? drover check")
         }
-        if let topics {
-            lines.append(StatusLine(what: "copies of topics", value: "\(topics.copies)", remedy: topics.remedy))
-        }
-        for topic in Topics.readings {
-            guard let clocks = reads.clocks else {
-                lines.append(unseen(topic))
-                continue
-            }
-            let clockMs = clocks.first { $0.topic == topic }?.oldestMs
-            let isLate = clockMs.map { reads.nowMs - $0 > clockLateMs } ?? true
-            lines.append(
-                StatusLine(
-                    what: topic, value: clockMs.map { "written up to \(age($0, reads.nowMs))" } ?? "no tick yet",
-                    remedy: isLate ? "is drover work running, and does it keep up? drover offsets show" : nil))
-        }
-        func waiting(_ what: String, _ waiting: StatusReads.Waiting?, lateMs: Int64, _ remedy: String) {
-            guard let waiting else { return lines.append(unseen(what)) }
+    }
+
+    private static func written(_ topic: String, _ reads: StatusReads) -> StatusLine {
+        guard let clocks = reads.clocks else { return unseen(topic) }
+        let clockMs = clocks.first { $0.topic == topic }?.oldestMs
+        let isLate = clockMs.map { reads.nowMs - $0 > clockLateMs } ?? true
+        return StatusLine(
+            what: topic, value: clockMs.map { "written up to \(age($0, reads.nowMs))" } ?? "no tick yet",
+            remedy: isLate ? "is drover work running, and does it keep up? drover offsets show" : nil)
+    }
+
+    private static func waiting(_ reads: StatusReads) -> [StatusLine] {
+        func line(_ what: String, _ waiting: StatusReads.Waiting?, lateMs: Int64, _ remedy: String) -> StatusLine {
+            guard let waiting else { return unseen(what) }
             let isLate = waiting.oldestMs.map { reads.nowMs - $0 > lateMs } ?? false
             let since = waiting.oldestMs.map { ", the oldest from \(age($0, reads.nowMs))" } ?? ""
-            lines.append(StatusLine(what: what, value: "\(waiting.count)\(since)", remedy: isLate ? remedy : nil))
+            return StatusLine(what: what, value: "\(waiting.count)\(since)", remedy: isLate ? remedy : nil)
         }
-        waiting("for the topics", reads.outbox, lateMs: outboxLateMs, "is drover notify running, and the broker there?")
-        waiting("alerts to decide about", reads.events, lateMs: outboxLateMs, "is drover notify running?")
-        waiting(
-            "mails", reads.mail, lateMs: waitingLateMs, "does the mail server take mail? See the log of drover notify")
-        waiting("webhooks and pushes", reads.messages, lateMs: waitingLateMs, "the page Notices says why")
-        waiting("reports due", reads.reports, lateMs: waitingLateMs, "drover schedule runs says why")
-        waiting("surveys to pass on", reads.forwards, lateMs: 86_400_000, "drover sightings forwards says why")
-        func refused(_ what: String, _ count: Int?, _ remedy: String) {
-            guard let count else { return lines.append(unseen(what)) }
-            lines.append(StatusLine(what: what, value: "\(count)", remedy: count > 0 ? remedy : nil))
+        return [
+            line(
+                "for the topics", reads.outbox, lateMs: outboxLateMs, "is drover notify running, and the broker there?"),
+            line("alerts to decide about", reads.events, lateMs: outboxLateMs, "is drover notify running?"),
+            line(
+                "mails", reads.mail, lateMs: waitingLateMs,
+                "does the mail server take mail? See the log of drover notify"),
+            line("webhooks and pushes", reads.messages, lateMs: waitingLateMs, "the page Notices says why"),
+            line("reports due", reads.reports, lateMs: waitingLateMs, "drover schedule runs says why"),
+            line("surveys to pass on", reads.forwards, lateMs: 86_400_000, "drover sightings forwards says why"),
+        ]
+    }
+
+    private static func refused(_ reads: StatusReads) -> [StatusLine] {
+        func line(_ what: String, _ count: Int?, _ remedy: String) -> StatusLine {
+            guard let count else { return unseen(what) }
+            return StatusLine(what: what, value: "\(count)", remedy: count > 0 ? remedy : nil)
         }
-        refused("refused by the broker", reads.outboxRefused, "drover.outbox says why (column refused)")
-        refused("rejected records, 24 h", reads.rejectedOfDay, "drover rejected list")
-        if let quarantined = reads.quarantined {
-            let names = quarantined.prefix(5).joined(separator: ", ") + (quarantined.count > 5 ? ", …" : "")
-            lines.append(
-                StatusLine(
-                    what: "vehicles in quarantine",
-                    value: "\(quarantined.count)" + (quarantined.isEmpty ? "" : ": \(names)"),
-                    remedy: quarantined.isEmpty
-                        ? nil : "drover quarantine list says why; when that is mended: drover quarantine retry"))
-        } else {
-            lines.append(unseen("vehicles in quarantine"))
+        return [
+            line("refused by the broker", reads.outboxRefused, "drover.outbox says why (column refused)"),
+            line("rejected records, 24 h", reads.rejectedOfDay, "drover rejected list"), quarantined(reads),
+            line("refused messages, 24 h", reads.refusedOfDay, "the page Notices says of whom and why"),
+            line("failed reports, 24 h", reads.reportsFailedOfDay, "drover schedule runs"),
+        ]
+    }
+
+    private static func quarantined(_ reads: StatusReads) -> StatusLine {
+        guard let vehicles = reads.quarantined else { return unseen("vehicles in quarantine") }
+        let names = vehicles.prefix(5).joined(separator: ", ") + (vehicles.count > 5 ? ", …" : "")
+        return StatusLine(
+            what: "vehicles in quarantine", value: "\(vehicles.count)" + (vehicles.isEmpty ? "" : ": \(names)"),
+            remedy: vehicles.isEmpty
+                ? nil : "drover quarantine list says why; when that is mended: drover quarantine retry")
+    }
+
+    private static func resting(_ reads: StatusReads) -> [StatusLine] {
+        guard let resting = reads.resting else { return [unseen("services of others")] }
+        return resting.map {
+            StatusLine(what: $0.service, value: "left alone: \($0.fault)", remedy: "drover outside check")
         }
-        refused("refused messages, 24 h", reads.refusedOfDay, "the page Notices says of whom and why")
-        refused("failed reports, 24 h", reads.reportsFailedOfDay, "drover schedule runs")
-        if reads.resting == nil { lines.append(unseen("services of others")) }
-        for service in reads.resting ?? [] {
-            lines.append(
-                StatusLine(what: service.service, value: "left alone: \(service.fault)", remedy: "drover outside check")
-            )
-        }
-        func counted(_ what: String, _ count: Int?) {
-            lines.append(count.map { StatusLine(what: what, value: "\($0)") } ?? unseen(what))
-        }
-        counted("machines to judge again", reads.rejudging)
-        counted("open alerts", reads.openAlerts)
-        counted("vehicles silent for a day", reads.silentVehicles)
-        return lines
+    }
+
+    private static func counted(_ what: String, _ count: Int?) -> StatusLine {
+        count.map { StatusLine(what: what, value: "\($0)") } ?? unseen(what)
     }
 
     /// `12 s ago`, `3 h ago`

@@ -10,6 +10,11 @@ struct Synopsis {
         var least = 0
         /// Nil: as many as there are.
         var most: Int? = 0
+        /// `set`, or `settings set`.
+        func isCalled(_ label: String) -> Bool {
+            literals.contains(label) || !label.isEmpty && label == literals.joined(separator: " ")
+        }
+
         var text: String { (literals + placeholders).joined(separator: " ") }
 
         func takes(_ words: [String]) -> Bool {
@@ -20,18 +25,43 @@ struct Synopsis {
     }
 
     private let command: String
+    private let options: [Command.Option]
     private let forms: [Form]
 
     init(_ command: Command) {
-        self.command = command.name
+        (self.command, options) = (command.name, command.options)
         let valued = Set(command.options.filter { $0.value != nil }.map(\.name))
         forms = Synopsis.split(command.operands, at: "|").map { Synopsis.form($0, valued) }
     }
 
     /// - Throws: `UsageError`, before the command has touched anything.
-    func check(_ words: [String]) throws {
-        guard !forms.contains(where: { $0.takes(words) }) else { return }
-        throw UsageError(fault(words))
+    func check(_ arguments: Arguments) throws {
+        let words = arguments.operands
+        let taken = forms.filter { $0.takes(words) }
+        guard let form = taken.max(by: { $0.literals.count < $1.literals.count }) else {
+            throw UsageError(fault(words))
+        }
+        for option in options where arguments.has(option.name) { try check(option, of: form) }
+    }
+
+    /// An option of one verb would do nothing beside another. Whose it is its help says first: `add, take: machine or car`.
+    private func check(_ option: Command.Option, of form: Form) throws {
+        let whose = verbs(of: option)
+        guard !whose.isEmpty, !whose.contains(where: form.isCalled), form.literals != ["all"] else { return }
+        let names = whose.map { "`drover \(command) \($0)`" }.joined(separator: ", ")
+        throw UsageError("\(option.name) is for \(names): `\(form.literals.joined(separator: " "))` does not take it")
+    }
+
+    /// Empty: of all. `add: …; next: …` is of both; what begins without a verb is of all.
+    private func verbs(of option: Command.Option) -> [String] {
+        let parts = option.help.split(separator: ";").map { part in
+            let labels = part.split(separator: ":", maxSplits: 1)
+            guard labels.count == 2 else { return [String]() }
+            // `retry --all` is of `retry`.
+            let names = labels[0].split(separator: ",").map { $0.split(separator: " -").first ?? "" }
+            return names.map { String($0).trimmed }.filter { name in forms.contains { $0.isCalled(name) } }
+        }
+        return parts.first?.isEmpty == false ? parts.flatMap(\.self) : []
     }
 
     private func fault(_ words: [String]) -> String {

@@ -33,7 +33,7 @@ extension Command {
     /// What is shipped, where nothing was loaded yet.
     static func loadShippedTaxonomy(_ settings: Settings) throws {
         let conninfo = settings.text("postgres.url")
-        guard try Connection(conninfo: conninfo).query("SELECT FROM drover.taxon LIMIT 1").isEmpty else { return }
+        guard try TaxonReads.isEmpty(on: Connection(conninfo: conninfo)) else { return }
         let path = try Home.path("Deploy/taxonomy/butterflies-watamu.csv")
         _ = try load(path, source: Files.name(path), conninfo)
     }

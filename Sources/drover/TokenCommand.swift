@@ -46,6 +46,7 @@ extension Command {
         guard let account = arguments.text("--account"), VehicleID.isValid(account.utf8) else {
             throw UsageError("--account must be 1 to 64 letters, digits, -, _ or .")
         }
+        try checkName(account)
         let wanted = try arguments.texts("--scope").map { text in
             guard let scope = Scope(rawValue: text) else {
                 throw UsageError("--scope \(text): must be one of \(scopes)")

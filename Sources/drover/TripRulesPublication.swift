@@ -125,11 +125,13 @@ struct TripRulesPublication {
             // After every set there is, so that the last one published counts.
             let latestMs = known.values.compactMap { $0.entries.last?.fromMs }.max() ?? 0
             let fromMs = UTC.minute(of: max(leastMs, latestMs, (askedMs ?? 0) - 1)) + UTC.msPerMinute
-            if !missing.isEmpty { try RulesPublisher(kafka).publish(rules, fromMs: fromMs, to: missing) }
             if !missing.isEmpty {
-                try AuditLog.record(
-                    .rulesPublished, by: ActionPush.login, [("of", "trips"), ("from", UTC.text(fromMs))], on: connection
-                )
+                let deed = AuditedDeed(
+                    .rulesPublished, by: ActionPush.login, [("of", "trips"), ("from", UTC.text(fromMs))])
+                // Beside this transaction, which keeps other publishers off until they are on the log.
+                try deed.run(on: Store.connect(settings.readerConninfo)) {
+                    try RulesPublisher(kafka).publish(rules, fromMs: fromMs, to: missing)
+                }
             }
             return Outcome(
                 told: missing.count, partitions: partitions.count, fromMs: missing.isEmpty ? latestMs : fromMs,

@@ -46,27 +46,13 @@ extension Command {
         Out.note("drover \(try Home.version())")
         let embedded = try EmbeddedServers.start(EmbeddedSettings(dataDirectory: data, log: { Out.note($0) }))
         defer { embedded.stop() }
-        let logins = [
-            "postgres.url": embedded.conninfo(user: "drover_worker"),
-            "postgres.reader_url": embedded.conninfo(user: "drover_web"),
-            "postgres.page_url": embedded.conninfo(user: "drover_pages"),
-            "postgres.query_url": embedded.conninfo(user: "drover_asker"),
-            "postgres.relay_url": embedded.conninfo(user: "drover_notify"),
-            "postgres.survey_url": embedded.conninfo(user: "drover_surveyors"),
-            "postgres.gateway_url": embedded.conninfo(user: "drover_poller"),
-            "postgres.debug_url": embedded.conninfo(user: "drover_developer"),
-            "postgres.owner_url": embedded.conninfo(user: "drover_owner"),
-        ]
-        let settings = try SettingsSource.load(
-            arguments,
-            // For few boxes and somebody who watches.
-            defaults: [
-                "gateway.poll_interval_s": "10", "gateway.connections_max": "256",
-                // Emulated boxes and cars are here.
-                "gateway.plain_tcp_cidrs": "127.0.0.0/8",
-            ],
-            overrides: logins.merging(SettingsSource.ownBroker(embedded.brokers)) { $1 }
+        let folder = UpFolder(data)
+        let logins = upLogins(embedded)
+        let settings = try upSettings(
+            arguments, folder,
+            logins.merging(SettingsSource.ownBroker(embedded.brokers)) { $1 }
                 .merging(["web.port": String(port), "gateway.spool_path": data + "/spool.sqlite"]) { $1 })
+        try folder.prepare(for: settings)
         _ = try migrate(settings.text("postgres.owner_url"))
         try embedded.grantRoles()
         try loadShippedTaxonomy(settings)
@@ -78,15 +64,18 @@ extension Command {
         defer { page.stop() }
         // The port: links of `drover account` lead to this page.
         let beside = try BesideSettings.write(
-            logins.merging(["kafka.brokers": embedded.brokers, "web.port": String(page.port)]) { $1 }, to: data)
+            logins.merging(["kafka.brokers": embedded.brokers, "web.port": String(page.port)]) { $1 }
+                .merging(try folder.beside(settings)) { $1 }, to: data)
         let lost = try Offsets(settings).resetLost().count
         if lost > 0 { Out.note("the embedded broker lost \(lost) partitions when it was killed; they are read anew") }
+        // Asked before anything is taken.
+        let isFresh = try FirstLimits.areMissing(settings)
         // Static membership: a restart takes its partitions back at once, and the embedded broker expires nobody.
         let worker = try Roles.worker(settings, instanceID: "drover-up", log: log)
-        let running = RunningRole("worker") { shouldStop in worker.run(shouldStop: shouldStop) }
+        let running = WorkerThread("worker") { shouldStop in worker.run(shouldStop: shouldStop) }
         defer { running.stop() }
         let relay = try Roles.relay(settings, log: log)
-        let relaying = RunningRole("relay", HealthRole.shared.loop("relay", patience: 10)) { shouldStop in
+        let relaying = WorkerThread("relay", loop: HealthRole.shared.loop("relay", patience: 10)) { shouldStop in
             relay.run(shouldStop: shouldStop)
         }
         defer { relaying.stop() }
@@ -99,10 +88,33 @@ extension Command {
                 Out.note(
                     "the broker knows no passwords: other users of this machine can read and write its topics (docs/security.md)"
                 )
+                if isFresh { try FirstLimits.set(settings) }
                 return try stay(
                     arguments, settings, embedded, page, beside: beside, data: data, lost: lost, log: log)
             }
         }
+    }
+
+    private static func upLogins(_ embedded: EmbeddedServers) -> [String: String] {
+        [
+            "postgres.url": "drover_worker", "postgres.reader_url": "drover_web", "postgres.page_url": "drover_pages",
+            "postgres.query_url": "drover_asker", "postgres.relay_url": "drover_notify",
+            "postgres.survey_url": "drover_surveyors", "postgres.gateway_url": "drover_poller",
+            "postgres.debug_url": "drover_developer", "postgres.owner_url": "drover_owner",
+        ].mapValues { embedded.conninfo(user: $0) }
+    }
+
+    private static func upSettings(
+        _ arguments: Arguments, _ folder: UpFolder, _ overrides: [String: String]
+    ) throws -> Settings {
+        try SettingsSource.load(
+            arguments,
+            // For few boxes and somebody who watches.
+            defaults: [
+                "gateway.poll_interval_s": "10", "gateway.connections_max": "256",
+                // Emulated boxes and cars are here.
+                "gateway.plain_tcp_cidrs": "127.0.0.0/8",
+            ].merging(folder.defaults) { $1 }, overrides: overrides)
     }
 
     private static func stay(
@@ -118,12 +130,12 @@ extension Command {
         }
         let boxes = arguments.has("--sample") ? try SampleBoxes() : nil
         let emulating = boxes.map { boxes in
-            RunningRole("boxes") { shouldStop in boxes.run(log: log, shouldStop: shouldStop) }
+            WorkerThread("boxes") { shouldStop in boxes.run(log: log, shouldStop: shouldStop) }
         }
         defer { emulating?.stop() }
         let cars = arguments.has("--sample") ? try SampleCars() : nil
         let driving = cars.map { cars in
-            RunningRole("adapters") { shouldStop in cars.run(log: log, shouldStop: shouldStop) }
+            WorkerThread("adapters") { shouldStop in cars.run(log: log, shouldStop: shouldStop) }
         }
         defer { driving?.stop() }
         // Before the gateway reads whom to poll: the boxes have other ports than in the last run.
@@ -137,7 +149,7 @@ extension Command {
         }
         // The embedded broker may have lost what it acknowledged last: boxes still have it.
         let gateway = try Roles.gateway(settings, asksAgain: true, pagePort: UInt16(page.port), log: log)
-        let polling = RunningRole("gateway") { shouldStop in gateway.run(shouldStop: shouldStop) }
+        let polling = WorkerThread("gateway") { shouldStop in gateway.run(shouldStop: shouldStop) }
         defer { polling.stop() }
         let hours = try Roles.campusHours(settings, log: log)
         defer { hours.stop() }
@@ -195,38 +207,5 @@ extension Command {
             guard try AccountBook.link(account, link.digest, on: owner) else { return nil }
         }
         return address(of: link, settings, page: page.address)
-    }
-}
-
-/// A role on a thread of its own: librdkafka and libpq block.
-final class RunningRole {
-    private final class Shared: @unchecked Sendable {
-        // The body is handed to its thread once and used by no other; the flag and the semaphore are thread-safe.
-        let body: (() -> Bool) -> Void
-        let loop: Loop?
-        let flag = AtomicFlag()
-        let ended = DispatchSemaphore(value: 0)
-        init(_ body: @escaping (() -> Bool) -> Void, _ loop: Loop?) { (self.body, self.loop) = (body, loop) }
-    }
-
-    private let shared: Shared
-
-    /// - Parameter loop: turns whenever the role asks whether it is to stop.
-    init(_ name: String, _ loop: Loop? = nil, _ body: @escaping (_ shouldStop: () -> Bool) -> Void) {
-        let shared = Shared(body, loop)
-        self.shared = shared
-        Threads.start(name) {
-            shared.body {
-                shared.loop?.turned()
-                return shared.flag.isSet || StopFlag.isSet
-            }
-            shared.loop?.ended()
-            shared.ended.signal()
-        }
-    }
-
-    func stop() {
-        shared.flag.set()
-        shared.ended.wait()
     }
 }

@@ -4,6 +4,7 @@ import Observe
 import Postgres
 import Reports
 import Settings
+import Storage
 
 extension Command {
     static let vehicle = Command(
@@ -89,17 +90,13 @@ extension Command {
         let column = try arguments.one("--sort", of: sortColumns, standard: "vehicle")
         let kind = arguments.has("--kind") ? try vehicleKind(arguments) : nil
         // How a box is reached is for operators only; pages and programs ask without.
-        let rows = try vehicleReader(arguments).query(
-            """
-            SELECT listed.*, r.host || ':' || r.port AS address, r.certificate_sha256 IS NOT NULL AS is_encrypted
-            FROM (\(Home.reportQueries()["vehicles"])) AS listed LEFT JOIN drover.registration r USING (kind, vehicle)
-            ORDER BY is_disabled, kind, vehicle COLLATE "C"
-            """,
+        let rows = try DeviceStore.reached(
+            Home.reportQueries()["vehicles"],
             [
                 .text(arguments.text("--tag") ?? ""), .text(arguments.text("--search") ?? ""), .text(kind ?? ""),
                 .textArray(Audience.developer.seen.map(\.rawValue)), .bool(false), .text(""),
                 .int8(isSorted ? 1_000_000 : limit),
-            ])
+            ], on: vehicleReader(arguments))
         let output = try QueryOutput(rows)
         Out.result(format(isSorted ? output.sorted(by: column).prefix(Int(limit)) : output))
         return .done

@@ -325,8 +325,9 @@ struct TroubleCodesTests {
     private static func episodes(_ scans: [TroubleCodes.Scan]) -> [Episode] {
         TroubleCodes.episodes(
             vehicle: car, scans: scans,
-            drivers: Drivers(drivings: [], assignments: [], owners: [.init(fromMs: 0, account: "jo")]),
-            rules: ["jo": DriverRules(account: "jo", versions: [])])
+            DriverContext(
+                drivers: Drivers(drivings: [], assignments: [], owners: [.init(fromMs: 0, account: "jo")]),
+                rules: ["jo": DriverRules(account: "jo", versions: [])]))
     }
 
     @Test("A code opens with the scan that first shows it and ends with one that does not, in any order of scans")

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ServerTests {
     /// Repeats what it was sent.
     static let echo: @Sendable (Request) -> Response = { request in
-        if request.path == "/page" { return .html("<p>x</p>") }
+        if request.path == "/page" { return .text("<p>x</p>", type: "text/html; charset=utf-8") }
         if request.path == "/split" { return .text("x").with("X-Evil", "a\r\nSet-Cookie: b") }
         let query = request.queryItems.map { "\($0.name)=\($0.value)" }.joined(separator: ";")
         return .text("[\(request.method) \(request.path) \(query) \(request.body.count) \(request.remote)]")

@@ -142,3 +142,7 @@ extension World {
     /// How much longer than usual the long form runs.
     static func count(_ short: Int, long: Int) -> Int { isLong ? long : short }
 }
+
+extension CostTerms {
+    var total: Double { travel + order + cancel + override + wait + ride }
+}

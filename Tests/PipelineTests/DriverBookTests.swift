@@ -40,6 +40,39 @@ struct DriverBookTests {
         #expect(simulation.episodes[Self.car]?.count == 6)
     }
 
+    /// In somebody's name, from a second on.
+    private static func registration(_ second: Int64, id: String, account: String?) -> LoggedRecord {
+        var registration = Action.Registration()
+        registration.car = Action.Car()
+        registration.car!.account = account
+        return .action(
+            Action(
+                id: id, vehicle: car, ts: startMs + second * 1_000, by: "test", note: nil,
+                kind: .registration(registration)))
+    }
+
+    @Test("A registration that comes twice, or says what is known, has nothing judged again", arguments: [1, 20])
+    func registeredTwice(batchMax: Int64) {
+        func turns(_ said: [LoggedRecord]) -> Int {
+            var log: [LoggedRecord] = []
+            for second in 0..<600 as Range<Int64> {
+                log.append(Self.reading(second, speed: 150_000))
+                if second == 300 { log += said }
+                if second % 5 == 0 { log.append(.tick(Self.startMs + second * 1_000)) }
+            }
+            return Self.simulation(log, batchMax: batchMax).turns
+        }
+        let first = Self.registration(-1, id: "r", account: "jo")
+        #expect(turns([first, first]) == 0)
+        #expect(
+            turns([Self.registration(200, id: "s", account: "jo"), Self.registration(-9, id: "q", account: "jo")]) == 0)
+        #expect(turns([Self.registration(200, id: "s", account: "al")]) > 0)
+        #expect(turns([Self.registration(200, id: "s", account: nil)]) > 0)
+        // Of one time the greater id counts.
+        #expect(turns([Self.registration(-1, id: "a", account: "al")]) == 0)
+        #expect(turns([Self.registration(-1, id: "z", account: "al")]) > 0)
+    }
+
     @Test("No clock closes an alert while a backlog of its car comes in order")
     func backlog() {
         var log: [LoggedRecord] = []

@@ -33,7 +33,7 @@ struct MachineBookTests {
         #expect(tables.readings == wanted.readings, "seed \(seed)")
         #expect(tables.episodes == wanted.episodes, "seed \(seed)")
         #expect(tables.deadlines == wanted.deadlines, "seed \(seed)")
-        #expect(tables.rejudging.isEmpty, "seed \(seed)")
+        #expect(tables.rejudging.isEmpty && tables.spreads.isEmpty, "seed \(seed)")
     }
 
     /// Pieces of a few readings, and of more than there are.
@@ -74,6 +74,17 @@ struct MachineBookTests {
         let single = run(log, &chance, batchMax: 1, killing: false, pace: pace)
         #expect(tables == single, "seed \(seed)")
         #expect(Set(tables.transitions.map(\.id)).count == tables.transitions.count, "seed \(seed)")
+    }
+
+    @Test(
+        "What changes of all machines comes to them piece by piece: the same rows, alerts, ids and times",
+        arguments: 0..<12 as Range<UInt64>)
+    func spread(group: UInt64) {
+        for seed in group * 20..<(group + 1) * 20 {
+            guard let fault = MachineTrial.fault(seed: seed) else { continue }
+            Issue.record("\(fault)")
+            return
+        }
     }
 
     @Test("More machines than are kept", arguments: 0..<30 as Range<UInt64>) func crowded(seed: UInt64) {
@@ -483,6 +494,56 @@ struct MachineBookTests {
         #expect(Array(tables.rejudging.keys) == [vehicles[0]])
         let told = tables.transitions.filter { $0.kind == .revised }
         #expect(Set(told.map(\.alert.episode.vehicle)) == Set(others))
+    }
+
+    private func hot(_ vehicle: VehicleID, _ second: Int64) -> MachineEvent.Fact {
+        var reading = MachineReading(
+            vehicle: vehicle, ts: Self.startMs + second * 1_000, id: "r-\(second)", model: "8R Tractor")
+        reading.values = [.coolantTemperature: 90_000]
+        return .reading(reading)
+    }
+
+    @Test(
+        "Rules for an old time, and a clock that is set back, write a bounded number of rows a record, however many machines",
+        arguments: [false, true])
+    func boundedRows(isSetBack: Bool) {
+        let machines = (0..<5_000).map { VehicleID("m-\($0)")! }
+        var tables = MachineTables()
+        var book = tables.book()
+        func take(_ facts: [MachineEvent.Fact]) -> [MachineChanges] {
+            let first = tables.nextOffset
+            return tables.take(
+                facts.enumerated().map { MachineEvent($1, offset: first + Int64($0), pushedMs: first) }, into: &book)
+        }
+        _ = take([rules(-100, .empty), tick(100)] + machines.map { hot($0, 0) })
+        var counts = take([isSetBack ? .setBack(Self.startMs + 50_000) : rules(-10)]).map(\.rejudging.count)
+        for number in 0..<200 where !tables.rejudging.isEmpty || number < 5 {
+            // Ahead of all that wait, a machine that had not its turn yet says more.
+            if number == 1 { _ = take([hot(machines[4_999], 200)]) }
+            counts += take([tick(200 + Int64(number))]).map(\.rejudging.count)
+        }
+        #expect(counts.allSatisfy { $0 <= 4_096 + 512 } && counts.max()! >= 4_096, "\(counts.max()!)")
+        #expect(tables.rejudging.isEmpty && tables.episodes.count == (isSetBack ? 0 : 5_000))
+    }
+
+    @Test("Sets that come all the time while machines are noted keep none from it, and are two rows at most")
+    func spreadsOfSpreads() {
+        let pace = MachineBook.Pace(pages: [4, 64], rows: 256, notedMax: 1)
+        let machines = (0..<12).map { VehicleID("m-\(10 + $0)")! }
+        var tables = MachineTables()
+        var book = tables.book(pace: pace)
+        var facts = [rules(0, .empty)] + machines.map { hot($0, 0) }
+        for number in 1...40 as ClosedRange<Int64> {
+            facts += [rules(-number, number % 2 == 0 ? SeededMachine.rules : SeededMachine.others[0]), turn(number)]
+        }
+        var most = 0
+        for (offset, fact) in facts.enumerated() {
+            _ = tables.take([MachineEvent(fact, offset: Int64(offset), pushedMs: 0)], into: &book)
+            most = max(most, tables.spreads.all.count)
+        }
+        #expect(most == 2)
+        // The first ones came to all meanwhile.
+        #expect((tables.spreads.all.first?.askedOffset ?? 0) > 20)
     }
 
     @Test("A stored state that cannot be decoded is made again") func undecodable() {

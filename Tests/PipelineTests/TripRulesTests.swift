@@ -1,5 +1,6 @@
 import Fleet
 import Pipeline
+import SimKit
 import Testing
 import Trips
 import Wire

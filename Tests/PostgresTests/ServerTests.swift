@@ -259,3 +259,8 @@ struct ServerTests {
         #expect(error?.description.contains("createdb") == true)
     }
 }
+
+extension Connection {
+    /// Asks the server; blocks for one round trip.
+    fileprivate var isAlive: Bool { isOpen && (try? query("SELECT 1")) != nil }
+}

@@ -24,7 +24,8 @@ import Testing
 
     @Test func aHoleStaysAHole() throws {
         let svg = try #require(
-            Self.chart([(0, 1, 1), (1_000, 2, 2), (5_000, 3, 3), (6_000, 1, 4), (9_000, 2, 2)]).svg)
+            Self.chart([(0, 1, 1), (1_000, 2, 2), (5_000, 3, 3), (6_000, 1, 4), (9_000, 2, 2)]).svg
+        ).markup
         let path = try #require(svg.firstMatch(of: /d="([^"]*)"/)).1
         #expect(path.count { $0 == "M" } == 3)
         // The last one stands alone; the piece with a least and a greatest has both.
@@ -34,7 +35,8 @@ import Testing
 
     @Test func limitsAreDrawnAndSaid() throws {
         let svg = try #require(
-            Self.chart([(0, 80, 80)], limits: [LineChart.Limit(85, .warning), LineChart.Limit(95, .critical)]).svg)
+            Self.chart([(0, 80, 80)], limits: [LineChart.Limit(85, .warning), LineChart.Limit(95, .critical)]).svg
+        ).markup
         #expect(svg.contains("warning at 85, critical at 95"))
         #expect(svg.contains("class=\"limit warning\"") && svg.contains("class=\"limit critical\""))
         #expect(!svg.contains("at 0 <") && svg.contains("at 0 &lt;"), "what is shown is escaped")

@@ -1,3 +1,4 @@
+import Fleet
 import Secrets
 import Testing
 
@@ -27,17 +28,41 @@ import Testing
             ])
     }
 
-    /// RFC 2202, 3, and FIPS 180-4's examples.
-    @Test func digestsAreSHA1() {
-        func hex(_ bytes: [UInt8]) -> String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
-        #expect(hex(SHA1.digest(Array("abc".utf8))) == "a9993e364706816aba3e25717850c26c9cd0d89d")
-        #expect(hex(SHA1.digest([])) == "da39a3ee5e6b4b0d3255bfef95601890afd80709")
-        let two = Array("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq".utf8)
-        #expect(hex(SHA1.digest(two)) == "84983e441c3bd26ebaae4aa1f95129e5e54670f1")
-        let long = SHA1.hmac(
-            Array("Test Using Larger Than Block-Size Key - Hash Key First".utf8),
-            key: [UInt8](repeating: 0xAA, count: 80))
-        #expect(hex(long) == "aa4ae5e15272d00e95705637ce8a3b55ed402112")
+    /// RFC 2202, 3: test cases 1, 2, 6 and 7.
+    @Test(
+        arguments: [
+            (Array("Hi There".utf8), [UInt8](repeating: 0x0B, count: 20), "b617318655057264e28bc0b6fb378c8ef146be00"),
+            (
+                Array("what do ya want for nothing?".utf8), Array("Jefe".utf8),
+                "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79"
+            ),
+            (
+                Array("Test Using Larger Than Block-Size Key - Hash Key First".utf8),
+                [UInt8](repeating: 0xAA, count: 80), "aa4ae5e15272d00e95705637ce8a3b55ed402112"
+            ),
+            (
+                Array("Test Using Larger Than Block-Size Key and Larger Than One Block-Size Data".utf8),
+                [UInt8](repeating: 0xAA, count: 80), "e8e99d0f45237d786d6bbaa7965c7808bbff1a91"
+            ),
+        ])
+    func codesAreHMACsOfSHA1(_ message: [UInt8], _ key: [UInt8], _ code: String) {
+        #expect(Hex.text(HMAC.code(.sha1, of: message, key: key)) == code)
+    }
+
+    /// RFC 4231, 4.2 and 4.7, and of nothing with no key (Python's `hmac`).
+    @Test(
+        arguments: [
+            (
+                Array("Hi There".utf8), [UInt8](repeating: 0x0B, count: 20),
+                "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
+            ),
+            (
+                Array("Test Using Larger Than Block-Size Key - Hash Key First".utf8),
+                [UInt8](repeating: 0xAA, count: 131), "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+            ), ([], [], "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad"),
+        ])
+    func codesAreHMACsOfSHA256(_ message: [UInt8], _ key: [UInt8], _ code: String) {
+        #expect(Hex.text(Secrets.hmacSHA256(message, key: key)) == code)
     }
 
     @Test func aStepToEitherSideIsTakenAndNoneTwice() {

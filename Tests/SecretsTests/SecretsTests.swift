@@ -66,4 +66,13 @@ import Testing
     func refused(text: String) { #expect(Token(text) == nil) }
 
     private func format(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
+
+    @Test func aKeyIsProvedWithoutTellingIt() {
+        let (key, other) = ([UInt8](0..<32), [UInt8](1..<33))
+        let code = Secrets.hmacSHA256(Array("what do ya want for nothing?".utf8), key: key)
+        #expect(Secrets.isHMACSHA256(code, of: Array("what do ya want for nothing?".utf8), key: key))
+        #expect(!Secrets.isHMACSHA256(code, of: Array("what do ya want for nothing?".utf8), key: other))
+        #expect(!Secrets.isHMACSHA256(code, of: Array("something else".utf8), key: key))
+        #expect(!Secrets.isHMACSHA256([], of: [], key: key))
+    }
 }

@@ -1,3 +1,4 @@
+internal import Alerts
 internal import Fleet
 internal import Trips
 
@@ -26,10 +27,42 @@ extension CarLog {
             // Records come twice, as readings do.
             if chance.once(in: 12) { put(record, of: vehicle, at: ts) }
         }
+        if chance.once(in: 2) { addInstallation() }
         // Somebody owns the first car from the beginning.
         let first = Action(
             id: "first", vehicle: VehicleID("car-0")!, ts: 1_700_000_000_000, by: "test", note: nil, kind: owner("jo"))
         records.insert(.action(first), at: 0)
+        // That is said again, as it was or otherwise, of the same time or another.
+        for _ in 0..<chance.below(4) {
+            let (by, reading) = (chance.once(in: 3) ? account() : "jo", aReading().reading)
+            let again = Action(
+                id: chance.once(in: 2) && by == "jo" ? "first" : "again-\(by)", vehicle: first.vehicle,
+                ts: chance.once(in: 2) ? first.ts : reading.ts, by: "test", note: nil, kind: owner(by))
+            records.insert(.action(again), at: Int(chance.below(Int64(records.count + 1))))
+        }
+    }
+
+    /// What holds where nobody answers for a car: from before any reading, amid them or anywhere, also switched off again, as often as
+    /// not in the order of the records. Of two of one time one counts.
+    private mutating func addInstallation() {
+        var ts = aReading().reading.ts
+        for number in 0..<1 + chance.below(4) {
+            ts =
+                [ts, aReading().reading.ts, aReading().reading.ts + chance.below(600_000) - 300_000, 0][
+                    Int(chance.below(4))]
+            let limit = 30 + chance.below(8) * 15
+            let text = chance.once(in: 4) ? #"{"alerts":false}"# : #"{"speed_limit_kmh":\#(limit),"wheel_limit_h":1}"#
+            let record = LoggedRecord.action(
+                Action(
+                    id: "installation-\(number)", vehicle: nil, ts: ts, by: "test", note: nil,
+                    kind: .settings(account: InstallationLimits.account, text: text)))
+            if chance.once(in: 4) {
+                records.insert(record, at: 0)
+            } else {
+                put(record, of: VehicleID("car-0")!, at: ts)
+            }
+            if chance.once(in: 8) { records.append(record) }
+        }
     }
 
     /// Two drive one car at one time, each in pieces that adjoin. A piece that comes late joins two drives, and moves the begin of

@@ -128,7 +128,7 @@ public struct CarLog: Sendable {
     private mutating func close(_ parts: Parts) {
         clockMs = max(clockOfAll, readings[readings.count - 1].reading.ts)
         if parts.contains(.people) {
-            for _ in 0..<readings.count + 50 {
+            for _ in 0..<readings.count + 80 {
                 clockMs += 1_000
                 records.append(.tick(clockMs))
             }

@@ -30,6 +30,7 @@ public struct CarSimulation {
     private let batchMax: Int64
     /// Cars that are judged at one tick: a part of what the worker is.
     private let turnsMax: Int
+    private let spread: DriverBook.SpreadSize
     private let faults: Faults
     private let idleMs: Int64
     private let forgets: Bool
@@ -42,8 +43,10 @@ public struct CarSimulation {
     ///   - forgets: cars that have been silent for `idleMs` are left out of memory.
     public init(
         log: [LoggedRecord], rules: TripRules, batchMax: Int64, faults: Faults = Faults(), turnsMax: Int = 128,
-        idleMs: Int64 = CarBook.idleMs, forgets: Bool = false, seed: UInt64
+        spread: DriverBook.SpreadSize = .init(cars: 128, waiting: 128, least: 1), idleMs: Int64 = CarBook.idleMs,
+        forgets: Bool = false, seed: UInt64
     ) {
+        self.spread = spread
         (self.idleMs, self.forgets) = (idleMs, forgets)
         (self.log, self.rules, self.batchMax) = (log, rules, batchMax)
         (self.faults, self.turnsMax) = (faults, turnsMax)
@@ -57,6 +60,9 @@ public struct CarSimulation {
     public var episodes: [VehicleID: [Episode]] { tables.drivers.episodes }
     /// How many stretches were judged at ticks.
     public var turns: Int { tables.drivers.turns }
+
+    /// The most rows of cars that were written at once.
+    public var driverRowsMax: Int { tables.drivers.recordsMax }
 
     // MARK: Running
 
@@ -90,6 +96,8 @@ public struct CarSimulation {
             if workers[number].take(log[Int(workers[number].at)]) { continue }
             if workers[number].needsRecall {
                 guard settle(number, faults) else { return }
+                if workers[number].recallsWritten { writeAll(number, faults) }
+                guard workers[number].needsRecall else { return }
                 workers[number].recall(tables)
                 continue
             }
@@ -119,7 +127,7 @@ public struct CarSimulation {
         let isOwner = tables.cars.progress.nextOffset == commit.from
         if isOwner, !once(in: faults.refusal) {
             tables.write(commit)
-            if commit.isResolving { workers[number].resolve(&tables, turnsMax: turnsMax) }
+            if commit.isResolving { workers[number].resolve(&tables, turnsMax: turnsMax, spread) }
             tables.cars.progress = commit.to
             if !once(in: faults.lostAnswer) { return true }
         }

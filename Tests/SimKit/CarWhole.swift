@@ -64,7 +64,7 @@ public struct CarWhole {
     public var episodes: [VehicleID: [Episode]] {
         var all: [VehicleID: [Episode]] = [:]
         for (vehicle, readings) in readings {
-            let context = sayings.context(vehicle)
+            let context = sayings.context(vehicle, installation: sayings.installation)
             for stretch in DriverStretch.all(readings) {
                 all[vehicle, default: []] +=
                     DriverJudgement(
@@ -74,9 +74,9 @@ public struct CarWhole {
             }
         }
         for vehicle in sayings.scanned {
-            let context = sayings.context(vehicle)
+            let context = sayings.context(vehicle, installation: sayings.installation)
             all[vehicle, default: []] += TroubleCodes.episodes(
-                vehicle: vehicle, scans: sayings.scans(of: vehicle), drivers: context.drivers, rules: context.rules)
+                vehicle: vehicle, scans: sayings.scans(of: vehicle), context)
         }
         return all.filter { !$0.value.isEmpty }.mapValues {
             $0.sorted { ($0.openedMs, $0.id) < ($1.openedMs, $1.id) }

@@ -19,6 +19,15 @@ struct PartitionTables: Sendable {
     }
 }
 
+extension PartitionTables {
+    fileprivate func stored(_ vehicle: VehicleID, sinceMs: Int64) -> DriverBook.StoredCar {
+        DriverBook.StoredCar(
+            vehicle, lastMs: cars.trips[vehicle]?.max { $0.key < $1.key }?.value.row.trip.endMs ?? .min,
+            isAlwaysOwned: drivers.sayings.drivers(vehicle).isAlwaysOwned,
+            hasScans: drivers.sayings.scans(of: vehicle).contains { $0.ts >= sinceMs })
+    }
+}
+
 /// A worker of a partition, as `CarStage` and `DriverJudge` are one: both books side by side, and what is handed over.
 struct CarWorker {
     struct Commit {
@@ -47,6 +56,7 @@ struct CarWorker {
     /// Cars that are not in memory and whose records come next; and since when all must be.
     private var wanted: Set<VehicleID> = []
     private var wantedSinceMs: Int64?
+    private var wantedOwners: VehicleID?
     /// Since the last hand-over.
     private var actions: [Action] = []
     private var rules: [TripRuleTimeline.Entry] = []
@@ -58,13 +68,17 @@ struct CarWorker {
         book = tables.cars.book(rules: rules, idleMs: idleMs)
         drivers = DriverBook(storedOffset: progress.nextOffset)
         (at, written) = (progress.replayFrom, progress.nextOffset)
+        drivers.restore(installation: tables.drivers.installation)
         load(since: forgets ? book.idleBeforeMs : .min, tables)
         drivers.restore(codes: tables.drivers.codes)
     }
 
     // MARK: Cars that are not in memory
 
-    var needsRecall: Bool { !wanted.isEmpty || wantedSinceMs != nil }
+    var needsRecall: Bool { !wanted.isEmpty || wantedSinceMs != nil || wantedOwners != nil }
+
+    /// All that was taken must be written before.
+    var recallsWritten: Bool { wantedOwners != nil }
 
     /// As `CarStage`. Precondition: what was handed over before is written.
     mutating func recall(_ tables: PartitionTables) {
@@ -72,7 +86,10 @@ struct CarWorker {
         let vehicles = wanted.filter { book.number(of: $0) == nil }
         load(vehicles.sorted(), tables)
         book.knowsNew(vehicles.filter { book.number(of: $0) == nil })
-        (wanted, wantedSinceMs) = ([], nil)
+        if let vehicle = wantedOwners {
+            drivers.know(owners: [vehicle: tables.drivers.sayings.owners(of: vehicle)])
+        }
+        (wanted, wantedSinceMs, wantedOwners) = ([], nil, nil)
     }
 
     /// As `CarLoader`.
@@ -151,13 +168,18 @@ struct CarWorker {
         }
         let number = action.vehicle.flatMap { book.number(of: $0) }
         if drivers.mustWait(for: action, of: number) { return false }
+        let lastMs = number.map { book.lastMs($0) } ?? .min
+        if drivers.needsOwners(for: action, lastMs: lastMs, offset: offset) {
+            wantedOwners = action.vehicle
+            return false
+        }
         if let cut = action.cut {
             unsafe Array(cut.vehicle.text.utf8).withUnsafeBytes { key in
                 _ = try! unsafe book.take(key: key, cut: cut.ms, offset: offset, pushedMs: pushedMs)
             }
         }
         actions.append(action)
-        drivers.take(action, of: number, lastMs: number.map { book.lastMs($0) } ?? .min, offset: offset)
+        drivers.take(action, of: number, lastMs: lastMs, offset: offset)
         return true
     }
 
@@ -190,24 +212,24 @@ struct CarWorker {
     }
 
     /// What is late, and then what waits for a tick, within the transaction that has written the commit's rows.
-    mutating func resolve(_ tables: inout PartitionTables, turnsMax: Int) {
+    mutating func resolve(_ tables: inout PartitionTables, turnsMax: Int, _ size: DriverBook.SpreadSize) {
         while book.hasLate {
             book.resolve(tables.cars.histories(book.lateQueries), nextOffset: at)
             for minute in book.rows.minutes { drivers.wrote(Int(minute.car)) }
             tables.cars.write(book.rows, of: book)
             book.clearRows()
         }
-        judge(&tables, turnsMax: turnsMax)
+        judge(&tables, turnsMax: turnsMax, size)
     }
 
     // MARK: As `DriverJudge`
 
-    private mutating func judge(_ tables: inout PartitionTables, turnsMax: Int) {
+    private mutating func judge(_ tables: inout PartitionTables, turnsMax: Int, _ size: DriverBook.SpreadSize) {
         let newcomers = drivers.newcomers
         tables.drivers.know(scanned: newcomers.map { book.name($0.number) }, &drivers)
         for (number, fromMs) in newcomers {
             let vehicle = book.name(number)
-            drivers.begin(number, vehicle, tables.drivers.sayings.context(vehicle, fromMs: fromMs))
+            drivers.begin(number, vehicle, tables.drivers.context(vehicle, fromMs: fromMs, drivers))
         }
         for change in drivers.takeAccounts() {
             let vehicles = tables.drivers.sayings.cars(of: change.account)
@@ -219,6 +241,7 @@ struct CarWorker {
             }
         }
         if let tick = drivers.takeTick() {
+            spread(tables, size, tick)
             drivers.passSilence(tick)
             // What is judged from what is stored goes on from what was told.
             tables.drivers.write(drivers.takeChanges(book))
@@ -232,6 +255,16 @@ struct CarWorker {
         tables.drivers.write(drivers.takeChanges(book))
     }
 
+    /// What the installation has set comes to some more cars.
+    private mutating func spread(_ tables: PartitionTables, _ size: DriverBook.SpreadSize, _ tick: DriverBook.Tick) {
+        guard let (limits, after) = drivers.spreading else { return }
+        let left = tables.cars.vehicles.sorted().filter { after == nil || $0 > after! }
+        let stored = left.prefix(size.cars).map { tables.stored($0, sinceMs: limits.inForceMs) }
+        let (cars, recalled) = drivers.next(of: stored, book, size, tick)
+        load(recalled, tables)
+        drivers.spread(to: cars, isAll: cars.count == left.count, book, tick)
+    }
+
     private mutating func judge(_ turn: DriverBook.Turn, _ tick: DriverBook.Tick, _ tables: inout PartitionTables) {
         tables.drivers.turns += 1
         let all = stretches(turn, tables.cars)
@@ -240,7 +273,7 @@ struct CarWorker {
             ? all.last : all.first { $0.toMs >= turn.asked.fromMs && $0.fromMs <= turn.asked.untilMs }
         guard let stretch = found else { return drivers.giveUp(turn) }
         drivers.judge(
-            turn, stretch, tables.drivers.sayings.context(turn.vehicle, fromMs: stretch.fromMs),
+            turn, stretch, tables.drivers.context(turn.vehicle, fromMs: stretch.fromMs, drivers),
             told: tables.drivers.told(of: turn.vehicle, stretch.fromMs...stretch.untilMs),
             openSinceMs: tables.drivers.openSinceMs(of: turn.vehicle), tick)
     }
@@ -255,7 +288,7 @@ struct CarWorker {
         let scans = tables.sayings.scans(of: vehicle)
         let fromMs = scans.map(\.ts).min()
         drivers.judge(
-            codesOf: vehicle, scans, fromMs.map { tables.sayings.context(vehicle, fromMs: $0) },
+            codesOf: vehicle, scans, fromMs.map { tables.context(vehicle, fromMs: $0, drivers) },
             told: tables.toldCodes(of: vehicle), tick)
     }
 }

@@ -1,5 +1,6 @@
 internal import Alerts
 internal import Fleet
+internal import Pipeline
 
 /// What people said of cars, as the real tables keep it: whatever the order and the repeats, the same is left.
 struct DriverSayings: Sendable {
@@ -38,7 +39,8 @@ struct DriverSayings: Sendable {
             DriverSayings.put(try! DriverSettings(text: text), action, &settings[account, default: [:]])
             let versions = settings[account]!.sorted { $0.key < $1.key }
             rules[account] = DriverRules(
-                account: account, versions: versions.map { .init(inForceMs: $0.key, settings: $0.value.value) })
+                account: account, versions: versions.map { .init(inForceMs: $0.key, settings: $0.value.value) },
+                before: account == InstallationLimits.account ? .off : .standard)
         case .scan(let scan):
             let id = scan.request ?? action.id
             // Of two answers to one request the one that brought something counts, else the first.
@@ -79,15 +81,24 @@ struct DriverSayings: Sendable {
             assignments: DriverSayings.changes(assignments[vehicle]), owners: DriverSayings.changes(owners[vehicle]))
     }
 
-    func context(_ vehicle: VehicleID, fromMs: Int64 = 0) -> DriverContext {
+    /// - Parameter installation: what it has set, as far as the car knows.
+    func context(_ vehicle: VehicleID, fromMs: Int64 = 0, installation: DriverRules?) -> DriverContext {
         let drivers = drivers(vehicle, fromMs: fromMs)
-        return DriverContext(
-            drivers: drivers, rules: rules.filter { drivers.accounts.contains($0.key) },
-            hasDriven: drivings[vehicle] != nil)
+        var rules = rules.filter { drivers.accounts.contains($0.key) }
+        rules[InstallationLimits.account] = installation
+        return DriverContext(drivers: drivers, rules: rules, hasDriven: drivings[vehicle] != nil)
     }
+
+    /// All that the installation has set.
+    var installation: DriverRules? { rules[InstallationLimits.account] }
 
     private static func changes(_ entries: [Int64: Entry<String?>]?) -> [Drivers.Change] {
         (entries ?? [:]).sorted { $0.key < $1.key }.map { .init(fromMs: $0.key, account: $0.value.value) }
+    }
+
+    func owners(of vehicle: VehicleID) -> OwnerLog {
+        OwnerLog(
+            (owners[vehicle] ?? [:]).map { OwnerLog.Entry(fromMs: $0.key, id: $0.value.id, account: $0.value.value) })
     }
 
     /// Cars that have said which trouble codes they have.

@@ -16,8 +16,13 @@ public struct DriverTables: Sendable {
     public internal(set) var turns = 0
     var sayings = DriverSayings()
     private var records: [VehicleID: DriverRecord] = [:]
+    private var limits: [Int64: InstallationLimits.Entry] = [:]
+
+    /// The most rows of cars that were written at once.
+    public private(set) var recordsMax = 0
 
     mutating func write(_ changes: DriverBook.Changes) {
+        recordsMax = max(recordsMax, changes.records.count + changes.gone.count)
         for alert in changes.alerts { told.alerts[alert.id] = alert }
         for transition in changes.transitions {
             told.transitions[transition.alert.episode.vehicle, default: []].append(
@@ -25,6 +30,7 @@ public struct DriverTables: Sendable {
         }
         for record in changes.records { records[record.vehicle] = record }
         for vehicle in changes.gone { records[vehicle] = nil }
+        for entry in changes.limits { limits[entry.inForceMs] = entry }
     }
 
     /// What stands as told.
@@ -66,6 +72,14 @@ public struct DriverTables: Sendable {
         }.sorted { ($0.episode.openedMs, $0.id) < ($1.episode.openedMs, $1.id) }
     }
 
+    /// What the installation has set, and how far it has come.
+    var installation: [InstallationLimits.Entry] { Array(limits.values) }
+
+    /// Who drives a car, and what judges it, as the worker knows it.
+    func context(_ vehicle: VehicleID, fromMs: Int64, _ drivers: DriverBook) -> DriverContext {
+        sayings.context(vehicle, fromMs: fromMs, installation: drivers.installation.rules(of: vehicle))
+    }
+
     /// Cars whose trouble codes wait.
     var codes: [VehicleID: Int64] { records.compactMapValues(\.codesOffset) }
 
@@ -86,7 +100,8 @@ public struct DriverTables: Sendable {
         let records = known.compactMap { self.records[$0] }
         var contexts: [VehicleID: DriverContext] = [:]
         for record in records {
-            if let fromMs = record.fromMs { contexts[record.vehicle] = sayings.context(record.vehicle, fromMs: fromMs) }
+            guard let fromMs = record.fromMs else { continue }
+            contexts[record.vehicle] = context(record.vehicle, fromMs: fromMs, drivers)
         }
         let watched = Set(sayings.watched)
         know(scanned: vehicles, &drivers)

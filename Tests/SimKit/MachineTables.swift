@@ -21,6 +21,7 @@ public struct MachineTables: Equatable, Sendable {
     public var rules: [Int64: RuleTimeline.Entry] = [:]
     public var deadlines: [VehicleID: Int64] = [:]
     public var rejudging: [VehicleID: Rejudging] = [:]
+    public var spreads = MachineSpreads()
     public var services: [VehicleID: [ServiceLog.Entry]] = [:]
     public var clockMs: Int64?
     public var nextOffset: Int64 = 0
@@ -48,6 +49,7 @@ public struct MachineTables: Equatable, Sendable {
             if change.isLatest { deadlines[change.vehicle] = change.nextDeadlineMs }
         }
         for (vehicle, asked) in changes.rejudging { rejudging[vehicle] = asked }
+        spreads = changes.spreads ?? spreads
         for (entry, _) in changes.rules where rules[entry.inForceMs]?.rules.version ?? "" < entry.rules.version {
             rules[entry.inForceMs] = entry
         }
@@ -65,8 +67,8 @@ public struct MachineTables: Equatable, Sendable {
     /// A book as a worker has it that takes the partition over.
     public func book(machinesMax: Int = 200_000, pace: MachineBook.Pace = .product) -> MachineBook {
         var book = MachineBook(
-            rules: RuleTimeline(rules.values), clockMs: clockMs, rejudging: rejudging, machinesMax: machinesMax,
-            pace: pace)
+            rules: RuleTimeline(rules.values), clockMs: clockMs, rejudging: rejudging, spreads: spreads,
+            machinesMax: machinesMax, pace: pace)
         book.restore(deadlines.map { ($0.key, history(.end($0.key)), $0.value) })
         return book
     }
@@ -77,8 +79,11 @@ public struct MachineTables: Equatable, Sendable {
             let row = readings[place.vehicle]?[place.ts]
             histories.places.updateValue(row.map(MachineTables.row), forKey: place)
         }
-        guard let sinceMs = needs.reportedSinceMs else { return }
-        histories.reportedSince = (sinceMs, Set(readings.filter { $0.value.keys.max()! >= sinceMs }.keys))
+        guard let query = needs.page else { return }
+        let machines = readings.keys.filter { query.after == nil || $0 > query.after! }.sorted().prefix(query.countMax)
+        histories.page = MachinePage(
+            query, machines: machines.map { ($0, readings[$0]!.keys.max()!) },
+            last: machines.count < query.countMax ? nil : machines.last)
     }
 
     private static func row(_ row: Row) -> MachineRow {
@@ -128,7 +133,7 @@ public struct MachineTables: Equatable, Sendable {
         nextOffset = events.last.map { $0.offset + 1 } ?? nextOffset
         for fact in events.map(\.fact) {
             if case .tick(let ts) = fact { clockMs = max(clockMs ?? ts, ts) }
-            if case .setBack(let ts) = fact { clockMs = min(clockMs ?? ts, ts) }
+            if case .setBack(let ts) = fact { clockMs = clockMs.map { min($0, ts) } }
         }
         return found
     }

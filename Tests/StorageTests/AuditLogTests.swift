@@ -43,5 +43,37 @@ struct AuditLogTests {
             let fault = #expect(throws: AuditCheck.Fault.self) { try AuditCheck.run(nil, on: owner) }
             #expect(fault?.sequence == 1)
         }
+
+        @Test("An anchor's number counts, not its hash alone") func anchored() throws {
+            let owner = try Connection(conninfo: TestDatabase.migrated("audit_anchor"))
+            for name in ["anna", "ben", "cara"] { try AuditLog.record(.linkGiven, about: name, on: owner) }
+            let entries = try AuditReads.entries(AuditReads.Filter(), newest: false, limit: 10, on: owner)
+            let hash = entries[1].hash.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+            for right in ["2:" + hash, hash] {
+                #expect(try AuditCheck.run(AuditCheck.Anchor(right), on: owner).entries == 3)
+            }
+            for wrong in [1, 3, 0, 4] as [Int64] {
+                let fault = #expect(throws: AuditCheck.Fault.self) {
+                    try AuditCheck.run(AuditCheck.Anchor("\(wrong):" + hash), on: owner)
+                }
+                #expect(fault?.sequence == wrong)
+            }
+        }
+
+        @Test("A deed has its entry before it is done, and another where it failed") func deeds() throws {
+            struct Refused: Error {}
+            let owner = try Connection(conninfo: TestDatabase.migrated("audit_deed"))
+            let deed = AuditedDeed(.clockSetBack, by: "anna", [("topic", "t")])
+            func told() throws -> [String] {
+                try AuditReads.entries(AuditReads.Filter(), newest: false, limit: 10, on: owner).map(\.detail)
+            }
+            #expect(try deed.run(on: owner) { try told() } == [#"{"topic":"t"}"#])
+            #expect(throws: Refused.self) { try deed.run(on: owner) { throw Refused() } }
+            #expect(try told().suffix(2) == [#"{"topic":"t"}"#, #"{"topic":"t","outcome":"failed"}"#])
+            try owner.execute("ALTER TABLE drover.audit_entry ADD CONSTRAINT none_of_it CHECK (sequence < 4)")
+            var isDone = false
+            #expect(throws: PostgresError.self) { try deed.run(on: owner) { isDone = true } }
+            #expect(!isDone)
+        }
     }
 }

@@ -16,8 +16,8 @@ struct MachineStoreTests {
 
     private static func connect() throws -> Connection { try Store.connectForWriting(database.get()) }
 
-    /// A small pace: histories of a few readings are judged in pieces, too.
-    private let pace = MachineBook.Pace(pages: [2, 8], rows: 20)
+    /// A small pace: histories of a few readings are judged in pieces, too, and what changes of all machines is noted one by one.
+    private let pace = MachineBook.Pace(pages: [2, 8], rows: 20, notedMax: 1)
 
     private func book(_ partition: Int32, clockMs: Int64?) throws -> MachineBook {
         try MachineStore.load(partition: partition, clockMs: clockMs, pace: pace, on: db)
@@ -88,9 +88,10 @@ struct MachineStoreTests {
         var histories = MachineHistories()
         var needs = MachineNeeds()
         needs.machines = vehicles.map { MachineQuery(vehicle: $0, fromMs: .min, rowsMax: 10_000) }
-        needs.reportedSinceMs = .min
+        needs.page = MachinePageQuery(after: nil, countMax: 10)
         try MachineStore.read(needs, partition: partition, into: &histories, on: db)
-        #expect(histories.reportedSince?.vehicles == Set(vehicles))
+        #expect(histories.page?.machines.map(\.vehicle) == vehicles && histories.page?.last == nil)
+        #expect(!book.isRejudging)
         for vehicle in vehicles {
             let found = try #require(histories.machines[vehicle])
             let rows = wanted.readings[vehicle, default: [:]].sorted { $0.key < $1.key }.map(\.value)

@@ -11,6 +11,34 @@ struct QuarantineStoreTests {
     private let partition = TopicPartition(topic: "drover.cars", partition: 3)
     private let odd = VehicleID("odd")!
 
+    @Test("What has not come to a machine that is set apart is noted of it, whatever the others come to")
+    func notesWhatSpreads() throws {
+        let db = try Connection(conninfo: QuarantineStoreTests.database.get())
+        try db.execute("SET search_path = drover")
+        let machines = TopicPartition(topic: "drover.machines", partition: 3)
+        let place = try ProgressStore.load([machines: 0], on: db)[machines]!
+        try db.execute(
+            """
+            INSERT INTO vehicle (vehicle, kind, topic_partition, last_reading_at) VALUES
+                ('done', 'machine', 3, '2026-09-14'), ('late', 'machine', 3, '2026-09-14'), ('old', 'machine', 3, '2026-09-01'),
+                ('odd', 'machine', 3, '2026-09-14');
+            INSERT INTO machine_rejudging (vehicle, topic_partition, from_at, until_at, asked_offset, is_late, has_begun)
+                VALUES ('late', 3, '2026-09-12', '2026-09-12', 7, true, false);
+            INSERT INTO machine_spreading VALUES (3, 5, '2026-09-10', '2026-09-10', '2026-09-13', 'done')
+            """)
+        let all = ["done", "late", "old", "odd"].map { (vehicle: VehicleID($0)!, reason: "refused") }
+        #expect(try QuarantineStore.hold(all, of: machines, at: place, on: db))
+        let noted = try db.query(
+            """
+            SELECT vehicle || ' ' || extract(day FROM from_at AT TIME ZONE 'UTC') || ' '
+                || extract(day FROM until_at AT TIME ZONE 'UTC') || ' ' || is_late AS line
+            FROM machine_rejudging ORDER BY vehicle
+            """
+        ).map { try $0.text(0)! }
+        #expect(noted == ["late 10 13 true", "odd 10 13 false"])
+        try db.execute("DELETE FROM quarantine; DELETE FROM machine_rejudging; DELETE FROM machine_spreading")
+    }
+
     private func step(_ from: PartitionProgress, next: Int64, replay: Int64) -> ProgressStep {
         var to = from
         (to.nextOffset, to.replayFrom, to.replayClockMs) = (next, replay, 1_000 * replay)

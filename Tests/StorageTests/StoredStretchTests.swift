@@ -2,6 +2,7 @@ import Fleet
 import Pipeline
 import Postgres
 import Storage
+import SimKit
 import Testing
 import Trips
 

@@ -10,7 +10,11 @@ import time
 from pathlib import Path
 
 import psycopg
-from harness import HANG_S
+from harness import HANG_S, ROOT
+
+
+# What Drover lets each process of PostgreSQL have, so that all tests show that nothing of ours needs more.
+DATA_BYTES_MAX = eval(re.search(r"dataBytesMax = (\d+ << \d+)", (ROOT / "Sources/Embedded/PostgresServer.swift").read_text()).group(1))
 
 
 class Cluster:
@@ -63,7 +67,7 @@ class Cluster:
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         with open(self.folder / "postgres.log", "ab") as log:
             self.process = subprocess.Popen(
-                [*(self.become or ["setpriv"]), "--pdeathsig", "INT", str(self.binaries / "postgres"), "-D", str(self.data), *options],
+                ["prlimit", f"--data={DATA_BYTES_MAX}", "--", *(self.become or ["setpriv"]), "--pdeathsig", "INT", str(self.binaries / "postgres"), "-D", str(self.data), *options],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", start_new_session=True)
         deadline = time.monotonic() + seconds
         while True:

@@ -13,7 +13,7 @@ from world import connect
 ROLES = ["farmer", "dealer", "developer", "driver", "fleet_manager", "rider", "ride_driver", "dispatcher", "surveyor", "researcher", "ranger", "analyst",
          "operator", "administrator"]
 FLEET_READERS = {"farmer", "dealer", "developer", "driver", "fleet_manager", "dispatcher", "analyst", "operator", "administrator"}
-SCOPES = ["upload", "read", "account", "survey", "export", "export-people", "export-places", "query"]
+SCOPES = ["upload", "read", "account", "survey", "export", "export-people", "export-places", "query", "audit"]
 PARTS = {"kind": "cars", "zoom": "0", "column": "0", "row": "0", "name": "8R", "version": "1"}
 
 
@@ -49,7 +49,9 @@ class Desk:
         self.tokens = {}
         for scope in SCOPES:
             scopes = ["export", scope] if scope.startswith("export-") else [scope]
-            self.tokens[scope] = self.token("INSERT INTO drover.token (token_id, account, scopes, digest) VALUES (%s, 'programs', %s, %s)", "t-" + scope, scopes)
+            # What is for administrators is, whatever a token says.
+            self.tokens[scope] = self.token("INSERT INTO drover.token (token_id, account, scopes, digest) VALUES (%s, %s, %s, %s)", "t-" + scope,
+                                            "administrator" if scope == "audit" else "programs", scopes)
         def login(user):
             return re.sub(r"user='?\w+'?", f"user={user}", self.env["DROVER_POSTGRES_URL"])
         self.server = world.drover.start("serve", "--port", "0", "--set", "oidc.issuer=https://127.0.0.1:1", "--set", "oidc.client_id=x", "--set",
@@ -158,3 +160,9 @@ def test_every_address_with_a_token(desk, scope):
         if desk.is_refused(answer) == is_let_in:
             wrong.append((*address, who, answer))
     assert wrong == []
+
+
+@pytest.mark.parametrize("role", [*ROLES, "plain"])
+def test_the_audit_log_is_read_by_programs_of_administrators_alone(desk, role):
+    token = desk.token("INSERT INTO drover.token (token_id, account, scopes, digest) VALUES (%s, %s, '{audit}', %s)", "t-audit-" + role, role)
+    assert desk.ask(("GET", "/v1/audit"), token=token) == (200 if role == "administrator" else 403)

@@ -4,6 +4,7 @@ import re
 import statistics
 import time
 import urllib.parse
+from concurrent.futures import ThreadPoolExecutor
 
 import argon2.low_level as argon2
 import hashlib
@@ -62,8 +63,9 @@ class Site:
 
     def server_beside(self, port=0, *more):
         """Another one on the same database: with its address and port."""
+        mail = ["--set", f"mail.server=smtp://127.0.0.1:{self.office.server.port}"] if self.office else []
         server = self.world.drover.start(
-            "serve", "--port", str(port), "--set", f"people.code_key_file={self.key}", "--set", "web.public_url=http://127.0.0.1:1", *more,
+            "serve", "--port", str(port), "--set", f"people.code_key_file={self.key}", "--set", "web.public_url=http://127.0.0.1:1", *mail, *more,
             env={**self.env, "DROVER_POSTGRES_READER_URL": self.web, "DROVER_POSTGRES_PAGE_URL": self.pages})
         return server, *server.wait_for(ADDRESS).groups()
 
@@ -206,6 +208,10 @@ def test_one_account_in_many_places(site):
     there = Visitor(site.port)
     assert here.log_in().status == there.log_in(keep="1").status == 303
     assert here.get("/account").body.count("End it") == 1
+    # By the names that people know; what the browser said in all is its title.
+    phone = "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Mobile Safari/537.36"
+    site.query("UPDATE drover.account_session SET agent = %s WHERE is_kept AND account = 'miller' RETURNING 1", phone)
+    assert f'<span title="{phone}">Chrome on Android</span>' in here.get("/account").body
     number = re.search(r'name="number" value="(\d+)"', here.get("/account").body).group(1)
     # Somebody else's session is none of ours.
     stranger = site.with_account("fink", "fink@example.org")
@@ -333,6 +339,40 @@ def test_an_administrator_always_gets_in(site):
     assert chosen.status == 200, chosen.body
     known = next((said.partition(";")[0] for said in chosen.headers.get_all("Set-Cookie") or []), "")
     assert Visitor(site.port).log_in("boss@example.org", OTHER, headers={"Cookie": known}).status == 303
+
+
+def test_a_password_that_nobody_looked_at_is_no_try_of_the_account(site):
+    """Nine at once: six passwords are looked at, and who was too many then was counted already."""
+    site.with_account()
+    site.query("UPDATE drover.account SET memory_kib = 65536, passes = 8 WHERE account = 'miller' RETURNING 1")
+    tries = 9
+    with connect(site.env) as held, ThreadPoolExecutor(tries) as pool:
+        # All of them are past the first look at who is at work when they wait for their turn to be counted.
+        with held.transaction():
+            held.execute("SELECT drover.take_turn('drover.account_try')")
+            answers = [pool.submit(lambda number=number: Visitor(site.port).log_in(password=f"guess number {number}").status) for number in range(tries)]
+            until(lambda: site.query("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%begin_log_in%'")
+                  == [(tries,)])
+        statuses = [answer.result(HANG_S) for answer in answers]
+    wrong, busy = statuses.count(401), statuses.count(503)
+    assert wrong + busy == tries and busy > 0, statuses
+    assert site.query("SELECT count(*) FROM drover.account_try WHERE mail = 'miller@example.org'") == [(wrong,)]
+    # Of the address they are tries, so that nobody keeps the server busy for nothing.
+    assert site.query("SELECT count(*) FROM drover.account_try WHERE remote = '127.0.0.1' AND NOT is_mail") == [(tries,)]
+    assert site.with_account().log_in().status == 303
+
+
+def test_what_is_left_to_the_address_is_the_try_that_was_counted(site):
+    """Of a browser that is known, its own; of a stranger, not that of the browser."""
+    left = "SELECT mail, device IS NULL FROM drover.account_try ORDER BY try_id"
+    for device, rows in ((b"d" * 32, [("a@b.example", True), ("", True)]), (b"x" * 32, [("", True), ("a@b.example", False)]), (None, [("", True), ("a@b.example", False)])):
+        site.query("DELETE FROM drover.account_try RETURNING 1")
+        site.query("INSERT INTO drover.account_try (mail, remote, is_mail, device) VALUES ('a@b.example', '127.0.0.1', false, NULL), ('a@b.example', '127.0.0.1', false, %s) "
+                   "RETURNING 1", b"d" * 32)
+        site.query("SELECT drover.leave_unchecked('A@b.example', '127.0.0.1', false, %s)::text", device)
+        assert site.query(left) == rows, device
+    site.query("SELECT drover.leave_unchecked('a@b.example', '127.0.0.2', false, NULL)::text, drover.leave_unchecked('a@b.example', '127.0.0.1', true, NULL)::text")
+    assert site.query(left) == rows
 
 
 def test_guesses_of_strangers_keep_nobody_from_changing_the_password(site):

@@ -45,6 +45,15 @@ def test_fleets_are_kept_in_the_page(site):
     assert site.query(rows) == [("machine mtg-1",)]
 
 
+def test_the_fleet_that_ends_logins_says_whose(site):
+    with connect(site.env) as connection:
+        connection.execute("INSERT INTO drover.account_login VALUES ('drover_account_mate', 'mate')")
+        saved = put_fleet(site, "south", name="South")
+        assert saved.status == 200 and "psql has ended for mate: with more than one fleet" in saved.body
+        assert "psql has ended" not in put_fleet(site, "south", name="South").body
+        connection.execute("DELETE FROM drover.fleet WHERE fleet = 'south'")
+
+
 def test_roles_are_given_and_taken_in_the_page(site):
     root, joe = site.people["root"], site.people["joe"]
     def change(account, *roles, enabled="1"):
@@ -138,6 +147,11 @@ def test_a_dealer_finds_an_owner(site):
     assert owner.post("/dealers/end", form=mark(owner, "/dealers"), dealership=number).status == 200
     assert sees("deal") == []
     assert dealer.post("/dealers/end", form=mark(dealer, "/dealers"), dealership=number).status == 409
+    # Nor is it mailed again and again by who takes the question back.
+    for _ in range(3):
+        assert dealer.post("/dealers/ask", form=mark(dealer, "/dealers"), vehicle="mtg-1").status == 200
+        [[number]] = site.query("SELECT dealership_id::text FROM drover.dealership WHERE dealer = 'deal' AND vehicle = 'mtg-1' AND ended_at IS NULL")
+        assert dealer.post("/dealers/end", form=mark(dealer, "/dealers"), dealership=number).status == 200
     # Not all serial numbers that there are.
     with connect(site.env) as connection:
         connection.execute("INSERT INTO drover.dealership (vehicle, dealer) SELECT 's-' || n, 'other' FROM generate_series(1, 50) n")

@@ -2,8 +2,12 @@
 import hashlib
 import json
 import re
+import shutil
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
+import description
 import psycopg
 import pytest
 from clocks import faked_clock
@@ -11,7 +15,8 @@ from harness import HANG_S, ROOT, until
 from people import PASSWORD, Visitor
 from test_accounts import Site
 from test_administration import mark
-from test_uploads import give_token
+from test_machine_pages import fields
+from test_uploads import give_token, new_token
 from world import connect
 
 PEOPLE = {"root": ["administrator"], "olga": ["operator"], "miller": ["farmer"], "joe": ["driver"], "gone": ["driver"]}
@@ -19,7 +24,11 @@ PEOPLE = {"root": ["administrator"], "olga": ["operator"], "miller": ["farmer"],
 
 @pytest.fixture(scope="module")
 def site(world, tmp_path_factory):
-    site = Site(world, world.database(), None, tmp_path_factory.mktemp("audit"), has_mail=False)
+    folder = tmp_path_factory.mktemp("audit")
+    shutil.copytree(ROOT / "Deploy" / "thresholds", folder / "thresholds")
+    settings = "--set", f"alerts.thresholds_dir={folder / 'thresholds'}", "--set", "alerts.watch_s=0"
+    site = Site(world, world.database(), None, folder, *settings, has_mail=False)
+    site.folder, site.settings = folder, settings
     site.people = {}
     for account, roles in PEOPLE.items():
         site.with_account(account, f"{account}@example.org", PASSWORD, *roles)
@@ -29,6 +38,10 @@ def site(world, tmp_path_factory):
         connection.execute("INSERT INTO drover.fleet_vehicle VALUES ('north', 'machine', 'm-1'), ('own', 'machine', 'm-own')")
         connection.execute("INSERT INTO drover.registration (kind, vehicle, topic_partition, registered_at, record_id) "
                            "SELECT 'machine', v, 0, now(), v FROM unnest(ARRAY['m-1', 'm-own']) AS v")
+        connection.execute("INSERT INTO drover.vehicle VALUES ('machine', 'm-1', '8R Tractor', 0, now())")
+        connection.execute(
+            """INSERT INTO drover.alert (alert_id, kind, vehicle, model, parameter, unit, severity, state, test, threshold, since_at, opened_at, first_opened_at, worst_at, audience,
+               rules_version) VALUES ('a-1', 'machine', 'm-1', '8R Tractor', 'Coolant Temperature', '°C', 'warning', 'open', 'above', 85, now(), now(), now(), now(), 'farmer', 'v')""")
     for account in PEOPLE:
         site.people[account] = Visitor(site.port)
         assert site.people[account].log_in(f"{account}@example.org").status == 303
@@ -171,6 +184,149 @@ def test_whose_data_somebody_saw_who_sees_all(site):
     assert seen()[-1]["actor"] == "olga"
 
 
+# MARK: before the deed
+
+
+@contextmanager
+def no_entry(site, action):
+    """The log takes none of this kind."""
+    with connect(site.env) as connection:
+        connection.execute(f"ALTER TABLE drover.audit_entry ADD CONSTRAINT none_of_it CHECK (action <> '{action}') NOT VALID")
+        try:
+            yield
+        finally:
+            connection.execute("ALTER TABLE drover.audit_entry DROP CONSTRAINT none_of_it")
+
+
+def problem(answer):
+    return answer.status, json.loads(answer.body)["type"].removeprefix("urn:drover:problem:")
+
+
+def outcomes(site, action, since):
+    return [json.loads(entry["detail"]).get("outcome") for entry in entries(site, "--action", action, "--after", str(since))]
+
+
+def bookmark(site):
+    return int(audit(site, "head").out.partition(":")[0])
+
+
+@pytest.fixture(scope="module")
+def away(site):
+    """The same pages, and nobody takes what is said there: who is logged in asks them by `there`."""
+    server, _, port = site.server_beside(0, *site.settings, "--set", "kafka.brokers=127.0.0.1:1")
+    site.there = lambda account: visiting(port, site.people[account].cookie)
+    yield site
+    server.stop()
+
+
+def visiting(port, cookie):
+    visitor = Visitor(port)
+    visitor.cookie = cookie
+    return visitor
+
+
+SAID = {"acknowledge": ("alert_acknowledged", {"note": ""}), "silence": ("alert_silenced", {"hours": "2"})}
+
+
+@pytest.mark.parametrize("word", SAID)
+def test_what_is_said_of_an_alert_has_its_entry_before_it_goes_out(away, word):
+    action, fields = SAID[word]
+    before = bookmark(away)
+    say = lambda visitor: visitor.post(f"/alerts/a-1/{word}", form=visitor.mark(), id=f"{word}-1", **fields)
+    with no_entry(away, action):
+        assert problem(say(away.there("miller"))) == (503, "database"), "the broker was not asked"
+    assert outcomes(away, action, before) == []
+    # The broker is away: that it was said stands there, and that nobody knows of it on the log.
+    assert problem(say(away.there("miller"))) == (503, "broker-away")
+    assert outcomes(away, action, before) == [None, "unconfirmed"]
+    assert say(away.people["miller"]).status == 303 and outcomes(away, action, before) == [None, "unconfirmed", None]
+    assert last(away, action)["detail"]["record"] == f"{word}-1", "by which the three are of one deed"
+
+
+def test_a_mails_link_says_nothing_that_has_no_entry(away):
+    link, before = new_link(away), bookmark(away)
+    say = lambda visitor: visitor.post("/notices/acknowledge", link=link, note="")
+    with no_entry(away, "alert_acknowledged"):
+        assert problem(say(away.there("root"))) == (503, "database")
+    assert problem(say(away.there("root"))) == (503, "broker-away") and outcomes(away, "alert_acknowledged", before) == [None, "unconfirmed"]
+    # Pressed again, it says it again, and then no more.
+    assert [say(away.people["root"]).status for _ in range(2)] == [200, 404]
+    assert (found := last(away, "alert_acknowledged"))["actor"] == "miller" and found["detail"]["by"] == "link" and "outcome" not in found["detail"]
+
+
+def new_link(site):
+    text, digest = new_token()
+    with connect(site.env) as connection:
+        connection.execute(
+            """INSERT INTO drover.notice (notice_id, alert_id, account, occasion, round, vehicle, relation, manner, state, reason, due_at)
+               VALUES ('n-' || repeat('0', 32), 'a-1', 'miller', 'opened', 0, 'm-1', 'owner', 'at_once', 'told', '', now())""")
+        connection.execute("INSERT INTO drover.notice_message (message_id, account, channel, manner, link, link_expires_at) "
+                           "VALUES ('notice-' || repeat('0', 32), 'miller', 'mail', 'at_once', %s, now() + interval '1 day')", [digest])
+        connection.execute("INSERT INTO drover.notice_told VALUES ('notice-' || repeat('0', 32), 'n-' || repeat('0', 32))")
+    return text
+
+
+def test_rules_are_in_force_when_their_entry_is_there(site):
+    root, before, file = site.people["root"], bookmark(site), site.folder / "thresholds" / "8R Tractor-thresholds.xml"
+    address, text = "/thresholds/models/8R%20Tractor/Fuel%20Level", file.read_text()
+    save = lambda limit: root.post(address, **{**fields(root.get(address).body, address), "test": "below", "threshold": limit, "unit": "gallons", "type": "int", "user": "farmer",
+                                               "anyway": "1", "do": "save"})
+    with no_entry(site, "rules_edited"):
+        assert problem(save("41")) == (503, "database") and file.read_text() == text
+    assert outcomes(site, "rules_edited", before) == []
+    # Files that cannot be written: told twice, and nothing is changed.
+    file.with_name(file.name + ".part").mkdir()
+    assert save("42").status == 503 and file.read_text() == text
+    shutil.rmtree(file.with_name(file.name + ".part"), ignore_errors=True)
+    assert outcomes(site, "rules_edited", before) == [None, "failed"]
+    assert save("43").headers["Location"].endswith("said=published") and "<threshold>43</threshold>" in file.read_text()
+    found = last(site, "rules_edited")
+    assert (found["actor"], found["detail"]["model"], "outcome" in found["detail"]) == ("root", "8R Tractor", False) and "43" in found["detail"]["change 1"]
+    assert site.query("SELECT count(*) FROM drover.rule_edit") == [(1,)]
+    # And on the log: `drover rules publish` says so of what comes from files, too.
+    assert last(site, "rules_published")["detail"]["of"] == "alerts"
+    with no_entry(site, "rules_published"):
+        assert save("44").headers["Location"].endswith("said=waiting"), "it is not on the log"
+    run = site.world.drover.run("rules", "publish", site.folder / "thresholds", env=site.env)
+    assert run.code == 0 and "44" in last(site, "rules_published")["detail"]["changes"]
+
+
+def test_what_a_command_says_has_its_entry_before_it_goes_out(site):
+    before = bookmark(site)
+    # The broker would not be asked for such a note.
+    acknowledge = lambda: site.world.drover.run("alert", "acknowledge", "a-1", "--by", "Jo", "--note", "n" * 3_000, env=site.env)
+    with no_entry(site, "alert_acknowledged"):
+        assert acknowledge().code == 1
+    assert outcomes(site, "alert_acknowledged", before) == []
+    assert acknowledge().code == 1 and outcomes(site, "alert_acknowledged", before) == [None, "failed"]
+    assert last(site, "alert_acknowledged")["actor"] == "Jo"
+
+
+def test_a_log_out_that_cannot_be_told_is_none(site):
+    visitor = Visitor(site.port)
+    assert visitor.log_in("joe@example.org").status == 303
+    with connect(site.env) as connection:
+        # The same in this minute would be counted.
+        connection.execute("DELETE FROM drover.audit_tally")
+    with no_entry(site, "log_out"):
+        assert visitor.post("/logout", form=visitor.mark()).status == 503
+        assert visitor.get("/account").status == 200
+
+
+def test_who_moves_a_vehicle_between_fleets_on_its_page_is_told(site):
+    with connect(site.env) as connection:
+        connection.execute("INSERT INTO drover.fleet (fleet, name) VALUES ('hill', 'Hill'); INSERT INTO drover.fleet_member VALUES ('hill', 'miller')")
+    before = bookmark(site)
+    with psycopg.connect(site.pages) as connection:
+        connection.execute("SET LOCAL ROLE drover_page")
+        connection.execute("SELECT set_config('drover.account', 'miller', true)")
+        assert connection.execute("SELECT drover.change_vehicle('machine', 'm-1', 'm-1', 'move-1', ARRAY['hill'], NULL)").fetchone() == ("taken",)
+    found = [(entry["actor"], json.loads(entry["detail"])) for entry in entries(site, "--action", "fleet_changed", "--after", str(before))]
+    assert found == [("miller", {"fleet": "north", "taken": "m-1", "kind": "machine"}), ("miller", {"fleet": "hill", "added": "m-1", "kind": "machine"})]
+    with connect(site.env) as connection:
+        connection.execute("INSERT INTO drover.fleet_vehicle VALUES ('north', 'machine', 'm-1')")
+
+
 # MARK: append only
 
 
@@ -207,6 +363,34 @@ def test_many_at_once_make_one_chain(site):
         list(pool.map(some, range(8)))
     assert len([entry for entry in entries(site, "--action", "offsets_reset") if (entry["actor"] or "").startswith("many-")]) == 160
     assert fits(site)[0]
+
+
+def test_a_change_amid_the_traffic_is_named(site, undone):
+    """Several write, somebody with all rights changes an entry meanwhile, and it is that entry which does not fit."""
+    may_go_on = threading.Event()
+
+    def some(number):
+        with psycopg.connect(site.web, autocommit=True) as connection:
+            for _ in range(30):
+                connection.execute("SELECT drover.audit_record('offsets_reset', %s, NULL, NULL, '{}')", [f"load-{number}"])
+                # Each has written one before the change, and writes the others beside it.
+                may_go_on.wait(HANG_S)
+    began = bookmark(site)
+    with ThreadPoolExecutor(6) as pool:
+        writers = [pool.submit(some, number) for number in range(6)]
+        with connect(site.env) as superuser:
+            until(lambda: superuser.execute("SELECT sequence >= %s FROM drover.audit_head", [began + 6]).fetchone() == (True,))
+            may_go_on.set()
+            changed = began + 3
+            assert superuser.execute("UPDATE drover.audit_entry SET detail = '{\"a\": 1}' WHERE sequence = %s", [changed]).rowcount == 1
+        # While they write on, too: one state is looked at.
+        fit, said = fits(site)
+        assert not fit and f"entry {changed} does not fit" in said, said
+        for writer in writers:
+            writer.result(HANG_S)
+    assert bookmark(site) == began + 180
+    fit, said = fits(site)
+    assert not fit and f"entry {changed} does not fit" in said, said
 
 
 # MARK: changes that a superuser makes
@@ -262,6 +446,11 @@ def test_a_change_by_a_superuser_is_found(site, undone, change):
 def test_a_tail_that_is_cut_with_its_head_is_found_by_an_anchor(site, undone):
     head = audit(site, "head").out.strip()
     assert fits(site, "--anchor", head)[0] and fits(site, "--anchor", head.partition(":")[2])[0]
+    # The hash is in the log, and not at that number.
+    number, _, digest = head.partition(":")
+    for other in (int(number) - 1, int(number) + 1, 0):
+        fit, said = fits(site, "--anchor", f"{other}:{digest}")
+        assert not fit and f"entry {other} is not in the log as it was written down" in said, said
     undone.execute("DELETE FROM drover.audit_entry WHERE sequence > (SELECT max(sequence) - 3 FROM drover.audit_entry)")
     undone.execute("UPDATE drover.audit_head SET (sequence, hash) = (SELECT sequence, hash FROM drover.audit_entry ORDER BY sequence DESC LIMIT 1)")
     assert fits(site)[0], "nothing is left that could tell"
@@ -323,6 +512,63 @@ def test_others_collect_it_as_it_comes(site):
     assert [json.loads(line)["actor"] for line in collector.output().splitlines()] == ["early-bird", "late-bird"]
 
 
+# MARK: programs
+
+
+def program(site, account, *scopes):
+    """Answers of the API are held against their description."""
+    token = give_token(site.env, account, *scopes)
+    return lambda query="": ask_program(site, "/v1/audit" + query, token)
+
+
+def ask_program(site, address, token):
+    answer = Visitor(site.port).get(address, Authorization="Bearer " + token)
+    description.check("GET", address, answer.status, answer.headers["Content-Type"], answer.body)
+    answer.json = json.loads(answer.body)
+    answer.problem = problem(answer) if answer.status >= 400 else None
+    return answer
+
+
+def test_a_program_of_an_administrator_collects_all_of_it_page_by_page(site):
+    ask = program(site, "root", "audit")
+    collected, query = [], "?limit=40&after=0"
+    while query:
+        answer = ask(query)
+        assert answer.status == 200 and len(answer.json["entries"]) <= 40
+        collected += answer.json["entries"]
+        query = (answer.json["next"] or "").removeprefix("/v1/audit")
+    # The lines of the command, but for what reading has added.
+    lines = entries(site, "--after", "0")
+    assert len(collected) >= len(lines) - 2 > 10 and collected == lines[:len(collected)]
+    assert ask(f"?after={collected[-1]['sequence'] + 10}").json == {"entries": [], "next": None}
+    # That it was read is told, once an hour.
+    told = [entry for entry in entries(site, "--action", "data_seen", "--account", "root") if json.loads(entry["detail"]) == {"page": "/v1/audit"}]
+    assert 1 <= len(told) <= 2
+
+
+def test_a_program_has_the_filters_of_the_page(site):
+    ask = program(site, "root", "audit")
+    found = ask("?account=joe&action=log_in").json["entries"]
+    assert found and {entry["actor"] for entry in found} == {"joe"} and {entry["action"] for entry in found} == {"log_in"}
+    assert ask("?since=2031-01-01").json["entries"] == [] and ask("?until=2020-01-01").json["entries"] == []
+    for wrong in ("action=bad", "since=yesterday", "after=x", "after=-1", "limit=0", "account=" + "n" * 65, "account=%01"):
+        assert ask("?" + wrong).status == 400, wrong
+
+
+def test_no_other_program_reads_it(site):
+    for account, scopes, said in (("root", ["read"], (403, "scope-missing")), ("olga", ["audit"], (403, "role-missing")), ("miller", ["audit", "read"], (403, "role-missing")),
+                                  ("anybody", ["audit"], (403, "role-missing"))):
+        assert program(site, account, *scopes)().problem == said, account
+    # Who is none any more, from the next request on.
+    site.with_account("late", "late@example.org", PASSWORD, "administrator")
+    ask = program(site, "late", "audit")
+    assert ask().status == 200
+    site.query("UPDATE drover.account SET roles = '{operator}' WHERE account = 'late' RETURNING 1")
+    assert ask().problem == (403, "role-missing")
+    with psycopg.connect(site.web) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        connection.execute("SELECT * FROM drover.audit_listed(NULL, NULL, NULL, NULL, NULL, 5)")
+
+
 # MARK: what goes
 
 
@@ -376,12 +622,6 @@ def test_erasing_somebody_who_logs_in_at_that_moment_waits_for_it(site):
     assert fits(site)[0]
 
 
-def test_a_change_of_rules_that_is_long_to_tell_has_an_entry(site):
-    with connect(site.env) as connection:
-        connection.execute("INSERT INTO drover.rule_edit (account, vehicle, version, changes) VALUES ('miller', 'm-1', 'v', ARRAY[repeat('\"', 4000)])")
-    assert last(site, "rules_edited")["actor"] == "miller"
-
-
 def test_names_that_no_entry_has_any_more_go_in_no_time(site):
     """Whoever logs in waits for it."""
     with psycopg.connect(site.env["DROVER_POSTGRES_URL"]) as connection:
@@ -416,9 +656,11 @@ def test_what_is_old_goes_and_the_chain_goes_on(site, undone):
 
 def test_each_action_is_told_and_made_somewhere():
     actions = dict(re.findall(r'case (\w+) = "(\w+)"', (ROOT / "Sources/Storage/AuditAction.swift").read_text()))
-    sources = "".join(path.read_text() for folder in ("Web", "drover") for path in (ROOT / "Sources" / folder).glob("*.swift"))
+    sources = "".join(path.read_text() for folder in ("Web", "drover", "Reports") for path in (ROOT / "Sources" / folder).glob("*.swift"))
     tables = "".join(path.read_text() for path in (ROOT / "Queries/migrations").glob("*.sql"))
     told = (ROOT / "docs/audit.md").read_text()
     assert len(actions) > 25
-    assert [name for case, name in actions.items() if f"`{name}`" not in told] == []
+    # The table has all of them and no other.
+    listed = {name for cell in re.findall(r"^\| (`[^|]+) \|", told, re.M) for name in re.findall(r"`(\w+)`", cell)}
+    assert listed == set(actions.values())
     assert [name for case, name in actions.items() if f".{case}," not in sources and f".{case}\n" not in sources and f".{case} " not in sources and f"'{name}'" not in tables] == []

@@ -1,5 +1,6 @@
 """From the roster to a token: codes by mail, once, alike for whoever is not on it, and out of reach of who reads the tables."""
 import hashlib
+import json
 import os
 import re
 import statistics
@@ -12,7 +13,7 @@ from harness import HANG_S, until
 from test_mail import Box, Server
 from world import connect
 
-ROSTER = "id,role,name,mail\n" + "".join(f"g-{n},rider,Rider {n},g{n}@campus.example\n" for n in range(1, 60)) + "d-1,ride_driver,Petr,d1@campus.example\n"
+ROSTER = "id,role,name,mail\n" + "".join(f"g-{n},rider,Rider {n},g{n}@campus.example\n" for n in range(1, 61)) + "d-1,ride_driver,Petr,d1@campus.example\n"
 
 
 @pytest.fixture(scope="module")
@@ -28,17 +29,19 @@ class Codes(Desk):
     def __init__(self, world, folder):
         self.key_file = folder / "code-key"
         self.key_file.write_bytes(os.urandom(32))
-        super().__init__(world, folder, "--set", f"people.code_key_file={self.key_file}")
         self.folder, self.box = folder, Box()
         self.mail = Server(self.box, None, tls=False)
         self.mail.start()
+        super().__init__(world, folder, *self.settings())
         self.mailing = self.notify()
         self.roster(ROSTER)
 
+    def settings(self):
+        """What the process that makes codes and the one that mails them have in common."""
+        return ["--set", f"people.code_key_file={self.key_file}", "--set", f"mail.server=smtp://127.0.0.1:{self.mail.port}"]
+
     def notify(self):
-        return self.world.drover.start(
-            "notify", "--set", f"people.code_key_file={self.key_file}", "--set", f"mail.server=smtp://127.0.0.1:{self.mail.port}",
-            "--set", "mail.from=rides@campus.example", env=self.env)
+        return self.world.drover.start("notify", *self.settings(), "--set", "mail.from=rides@campus.example", env=self.env)
 
     def roster(self, text, *more):
         file = self.folder / "roster.csv"
@@ -87,6 +90,23 @@ def test_a_mailed_code_gives_a_token_once(office):
     assert app.ask("DELETE", "tokens/current").status == 204
     assert app.get("me").problem == (401, "token-unknown")
     assert app.ask("DELETE", "tokens/current").status == 204, "again changes nothing"
+    assert [entry[:2] for entry in tokens_told(office, "north/g-1")] == [("campus_token_added", None), ("campus_token_revoked", None)]
+
+
+def tokens_told(office, person):
+    """By the audit log: what, by whom, and what more."""
+    run = office.world.drover.run("audit", "--account", person, "--json", env=office.env)
+    assert run.code == 0, run.err
+    return [(entry["action"], entry["actor"], json.loads(entry["detail"])) for entry in map(json.loads, run.out.splitlines())]
+
+
+def test_tokens_that_an_operator_ends_are_told_with_who_did_it(office):
+    app = office.anybody(hand(office, "g-60", office.code("g-60")).json["token"])
+    assert office.world.drover.run("people", "revoke-tokens", "g-60", "--campus", "north", env=office.env).code == 0
+    assert app.get("me").problem == (401, "token-unknown")
+    added, ended = tokens_told(office, "north/g-60")
+    assert (added[0], added[1]) == ("campus_token_added", None) and ended[0] == "campus_token_revoked" and ended[1], "whoever typed it"
+    assert (added[2]["campus"], added[2]["role"]) == ("north", "rider") and added[2]["token"] == ended[2]["token"]
 
 
 def test_who_hands_a_code_in_at_once_from_many_devices_gets_one_token(office):
@@ -176,14 +196,58 @@ def test_what_is_no_code(office, fields):
     assert office.anybody().post("tokens", {"id": "g-1", **fields}).status == 422
 
 
-def test_without_a_key_there_are_no_codes(office, world):
-    running, port = office.serve()
+@pytest.mark.parametrize("given, said", [
+    ([], "people.code_key_file and mail.server are not set"), (["mail.server"], "people.code_key_file is not set"),
+    # A key is for second factors, too: by itself it promises no mail.
+    (["people.code_key_file"], "mail.server is not set")], ids=["nothing", "no key", "no mail"])
+def test_without_a_key_or_a_mail_server_there_are_no_codes(office, given, said):
+    running, port = office.serve(*[word for word in office.settings() for name in given if word.startswith(name + "=") for word in ("--set", word)])
     try:
         app = App(port, office.certificate, office.app_certificate, None, "north")
-        assert app.post("codes", {"id": "g-1"}).problem == (503, "codes-off")
+        for path, fields in [("codes", {"id": "g-1"}), ("tokens", {"id": "g-1", "code": "12345678", "device": "phone"})]:
+            answer = app.post(path, fields)
+            assert answer.problem == (503, "codes-off") and said in answer.json["detail"], answer.body
     finally:
         running.stop()
+
+
+def test_a_key_must_be_long_enough(office, world):
     short = office.folder / "short-key"
     short.write_bytes(b"x" * 31)
     run = world.drover.run(*office.options("--set", f"people.code_key_file={short}"), env=office.env)
     assert run.code == 1 and "must hold 32" in run.err
+
+
+def test_one_account_does_not_use_up_everybodys_codes(env):
+    """A rider's account asked for a thousand codes of ids that nobody has in four seconds, and for an hour no campus got one."""
+    def ask(connection, person, asker):
+        return connection.execute("SELECT drover.ask_code('north', %s, sha256('c'), %s, 's', 'b', %s)", [person, f"mail-{person}-{asker.split()[0]}-{asker[-1]}", asker]).fetchone()[0]
+    with connect(env) as connection:
+        connection.execute("INSERT INTO drover.person (campus, person, role, name, mail) VALUES ('north', 'g-1', 'rider', 'G', 'g@campus.example')")
+        asked = [ask(connection, f"nobody-{number}", "account spy") for number in range(1010)]
+        assert asked == [True] * 20 + [False] * 990
+        assert ask(connection, "g-1", "account spy") is False
+        assert ask(connection, "g-1", "account rider") is True and ask(connection, "g-1", "address 192.0.2.1") is True
+        # The same of tries.
+        tried = [connection.execute("SELECT drover.take_code('north', %s, sha256('w'), sha256('t'), 'd', 'account spy')", [f"nobody-{number}"]).fetchone()[0] for number in range(110)]
+        assert tried == ["wrong"] * 100 + ["too_many"] * 10
+
+
+def test_strangers_keep_nobody_from_a_code(env):
+    """Three requests by anybody kept a person from codes for 15 minutes, ten for a day, and five wrong tries took the code that was out."""
+    with connect(env) as connection:
+        connection.execute("INSERT INTO drover.person (campus, person, role, name, mail) VALUES ('north', 'm-1', 'rider', 'M', 'm@campus.example') ON CONFLICT DO NOTHING")
+        def ask(asker, code):
+            return connection.execute("SELECT drover.ask_code('north', 'm-1', sha256(%s), %s, 's', 'b', %s)", [code.encode(), f"m-{code.replace(' ', '-')}-{asker[-1]}", asker]).fetchone()[0]
+        def take(asker, code):
+            return connection.execute("SELECT drover.take_code('north', 'm-1', sha256(%s), sha256(%s), 'd', %s)", [code.encode(), code.encode() + b" token", asker]).fetchone()[0]
+        def mails():
+            return connection.execute("SELECT count(*) FROM drover.mail WHERE recipient = 'm@campus.example'").fetchone()[0]
+        assert [ask("account spy", f"spied {number}") for number in range(4)] == [True] * 3 + [False]
+        assert ask("account owner", "own") and mails() == 4
+        # A stranger's tries are the stranger's.
+        assert [take("account spy", f"guess {number}") for number in range(9)] == ["wrong"] * 9 and take("account spy", "own") == "wrong"
+        assert take("account owner", "own") == "taken"
+        # Many strangers fill no mailbox: what the newest mail says stays good.
+        assert all(ask(f"address 192.0.2.{number}", f"last {number}") for number in range(9))
+        assert mails() == 6 and take("account owner", "last 8") == "wrong" and take("account owner", "last 1") == "taken"

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from cluster import DATA_BYTES_MAX
 from harness import ROOT
 from world import connect, dump, recordings
 
-UNITS = sorted(path.name for path in (ROOT / "Deploy" / "systemd").iterdir())
+UNITS = sorted(path.name for path in (ROOT / "Deploy" / "systemd").iterdir() if path.is_file())
 SERVICES = [name for name in UNITS if name.endswith(".service")]
 
 
@@ -47,6 +48,17 @@ def test_units_are_in_order_and_give_away_little(folder):
     broken = folder / "drover-serve.service"
     broken.write_text(broken.read_text().replace("Restart=always", "Restart=sometimes"))
     assert "sometimes" in subprocess.run(["systemd-analyze", "verify", "./drover-serve.service"], cwd=folder, capture_output=True, text=True).stderr
+
+
+def test_postgresql_is_bounded_alike_wherever_it_runs(folder):
+    """By `drover up`, in the container, as Debian's service: the same memory for each of its processes."""
+    drop_in = (ROOT / "Deploy" / "systemd" / "postgresql@.service.d" / "drover.conf").read_text()
+    assert int(re.search(r"^LimitDATA=(\d+)M$", drop_in, re.M).group(1)) << 20 == DATA_BYTES_MAX
+    assert f"ulimits: {{data: {DATA_BYTES_MAX}}}" in (ROOT / "Deploy" / "container" / "compose.yaml").read_text()
+    assert f"ulimit -d {DATA_BYTES_MAX >> 10}`" in (ROOT / "docs" / "operator.md").read_text()
+    (folder / "postgresql@1.service").write_text("[Service]\nExecStart=/bin/true\n" + drop_in)
+    run = subprocess.run(["systemd-analyze", "verify", "./postgresql@1.service"], cwd=folder, capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("name", SERVICES)

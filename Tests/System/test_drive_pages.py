@@ -168,6 +168,19 @@ def test_a_fleet_managers_way_from_log_in_to_a_report_and_its_files(fleet, page,
     assert only[columns["vehicle"]] == "seat-leon" and only[columns["start"]] == row["start"]
 
 
+def test_a_report_of_what_is_not_there_says_so(fleet):
+    """It was empty, as if nothing had been."""
+    manager, query = fleet.entered("manager"), "date=2018-02-11&span=month"
+    for path, says in (("report=fuel&of=seat-lion", "there is no vehicle seat-lion that you may see"), ("report=trips&fleet=nort", "there is no fleet nort")):
+        answer = manager.get(f"/reports?{path}&{query}")
+        assert answer.status == 400 and says in answer.body and "No trip began" not in answer.body
+    # Whoever sees none of it is told the same.
+    assert raw(fleet.entered("anna"), f"/reports/fuel?of=seat-leon&{query}&format=csv")[0] == 404
+    for words, says in ((["--vehicle", "seat-lion"], "there is no vehicle seat-lion"), (["--fleet", "nort"], "there is no fleet nort")):
+        run = fleet.world.drover.run("report", "fuel", "--date", "2018-02-11", *words, env=fleet.env)
+        assert (run.code, run.out) == (1, "") and says in run.err, run.err
+
+
 def test_fuel_of_a_month_adds_up(fleet):
     manager = fleet.entered("manager")
     status, _, body = raw(manager, "/reports/fuel?date=2018-02-11&span=month&format=json")
@@ -183,7 +196,8 @@ def test_fuel_of_a_month_adds_up(fleet):
     assert us["sums"]["consumption_mpg"] == pytest.approx(us["sums"]["distance_mi"] / us["sums"]["fuel_us_gal"], rel=1e-5)
     # Of one fleet, of another one that is not hers, of one vehicle.
     assert json.loads(raw(manager, "/reports/fuel?date=2018-02-11&span=month&fleet=north&format=json")[2])["sums"] == report["sums"]
-    assert json.loads(raw(manager, "/reports/fuel?date=2018-02-11&span=month&fleet=south&format=json")[2])["rows"] == []
+    status, _, body = raw(manager, "/reports/fuel?date=2018-02-11&span=month&fleet=south&format=json")
+    assert (status, json.loads(body)["detail"]) == (404, "there is no fleet south with vehicles that you may see.")
     assert json.loads(raw(manager, "/reports/fuel?date=2018-02-11&span=month&of=golf&format=json")[2])["rows"] == []
 
 
@@ -241,7 +255,7 @@ def test_every_report_is_the_commands_in_every_format(fleet, report):
             assert all(sheet for sheet in spreadsheet(body).values())
     for _, query in TIMES:
         page = raw(root, f"/reports?report={report}&{query}")[2].decode()
-        assert "Take it along" in page and f"/reports/{report}?span=range" in page
+        assert "Export:" in page and f"/reports/{report}?span=range" in page
 
 
 def test_reports_of_machines_walks_and_tours_say_what_is_stored(fleet):
@@ -383,7 +397,7 @@ def test_a_drive_while_it_lasts(fleet, page, screenshots):
     expect(page.locator("#drive-alerts")).to_contain_text("above 90 km/h")
     # Marks are records: tag, and the end.
     page.get_by_text("This trip: tag or discard it").click()
-    page.get_by_label("Tag, empty takes it away").fill("to <work>")
+    page.get_by_label("Tag, empty removes it").fill("to <work>")
     page.get_by_role("button", name="Tag", exact=True).click()
     page.wait_for_url("**?said=tag")
     expect(page.locator("#state")).to_contain_text("to <work>")

@@ -1,5 +1,6 @@
 """Readings that come late, by the thousand, are judged in pieces; nobody else waits for them (decision 22)."""
 import json
+import shutil
 
 from confluent_kafka.admin import AdminClient, NewTopic
 from harness import HANG_S, ROOT, until
@@ -90,6 +91,55 @@ def test_thousands_of_readings_newest_first_stop_nobody(world):  # noqa: F811
         assert connection.execute("SELECT count(*), count(DISTINCT read_at) FROM drover.machine_reading WHERE vehicle = 'backlog'").fetchone() == (COUNT, COUNT)
     run = world.drover.run("replay", "--into", "again", env=env, seconds=HANG_S * 2)
     assert run.code == 0, run.err
+    run = world.drover.run("verify", "again", "--format", "json", env=env)
+    assert run.code == 0 and all(row["equal"] for row in json.loads(run.out)["compared"]), run.err
+    assert worker.stop() == 0
+
+
+def test_rules_for_an_old_time_come_to_all_machines_in_pieces(world, tmp_path):  # noqa: F811
+    """More machines than are noted in one commit, and a worker that is killed between two."""
+    env = world.database()
+    log = Log(world)
+    assert world.drover.run("rules", "publish", ROOT / "Deploy" / "thresholds", env=env).code == 0
+    worker = world.worker(env, "one", **{"ticks.roles": "notify"})
+    for index in range(5_000):
+        log.read(f"m-{index:04}", log.now, 120)
+    log.flush()
+    taken(world, env)
+    assert {alert[1:] for alert in alerts(env)} == {("open", log.now, 0)}
+
+    def spread():
+        with connect(env) as connection:
+            return connection.execute("SELECT after_vehicle FROM drover.machine_spreading").fetchall()
+
+    # Of tractors it says nothing: from now on, and then from when the readings are on.
+    shutil.copy(ROOT / "Deploy" / "thresholds" / "S690 Combine-thresholds.xml", tmp_path)
+    assert world.drover.run("rules", "publish", tmp_path, env=env).code == 0
+    taken(world, env)
+    log.tick()
+    log.flush()
+    taken(world, env)
+    assert spread() == [] and waiting(env) == 0
+    with connect(env) as connection:
+        version, text = connection.execute("SELECT version, rules FROM drover.rule_set ORDER BY in_force_at DESC LIMIT 1").fetchone()
+    log.put({"schema": 1, "kind": "rules", "ts": log.now, "version": version, "rules": text}, partition=0)
+    log.flush()
+    taken(world, env)
+    assert waiting(env) == 4_096 and spread() == [("m-4095",)]
+    worker.kill()
+    worker = world.worker(env, "one", **{"ticks.roles": "notify"})
+    log.tick()
+    log.flush()
+    taken(world, env)
+    assert spread() == [] and 904 < waiting(env) < 5_000
+    for _ in range(12):
+        log.tick()
+    log.flush()
+    taken(world, env)
+    assert waiting(env) == 0
+    told = alerts(env)
+    assert len(told) == 5_000 and {alert[1:] for alert in told} == {("withdrawn", log.now, 1)}
+    assert world.drover.run("replay", "--into", "again", env=env, seconds=HANG_S * 2).code == 0
     run = world.drover.run("verify", "again", "--format", "json", env=env)
     assert run.code == 0 and all(row["equal"] for row in json.loads(run.out)["compared"]), run.err
     assert worker.stop() == 0

@@ -327,7 +327,7 @@ def test_a_threshold_is_tried_and_changed_and_the_next_reading_is_judged_by_it(f
     page.get_by_label("Put it in force although rule tests fail").check()
     page.get_by_role("button", name="Save and put in force").click()
     page.wait_for_url("**?said=published")
-    expect(page.get_by_role("status")).to_contain_text("in force for readings from now on")
+    expect(page.get_by_role("status")).to_contain_text("Saved and published for S690 Combine: it is in force for readings from now on")
     after = file.read_text()
     # All else of the file stays as it was written.
     assert after != before and [line for line in after.splitlines() if line.startswith("  <!--")] == [line for line in before.splitlines() if line.startswith("  <!--")]
@@ -398,7 +398,7 @@ def test_a_farmers_machine_has_a_threshold_of_its_own(farm, page, watch):
     page.get_by_label("Put it in force although rule tests fail").check()
     page.get_by_role("button", name="Go back to its model's rule").click()
     page.wait_for_url("**?said=back")
-    expect(page.get_by_role("status")).to_contain_text("Its model's rule holds again")
+    expect(page.get_by_role("status")).to_contain_text("The model's rule holds again")
     watch.forgive()
     assert not (farm.thresholds / "machines" / f"{farm.serial}-thresholds.xml").exists()
     until(lambda: farm.rows("SELECT state FROM drover.alert WHERE vehicle = %s AND parameter = 'Fuel Level'", farm.serial) == [("resolved",)], farm.worker, farm.gateway)
@@ -456,7 +456,8 @@ def test_several_machines_get_a_rule_at_once_and_an_alert_says_whose_it_was(farm
     assert late.status == 409 and f"<li>{first}</li>" in late.body
     assert standing(farm) == before
     saved = ada.post_items(address, [*sent, ("also", f"{first} none")])
-    assert saved.headers["Location"] == f"/thresholds/machines/{second}?said=published"
+    assert saved.headers["Location"] == f"/thresholds/machines/{second}?said=published&with={first}"
+    assert f"Saved and published for machines {second}, {first}: it is in force" in ada.get(saved.headers["Location"]).body
     for machine in (first, second):
         assert "<threshold>250</threshold>" in (farm.thresholds / "machines" / f"{machine}-thresholds.xml").read_text()
     edits = farm.rows("SELECT vehicle, changes, version FROM drover.rule_edit ORDER BY edit_id DESC LIMIT 2")

@@ -17,7 +17,8 @@ OPEN = {"drover.taxon", "drover.taxon_name", "drover.partition_progress", "analy
 SPEAK_OF_NOBODY = {"drover.views_asked", "drover.known_weather", "drover.local_time", "drover.take_turns", "drover.asking_role"}
 # What functions are asked about, by the names of their arguments, else by their types: things that are there.
 WANTED = {"a_kind": "'machine'", "a_vehicle": "'mtg-1'", "car": "'car-1'", "a_deed": "'alert'", "how": "'exact'", "some_roles": "'administrator'", "for_campus": "'c'",
-          "for_person": "'p'", "an_account": "'miller'", "a_fleet": "'north'", "a_schedule": "1", "an_id": "1", "a_site": "'s'", "a_survey": "'v'"}
+          "for_person": "'p'", "an_account": "'miller'", "a_fleet": "'north'", "a_schedule": "1", "an_id": "1", "a_site": "'s'", "a_survey": "'v'",
+          "the_kinds": "'{machine}'", "the_vehicles": "'{mtg-1}'"}
 BY_TYPE = {"text": "'x'", "text[]": "'{}'", "bytea": "'x'", "boolean": "true", "integer": "0", "bigint": "1", "timestamp with time zone": f"'{DAY:%F}'"}
 
 

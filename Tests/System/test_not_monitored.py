@@ -3,10 +3,12 @@ is said by a command and on its page."""
 import json
 import re
 
+import psycopg
 import pytest
+from harness import HANG_S, ROOT
 from people import Visitor
 from test_strangers import Two
-from world import connect
+from world import connect, producer
 
 HOUR = 3_600_000
 LONE, TOY, UNKNOWN = "lone-golf", "toy-tractor", "nameless"
@@ -97,6 +99,20 @@ def test_what_nothing_judges_opens_no_alert_and_what_is_judged_may(two):
         assert reason is None or vehicle not in open_of, (kind, vehicle, reason)
 
 
+def test_of_a_list_it_is_one_look_that_says_the_same(two):
+    """Pages asked vehicle by vehicle: each cost as much as a small page."""
+    vehicles = two.rows("SELECT kind, vehicle, drover.not_monitored(kind, vehicle) FROM drover.vehicle UNION SELECT kind, vehicle, drover.not_monitored(kind, vehicle) FROM drover.registration")
+    assert len({reason for _, _, reason in vehicles}) >= 3, vehicles
+    kinds, ids = [kind for kind, _, _ in vehicles], [vehicle for _, vehicle, _ in vehicles]
+    # Also of one that is named twice, and of none.
+    found = two.rows("SELECT kind, vehicle, not_monitored FROM drover.not_monitored_of(%s, %s)", kinds + kinds[:1], ids + ids[:1])
+    assert sorted(found) == sorted(row for row in vehicles if row[2])
+    assert two.rows("SELECT count(*) FROM drover.not_monitored_of('{}', '{}')") == [(0,)]
+    assert two.rows("SELECT not_monitored FROM drover.not_monitored_of('{car,machine}', '{never-heard-of,never-heard-of}') ORDER BY 1") == [("no_model",), ("nobody",)]
+    lists = [ROOT / "Queries" / "reports" / f"{name}.sql" for name in ("vehicle_list", "vehicles", "fleet_map", "not_monitored")]
+    assert [path.name for path in lists if "drover.not_monitored_of(" not in path.read_text() or "drover.not_monitored(" in path.read_text()] == []
+
+
 def rule(parameter, test, absent=""):
     return "\t".join(["rule", parameter, test, "x", "int", "farmer", "" if test == "none" else "65000", "", "0", "", absent, "", "", "", "", ""])
 
@@ -116,7 +132,8 @@ def test_a_machine_is_judged_by_its_own_rules_in_the_place_of_its_models(two, mo
 
 
 def test_nobodys_login_asks_why_of_any_vehicle(two):
-    assert two.rows("SELECT has_function_privilege('drover_sight', 'drover.not_monitored(text, text)', 'EXECUTE')") == [(False,)]
+    for function in ("not_monitored(text, text)", "not_monitored_of(text[], text[])"):
+        assert two.rows("SELECT has_function_privilege('drover_sight', %s, 'EXECUTE')", f"drover.{function}") == [(False,)]
 
 
 # MARK: Who drives it
@@ -180,3 +197,73 @@ def test_who_gets_a_car_amid_a_trip_is_not_told_that_it_has_not_driven(two):
     assert "It has not driven yet" not in shown and "before the car was yours to drive" in shown
     shown = page(two, "noah", f"/vehicles/{car}?kind=car")
     assert "It has not been on a trip yet" not in shown and "before the car was yours to drive" in shown
+
+
+# MARK: Limits of the installation
+
+def set_limits(two, ts, **settings):
+    """As the command does: a record for every partition, of any time."""
+    record = two.record("settings", None, ts, account="installation", settings=json.dumps(settings))
+    value = json.dumps({key: said for key, said in record.items() if key != "vehicle"}).encode()
+    sender = producer(two.world.brokers)
+    for partition in sender.list_topics("drover.cars", timeout=HANG_S).topics["drover.cars"].partitions:
+        sender.produce("drover.cars", partition=partition, value=value)
+    assert sender.flush(HANG_S) == 0
+    two.world.work_off(two.env)
+
+
+def told(two, car):
+    return two.rows("SELECT account, parameter FROM drover.alert WHERE vehicle = %s AND state <> 'withdrawn' ORDER BY opened_at", car)
+
+
+def test_limits_of_the_installation_hold_for_cars_of_nobody_from_their_own_time_on(two):
+    """A car of nobody raised nothing at 108 degrees."""
+    car, owned, before = two.new_car(), two.new_car(), two.new_car()
+    two.push("cars", [two.record("registration", owned, two.now - HOUR, account="nora")])
+    two.push("cars", [two.reading(vehicle, two.now - 50_000 + s * 1000, coolant_c=103) for vehicle in (car, owned) for s in range(30)])
+    two.push("cars", [two.reading(before, two.now - 9 * 60_000 + s * 1000, coolant_c=103) for s in range(30)])
+    assert why(two, car) == "nobody" and told(two, car) == []
+    # They come late: its readings are there already.
+    set_limits(two, two.now - 60_000, coolant_limit_c=100)
+    assert why(two, car) is None and told(two, car) == [("installation", "Engine Coolant Temperature")]
+    assert "Not monitored" not in page(two, "olga", f"/vehicles/{car}?kind=car")
+    # Hers are 104.4 degrees; the third was silent by then.
+    assert told(two, owned) == [] and told(two, before) == []
+    # A first owner is asked of all that was before.
+    two.push("cars", [two.record("registration", car, two.now, account="nora")])
+    assert told(two, car) == [] and why(two, car) is None
+    set_limits(two, two.now - 10_000, alerts=False)
+    assert why(two, before) == "nobody"
+
+
+def test_a_command_sets_them(two):
+    run = lambda *words: two.world.drover.run("limits", *words, env=two.env)
+    assert run("set", "alerts=on", "coolant_limit_c=101", "--by", "olga").code == 0
+    two.world.work_off(two.env)
+    assert json.loads(run("show", "--format", "json").out)["coolant_limit_c"] == 101
+    assert why(two, two.rows("SELECT v.vehicle FROM drover.vehicle v WHERE v.vehicle LIKE 'dongle-%' AND drover.car_owner_at(v.vehicle, now()) IS NULL "
+               "AND NOT EXISTS (SELECT FROM drover.driving d WHERE d.vehicle = v.vehicle) AND NOT EXISTS (SELECT FROM drover.assignment a WHERE a.vehicle = v.vehicle)")[0][0]) is None
+    refused = run("set", "mail=on")
+    assert refused.code == 2 and "`mail` is no limit" in refused.err
+
+
+def test_nobody_else_sets_them(two):
+    for account in ("nick", "norbert", "nora"):
+        visitor = two.entered(account)
+        assert (visitor.get("/limits").status, visitor.post("/limits", form=visitor.mark(), coolant_limit_c="200").status) == (403, 403)
+    visitor = two.entered("olga")
+    assert "Limits of the installation" in visitor.get("/limits").body
+    assert visitor.post("/limits", form=visitor.mark(), coolant_limit_c="hot").status == 422
+    assert visitor.post("/limits", form=visitor.mark(), coolant_limit_c="99").status == 303
+    two.world.work_off(two.env)
+    assert json.loads(two.rows("SELECT settings FROM drover.installation_settings()")[0][0]) == {"coolant_limit_c": 99}
+    assert two.rows("SELECT count(*) FROM drover.audit_entry WHERE action = 'rules_published' AND detail LIKE '%installation%'")[0][0] == 2
+
+
+def test_no_account_can_be_called_so(two):
+    for words in (["account", "add", "installation"], ["token", "add", "--account", "installation", "--scope", "account"],
+                  ["account", "settings", "set", "installation", "alerts=off"]):
+        refused = two.world.drover.run(*words, env=two.env)
+        assert refused.code == 2 and "is the installation itself" in refused.err, words
+    with connect(two.env) as connection, pytest.raises(psycopg.errors.CheckViolation):
+        connection.execute("INSERT INTO drover.account (account) VALUES ('installation')")

@@ -127,6 +127,40 @@ def test_a_webhook_is_signed_tried_again_and_told_by_mail_in_the_end(world, env,
         home.site.close()
 
 
+def test_a_webhook_that_says_nothing_holds_up_its_own_messages_alone(world, env, certificate, hook, tmp_path):  # noqa: F811
+    """Three messages to one that was silent kept another customer's critical alert for half a minute."""
+    silent = Collector(certificate)
+    allowed = ("--set", f"notices.webhook_hosts=127.0.0.1:{hook.port}, 127.0.0.1:{silent.port}")
+    home = Home(world, env, certificate, tmp_path, *allowed)
+    try:
+        for account, port, manner in (("boss", hook.port, "at_once"), ("miller", silent.port, "never")):
+            assert home.form(account, "/notices/webhook", url=f"https://127.0.0.1:{port}/x").status == 200
+            home.farm.setting(account, critical_channels=["webhook"], critical_manner=manner)
+        relay = home.farm.notify(*allowed, "--set", f"notices.ca_file={certificate[0]}")
+        home.farm.alert()
+        until(lambda: len(hook.taken) == 1, relay)
+        # From here on the one says nothing to the first message, and two more wait.
+        silent.hold()
+        home.farm.setting("boss", critical_manner="never")
+        home.farm.setting("miller", critical_manner="at_once")
+        of_miller = "SELECT count(*), max(tries) FROM drover.notice_message WHERE account = 'miller'"
+        for count, parameter in enumerate(("Tire Pressure", "Fuel Level", "Oil Pressure"), 1):
+            home.farm.alert("m-2", parameter=parameter)
+            until(lambda: query(env, of_miller)[0][0] == count, relay)
+        until(lambda: len(silent.requests) == 1, relay)
+        home.farm.setting("boss", critical_manner="at_once")
+        home.farm.setting("miller", critical_manner="never")
+        home.farm.alert()
+        until(lambda: len(hook.taken) == 2, relay)
+        assert query(env, of_miller) == [(3, 0)] and len(silent.requests) == 1
+        silent.release()
+        until(lambda: query(env, "SELECT count(*) FROM drover.notice_message WHERE state = 'waiting'") == [(0,)], relay)
+        assert query(env, "SELECT account, bool_and(has_answered) FROM drover.notice_message GROUP BY 1 ORDER BY 1") == [("boss", True), ("miller", True)]
+    finally:
+        silent.close()
+        home.site.close()
+
+
 def test_pushes_are_read_by_the_browser_s_key_alone(farm, hook, certificate, tmp_path):  # noqa: F811
     """The push service sees what RFC 8291 and RFC 8292 say: decrypted and verified here by another implementation."""
     subprocess.run(["openssl", "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", tmp_path / "push.key"], check=True)

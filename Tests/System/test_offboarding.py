@@ -166,6 +166,38 @@ def test_a_stream_holds_while_what_it_was_opened_with_does(env):
                 assert holding() == held[number], end
 
 
+def test_a_session_s_stream_ends_with_a_role_of_its_account(env):
+    """Which of them let it in nobody says: who comes back with the others is let in by these."""
+    add_account(env, "miller", "analyst", "driver")
+    with connect(env) as owner:
+        owner.execute("INSERT INTO drover.account_session (digest, account, agent, is_kept) VALUES (sha256('session'), 'miller', 'Firefox', true)")
+        def holds():
+            key = hashlib.sha256(b"session").digest()
+            return bool(owner.execute("SELECT drover.streams_that_hold(%s, '{\"\"}', '{\"\"}', '{\"analyst,driver\"}')", [[key]]).fetchall())
+        assert holds()
+        owner.execute("UPDATE drover.account SET roles = '{farmer,driver,analyst}'")
+        assert holds()
+        owner.execute("UPDATE drover.account SET roles = '{driver,farmer}'")
+        assert not holds()
+
+
+def test_an_operators_token_ends_with_the_role_that_allowed_it(env):
+    """One for exports went on after the role was taken."""
+    add_account(env, "rita", "researcher", "driver")
+    add_account(env, "museum", "driver")
+    with connect(env) as owner:
+        for account, scope in (("rita", "export"), ("rita", "query"), ("rita", "account"), ("museum", "export")):
+            owner.execute("INSERT INTO drover.token (token_id, account, scopes, digest) VALUES (%s, %s, %s, sha256(%s))", [f"{account}-{scope}", account, [scope], f"{account}-{scope}".encode()])
+        def revoked():
+            return [token for token, in owner.execute("SELECT token_id FROM drover.token WHERE revoked_at IS NOT NULL ORDER BY 1").fetchall()]
+        owner.execute("UPDATE drover.account SET roles = '{driver,analyst}' WHERE account = 'rita'")
+        assert revoked() == []
+        owner.execute("UPDATE drover.account SET roles = '{driver}'")
+        assert revoked() == ["rita-export", "rita-query"]
+        owner.execute("UPDATE drover.account SET roles = '{farmer}' WHERE account = 'museum'")
+        assert revoked() == ["rita-export", "rita-query"]
+
+
 # With a running server
 
 class Stream:

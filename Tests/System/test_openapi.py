@@ -116,7 +116,8 @@ def apps(world, tmp_path_factory):
     folder = tmp_path_factory.mktemp("apps")
     key = folder / "code-key"
     key.write_bytes(os.urandom(32))
-    apps = Apps(world, folder, "--set", f"people.code_key_file={key}")
+    # Nobody mails them; that there would be a way is what is asked.
+    apps = Apps(world, folder, "--set", f"people.code_key_file={key}", "--set", "mail.server=smtp://127.0.0.1:1")
     yield apps
     apps.stop()
 

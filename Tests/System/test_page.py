@@ -9,8 +9,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from harness import HANG_S, Drover, is_long, looked_at, processes_of, scratch, until
-from people import first_administrator, lend_cookie
+from harness import HANG_S, ROOT, Drover, is_long, looked_at, processes_of, scratch, until
+from people import PASSWORD, Visitor, first_administrator, lend_cookie
 from playwright.sync_api import expect
 
 
@@ -57,6 +57,12 @@ def test_the_first_page(running, page, screenshots):
     page.goto(running.page)
     # Wide tables scroll in their box; the page itself never scrolls sideways.
     looked_at(page, screenshots, "first", dark=True)
+
+
+def test_cars_of_nobody_are_monitored_from_the_first_start_on(running):
+    code, _, body = get(running.page + "limits", visitor=running.administrator)
+    assert code == 200 and "Limits of the installation" in body and "They are off" not in body
+    assert "Not monitored" not in get(running.page + "vehicles/hot-estate?kind=car", visitor=running.administrator)[2]
 
 
 def test_by_keyboard_to_a_trip_and_its_days_report(running, page, screenshots):
@@ -156,6 +162,10 @@ def test_a_second_copy_beside_it_other_commands_and_a_kill(running, drover, data
         "survey_url": "drover_surveyors", "debug_url": "drover_developer"}, run.out
     account = drover.run("account", "add", "ada", "--mail", "ada@example.org", "--role", "fleet_manager", "--settings", settings)
     assert account.code == 0 and other.page.rstrip("/") in account.out + account.err, (account.out, account.err)
+    # A key for second factors, and so no codes that nobody would mail.
+    key = (data / "code-key").read_bytes()
+    assert len(key) == 32 and (data / "code-key").stat().st_mode & 0o777 == 0o600
+    assert "\nmail: ok, none goes out, no codes for people\n" in run.out, run.out
     # A login that is there but not the one meant.
     wrong = f"postgres.page_url=host={data}/run dbname=drover user=drover_notify"
     run = drover.run("check", "--settings", settings, "--set", wrong)
@@ -166,6 +176,7 @@ def test_a_second_copy_beside_it_other_commands_and_a_kill(running, drover, data
     once = ["up", "--data", data, "--sample", "--once"]
     first = drover.run(*once)
     assert first.code == 0, first.err
+    assert (data / "code-key").read_bytes() == key
     # The emulated campus's day was played to its end.
     rides = dict(re.findall(r"^(\w+) +(\d+)", first.out[first.out.index("Rides at foggy-bottom"):], re.M))
     assert int(rides["done"]) > 25 and int(rides["cancelled"]) > 2 and not {"queued", "assigned", "on_board"} & set(rides), rides
@@ -175,6 +186,48 @@ def test_a_second_copy_beside_it_other_commands_and_a_kill(running, drover, data
         again = drover.run(*once)
         assert (again.code, again.out) == (0, first.out), again.err
     until(lambda: processes_of(data) == [])
+
+
+def test_a_second_factor_can_be_tried_and_codes_of_the_campus_say_what_is_missing(running, drover):
+    settings = running.data / "drover.yaml"
+    factor = running.administrator.get("/account/second-factor")
+    assert factor.status == 200 and "Set it up" in factor.body
+    shown = running.administrator.post("/account/second-factor/begin", form=running.administrator.mark(), old=PASSWORD)
+    assert shown.status == 200 and "otpauth://totp/Drover:root%40example.org?" in shown.body
+    added = drover.run("account", "add", "rita", "--mail", "rita@example.org", "--role", "rider", "--settings", settings)
+    assert added.code == 0, added.err
+    rita = Visitor(running.administrator.port)
+    assert rita.post("/password", link=added.out.strip().partition("link=")[2], password=PASSWORD, again=PASSWORD).status == 200
+    assert rita.log_in("rita@example.org").status == 303
+    asked = rita.post("/campus-code", form=rita.mark(), role="rider", campus="foggy-bottom", id="rita-1")
+    for answer, status in [(rita.get("/ride"), 200), (asked, 503)]:
+        assert answer.status == status and "This server mails no codes: mail.server is not set." in answer.body
+        assert "Mail me a code" not in answer.body
+
+
+def files(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_rule_that_is_saved_on_a_page_leaves_the_checkout_as_it_was(running):
+    shipped, own = ROOT / "Deploy/thresholds", running.data / "thresholds"
+    assert f"rules are changed in {own}" in running.output()
+    before, boss = files(shipped), running.administrator
+    assert files(own) == before
+    address = "/thresholds/models/8R%20Tractor/Fuel%20Level"
+    [based_on] = re.findall(r'name="based_on" value="(\w+)"', boss.get(address).body)
+    saved = boss.post(address, form=boss.mark(), based_on=based_on, test="below", threshold="51", clear="54", unit="gallons", type="int", user="farmer", capacity="190",
+                      anyway="1", do="save", advice="Fill it up")
+    try:
+        assert (saved.status, saved.headers["Location"]) == (303, "/thresholds/models/8R%20Tractor?said=published"), saved.body
+        assert files(shipped) == before, "the checkout was written to"
+        changed = {name for name, text in files(own).items() if text != before[name]}
+        assert changed == {Path("8R Tractor-thresholds.xml")} and own.stat().st_mode & 0o077 == 0
+        assert f'thresholds_dir: "{own}"' in (running.data / "drover.yaml").read_text()
+    finally:
+        for name, text in before.items():
+            if (shipped / name).read_bytes() != text:
+                (shipped / name).write_bytes(text)
 
 
 BOXES = ["hill-tractor", "north-combine", "river-sprayer", "south-combine", "yard-tractor"]

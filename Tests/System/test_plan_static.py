@@ -1,9 +1,9 @@
-"""`drover plan` on static sets, judged by a checker that shares nothing with the product."""
+"""The search of static sets (Tests/Peers/static), judged by a checker that shares nothing with the product."""
 import json
 import sys
 
 import pytest
-from harness import ROOT
+from harness import ROOT, Drover
 
 sys.path.append(str(ROOT / "Tests" / "Peers" / "static"))
 import sets  # noqa: E402
@@ -11,8 +11,16 @@ import sets  # noqa: E402
 PLANS = ROOT / "Tests" / "Fixtures" / "plans"
 
 
-def planned(drover, path, *options):
-    run = drover.run("plan", path, "--format", "json", *options)
+@pytest.fixture
+def search(program):
+    path = program.with_name("peer-plan")
+    if not path.exists():
+        pytest.skip(f"{path}: not built. Run swift build -c release --product peer-plan")
+    return Drover(path)
+
+
+def planned(search, path, *options):
+    run = search.run(path, "--format", "json", *options)
     assert run.code == 0, run.err
     plan, problem = json.loads(run.out), sets.read(path)
     assert sets.faults(problem, plan["routes"]) == []
@@ -22,20 +30,20 @@ def planned(drover, path, *options):
 
 
 @pytest.mark.parametrize("name", ["parcels", "rides"])
-def test_a_set_is_planned_and_the_same_again(drover, name):
-    plans = [planned(drover, PLANS / f"{name}.txt", "--iterations", "600", "--seed", str(s)) for s in (7, 7, 8)]
+def test_a_set_is_planned_and_the_same_again(search, name):
+    plans = [planned(search, PLANS / f"{name}.txt", "--iterations", "600", "--seed", str(s)) for s in (7, 7, 8)]
     assert plans[0] == plans[1]
 
 
-def test_a_longer_search_finds_no_worse_plan_and_a_budget_ends_it(drover):
-    short = planned(drover, PLANS / "parcels.txt", "--iterations", "1")
-    long = planned(drover, PLANS / "parcels.txt", "--budget", "1s", "--clock", "processor")
+def test_a_longer_search_finds_no_worse_plan_and_a_budget_ends_it(search):
+    short = planned(search, PLANS / "parcels.txt", "--iterations", "1")
+    long = planned(search, PLANS / "parcels.txt", "--budget", "1s", "--clock", "processor")
     assert (long["vehicles"], long["distance"]) < (short["vehicles"], short["distance"])
-    assert drover.run("plan", PLANS / "rides.txt", "--budget", "500ms").code == 0
+    assert search.run(PLANS / "rides.txt", "--budget", "500ms").code == 0
 
 
-def test_text_for_people_lists_each_route(drover):
-    run = drover.run("plan", PLANS / "rides.txt", "--iterations", "100")
+def test_text_for_people_lists_each_route(search):
+    run = search.run(PLANS / "rides.txt", "--iterations", "100")
     *routes, total = run.out.splitlines()
     assert [line.split(":")[0] for line in routes] == [str(i + 1) for i in range(len(routes))]
     assert total.startswith(f"{len(routes)} vehicles, distance ")
@@ -52,22 +60,22 @@ def test_text_for_people_lists_each_route(drover):
          "no plan with at most 1 vehicles was found in 50 iterations"),
     ],
 )
-def test_what_cannot_be_planned_is_said(drover, tmp_path, text, says):
+def test_what_cannot_be_planned_is_said(search, tmp_path, text, says):
     (tmp_path / "set.txt").write_text(text)
-    run = drover.run("plan", tmp_path / "set.txt", "--iterations", "50")
+    run = search.run(tmp_path / "set.txt", "--iterations", "50")
     assert run.code == 1 and run.out == "" and says in run.err
 
 
 @pytest.mark.parametrize("options", [["--budget", "soon"], ["--budget", "0s"], ["--iterations", "-1"], ["--iterations", "0"], ["--clock", "sun"]])
-def test_a_wrong_option_is_wrong_use(drover, options):
-    run = drover.run("plan", PLANS / "rides.txt", *options)
+def test_a_wrong_option_is_wrong_use(search, options):
+    run = search.run(PLANS / "rides.txt", *options)
     assert run.code == 2 and options[0] in run.err and run.out == ""
 
 
 @pytest.mark.needs_shared
-def test_a_benchmark_gets_its_best_known_fleet_and_distance(drover, shared):
+def test_a_benchmark_gets_its_best_known_fleet_and_distance(search, shared):
     folder = shared / "data" / "pdptw-li-lim"
-    plan = planned(drover, folder / "instances" / "lr101.txt", "--iterations", "1000")
+    plan = planned(search, folder / "instances" / "lr101.txt", "--iterations", "1000")
     fleet, distance = sets.best_known(folder)["lr101"]
     assert plan["vehicles"] == fleet and plan["distance"] < distance * 1.01
 

@@ -8,12 +8,14 @@ import json
 import re
 import secrets
 import urllib.error
+import urllib.parse
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
+import openpyxl
 import psycopg
 import pytest
-from harness import HANG_S, ROOT
+from harness import HANG_S, ROOT, until
 from people import Visitor, add_account
 from test_nobody import ROLES as ALL_ROLES
 from world import connect
@@ -145,6 +147,44 @@ def test_a_login_of_the_database_tells_hidden_rows_by_explain_and_so_there_is_no
     assert run.code == 1 and "more than one fleet or campus" in run.err and "/query" in run.err, run.err
 
 
+def test_the_fleet_that_ends_logins_says_whose(desk):
+    """They ended without a word: who had one found out by being thrown out."""
+    env = desk.world.database()
+    for account in ("sue", "nora"):
+        add_account(env, account, "analyst")
+    put = lambda *words: desk.world.drover.run("fleet", "put", *words, env=env)
+    assert put("south").code == 0
+    with by_hand(env, "sue"), by_hand(env, "nora"):
+        part = put("shed", "--part-of", "south")
+        assert part.code == 0 and "psql" not in part.err, part.err
+        made = put("north")
+    assert made.code == 0 and "psql has ended for nora, sue: with more than one fleet" in made.err and "/query" in made.err, made.err
+    assert "psql" not in put("north").err
+
+
+def test_parts_of_one_fleet_are_neighbours_of_each_other(desk):
+    """Two customers below one fleet of all: who is in the whole sees both, who is in a part would learn of the other."""
+    env = desk.world.database()
+    add_account(env, "sue", "analyst")
+    add_account(env, "all", "analyst")
+    with connect(env) as owner:
+        owner.execute("INSERT INTO drover.fleet (fleet, name) VALUES ('farms', 'All farms')")
+        owner.execute("INSERT INTO drover.fleet (fleet, name, part_of) VALUES ('south', 'South', 'farms')")
+        owner.execute("INSERT INTO drover.fleet_member VALUES ('south', 'sue'), ('farms', 'all')")
+        with by_hand(env, "sue") as psql, by_hand(env, "all") as whole:
+            assert psql.execute("SELECT 1").fetchone() == (1,)
+            owner.execute("INSERT INTO drover.fleet (fleet, name, part_of) VALUES ('north', 'North', 'farms')")
+            with pytest.raises(psycopg.OperationalError):
+                psql.execute("SELECT 1")
+            assert whole.execute("SELECT 1").fetchone() == (1,)
+            # Who leaves the whole is beside its parts.
+            owner.execute("DELETE FROM drover.fleet_member WHERE account = 'all'")
+            with pytest.raises(psycopg.OperationalError):
+                whole.execute("SELECT 1")
+    run = desk.world.drover.run("account", "psql", "sue", env=env)
+    assert run.code == 1 and "/query" in run.err, run.err
+
+
 def test_two_campuses_are_neighbours_and_a_copy_of_the_database_is_looked_at(desk):
     env = desk.world.database()
     add_account(env, "disp", "dispatcher")
@@ -215,6 +255,7 @@ def test_no_name_of_a_login_is_told_by_how_it_is_refused(desk):
 @pytest.mark.parametrize("statement, rows", [
     ("SELECT 1 AS one, 1.5 AS n, 'x' AS t, true AS b, NULL AS nothing, date '2026-09-14' AS d, timestamptz '2026-09-14 08:00Z' AS at, ARRAY['a'] AS l",
      [[1, 1.5, "x", True, None, "2026-09-14", "2026-09-14T08:00:00Z", ["a"]]]),
+    ("SELECT 'NaN'::float8 AS a, '-Infinity'::float8 AS b", [["nan", "-inf"]]),
     ("VALUES (1, 'analyst.trip') -- analyst.trip", [[1, "analyst.trip"]]),
     ("WITH RECURSIVE n AS (SELECT 1 AS k UNION ALL SELECT k + 1 FROM n WHERE k < 4) SELECT sum(k) FROM n", [[10]]),
     ("SELECT count(*) FILTER (WHERE v.model ~ '^8'), max(r.latitude_deg), string_agg(DISTINCT v.vehicle, ',') FROM vehicle v LEFT JOIN machine_reading r USING (vehicle)", [[1, 1, "tractor-1"]]),
@@ -296,12 +337,180 @@ def test_a_plan_that_would_fill_the_memory_is_not_made(desk):
     assert desk.rows("sue", put_in(10, "MATERIALIZED")) == [[1]] and desk.rows("sue", put_in(10, "")) == [[1]]
 
 
+# Two values that are long, and the constant that one of them may be.
+MEET = {
+    "a <@ b": "a <@ ARRAY[1, 2]::bigint[]", "a @> b": "a @> '{1, 2}'", "a && b": "ARRAY[1, 2]::bigint[] && a", "t LIKE u": "t LIKE '%ab%'", "t NOT ILIKE u": "t NOT ILIKE 'a!%' ESCAPE '!'",
+    "t LIKE ANY (ARRAY[u])": "t LIKE ANY (ARRAY['a%', '%b'])", "strpos(t, u)": "strpos(t, 'ab')", "position(t IN u)": "position('ab' IN u)", "replace(t, u, t)": "replace(t, 'ab', u)",
+    "split_part(t, u, 1)": "split_part(t, 'b', 1)", "string_to_array(t, u)": "string_to_array(t, 'b')", "translate(t, u, t)": "translate(t, 'ab', 'c')", "btrim(t, u)": "btrim(t, 'a')",
+    "j @> k": "j @> '{\"a\": 1}'", "j ?| string_to_array(t, ',')": "j ?| ARRAY['a', 'b']", "j - string_to_array(t, ',')": "j - 'a'", "t::bytea LIKE u::bytea": "t::bytea LIKE '%a'",
+    "path(g) <-> path(h)": "point(1, 2) <@ g", "to_date(t, u)": "to_date('2026', 'YYYY')"}
+VALUES = """(SELECT array_agg(n) AS a, array_agg(-n) AS b, string_agg('a', '') AS t, string_agg('b', '') AS u, jsonb_agg(n) AS j, jsonb_agg(-n) AS k,
+    polygon(circle(point(0, 0), 1)) AS g, polygon(circle(point(9, 0), 1)) AS h FROM generate_series(1::bigint, {0}) AS n) AS s"""
+
+
+@pytest.mark.parametrize("step", MEET)
+def test_no_step_of_a_question_takes_the_product_of_two_long_values(desk, step):
+    """75,000 numbers <@ as many took 43 s at web.query_s=10: nothing ends PostgreSQL within such a step."""
+    status, why = desk.ask("sue", f"SELECT {step} AS x FROM {VALUES.format(9)}")
+    assert status == 422 and "PostgreSQL cannot stop within such a step" in why and "= ANY" in why, (status, why)
+    assert len(desk.rows("sue", f"SELECT {MEET[step]} AS x FROM {VALUES.format(9)}")) == 1
+
+
+def test_what_two_values_of_a_question_may_still_do(desk):
+    once = "a || b, t || u, t = u, t < u, t ~ u, t SIMILAR TO u, starts_with(t, u), array_position(a, 3), array_to_string(a, t), j || k, j -> t, a = b, concat(t, u), n = ANY (a)"
+    columns = ", ".join(f"{part} AS c{number}" for number, part in enumerate(re.split(r", (?![^(]*\))", once)))
+    assert len(desk.rows("sue", f"SELECT {columns} FROM {VALUES.format(9)}, generate_series(1::bigint, 2) AS n")) == 2
+    # Short is what is written out: not what becomes long.
+    for statement in ("t LIKE 'a'::char(100000)", f"strpos(t, '{'a' * 101}')", f"a <@ ARRAY[{', '.join('1' * 101)}]::bigint[]", "t LIKE (SELECT string_agg('%', '') FROM vehicle)"):
+        status, why = desk.ask("sue", f"SELECT {statement} AS x FROM {VALUES.format(9)}")
+        assert status == 422 and "cannot stop" in why, (statement, status, why)
+    # Nor many short ones of one row.
+    for columns in (", ".join(f"t LIKE '%{number:098d}' AS c{number}" for number in range(11)), ", ".join(f"md5(t) AS c{number}" for number in range(1001))):
+        status, why = desk.ask("sue", f"SELECT {columns} FROM {VALUES.format(9)}")
+        assert status == 422 and "too often in one row" in why, (status, why)
+    assert len(desk.rows("sue", "SELECT " + ", ".join(f"vehicle LIKE '%{number}%' AS c{number}" for number in range(100)) + " FROM vehicle")) == 1
+    # One value by itself: 80,000 accents took 111 s.
+    for statement in ("normalize(t)", "t IS NORMALIZED", "jsonb_path_exists(j, '$[*] ? (@ == $[*])')", "j @? '$.a'", "to_tsvector('simple', t) IS NULL"):
+        status, why = desk.ask("sue", f"SELECT {statement} AS x FROM {VALUES.format(9)}")
+        assert status == 422 and "may not be asked" in why, (statement, status, why)
+
+
 def test_an_account_asks_one_at_a_time_and_others_go_on(desk):
     slow = "SELECT count(*) FROM generate_series(1, 10000000000)"
     with ThreadPoolExecutor(3) as pool:
         answers = list(pool.map(lambda _: desk.ask("sue", slow), range(3)))
     assert sorted(status for status, _ in answers)[-1] == 429 and {status for status, _ in answers} <= {422, 429}
     assert desk.rows("nora", "SELECT 1") == [[1]]
+
+
+def under_way(desk, owner, waiting=False):
+    """How many questions are; `waiting`: for a lock."""
+    return owner.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND usename = 'drover_asker' AND state = 'active' AND (NOT %s OR wait_event_type = 'Lock')",
+                         [waiting]).fetchone()[0]
+
+
+def test_the_accounts_of_one_customer_leave_places_to_another(desk):
+    """Four of them held all."""
+    slow, crowd = "SELECT count(*) FROM generate_series(1, 10000000000)", [f"south-{number}" for number in range(4)]
+    with connect(desk.env) as owner, ThreadPoolExecutor(4) as pool:
+        for account in crowd:
+            add_account(desk.env, account, "analyst")
+            desk.tokens[account] = token(owner, account, "query")
+            owner.execute("INSERT INTO drover.fleet_member VALUES ('south', %s)", [account])
+        answers = [pool.submit(desk.ask, account, slow) for account in crowd]
+        until(lambda: under_way(desk, owner) + sum(answer.done() for answer in answers) >= 4)
+        assert desk.rows("nora", "SELECT 1") == [[1]] and desk.rows("root", "SELECT 1") == [[1]]
+        said = sorted(answer.result() for answer in answers)
+    assert [status for status, _ in said] == [422, 422, 429, 429] and "questions of your fleet or campus" in said[2][1], said
+
+
+LET_GO = {
+    "by the door": "SELECT drover.disable_account('leaver')", "for good": "SELECT drover.erase_account('leaver')",
+    # Where nothing could end its connection.
+    "unnoticed": "UPDATE drover.account SET disabled_at = now() WHERE account = 'leaver'"}
+
+
+def amid(desk, owner, ask, end, is_ended=False):
+    """What `ask` gets of the account leaver when `end` comes while its question is under way."""
+    add_account(desk.env, "leaver", "analyst")
+    with connect(desk.env) as other, ThreadPoolExecutor(1) as pool:
+        owner.execute("DELETE FROM drover.token WHERE account = 'leaver'; UPDATE drover.account SET disabled_at = NULL, roles = '{analyst}' WHERE account = 'leaver'")
+        owner.execute("INSERT INTO drover.fleet_member VALUES ('south', 'leaver') ON CONFLICT DO NOTHING")
+        desk.tokens["leaver"] = token(owner, "leaver", "query")
+        assert desk.rows("leaver", "SELECT vehicle FROM vehicle") == [["tractor-1"]]
+        asks = ask()
+        # Held up by this lock, for less than a question waits.
+        other.execute("BEGIN; LOCK TABLE drover.vehicle IN ACCESS EXCLUSIVE MODE")
+        answer = pool.submit(asks)
+        until(lambda: under_way(desk, owner, waiting=True) == 1)
+        owner.execute(end)
+        if is_ended:
+            until(lambda: under_way(desk, owner) == 0)
+        other.execute("ROLLBACK")
+        return answer.result()
+
+
+def by_token(desk):
+    return lambda: lambda: desk.ask("leaver", "SELECT vehicle FROM vehicle")
+
+
+@pytest.mark.parametrize("how", LET_GO)
+def test_who_is_let_go_amid_a_question_gets_no_answer(desk, how):
+    """What was under way was answered still."""
+    with connect(desk.env) as owner:
+        status, why = amid(desk, owner, by_token(desk), LET_GO[how], is_ended=how != "unnoticed")
+    assert status == 403 and "leaver is disabled" in why, (status, why)
+    # Nobody else's was ended.
+    assert desk.rows("sue", "SELECT 1") == [[1]]
+
+
+@pytest.mark.parametrize("end", ["UPDATE drover.token SET revoked_at = now() WHERE account = 'leaver'", "UPDATE drover.account SET roles = '{rider}' WHERE account = 'leaver'"], ids=["token", "role"])
+def test_whose_token_or_role_is_taken_amid_a_question_gets_no_answer(desk, end):
+    """The account was looked at again, and nothing else."""
+    with connect(desk.env) as owner:
+        status, why = amid(desk, owner, by_token(desk), end)
+    assert status == 403 and "does not hold any more" in why, (status, why)
+
+
+@pytest.mark.parametrize("end", ["DELETE FROM drover.account_session WHERE account = 'leaver'", "UPDATE drover.account SET roles = '{rider}' WHERE account = 'leaver'"], ids=["log-in", "role"])
+def test_so_it_is_on_the_page(desk, end):
+    def ask():
+        visitor = Visitor(desk.address.rpartition(":")[2])
+        assert visitor.log_in("leaver@example.org").status == 303
+        form = visitor.mark()
+        return lambda: visitor.post("/query", form=form, statement="SELECT vehicle FROM vehicle")
+    with connect(desk.env) as owner:
+        answer = amid(desk, owner, ask, end)
+    assert answer.status == 403 and "does not hold any more" in answer.body and "tractor-1" not in answer.body, answer.body
+
+
+def test_an_account_has_one_export_at_a_time(desk):
+    """Two places are all there are: one account had both."""
+    def export(account):
+        request = urllib.request.Request(desk.address + "/v1/sightings/export?format=csv", headers={"Authorization": "Bearer " + desk.tokens[account + "-export"]})
+        try:
+            with urllib.request.urlopen(request, timeout=HANG_S) as answer:
+                return answer.status, None
+        except urllib.error.HTTPError as refused:
+            return refused.code, refused.headers["Retry-After"]
+    with connect(desk.env) as owner, connect(desk.env) as other, ThreadPoolExecutor(2) as pool:
+        for account in ("sue", "nora", "root"):
+            desk.tokens[account + "-export"] = token(owner, account, "export")
+        def waiting():
+            return owner.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'drover export' AND wait_event_type = 'Lock'").fetchone()[0]
+        other.execute("BEGIN; LOCK TABLE drover.survey IN ACCESS EXCLUSIVE MODE")
+        first = pool.submit(export, "sue")
+        until(lambda: waiting() == 1)
+        assert export("sue") == (429, "30")
+        second = pool.submit(export, "nora")
+        until(lambda: waiting() == 2)
+        assert export("root") == (503, "30")
+        other.execute("ROLLBACK")
+        assert first.result() == second.result() == (200, None)
+        until(lambda: export("sue")[0] == 200)
+
+
+def test_tables_of_texts_and_times_without_end_come_as_they_are(desk):
+    """They came as bytes, and as a time in the year 292 million."""
+    statement = """SELECT ARRAY[ARRAY['a', 'b c'], ARRAY['', NULL]] AS t, ARRAY['x', NULL] AS l, '{}'::text[] AS e, 'infinity'::timestamptz AS f, '-infinity'::timestamptz AS p,
+        'infinity'::date AS d, ARRAY[ARRAY['q"', '{', 'null', 'b\\']] AS q"""
+    assert desk.rows("sue", statement) == [['{{a,"b c"},{"",NULL}}', ["x", None], [], "infinity", "-infinity", "infinity", '{{"q\\"","{","null","b\\\\"}}']]
+    status, text = desk.ask("sue", statement, form="text/csv")
+    assert status == 200 and list(csv.reader(io.StringIO(text)))[1][:5] == ['{{a,"b c"},{"",NULL}}', "x", "", "infinity", "-infinity"]
+
+
+def test_a_question_of_long_texts_is_refused_and_the_server_goes_on(desk):
+    """Twenty texts of 100 MB took 2 GB in two seconds, and nothing but the clock ended them. Where Linux ends the process, PostgreSQL ends all others."""
+    texts = ", ".join(f"replace(a, 'x', a) AS t{number}" for number in range(20))
+    statement = f"SELECT {' + '.join(f'length(t{number})' for number in range(20))} AS n FROM (SELECT {texts} FROM (SELECT string_agg('x', '') AS a FROM generate_series(1, 10000)) AS one OFFSET 0) AS all_of_them"
+    with connect(desk.env) as beside:
+        beside.execute("CREATE TEMPORARY TABLE here (a int)")
+        status, why = desk.ask("sue", statement)
+        assert status == 422 and "more memory or room than there is" in why and "fewer vehicles" in why, (status, why)
+        assert beside.execute("SELECT count(*) FROM here").fetchone() == (0,)
+    assert desk.rows("sue", "SELECT vehicle FROM machine_reading") == [["tractor-1"]]
+    # Far from what answers need.
+    assert desk.rows("sue", statement.replace("10000)", "1000)")) == [[20_000_000]]
 
 
 # MARK: ways to ask
@@ -323,12 +532,37 @@ def test_on_the_page(desk):
     assert page.status == 200 and "<code>machine_reading</code>" in page.body and "latitude_deg" in page.body
     answer = visitor.post("/query", form=visitor.mark(), statement="SELECT vehicle, latitude_deg FROM analyst.machine_reading")
     assert answer.status == 200 and "tractor-1" in answer.body and "combine-1" not in answer.body
+    # That it was asked is in the audit log, not what.
+    with connect(desk.env) as owner:
+        told = owner.execute("SELECT detail FROM drover.audit_entry e JOIN drover.audit_name n ON n.digest = e.actor WHERE e.action = 'query_run' AND n.said = 'sue' "
+                             "AND detail !~ 'token'").fetchall()
+    assert told == [('{"query":"a statement of one\'s own"}',)]
     answer = visitor.post("/query", form=visitor.mark(), statement="EXPLAIN SELECT '<b>'")
     assert answer.status == 422 and 'role="alert"' in answer.body and "without EXPLAIN" in answer.body and "<b>" not in answer.body
     answer = visitor.post("/query", form=visitor.mark(), statement="SELECT vehicle FROM vehicle", format="csv")
     assert (answer.status, answer.body.splitlines()) == (200, ["vehicle", "tractor-1"])
     rider = Visitor(visitor.port)
     assert rider.log_in("rider@example.org").status == 303 and rider.get("/query").status == 403
+
+
+def test_an_answer_as_a_spreadsheet_holds_texts_as_texts_and_is_the_same_each_time(desk):
+    visitor = Visitor(desk.address.rpartition(":")[2])
+    assert visitor.log_in("sue@example.org").status == 303
+    statement = "SELECT '=1+1' AS formula, '  <&>\"' || chr(7) || E'\\r\\n.' AS odd, 12.5 AS number, true AS flag"
+    form = urllib.parse.urlencode({"form": visitor.mark(), "statement": statement, "format": "xlsx"})
+
+    def asked():
+        headers = {"Cookie": visitor.cookie, "Sec-Fetch-Site": "same-origin", "Content-Type": "application/x-www-form-urlencoded"}
+        with urllib.request.urlopen(urllib.request.Request(desk.address + "/query", form.encode(), headers), timeout=HANG_S) as answer:
+            return answer.read()
+    file = asked()
+    assert file == asked()
+    [sheet] = openpyxl.load_workbook(io.BytesIO(file)).worksheets
+    assert (sheet.title, sheet.freeze_panes, sheet.column_dimensions["A"].width) == ("answer", "A2", 18)
+    head, row = sheet.iter_rows()
+    assert [cell.value for cell in head] == ["formula", "odd", "number", "flag"] and all(cell.font.b for cell in head)
+    assert [cell.value for cell in row] == ["=1+1", '  <&>"\n.', 12.5, "yes"]
+    assert [cell.data_type for cell in row] == ["s", "s", "n", "s"] and not any(cell.font.b for cell in row)
 
 
 def test_whoever_asks_on_the_page_may_have_an_app_password_for_it(desk):
@@ -344,6 +578,8 @@ def test_by_the_command_on_this_machine_and_from_another(desk):
     assert (run.code, run.out) == (0, "vehicle\ncombine-1\n"), run.err
     run = desk.world.drover.run("query", "EXPLAIN SELECT 1", "--as", "nora", env=env)
     assert run.code == 1 and "without EXPLAIN" in run.err
+    run = desk.world.drover.run("query", "SELECT 1 AS one", "--as", "nosuch", env=env)
+    assert run.code == 1 and "--as nosuch: There is no account nosuch. See `drover account list`" in run.err, run.err
     assert desk.world.drover.run("query", "SELECT 1", env=env).code == 2
     assert desk.world.drover.run("query", "SELECT 1", "--as", "nora", "--explain", env=env).code == 2
     run = desk.world.drover.run("query", "SELECT vehicle FROM vehicle", "--url", desk.address, "--format", "csv", env={**desk.env, "DROVER_TOKEN": desk.tokens["sue"]})
@@ -372,4 +608,6 @@ def test_a_copy_holds_ones_own_rows_and_comes_anew(desk):
     # Never into a database that holds others' rows.
     run = desk.world.drover.run("account", "copy", "nora", env={**env, "DROVER_COPY_TO": desk.env["DROVER_POSTGRES_URL"]})
     assert run.code == 1 and "is one of Drover" in run.err
+    run = desk.world.drover.run("account", "copy", "nosuch", env={**env, "DROVER_COPY_TO": database(name)})
+    assert run.code == 1 and "There is no account nosuch" in run.err, run.err
     assert desk.world.drover.run("account", "copy", "nora", env=env).code == 2

@@ -16,7 +16,7 @@ from certificates import self_signed
 from harness import HANG_S, is_long, looked_at, until
 from playwright.sync_api import expect
 from test_accounts import Site
-from people import enter, PASSWORD, Visitor
+from people import add_account, enter, PASSWORD, Visitor
 from test_drive_pages import raw
 from test_reports import facts, text
 from world import connect
@@ -275,6 +275,11 @@ def test_it_has_the_rights_of_its_account_and_the_bytes_of_the_command(desk):
     assert "failed" in listed.out and "roles" in listed.out
 
 
+def json_lines(run):
+    assert run.code == 0, run.err
+    return [json.loads(line) for line in run.out.splitlines()]
+
+
 def test_it_comes_by_mail_once_also_when_nobody_was_there(desk):
     (begin, last), is_one = FEBRUARY, lambda name: f"{name} {begin} to {last}"
     when = ["--cron", "0 6 1 3 *", "--span", "month", "--since", f"{last}T00:00:00Z"]
@@ -293,6 +298,13 @@ def test_it_comes_by_mail_once_also_when_nobody_was_there(desk):
     assert html.replace("\r\n", "\n").strip() == desk.command("trips", "--date", begin, "--span", "month", "--format", "html").decode().strip()
     assert "/reports/schedules" in mails[1][2].get_body(("plain",)).get_content()
     assert len({mail[2]["Message-ID"] for mail in desk.office.box.mails}) == 3
+    # The audit log tells which was made with whose sight, and to whom it went.
+    told = json_lines(desk.world.drover.run("audit", "--account", "manager", "--action", "report_run", "--action", "report_mailed", "--json", env=desk.env))
+    found = [(entry["action"], entry["actor"], entry["subject"], json.loads(entry["detail"])) for entry in told]
+    of_page = [(action, actor, subject) for action, actor, subject, detail in found if detail.get("schedule") == str(page)]
+    assert sorted(of_page, key=str) == [("report_mailed", "manager", "manager"), ("report_mailed", "manager", "root"), ("report_run", "manager", None)]
+    [run] = [detail for action, _, _, detail in found if action == "report_run" and detail.get("schedule") == str(paper)]
+    assert (run["report"], run["from"], run["until"]) == ("fuel", begin, last)
 
 
 def test_killed_again_and_again_each_due_time_is_told_once(desk):
@@ -536,3 +548,15 @@ def test_somebody_lets_a_report_come_and_sees_what_became_of_it(desk, page, scre
     looked_at(page, screenshots, "schedules-all")
     assert root.post("/reports/schedules/end", form=mark, schedule=str(shipped[0][0])).status == 303
     assert desk.run("SELECT account, is_enabled, cron FROM drover.report_schedule WHERE schedule_id = %s", shipped[0][0]) == [(None, False, "0 6 * * *")]
+
+
+def test_reports_that_one_account_asks_for_now_have_a_bound(env):
+    """Times of a schedule are an hour apart; fifty of them that were asked for by hand were fifty reports a minute."""
+    add_account(env, "spy", "driver")
+    with connect(env) as connection, connection.transaction():
+        connection.execute("INSERT INTO drover.report_schedule (account, report, span, format, cron) SELECT 'spy', 'trips', 'day', 'pdf', '0 6 * * *' FROM generate_series(1, 25)")
+        schedules = [row[0] for row in connection.execute("SELECT schedule_id FROM drover.report_schedule WHERE account = 'spy'").fetchall()]
+        connection.execute("SET LOCAL ROLE drover_page")
+        connection.execute("SELECT set_config('drover.account', 'spy', true)")
+        asked = [connection.execute("SELECT drover.ask_report_run(%s)", [schedule]).fetchone()[0] for schedule in schedules]
+    assert asked == [True] * 20 + [False] * 5

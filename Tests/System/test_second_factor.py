@@ -3,13 +3,17 @@ import base64
 import hmac
 import re
 import xmlrpc.client
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from people import PASSWORD, Visitor
+from harness import ROOT, looked_at
+from people import PASSWORD, Visitor, follow, lend_cookie
 from test_accounts import OTHER, Site
 from world import connect
 
 PATH = "/account/second-factor"
+# What reads a picture as a phone does, by address.
+READER = {"/decode.js": ROOT / "Tests/Fixtures/qr/decode.js", "/index.js": ROOT / "Assets/qr/index.js"}
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +54,29 @@ def shown_secret(page):
     secret = re.search(r"<code>([A-Z2-7 ]+)</code>", page.body).group(1).replace(" ", "")
     assert f"secret={secret}" in page.body
     return secret
+
+
+def scanned(browser, png):
+    """The text of a QR code, read from the picture alone, in a page of its own."""
+    reader = browser.new_page()
+
+    def answer(route):
+        file = READER.get(urlsplit(route.request.url).path)
+        route.fulfill(path=file, content_type="text/javascript") if file else route.fulfill(body="", content_type="text/html")
+    try:
+        reader.route("**/*", answer)
+        reader.goto("http://localhost/")
+        return reader.evaluate("""async png => {
+            const { decodeQR } = await import("/decode.js");
+            const picture = new Image();
+            picture.src = "data:image/png;base64," + png;
+            await picture.decode();
+            const pen = new OffscreenCanvas(picture.width, picture.height).getContext("2d");
+            pen.drawImage(picture, 0, 0);
+            return decodeQR(pen.getImageData(0, 0, picture.width, picture.height));
+        }""", base64.b64encode(png).decode())
+    finally:
+        reader.close()
 
 
 def set_up(site, visitor):
@@ -102,6 +129,42 @@ def test_the_password_alone_opens_nothing(site, miller):
         there.cookie = before
         assert ask()
     assert Visitor(site.port).get("/login/code").status == 410
+
+
+def test_a_phone_scans_the_secret_and_it_leaves_the_browser_by_nothing_else(site, miller, page, browser, screenshots):
+    lend_cookie(miller, page, site.address)
+    page.goto(site.address + PATH[1:])
+    page.get_by_label("Your password").fill(PASSWORD)
+    asked, answers = [], []
+    page.on("request", lambda request: asked.append((request.method, urlsplit(request.url).path)))
+    page.on("response", lambda response: answers.append(response))
+    follow(page, page.get_by_role("button", name="Set it up"))
+    picture = page.get_by_role("img", name="QR code of your secret")
+    picture.wait_for()
+    link = page.locator("#otpauth").get_attribute("href")
+    assert scanned(browser, picture.screenshot()) == link and link.startswith("otpauth://totp/Drover:miller%40example.org?")
+    looked_at(page, screenshots, "secret", dark=True)
+    assert scanned(browser, picture.screenshot()) == link
+    # The page asked for the two scripts, and may ask for nothing else, nor be told to.
+    assert asked == [("POST", PATH + "/begin"), ("GET", "/assets/second-factor.js"), ("GET", "/assets/qr/index.js")]
+    policy = next(answer.headers["content-security-policy"] for answer in answers if answer.url.endswith("/begin"))
+    assert "default-src 'none'; script-src 'self'; style-src" in policy and "img-src data:;" in policy
+    assert not re.search("connect-src|media-src|unsafe|http|\\*", policy), policy
+    # What was scanned logs in.
+    [secret] = parse_qs(urlsplit(link).query)["secret"]
+    assert secret == page.locator("li code").inner_text().replace(" ", "")
+    page.get_by_label("Code that it shows now").fill(code(secret, step(site)))
+    follow(page, page.get_by_role("button", name="Switch it on"))
+    assert page.locator("li code").count() == 10
+    fresh(site)
+    there = Visitor(site.port)
+    assert there.log_in().headers["Location"].startswith("/login/code")
+    assert there.post("/login/code", code=code(secret, step(site))).status == 303 and there.get("/account").status == 200
+    # Without script there is no empty frame, and nothing is missing.
+    moved = there.post(PATH + "/begin", form=mark(there), old=PASSWORD, code=code(secret, step(site) + 1))
+    assert '<div id="qr" hidden>' in moved.body and shown_secret(moved) != secret
+    for path in (PATH, "/account", "/login"):
+        assert "script-src" not in there.get(path).headers["Content-Security-Policy"], path
 
 
 def test_a_browser_that_is_known_is_asked_as_well(site, miller):

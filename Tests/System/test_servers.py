@@ -1,10 +1,13 @@
 """`drover servers`: the embedded PostgreSQL and broker, as a developer uses and mistreats them."""
 import os
+import re
 import signal
 import time
+from pathlib import Path
 
 import psycopg
 import pytest
+from cluster import DATA_BYTES_MAX
 from confluent_kafka import Consumer, Producer
 from harness import HANG_S, processes_of, until
 
@@ -17,6 +20,9 @@ def test_a_database_and_a_broker_until_a_signal_stops_every_child(drover, data):
     running = drover.embedded_servers(data)
     with database(running) as connection:
         assert connection.execute("SELECT current_database()").fetchone() == ("drover",)
+        # A statement that wants more memory than there is ends by itself, and not the whole server.
+        limits = Path(f"/proc/{connection.info.backend_pid}/limits").read_text()
+        assert re.search(rf"Max data size +{DATA_BYTES_MAX} +{DATA_BYTES_MAX} +bytes", limits), limits
     brokers = running.environment["DROVER_TEST_BROKERS"]
     errors = []
     producer = Producer({"bootstrap.servers": brokers, "acks": "all", "enable.idempotence": True})

@@ -185,6 +185,27 @@ def test_a_new_cars_first_driver_goes_on_and_nobody_else_does(two):
     assert two.send(two.tokens["noah"], "/v1/readings/cars", two.reading(car, now)) == TAKEN
 
 
+def test_who_announced_a_drive_does_not_see_it_when_the_car_is_anothers(two):
+    """A phone hands in readings of up to a day ahead. Its driver was then the driver of whatever the car did that day, whoever had it."""
+    car, at = two.new_car(), now() // 1000 * 1000
+    assert two.send(two.tokens["sara"], "/v1/readings/cars", [two.reading(car, at - 60_000), two.reading(car, at + 23 * HOUR)]) == TAKEN
+    assert two.send(two.tokens["sara"], "/v1/readings/cars", two.reading(car, at + 22 * HOUR)) == TAKEN
+    two.world.work_off(two.env)
+    # The drive is until now: none of tomorrow.
+    assert two.rows("SELECT from_at <= now(), until_at < now() + interval '1 hour' FROM drover.driving WHERE vehicle = %s", car) == [(True, True)]
+    # As it stands in logs of before.
+    two.rows("INSERT INTO drover.driving VALUES (%s, now() - interval '1 minute', now() + interval '23 hours', 'sara', 'announced') RETURNING 1", car)
+    two.rows("INSERT INTO drover.fleet_vehicle VALUES ('north', 'car', %s) RETURNING 1", car)
+    later = now() // 1000 * 1000 + 1000
+    two.push("cars", [two.reading(car, later + s * 1000) for s in range(10)])
+    two.world.tick()
+    two.world.work_off(two.env)
+    with as_page(two.env, "sara") as page:
+        assert page.execute("SELECT count(*) FROM drover.trip_now WHERE vehicle = %s AND end_at > %s", [car, two.at(later)]).fetchone() == (0,)
+    with as_page(two.env, "norbert") as page:
+        assert page.execute("SELECT count(*) FROM drover.trip_now WHERE vehicle = %s AND end_at > %s", [car, two.at(later)]).fetchone() != (0,)
+
+
 def test_a_refused_batch_takes_no_new_car(two):
     car = two.new_car()
     assert two.send(two.tokens["sara"], "/v1/readings/cars", [two.reading(car, two.now), two.reading(GOLF, two.now)]) == NOT_CAR

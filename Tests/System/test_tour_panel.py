@@ -157,7 +157,7 @@ def test_from_nothing_to_a_package_that_is_cut_again_and_again(panel, page, watc
     assert PLACE in jpeg and len(png) > 2_000_000
     for number, name, bytes, kind in [(3, "oak.txt", jpeg, "image/jpeg"), (1, "film.exe", webm, "video/webm"), (1, "big.png", png, "image/png")]:
         item(page, number).locator("input[type=file]").set_input_files({"name": name, "mimeType": "application/octet-stream", "buffer": bytes})
-        said(page, f"{name} is taken: {kind}")
+        said(page, f"{name} is added: {kind}")
     item(page, 2).locator("input[type=file]").set_input_files({"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": b"<script>alert(1)</script>"})
     said(page, "is no JPEG, PNG, WebP, MP4 or WebM")
     assert len(watch.console) == 1 and "422" in watch.console.pop()
@@ -169,7 +169,7 @@ def test_from_nothing_to_a_package_that_is_cut_again_and_again(panel, page, watc
     expect(item(page, 1).get_by_label("Title")).to_have_value("Car park")
     page.get_by_role("button", name="Propose the shortest order").click()
     expect(page.locator("#proposal")).to_contain_text("Shortest order: 1, 3, 2.")
-    page.get_by_role("button", name="Take this order").click()
+    page.get_by_role("button", name="Use this order").click()
     for number, title in enumerate(["Car park", "Old oak", "View"], 1):
         expect(item(page, number).get_by_label("Title")).to_have_value(title)
     page.get_by_role("button", name="Save", exact=True).click()

@@ -55,6 +55,21 @@ def test_a_word_that_is_unknown_is_refused(drover, tmp_path, name):
     (["import", "people", "a.csv", "b.csv"], "unknown word `b.csv`"),
 ])
 def test_what_is_wrong_is_named(drover, tmp_path, words, says):
+    said = refused(drover, tmp_path, *words)
+    # Not above forty lines of help.
+    assert says in said and len(said.splitlines()) <= 2 and " --help`" in said, said
+
+
+@pytest.mark.parametrize("words, says", [
+    (["vehicle", "register", "golf", "--kind", "car", "--driver", "anna"], "--driver is for `drover vehicle assign`: `register` does not take it"),
+    (["vehicle", "list", "--name", "Golf"], "--name is for `drover vehicle register`: `list` does not take it"),
+    (["fleet", "add", "north", "golf", "--part-of", "south"], "--part-of is for `drover fleet put`: `add` does not take it"),
+    (["account", "list", "--role", "farmer"], "--role is for `drover account add`, `drover account roles`"),
+    (["account", "settings", "show", "anna", "--by", "Jo"], "--by is for `drover account settings set`: `settings show` does not take it"),
+    (["rejected", "retry", "drover.cars", "0", "1", "--limit", "5"], "--limit is for `drover rejected list`"),
+    (["report", "trips", "--change", "2026-11-21T08:00:00Z"], "--change is for `drover report compare`: `trips` does not take it"),
+])
+def test_an_option_of_another_word_is_not_ignored(drover, tmp_path, words, says):
     assert says in refused(drover, tmp_path, *words)
 
 

@@ -126,6 +126,8 @@ class World:
                 WHERE topic = 'drover.machines' AND EXISTS (SELECT FROM drover.machine_rejudging r WHERE r.topic_partition = p.partition)
                     OR topic = 'drover.cars' AND EXISTS (SELECT FROM drover.car_watch w WHERE w.topic_partition = p.partition
                         AND (w.asked_offset IS NOT NULL OR w.codes_offset IS NOT NULL))
+                    OR topic = 'drover.cars' AND EXISTS (SELECT FROM drover.account_settings s WHERE s.topic_partition = p.partition
+                        AND s.account = 'installation' AND s.reached_all_offset IS NULL)
                 """, [LONG_AGO_MS]).fetchall()
         brokers = env["DROVER_KAFKA_BROKERS"]
         ticks = producer(self.plain.get(brokers, brokers))

@@ -167,3 +167,7 @@ import Wire
         }
     }
 }
+
+extension TourMedium {
+    fileprivate var isVideo: Bool { mediaType.hasPrefix("video/") }
+}

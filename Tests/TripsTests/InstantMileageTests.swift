@@ -57,3 +57,11 @@ struct InstantMileageTests {
         #expect(mileage.observe(reading([.speed: 54_000], ts: 1_010_001)) == nil)
     }
 }
+
+extension InstantMileage {
+    /// What one reading alone says.
+    fileprivate static func of(_ reading: CarReading, car: Action.Car?) -> Double? {
+        var mileage = InstantMileage(car: car, rules: TripRules())
+        return mileage.observe(reading)
+    }
+}

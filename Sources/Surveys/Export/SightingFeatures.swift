@@ -25,22 +25,23 @@ public struct SightingFeatures: Sendable {
     public func feature(_ fields: [[UInt8]?]) -> [UInt8] {
         let places = hasLine ? 3 : 2
         precondition(fields.count == properties.count + places, "a row has as many fields as were asked for")
-        var text = "{\"type\":\"Feature\",\"geometry\":" + geometry(fields)
         var members: [(String, JSONValue)] = []
         for (property, field) in zip(properties, fields.dropFirst(places)) {
             guard let field else { continue }
             let value = String(decoding: field, as: UTF8.self)
             members.append((property.name, property.kind == .text ? .text(value) : .number(value)))
         }
-        text += ",\"properties\":" + JSONValue.object(members).rendered() + "}"
-        return Array(text.utf8)
+        let feature = JSONValue.object([
+            ("type", .text("Feature")), ("geometry", geometry(fields)), ("properties", .object(members)),
+        ])
+        return Array(feature.rendered().utf8)
     }
 
     /// Longitude first (RFC 7946, 3.1.1), null without a place (3.2).
-    private func geometry(_ fields: [[UInt8]?]) -> String {
+    private func geometry(_ fields: [[UInt8]?]) -> JSONValue {
         if hasLine, let line = fields[2].flatMap({ WalkLine(encoded: $0) }) { return line.geometry }
-        guard let latitude = fields[0], let longitude = fields[1] else { return "null" }
-        return "{\"type\":\"Point\",\"coordinates\":[" + String(decoding: longitude, as: UTF8.self) + ","
-            + String(decoding: latitude, as: UTF8.self) + "]}"
+        guard let latitude = fields[0], let longitude = fields[1] else { return .null }
+        let pair = [longitude, latitude].map { JSONValue.number(String(decoding: $0, as: UTF8.self)) }
+        return .object([("type", .text("Point")), ("coordinates", .list(pair))])
     }
 }

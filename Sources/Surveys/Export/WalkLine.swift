@@ -24,8 +24,8 @@ struct WalkLine {
     }
 
     /// RFC 7946, 3.1.4.
-    var geometry: String {
-        "{\"type\":\"LineString\",\"coordinates\":["
-            + pairs.map { "[\($0.longitude),\($0.latitude)]" }.joined(separator: ",") + "]}"
+    var geometry: JSONValue {
+        let points = pairs.map { JSONValue.list([.number($0.longitude), .number($0.latitude)]) }
+        return .object([("type", .text("LineString")), ("coordinates", .list(points))])
     }
 }

@@ -1,6 +1,6 @@
 """Ours beside PyVRP, VROOM and OR-Tools on static sets, one after the other on one core, by processor time.
 
-compare.py run FOLDER OUT --drover .build/release/drover      FOLDER: with instances/ and bks.csv or optimal.csv
+compare.py run FOLDER OUT --drover .build/release/peer-plan      FOLDER: with instances/ and bks.csv or optimal.csv
 compare.py report FOLDER OUT
 
 OUT gets a line a result; what it holds already is not run again, so a run can be stopped and continued. Each plan is
@@ -22,7 +22,7 @@ SOLVERS = ["drover", "pyvrp", "vroom", "ortools"]
 
 def solve(solver, path, seconds, drover):
     if solver == "drover":
-        command = [drover, "plan", path, "--budget", f"{seconds}s", "--clock", "processor", "--format", "json"]
+        command = [drover, path, "--budget", f"{seconds}s", "--clock", "processor", "--format", "json"]
     else:
         command = [sys.executable, Path(__file__).with_name("solvers.py"), solver, path, str(seconds)]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -99,7 +99,7 @@ for verb, action in (("run", run), ("report", report)):
     part.add_argument("folder")
     part.add_argument("out")
     if verb == "run":
-        part.add_argument("--drover", default=".build/release/drover")
+        part.add_argument("--drover", default=".build/release/peer-plan")
         part.add_argument("--seconds", type=lambda t: [float(x) for x in t.split(",")], default=[1.0, 5.0, 20.0])
         part.add_argument("--solvers", type=lambda t: t.split(","), default=SOLVERS)
         part.add_argument("--instances", type=lambda t: t.split(","))

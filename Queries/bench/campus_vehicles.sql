@@ -1,0 +1,2 @@
+-- Vehicles of campuses.
+SELECT count(*) AS n FROM drover.ride_vehicle

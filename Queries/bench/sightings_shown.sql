@@ -1,0 +1,2 @@
+-- Sightings that are counted.
+SELECT count(*) FROM drover.sighting_shown

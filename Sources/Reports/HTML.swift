@@ -1,0 +1,106 @@
+/// HTML that may go to a browser as it is. It is made of literals, which stand in our sources and are trusted, and of what is
+/// interpolated in them, which is escaped unless it is HTML itself: who forgets something escapes too much, never too little.
+///
+///     let row: HTML = "<tr><td title=\"\(note)\">\(name)</td></tr>"
+///
+/// A value stands as text, or between the quotes of an attribute. A part of an address is `\(encoded: id)`.
+package struct HTML: Equatable, Sendable {
+    /// What is sent.
+    package private(set) var markup: String
+
+    package init() { markup = "" }
+
+    /// A text, escaped.
+    package init(_ text: String) {
+        markup = ""
+        HTML.append(text, to: &markup)
+    }
+
+    package var isEmpty: Bool { markup.isEmpty }
+
+    package static func + (left: HTML, right: HTML) -> HTML {
+        var sum = left
+        sum += right
+        return sum
+    }
+
+    package static func += (left: inout HTML, right: HTML) { left.markup += right.markup }
+
+    private static let signs = Array("&<>\"'".utf8)
+
+    /// With the signs escaped that would end a text or an attribute's value.
+    private static func append(_ text: String, to markup: inout String) {
+        guard text.utf8.contains(where: signs.contains) else {
+            markup += text
+            return
+        }
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": markup += "&amp;"
+            case "<": markup += "&lt;"
+            case ">": markup += "&gt;"
+            case "\"": markup += "&quot;"
+            case "'": markup += "&#39;"
+            default: markup.unicodeScalars.append(scalar)
+            }
+        }
+    }
+}
+
+// `StaticString`, not `String`: what was read or computed cannot be passed off as a literal.
+extension HTML: ExpressibleByStringInterpolation {
+    package init(stringLiteral literal: StaticString) { markup = literal.description }
+
+    package init(stringInterpolation parts: StringInterpolation) { markup = parts.markup }
+
+    package struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var markup = ""
+
+        package init(literalCapacity: Int, interpolationCount: Int) {
+            markup.reserveCapacity(literalCapacity + 16 * interpolationCount)
+        }
+
+        package mutating func appendLiteral(_ literal: StaticString) { markup += literal.description }
+
+        package mutating func appendInterpolation(_ part: HTML) { markup += part.markup }
+
+        /// Nothing where there is none.
+        package mutating func appendInterpolation(_ part: HTML?) {
+            if let part { markup += part.markup }
+        }
+
+        /// `\(" checked", if: isChosen)`: a part that is there or not.
+        package mutating func appendInterpolation(_ part: HTML, if isThere: Bool) {
+            if isThere { markup += part.markup }
+        }
+
+        // Disfavored, so that literals between the parentheses are HTML, too: "\(isOpen ? "<b>open</b>" : "over")".
+        @_disfavoredOverload
+        package mutating func appendInterpolation(_ text: String) { HTML.append(text, to: &markup) }
+
+        package mutating func appendInterpolation(_ number: some BinaryInteger) { markup += String(number) }
+
+        /// A segment of a path, or a name or value of a query.
+        package mutating func appendInterpolation(encoded text: String) { markup += Address.escaped(text) }
+    }
+}
+
+extension Sequence<HTML> {
+    package func joined(separator: HTML = "") -> HTML {
+        var (all, isFirst) = (HTML(), true)
+        for part in self {
+            if !isFirst { all += separator }
+            all += part
+            isFirst = false
+        }
+        return all
+    }
+}
+
+extension DefaultStringInterpolation {
+    // A text that holds HTML would be escaped wherever it ends up: its tags would be read by people.
+    @available(*, unavailable, message: "HTML stands in HTML: give this literal the type HTML")
+    package mutating func appendInterpolation(_ part: HTML) {}
+    @available(*, unavailable, message: "HTML stands in HTML: give this literal the type HTML")
+    package mutating func appendInterpolation(_ part: HTML?) {}
+}

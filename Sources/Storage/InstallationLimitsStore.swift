@@ -1,0 +1,96 @@
+internal import Alerts
+package import Fleet
+package import Pipeline
+package import Postgres
+
+/// What the installation has set for cars that nobody answers for, and to which cars of a partition it has come, in PostgreSQL.
+package enum InstallationLimitsStore {
+    /// Nothing has been seen yet, and nobody has set limits.
+    package static func isNew(_ connection: Connection) throws -> Bool {
+        try connection.query(
+            """
+            SELECT NOT EXISTS (SELECT FROM drover.vehicle)
+                AND NOT EXISTS (SELECT FROM drover.account_settings s WHERE s.account = $1)
+            """, [.text(InstallationLimits.account)])[0].bool(0)!
+    }
+
+    static func load(_ partition: Int32, on connection: Connection) throws -> [InstallationLimits.Entry] {
+        try connection.query(
+            """
+            SELECT in_force_at, settings, record_id, record_offset, judged_from_at, reached_vehicle, reached_all_offset
+            FROM account_settings WHERE topic_partition = $1 AND account = $2
+            """, [.int4(partition), .text(InstallationLimits.account)]
+        ).map { row in
+            let reach: InstallationLimits.Reach =
+                if let offset = try row.int("reached_all_offset") {
+                    .all(offset: Int64(offset))
+                } else {
+                    .upTo(try row.text("reached_vehicle").flatMap { VehicleID($0) })
+                }
+            // As those of accounts: a row of a version that took more must not stop all alerts.
+            let settings = (try? DriverSettings(text: try row.text("settings")!)) ?? .off
+            // Where the program before wrote it, it has come to none.
+            let inForceMs = try row.timestampMs("in_force_at")!
+            return InstallationLimits.Entry(
+                inForceMs: inForceMs, id: try row.text("record_id")!, settings: settings,
+                offset: try row.int("record_offset").map { Int64($0) } ?? -1,
+                fromMs: try row.timestampMs("judged_from_at") ?? inForceMs, reach: reach)
+        }
+    }
+
+    /// How far it has come. Precondition: within the transaction that moves the offsets, after the records themselves.
+    package static func write(
+        _ changes: DriverBook.Changes, partition: Int32, on connection: Connection
+    ) throws {
+        for entry in changes.limits {
+            let (vehicle, offset): (VehicleID?, Int64?) =
+                switch entry.reach {
+                case .upTo(let vehicle): (vehicle, nil)
+                case .all(let offset): (nil, offset)
+                }
+            try connection.query(
+                """
+                UPDATE account_settings SET judged_from_at = $4, reached_vehicle = $5, reached_all_offset = $6
+                WHERE topic_partition = $1 AND account = $2 AND in_force_at = $3
+                """,
+                [
+                    .int4(partition), .text(InstallationLimits.account), .timestampMs(entry.inForceMs),
+                    .timestampMs(DriverAlertStore.clamped(entry.fromMs)), .text(vehicle?.text),
+                    offset.map { .int8($0) } ?? .null,
+                ])
+        }
+    }
+
+    /// The partition's cars behind one, by their names.
+    ///
+    /// - Parameter sinceMs: of what they said of their trouble codes only this counts.
+    package static func cars(
+        after vehicle: VehicleID?, most: Int, sinceMs: Int64, partition: Int32, _ selection: VehicleSelection,
+        on connection: Connection
+    ) throws -> [DriverBook.StoredCar] {
+        // Looked up for each car: an EXISTS may read a whole table instead.
+        try connection.query(
+            """
+            SELECT page.vehicle,
+                (SELECT t.end_at FROM trip t WHERE t.vehicle = page.vehicle ORDER BY t.start_at DESC LIMIT 1) AS last_at,
+                (SELECT bool_and(coalesce(o.account <> $5, false)) FROM car_owner o WHERE o.vehicle = page.vehicle) AS is_owned,
+                (SELECT true FROM health_scan s WHERE s.vehicle = page.vehicle AND s.is_done AND s.scanned_at >= $4 LIMIT 1)
+                    AS has_scans
+            FROM (
+                SELECT v.vehicle FROM vehicle v
+                WHERE v.kind = 'car' AND v.topic_partition = $1 AND v.vehicle COLLATE "C" > $2
+                    AND \(selection.condition("v.vehicle", 6))
+                ORDER BY v.vehicle COLLATE "C" LIMIT $3) AS page
+            ORDER BY page.vehicle COLLATE "C"
+            """,
+            [
+                .int4(partition), .text(vehicle?.text ?? ""), .int8(Int64(most)),
+                .timestampMs(DriverAlertStore.clamped(sinceMs)), .text(InstallationLimits.account),
+            ] + selection.parameters
+        ).map { row in
+            DriverBook.StoredCar(
+                VehicleID(try row.text("vehicle")!)!, lastMs: try row.timestampMs("last_at") ?? .min,
+                isAlwaysOwned: try row.bool("is_owned") ?? false, hasScans: try row.bool("has_scans") ?? false)
+        }
+    }
+}
