@@ -22,7 +22,7 @@ steady:
 
 lint:
 	swift format lint --strict --recursive Package.swift Sources Tests
-	.drover/venv-test/bin/python -m pytest -q -p no:cacheprovider Tests/System/test_steps.py -k in_order
+	.drover/venv-test/bin/python -m pytest -q -p no:cacheprovider Tests/System/operations/test_steps.py -k in_order
 
 # All that docs/performance.md tells, and that page: half an hour on a machine that does nothing else.
 bench:

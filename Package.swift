@@ -12,7 +12,7 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// How a release of a target is compiled. What every record passes is optimized as a whole and across targets (Kafka → Wire →
+/// How a release of a target is compiled. What every record passes is optimized as a whole and across targets (Kafka → Codecs →
 /// Pipeline → Trips); what a person waits for once compiles file by file, on all cores, without the optimizer: it is two thirds of
 /// the code, and its time is the database's.
 enum Speed {
@@ -32,12 +32,19 @@ enum Speed {
     }
 }
 
-func target(_ name: String, _ dependencies: [Target.Dependency] = [], _ speed: Speed) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict + speed.settings)
+/// A target is named as its folder, which stands in its storey's.
+func target(
+    _ path: String, _ dependencies: [Target.Dependency] = [], _ speed: Speed, exclude: [String] = [],
+    links: [String] = []
+) -> Target {
+    .target(
+        name: String(path.split(separator: "/").last!), dependencies: dependencies, path: "Sources/\(path)",
+        exclude: exclude,
+        swiftSettings: strict + speed.settings, linkerSettings: links.map { .linkedLibrary($0) })
 }
 
 func library(_ name: String, pkgConfig: String?, apt: String) -> Target {
-    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
+    .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -47,8 +54,9 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let package = Package(
     name: "drover",
     products: [.executable(name: "drover", targets: ["drover"])],
+    // In the order of the storeys; a target imports only what stands above it (test_storeys.py).
     targets: [
-        // C libraries, one importer each.
+        // C: module maps of libraries, and shims.
         library("CRdkafka", pkgConfig: "rdkafka", apt: "librdkafka-dev"),
         library("CLibpq", pkgConfig: "libpq", apt: "libpq-dev"),
         library("CMicrohttpd", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
@@ -60,144 +68,174 @@ let package = Package(
         library("CPango", pkgConfig: "pangocairo", apt: "libpango1.0-dev"),
         library("CYaml", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
         library("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
-        .systemLibrary(name: "CEpoll"),
+        .systemLibrary(name: "CEpoll", path: "Sources/C/CEpoll"),
         .target(
             name: "CSimdjson",
+            path: "Sources/C/CSimdjson",
             cxxSettings: [.unsafeFlags(["-O2", "-Wno-deprecated-declarations"])],
             linkerSettings: [.linkedLibrary("simdjson")]),
 
-        // Pure: no clock, file, socket, environment or global chance.
+        // Platform: knows nothing of vehicles.
         // libm: rounding of floating values on platforms where the compiler calls it.
-        .target(name: "Fleet", swiftSettings: strict + Speed.hot.settings, linkerSettings: [.linkedLibrary("m")]),
-        target("Wire", ["Fleet", "CSimdjson"], .hot),
-        target("Trips", ["Fleet", "Wire"], .hot),
-        target("Alerts", ["Fleet", "Wire"], .hot),
-        target("Itineraries", ["Fleet", "Wire"], .hot),
-        target("Surveys", ["Fleet", "Wire"], .warm),
-        target("Pipeline", ["Fleet", "Wire", "Trips", "Alerts", "Itineraries"], .hot),
+        target("Platform/Basics", [], .hot, links: ["m"]),
+        target("Platform/Formats", ["Basics", "CZlib"], .hot),
+        target("Platform/PDF", ["CPango"], .cold),
+        target("Platform/Telemetry", ["Basics"], .hot),
+        target("Platform/Threads", ["Telemetry"], .hot),
+        target("Platform/Crypto", ["Basics", "COpenSSL", "CSodium"], .cold),
+        target("Platform/Kafka", ["Telemetry", "CRdkafka"], .hot),
+        target("Platform/Postgres", ["Basics", "CLibpq"], .hot),
+        target("Platform/Sockets", ["Basics", "COpenSSL", "CEpoll"], .warm),
+        target("Platform/HTTPServer", ["Basics", "Telemetry", "Threads", "CMicrohttpd"], .warm),
+        target("Platform/Clients", ["Sockets", "CCurl"], .cold),
+        target("Platform/Settings", ["Basics", "CYaml"], .cold),
 
-        target("Settings", ["Fleet", "CYaml"], .cold),
-        target("Trials", ["Fleet", "Wire", "Alerts", "Itineraries", "Pipeline", "Settings"], .warm),
+        // Domain: pure: no clock, file, socket, environment or global chance.
+        target("Domain/Fleet", ["Basics"], .hot),
+        target("Domain/Codecs", ["Basics", "Formats", "Fleet", "CSimdjson"], .hot),
+        target("Domain/Trips", ["Basics", "Fleet", "Codecs"], .hot),
+        target("Domain/Alerts", ["Basics", "Formats", "Fleet", "Codecs"], .hot),
+        target("Domain/Routing", ["Basics", "Fleet", "Codecs"], .hot),
+        target("Domain/Surveys", ["Basics", "Formats", "Fleet", "Codecs"], .warm),
+        target("Domain/Tours", ["Basics", "Formats", "Fleet", "Codecs", "Routing"], .cold),
+        target("Domain/Pipeline", ["Basics", "Formats", "Fleet", "Codecs", "Trips", "Alerts", "Routing"], .hot),
+        target(
+            "Domain/Backtesting",
+            ["Basics", "Formats", "Settings", "Fleet", "Codecs", "Alerts", "Routing", "Pipeline"], .warm),
+        target("Domain/Presentation", ["Basics", "Fleet", "Alerts"], .warm),
 
-        // I/O: decide nothing about fleets.
-        target("Observe", ["Fleet"], .hot),
-        target("Kafka", ["Observe", "CRdkafka"], .hot),
-        target("Postgres", ["Fleet", "CLibpq"], .hot),
-        target("HTTP", ["Fleet", "Observe", "CMicrohttpd"], .warm),
-        target("Zip", ["CZlib"], .warm),
-        target("Tours", ["Fleet", "Wire", "Itineraries", "Zip"], .cold),
-        target("Tiles", ["Wire", "Zip", "CSQLite"], .warm),
-        target("Secrets", ["Fleet", "COpenSSL", "CSodium"], .cold),
-        target("Paper", ["CPango"], .cold),
-        target("Sockets", ["Fleet", "CEpoll", "COpenSSL"], .warm),
-        target("Outbound", ["Sockets", "CCurl"], .cold),
+        // Stream: from the topics to the tables.
         target(
-            "Storage",
-            ["Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Surveys", "Pipeline", "Kafka", "Secrets", "Postgres"],
-            .hot),
-        target("Outside", ["Fleet", "Wire", "Outbound", "Secrets", "Postgres", "Storage", "Observe"], .cold),
+            "Stream/Ingest",
+            ["Basics", "Formats", "Telemetry", "Threads", "Crypto", "Kafka", "Fleet", "Codecs", "CSQLite"], .warm),
         target(
-            "Gateways",
+            "Stream/Storage",
             [
-                "Fleet", "Wire", "Kafka", "Postgres", "Sockets", "Outbound", "Outside", "Secrets", "Storage", "Observe",
-                "CSQLite",
+                "Basics", "Formats", "Crypto", "Kafka", "Postgres", "Fleet", "Codecs", "Trips", "Alerts", "Routing",
+                "Surveys", "Pipeline",
+            ], .hot),
+        target(
+            "Stream/Worker",
+            [
+                "Basics", "Telemetry", "Threads", "Kafka", "Postgres", "Fleet", "Codecs", "Trips", "Alerts", "Pipeline",
+                "Storage",
+            ], .hot),
+
+        // Edges: what comes in and goes out; decides nothing about fleets.
+        target(
+            "Edges/ExternalServices",
+            ["Basics", "Formats", "Telemetry", "Crypto", "Postgres", "Clients", "Fleet", "Codecs", "Storage"], .cold),
+        target(
+            "Edges/Gateways",
+            [
+                "Basics", "Formats", "Telemetry", "Threads", "Crypto", "Kafka", "Postgres", "Sockets", "Clients",
+                "Fleet", "Codecs", "Ingest", "Storage", "ExternalServices",
             ], .warm),
         target(
-            "Worker",
-            ["Fleet", "Wire", "Trips", "Alerts", "Surveys", "Pipeline", "Kafka", "Storage", "Postgres", "Observe"], .hot
-        ),
-        target(
-            "Reports",
+            "Edges/Delivery",
             [
-                "Fleet", "Wire", "Trips", "Alerts", "Trials", "Surveys", "Storage", "Postgres", "Observe", "Paper",
-                "Zip", "CXlsxwriter",
+                "Basics", "Formats", "Telemetry", "Threads", "Crypto", "Kafka", "Postgres", "Sockets", "Clients",
+                "Fleet", "Codecs", "Alerts", "Surveys", "Presentation", "Storage", "COpenSSL",
+            ], .cold),
+
+        // People: what people and programs see.
+        target("People/Tiles", ["Formats", "Codecs", "CSQLite"], .warm),
+        target(
+            "People/Reports",
+            [
+                "Basics", "Formats", "PDF", "Telemetry", "Threads", "Postgres", "Fleet", "Codecs", "Trips", "Alerts",
+                "Surveys", "Backtesting", "Presentation", "Storage", "CXlsxwriter",
             ], .warm),
         target(
-            "Notices",
+            "People/Web",
             [
-                "Fleet", "Wire", "Alerts", "Kafka", "Sockets", "Outbound", "Postgres", "Secrets", "Storage", "Surveys",
-                "Reports",
-                "Observe", "COpenSSL",
-            ], .cold),
-        target(
-            "Web",
-            [
-                "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Surveys", "HTTP", "Secrets", "Postgres", "Gateways",
-                "Outside", "Outbound",
-                "Storage", "Reports", "Tiles", "Tours", "Trials", "Observe", "Zip",
-            ], .cold),
-        target("Emulate", ["Fleet", "Wire", "Settings", "Observe", "Secrets", "Sockets"], .cold),
-        target("Embedded", ["Observe", "Postgres", "Kafka"], .cold),
+                "Basics", "Formats", "Telemetry", "Threads", "Crypto", "Postgres", "HTTPServer", "Clients", "Fleet",
+                "Codecs", "Trips", "Alerts", "Routing", "Surveys", "Tours", "Backtesting", "Presentation", "Ingest",
+                "Storage", "ExternalServices", "Gateways", "Tiles", "Reports",
+            ], .cold, exclude: ["Assets"]),
+
+        // Tools: the command and what it starts.
+        target("Tools/Emulators", ["Basics", "Telemetry", "Crypto", "Sockets", "Settings", "Fleet", "Codecs"], .cold),
+        target("Tools/LocalServers", ["Telemetry", "Threads"], .cold),
         // What `drover bench` times itself.
         target(
-            "Benches",
+            "Tools/Bench",
             [
-                "Fleet", "Wire", "Trips", "Itineraries", "Pipeline", "Observe", "Kafka", "Postgres", "Secrets",
-                "Outbound", "Gateways",
-                "Storage", "Worker", "Reports", "Notices",
+                "Basics", "Formats", "Telemetry", "Threads", "Crypto", "Kafka", "Postgres", "Clients", "Fleet",
+                "Codecs", "Trips", "Alerts", "Routing", "Pipeline", "Ingest", "Storage", "Worker", "Gateways",
+                "Delivery", "Reports",
             ], .warm),
-
         .executableTarget(
             name: "drover",
             dependencies: [
-                "Fleet", "Wire", "Trips", "Alerts", "Itineraries", "Surveys", "Pipeline", "Observe", "Kafka",
-                "Postgres",
-                "HTTP", "Secrets", "Outbound",
-                "Gateways", "Worker", "Storage", "Notices", "Reports", "Web", "Embedded", "Settings",
-                "Trials", "Sockets", "Emulate", "Outside", "Tiles", "Benches",
+                "Basics", "Formats", "Telemetry", "Threads", "Crypto", "Kafka", "Postgres", "Sockets", "HTTPServer",
+                "Clients", "Settings", "Fleet", "Codecs", "Trips", "Alerts", "Routing", "Surveys", "Pipeline",
+                "Backtesting", "Presentation", "Ingest", "Storage", "Worker", "ExternalServices", "Gateways",
+                "Delivery", "Tiles", "Reports", "Web", "Emulators", "LocalServers", "Bench",
             ],
+            path: "Sources/Tools/drover",
             swiftSettings: strict + Speed.cold.settings),
 
+        // Tests.
         .executableTarget(
             name: "peer-job",
             dependencies: [
-                "Alerts", "CSimdjson", "Kafka", "Observe", "Pipeline", "Postgres", "Storage", "Trips", "Wire", "Worker",
+                "Telemetry", "Kafka", "Postgres", "Codecs", "Trips", "Alerts", "Pipeline", "Storage", "Worker",
+                "CSimdjson",
             ],
             path: "Tests/Peers", exclude: ["dispatch", "pages", "queries", "reports", "static", "surveys"],
+            swiftSettings: strict),
+        .target(
+            name: "SimKit", dependencies: ["Basics", "Fleet", "Codecs", "Trips", "Alerts", "Pipeline"],
+            path: "Tests/SimKit",
             swiftSettings: strict),
         // The search of benchmark files with a depot, beside PyVRP, VROOM and OR-Tools.
         .target(
             name: "DepotRoutes", path: "Tests/Peers/static/DepotRoutes", swiftSettings: strict + Speed.warm.settings),
         .executableTarget(
             name: "peer-plan", dependencies: ["DepotRoutes"], path: "Tests/Peers/static/plan", swiftSettings: strict),
-        .target(
-            name: "SimKit", dependencies: ["Fleet", "Pipeline", "Trips", "Alerts"], path: "Tests/SimKit",
-            swiftSettings: strict),
-        tests("FleetTests", ["Fleet", "SimKit"]),
-        tests("WireTests", ["Wire", "Fleet", "CSimdjson", "SimKit"]),
-        tests("TripsTests", ["Trips", "Fleet", "Wire", "SimKit"]),
-        tests("AlertsTests", ["Alerts", "Fleet", "Wire", "SimKit"]),
-        tests("ItinerariesTests", ["Itineraries", "SimKit"]),
-        tests("SurveysTests", ["Surveys", "Fleet", "Wire", "SimKit"]),
-        tests("SettingsTests", ["Settings"]),
         tests(
-            "FuzzTests", ["Fleet", "Wire", "Alerts", "Settings", "Emulate", "Reports", "Tours", "Zip", "SimKit"]),
-        tests("TrialsTests", ["Trials", "Alerts", "Itineraries", "Pipeline", "Fleet", "Wire", "SimKit"]),
-        tests("ObserveTests", ["Observe"]),
-        tests("PostgresTests", ["Postgres"]),
-        tests("KafkaTests", ["Kafka"]),
-        tests("HTTPTests", ["HTTP"]),
-        tests("ZipTests", ["Zip"]),
-        tests("ToursTests", ["Tours", "Fleet", "Wire", "SimKit"]),
-        tests("TilesTests", ["Tiles"]),
-        tests("SecretsTests", ["Secrets", "Fleet"]),
+            "FuzzTests",
+            ["Formats", "Settings", "Fleet", "Codecs", "Alerts", "Tours", "Reports", "Emulators", "SimKit"]),
         tests(
             "LibrariesTests",
             [
-                "CRdkafka", "CLibpq", "CMicrohttpd", "CSQLite", "CCurl", "COpenSSL", "CSodium", "CXlsxwriter", "CYaml",
-                "Wire", "SimKit",
+                "Codecs", "SimKit", "CRdkafka", "CLibpq", "CMicrohttpd", "CSQLite", "CCurl", "COpenSSL", "CSodium",
+                "CXlsxwriter", "CYaml",
             ]),
+        tests("BasicsTests", ["Basics", "Fleet", "SimKit"]),
+        tests("FormatsTests", ["Formats", "Codecs", "SimKit"]),
+        tests("TelemetryTests", ["Telemetry"]),
+        tests("ThreadsTests", ["Telemetry", "Threads"]),
+        tests("CryptoTests", ["Basics", "Crypto", "Fleet"]),
+        tests("KafkaTests", ["Kafka"]),
+        tests("PostgresTests", ["Postgres"]),
         tests("SocketsTests", ["Sockets"]),
-        tests("GatewaysTests", ["Gateways", "Wire", "Fleet", "Sockets", "SimKit"]),
-        tests("EmulateTests", ["Emulate", "Wire", "Fleet", "Settings", "Pipeline"]),
-        tests("OutsideTests", ["Outside", "Fleet", "Wire", "Observe", "SimKit"]),
-        tests("PipelineTests", ["Pipeline", "Itineraries", "Alerts", "Trips", "Fleet", "Wire", "SimKit"]),
-        tests("NoticesTests", ["Notices", "Storage", "Kafka", "Outbound", "Sockets", "SimKit"]),
+        tests("HTTPServerTests", ["HTTPServer"]),
+        tests("SettingsTests", ["Settings"]),
+        tests("FleetTests", ["Fleet"]),
+        tests("CodecsTests", ["Basics", "Formats", "Fleet", "Codecs", "SimKit", "CSimdjson"]),
+        tests("TripsTests", ["Basics", "Fleet", "Codecs", "Trips", "SimKit"]),
+        tests("AlertsTests", ["Basics", "Formats", "Fleet", "Codecs", "Alerts", "SimKit"]),
+        tests("RoutingTests", ["Routing", "SimKit"]),
+        tests("SurveysTests", ["Basics", "Fleet", "Codecs", "Surveys", "SimKit"]),
+        tests("ToursTests", ["Formats", "Fleet", "Codecs", "Tours", "SimKit"]),
         tests(
-            "StorageTests", ["Storage", "Pipeline", "Alerts", "Trips", "Fleet", "Wire", "Kafka", "Postgres", "SimKit"]),
-        tests("DepotRoutesTests", ["DepotRoutes", "SimKit"]),
-        tests("EmbeddedTests", ["Embedded"]),
-        tests("ReportsTests", ["Reports", "Alerts", "Fleet", "Postgres"]),
+            "PipelineTests",
+            ["Basics", "Formats", "Fleet", "Codecs", "Trips", "Alerts", "Routing", "Pipeline", "SimKit"]),
+        tests("BacktestingTests", ["Basics", "Fleet", "Alerts", "Routing", "Pipeline", "Backtesting", "SimKit"]),
+        tests("IngestTests", ["Fleet", "Ingest", "Gateways"]),
+        tests(
+            "StorageTests",
+            ["Basics", "Kafka", "Postgres", "Fleet", "Codecs", "Trips", "Alerts", "Pipeline", "Storage", "SimKit"]),
+        tests("ExternalServicesTests", ["Basics", "Telemetry", "Fleet", "Codecs", "ExternalServices", "SimKit"]),
+        tests("GatewaysTests", ["Sockets", "Fleet", "Codecs", "Gateways", "SimKit"]),
+        tests("DeliveryTests", ["Kafka", "Sockets", "Clients", "Storage", "Delivery", "SimKit"]),
+        tests("TilesTests", ["Tiles"]),
+        tests("ReportsTests", ["Postgres", "Fleet", "Alerts", "Presentation", "Reports"]),
+        tests("EmulatorsTests", ["Settings", "Fleet", "Codecs", "Pipeline", "Emulators"]),
+        tests("LocalServersTests", ["LocalServers"]),
+        tests("DepotRoutesTests", ["SimKit", "DepotRoutes"]),
     ],
     cxxLanguageStandard: .cxx17
 )

@@ -150,7 +150,7 @@ newer() {
     local file="$1" found
     shift
     if [[ ! -e "$file" ]]; then printf '%s is not there yet\n' "${file#"$root"/}" && return; fi
-    mapfile -t found < <(find "$@" -newer "$file" 2>/dev/null)
+    mapfile -t found < <(find "$@" -path '*/Web/Assets' -prune -o -newer "$file" -print 2>/dev/null)
     case ${#found[@]} in
         0) ;;
         1) printf '%s is newer than %s\n' "${found[0]#"$root"/}" "${file#"$root"/}" ;;

@@ -1,7 +1,8 @@
 import Alerts
+import Codecs
 import Fleet
+import Formats
 import Testing
-import Wire
 
 @Suite("Settings of an account")
 struct DriverSettingsTests {

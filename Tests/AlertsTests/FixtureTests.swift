@@ -1,8 +1,8 @@
 import Alerts
+import Codecs
 import Fleet
 import Foundation
 import Testing
-import Wire
 
 /// Two days of six synthetic machines against the alerts that the generator worked out without this code.
 struct FixtureTests {

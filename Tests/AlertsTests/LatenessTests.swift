@@ -1,7 +1,7 @@
 import Alerts
+import Codecs
 import Fleet
 import Testing
-import Wire
 
 struct LatenessTests {
     @Test(

@@ -1,8 +1,8 @@
 import Alerts
+import Codecs
 import Fleet
 import SimKit
 import Testing
-import Wire
 
 struct PackedFoldTests {
     static let rules = RuleSet([

@@ -1,8 +1,8 @@
 import Alerts
+import Codecs
 import Fleet
 import SimKit
 import Testing
-import Wire
 
 struct RuleTextTests {
     /// Rules with texts that need care, and numbers up to what a file may say.

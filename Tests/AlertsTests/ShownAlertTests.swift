@@ -1,7 +1,8 @@
 import Alerts
+import Codecs
 import Fleet
+import Formats
 import Testing
-import Wire
 
 @Suite("Alerts in the account's units")
 struct ShownAlertTests {

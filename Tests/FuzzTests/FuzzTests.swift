@@ -1,14 +1,14 @@
 import Alerts
-import Emulate
+import Codecs
+import Emulators
 import Fleet
+import Formats
 import Foundation
 import Reports
 import Settings
 import SimKit
 import Testing
 import Tours
-import Wire
-import Zip
 
 /// Decoders of bytes from outside, tried with inputs of Tests/Fixtures/fuzz that were changed by chance: a value or a fault, bounded by what
 /// came. `make fuzz` runs the long form. A crash ends the process: the last test case that was started names decoder and seed.

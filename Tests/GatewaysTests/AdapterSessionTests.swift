@@ -1,8 +1,8 @@
+import Codecs
 import Fleet
 import Gateways
 import SimKit
 import Testing
-import Wire
 
 /// A car behind an adapter, and the clocks: what a session is told and what it says, without sockets.
 struct AdapterTrial {

@@ -1,7 +1,7 @@
+import Codecs
 import Gateways
 import SimKit
 import Testing
-import Wire
 
 /// One connection to a box, fact by fact.
 struct BoxSessionTests {

@@ -1,7 +1,7 @@
 import CRdkafka
+import Codecs
 import SimKit
 import Testing
-import Wire
 
 /// A key's partition, against Kafka's own vectors and against librdkafka's partitioner.
 struct KeyPlaceTests {

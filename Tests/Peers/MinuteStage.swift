@@ -1,9 +1,9 @@
 internal import CSimdjson
+internal import Codecs
 internal import Kafka
 internal import Pipeline
 internal import Postgres
 internal import Storage
-internal import Wire
 internal import Worker
 
 /// One partition of the vehicle-minute job: a row for each minute of a vehicle when a later one begins, an alert when

@@ -1,9 +1,9 @@
 internal import Alerts
 internal import Glibc
 internal import Kafka
-internal import Observe
 internal import Postgres
 internal import Storage
+internal import Telemetry
 internal import Trips
 internal import Worker
 

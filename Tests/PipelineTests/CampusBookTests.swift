@@ -1,8 +1,9 @@
+import Codecs
 import Fleet
-import Itineraries
+import Formats
 import Pipeline
+import Routing
 import Testing
-import Wire
 
 /// A campus on the log: decisions are taken from it where they stand there, and made only behind its end.
 struct CampusBookTests {

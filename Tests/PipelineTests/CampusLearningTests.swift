@@ -1,8 +1,9 @@
+import Codecs
 import Fleet
-import Itineraries
+import Formats
 import Pipeline
+import Routing
 import Testing
-import Wire
 
 /// What a campus learns, and what it is told about hours and ways, in its decisions.
 struct CampusLearningTests {

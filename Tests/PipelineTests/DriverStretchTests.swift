@@ -1,4 +1,5 @@
 import Alerts
+import Basics
 import Fleet
 import Pipeline
 import SimKit

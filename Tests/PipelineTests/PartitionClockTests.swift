@@ -1,7 +1,7 @@
+import Codecs
 import Pipeline
 import SimKit
 import Testing
-import Wire
 
 /// One clock a partition, whoever ticks, whatever their clocks say, and wherever the owner changes.
 struct PartitionClockTests {

@@ -1,8 +1,8 @@
+import Codecs
 import Fleet
 import Pipeline
 import SimKit
 import Testing
-import Wire
 
 /// One partition's log: which offsets hold rubbish.
 private struct Rubbish {

@@ -1,8 +1,8 @@
+import Codecs
 import Fleet
-import Itineraries
 import Pipeline
+import Routing
 import Testing
-import Wire
 
 /// Vehicles that nobody has heard of: they are not planned with, and who is on board of one is not forgotten.
 struct SilentVehicleTests {

@@ -1,5 +1,5 @@
+import Codecs
 import Fleet
-import Wire
 
 /// A square of about two kilometres.
 let squareCampus = CampusSettings(

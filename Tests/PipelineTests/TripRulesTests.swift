@@ -1,9 +1,10 @@
+import Basics
+import Codecs
 import Fleet
 import Pipeline
 import SimKit
 import Testing
 import Trips
-import Wire
 
 /// Trips are folded by the rules in force when they begin: a function of the readings and the sets on the log. The seeds of
 /// `CarTrialTests` mix them with all else.

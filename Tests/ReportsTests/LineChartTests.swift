@@ -1,4 +1,5 @@
 import Alerts
+import Presentation
 import Reports
 import Testing
 

@@ -1,4 +1,5 @@
 internal import Alerts
+internal import Basics
 internal import Fleet
 internal import Trips
 

@@ -1,7 +1,8 @@
+internal import Basics
+internal import Codecs
 public import Fleet
 public import Pipeline
 public import Trips
-internal import Wire
 
 /// The tables of cars in memory, with the answers and the fence of the real store: the oracle of what is written when.
 public struct CarTables: Sendable {

@@ -1,4 +1,5 @@
 public import Alerts
+internal import Basics
 public import Fleet
 public import Pipeline
 public import Trips

@@ -1,4 +1,5 @@
 internal import Alerts
+internal import Basics
 public import Fleet
 public import Pipeline
 

@@ -1,15 +1,11 @@
-/// Chance that repeats: SplitMix64 (Steele, Lea, Flood 2014). A failing run prints its seed and runs again from it.
-public struct SeededChance: RandomNumberGenerator, Sendable {
-    private var state: UInt64
-    public init(seed: UInt64) { state = seed }
+internal import Basics
 
-    public mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
+/// Chance that repeats. A failing run prints its seed and runs again from it.
+public struct SeededChance: RandomNumberGenerator, Sendable {
+    private var chance: SplitMix64
+    public init(seed: UInt64) { chance = SplitMix64(seed: seed) }
+
+    public mutating func next() -> UInt64 { chance.next() }
 
     public mutating func below(_ bound: Int64) -> Int64 { Int64(next() % UInt64(bound)) }
     /// True once in `n`.

@@ -1,3 +1,5 @@
+import Basics
+import Codecs
 import Fleet
 import Kafka
 import Pipeline
@@ -6,7 +8,6 @@ import SimKit
 import Storage
 import Testing
 import Trips
-import Wire
 
 /// Cars in the real PostgreSQL: the same seeded logs as in memory, with crashes, lost answers, commits that do not happen
 /// and workers that go on after their partition was given to another.

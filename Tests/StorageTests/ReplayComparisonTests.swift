@@ -3,7 +3,7 @@ import Postgres
 import Storage
 import Testing
 
-/// What `drover verify` compares and how, with a real server. The replays themselves: Tests/System/test_replay.py.
+/// What `drover verify` compares and how, with a real server. The replays themselves: Tests/System/engine/test_replay.py.
 @Suite(.enabled(if: testDatabase != nil, "set DROVER_TEST_POSTGRES"))
 struct ReplayComparisonTests {
     /// The migrations run once.

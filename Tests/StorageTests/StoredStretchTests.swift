@@ -1,8 +1,8 @@
 import Fleet
 import Pipeline
 import Postgres
-import Storage
 import SimKit
+import Storage
 import Testing
 import Trips
 

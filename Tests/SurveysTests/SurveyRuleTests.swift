@@ -1,9 +1,10 @@
+import Basics
+import Codecs
 import Fleet
 import Foundation
 import SimKit
 import Surveys
 import Testing
-import Wire
 
 /// 2021-06-15 11:00 to 12:00 by clocks an hour ahead of UTC.
 private func survey(_ change: (inout Survey) -> Void = { _ in }) -> Survey {

@@ -145,7 +145,7 @@ class Mock:
 
         atexit.register(shutil.rmtree, program.parent, ignore_errors=True)
         subprocess.run(
-            [compiler, "-O1", "-o", program, Path(__file__).with_name("broker_mock.c"), "-lrdkafka"], check=True)
+            [compiler, "-O1", "-o", program, ROOT / "Tests" / "System" / "engine" / "broker_mock.c", "-lrdkafka"], check=True)
         return program
 
     def prepare(self, topics):

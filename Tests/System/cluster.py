@@ -14,7 +14,7 @@ from harness import HANG_S, ROOT
 
 
 # What Drover lets each process of PostgreSQL have, so that all tests show that nothing of ours needs more.
-DATA_BYTES_MAX = eval(re.search(r"dataBytesMax = (\d+ << \d+)", (ROOT / "Sources/Embedded/PostgresServer.swift").read_text()).group(1))
+DATA_BYTES_MAX = eval(re.search(r"dataBytesMax = (\d+ << \d+)", (ROOT / "Sources/Tools/LocalServers/PostgresServer.swift").read_text()).group(1))
 
 
 class Cluster:

@@ -54,7 +54,7 @@ def longest_first(items):
     known = json.loads(DURATIONS.read_text()) if DURATIONS.exists() else {}
     seconds = {}
     for item in items:
-        seconds[group(item.nodeid)] = seconds.get(group(item.nodeid), 0) + known.get(item.nodeid.removeprefix("Tests/System/"), 1)
+        seconds[group(item.nodeid)] = seconds.get(group(item.nodeid), 0) + known.get(re.sub(r"^Tests/System/(\w+/)?", "", item.nodeid), 1)
     items.sort(key=lambda item: -seconds[group(item.nodeid)])
 
 

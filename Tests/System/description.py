@@ -1,4 +1,4 @@
-"""What is answered, held against what is described: Assets/openapi.json. Clients of the tests show it every answer."""
+"""What is answered, held against what is described: Sources/People/Web/Assets/openapi.json. Clients of the tests show it every answer."""
 import json
 import re
 from functools import cache
@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from jsonschema_rs import Draft202012Validator
 
-DOCUMENT = json.loads((Path(__file__).resolve().parents[2] / "Assets" / "openapi.json").read_text())
+DOCUMENT = json.loads((Path(__file__).resolve().parents[2] / "Sources/People/Web/Assets/openapi.json").read_text())
 METHODS = ("get", "put", "post", "delete")
 
 

@@ -6,6 +6,7 @@ import signal
 import socket
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -15,6 +16,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parents[2]
+# Tests and tools may use what a test of another folder has.
+sys.path += [str(folder) for folder in sorted(Path(__file__).parent.iterdir()) if folder.is_dir() and folder.name[0] not in "_."]
 LOOPBACK = {"127.0.0.1", "localhost", "[::1]", "::1"}
 PAGE_ADDRESS = re.compile(r"http://(?:127\.0\.0\.1|localhost|\[::1\]):\d+/\S*")
 

@@ -18,7 +18,7 @@ PLACE = ROOT / "Queries" / "schema.sql"
 # Made as time passes (drover.make_month): how many there are depends on the day.
 OF_A_MONTH = re.compile(r"\b\w+_\d{4}_\d{2}(?:_\w+)?\b")
 HEAD = """\
--- Today's schema, for reading: made from Queries/migrations by `make schema`, never run. Tests/System/test_schema.py holds it to them.
+-- Today's schema, for reading: made from Queries/migrations by `make schema`, never run. Tests/System/operations/test_schema.py holds it to them.
 -- Tables of months (drover.machine_reading_2026_11) look like the table that they are parts of and are left out; so are owners.
 -- Rights that only the owner has, and the rights of PUBLIC to call a function, are PostgreSQL's standard unless they are told here."""
 

@@ -1,8 +1,9 @@
+import Codecs
+import Formats
 import Testing
 import Tours
-import Wire
 
-/// Films as small as they can be, box by box and element by element. Real ones come from a browser in Tests/System/test_tours.py.
+/// Films as small as they can be, box by box and element by element. Real ones come from a browser in Tests/System/surveys/test_tours.py.
 @Suite struct TourMediumTests {
     // MARK: MP4
 

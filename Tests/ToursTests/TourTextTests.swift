@@ -1,6 +1,7 @@
+import Codecs
+internal import Formats
 import Testing
 import Tours
-import Wire
 
 @Suite struct TourTextTests {
     private func text(_ tour: Tour) -> [UInt8] { Array(TourText.encode(tour).rendered().utf8) }

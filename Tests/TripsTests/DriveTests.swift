@@ -1,8 +1,9 @@
+import Basics
+import Codecs
 import Fleet
 import SimKit
 import Testing
 import Trips
-import Wire
 
 struct DriveTests {
     private func reading(_ ts: Int64, speed: Double, rpm: Int32? = 1_000_000, maf: Int32? = nil) -> CarReading {

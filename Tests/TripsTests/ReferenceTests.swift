@@ -1,8 +1,8 @@
+import Codecs
 import Fleet
 import Foundation
 import Testing
 import Trips
-import Wire
 
 /// Where the recordings and their reference answers are.
 enum Reference {

@@ -1,9 +1,9 @@
+import Codecs
 import Fleet
 import Foundation
 import SimKit
 import Testing
 import Trips
-import Wire
 
 struct RefuellingTests {
     private static let startMs: Int64 = 1_767_225_600_000

@@ -1,9 +1,9 @@
+import Codecs
 import Fleet
 import Foundation
 import SimKit
 import Testing
 import Trips
-import Wire
 
 struct RouteSignatureTests {
     private func reading(_ second: Int64, _ latitude: Double, _ longitude: Double) -> CarReading {

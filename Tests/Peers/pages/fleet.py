@@ -30,7 +30,7 @@ import psycopg
 from certificates import self_signed
 from harness import Drover
 from people import PASSWORD
-from test_pages import Fleet
+from test_pages import Fleet  # found by harness
 from world import World, connect, producer
 
 

@@ -1,0 +1,68 @@
+internal import Basics
+internal import Fleet
+
+/// What one rule says of one reading, time left out.
+struct Judgement {
+    /// The value that is compared, in thousandths: the reading's own, an age in days, a flag as 0 or 1, what has run since
+    /// the last service; nil when missing.
+    let value: Int64?
+    /// Beyond the threshold. Strict: an equal value raises nothing.
+    let isFailing: Bool
+    let isCritical: Bool
+    /// Failing only in so far as a service will be due.
+    let isSoon: Bool
+    /// Back past `clear`, or not failing where there is none.
+    let isCleared: Bool
+    /// Said instead of the rule's own advice.
+    let advice: String?
+    private let isBelow: Bool
+
+    var isPresent: Bool { value != nil }
+
+    init(_ threshold: Threshold, _ parameter: MachineParameter, _ reading: MachineReading, _ services: ServiceLog) {
+        isBelow = threshold.test == .below
+        let compared = Judgement.compared(parameter, reading)
+        guard let compared, threshold.test != .shown else {
+            (value, advice) = (compared, nil)
+            (isFailing, isCritical, isSoon, isCleared) = (false, false, false, compared != nil)
+            return
+        }
+        if let every = threshold.every {
+            guard let service = services.last(at: reading.ts) else {
+                // Services are recorded by a person; until the first is, the interval cannot be known and stays open.
+                (value, isFailing, isCritical, isSoon, isCleared) = (compared, true, false, false, false)
+                advice = "No service recorded." + (threshold.advice.map { " \($0)" } ?? "")
+                return
+            }
+            let run = compared - service.atHours
+            (value, advice) = (run, nil)
+            (isFailing, isSoon) = (run > every - (threshold.soon ?? every / 10), run <= every)
+            (isCritical, isCleared) = (threshold.critical.map { run > $0 } ?? false, !isFailing)
+            return
+        }
+        let value = compared
+        (self.value, isSoon, advice) = (value, false, nil)
+        // An age is compared to the millisecond, or a deadline would be passed at another time than it says.
+        let isAge = parameter.row.kind == .time
+        let exact = isAge ? reading.ts - reading.values[parameter]! : value
+        func beyond(_ limit: Int64?) -> Bool {
+            guard let limit = isAge ? limit.map({ $0 * Threshold.msInMilliDay }) : limit else { return false }
+            return threshold.test == .below ? exact < limit : exact > limit
+        }
+        isFailing = beyond(threshold.threshold)
+        isCritical = beyond(threshold.critical)
+        isCleared = !beyond(threshold.clear ?? threshold.threshold)
+    }
+
+    func isWorse(_ value: Int64, than worst: Int64?) -> Bool { worst.map { isBelow ? value < $0 : value > $0 } ?? true }
+
+    private static func compared(_ parameter: MachineParameter, _ reading: MachineReading) -> Int64? {
+        guard let value = reading.values[parameter] else { return nil }
+        switch parameter.row.kind {
+        case .number: return value
+        case .flag, .count: return value * 1_000
+        // An age in days at the reading's time.
+        case .time: return Decimal.divided(reading.ts - value, by: Threshold.msInMilliDay)
+        }
+    }
+}

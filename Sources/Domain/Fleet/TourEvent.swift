@@ -1,0 +1,36 @@
+import Basics
+
+/// What a visitor's phone tells of a tour, mostly later, when it has a network again. A record on `drover.tours`, keyed by the
+/// tour. It names nobody: the id is chance, made by the phone.
+public struct TourEvent: Equatable, Sendable {
+    public enum Kind: Equatable, Sendable {
+        /// The package was downloaded whole.
+        case download
+        /// The visitor was at a waypoint.
+        case visit(waypoint: String)
+    }
+
+    /// Of this event: sent again it counts once.
+    public var id: String
+    public var tour: String
+    public var version: Int
+    /// Epoch milliseconds, by the phone's clock.
+    public var ts: Int64
+    /// Local time there minus UTC: the date of the visit is the visitor's.
+    public var offsetMin: Int
+    public var kind: Kind
+
+    public init(id: String, tour: String, version: Int, ts: Int64, offsetMin: Int, kind: Kind) {
+        (self.id, self.tour, self.version) = (id, tour, version)
+        (self.ts, self.offsetMin, self.kind) = (ts, offsetMin, kind)
+    }
+
+    public static let versionMax = 1_000_000
+    /// Local times are UTC-12 to UTC+14.
+    public static let offsets = -720...840
+
+    /// Days since 1970-01-01, where the visitor was.
+    public var localDay: Int64 { UTC.day(of: ts + Int64(offsetMin) * 60_000) / 86_400_000 }
+
+    public var waypoint: String? { if case .visit(let waypoint) = kind { waypoint } else { nil } }
+}

@@ -1,0 +1,121 @@
+public import Alerts
+internal import Codecs
+public import Fleet
+
+/// What a worker that takes over has to know of a car's drivers' alerts: a row of `drover.car_watch`.
+public struct DriverRecord: Sendable {
+    public let vehicle: VehicleID
+    /// The state after the readings before an offset.
+    public let live: (state: [UInt8], nextOffset: Int64)?
+    public let waiting: DriverBook.Waiting?
+    /// Its trouble codes are to be judged since that record.
+    public let codesOffset: Int64?
+
+    public init(
+        vehicle: VehicleID, live: (state: [UInt8], nextOffset: Int64)?, waiting: DriverBook.Waiting?,
+        codesOffset: Int64?
+    ) {
+        (self.vehicle, self.live, self.waiting, self.codesOffset) = (vehicle, live, waiting, codesOffset)
+    }
+
+    var isEmpty: Bool { live == nil && waiting == nil && codesOffset == nil }
+}
+
+extension DriverBook {
+    // MARK: What is written
+
+    public struct Changes: Sendable {
+        public let alerts: [ToldAlert]
+        public let transitions: [AlertTransition]
+        public let records: [DriverRecord]
+        /// Cars of which nothing is kept any more.
+        public let gone: [VehicleID]
+        /// What the installation has set, and how far it has come.
+        public let limits: [InstallationLimits.Entry]
+    }
+
+    /// Hands over what was told and what is to be known after a restart.
+    public mutating func takeChanges(_ book: borrowing CarBook) -> Changes {
+        var (records, gone): ([DriverRecord], [VehicleID]) = ([], [])
+        var vehicles = changedCodes
+        for number in changed { vehicles.insert(book.name(number)) }
+        for vehicle in vehicles.sorted() {
+            let number = book.number(of: vehicle)
+            let (live, asked) = (number.flatMap { lives[$0] }, number.flatMap { waiting[$0] })
+            let record = DriverRecord(
+                vehicle: vehicle, live: live.map { ($0.packed, $0.nextOffset) }, waiting: asked,
+                codesOffset: codes[vehicle])
+            if record.isEmpty { gone.append(vehicle) } else { records.append(record) }
+        }
+        defer {
+            (alerts, transitions, changed, changedCodes, changedLimits) = ([:], [], [], [], [:])
+            isFull = false
+        }
+        return Changes(
+            alerts: alerts.values.sorted { $0.id < $1.id }, transitions: transitions, records: records, gone: gone,
+            limits: keepsLimits ? changedLimits.values.sorted { $0.offset < $1.offset } : [])
+    }
+
+    public var hasChanges: Bool {
+        !changed.isEmpty || !changedCodes.isEmpty || !alerts.isEmpty || !changedLimits.isEmpty
+    }
+}
+
+extension DriverBook.Waiting {
+    mutating func formUnion(_ before: Self) {
+        (fromMs, untilMs) = (min(fromMs, before.fromMs), max(untilMs, before.untilMs))
+        askedOffset = min(askedOffset, before.askedOffset)
+        (isLate, isLatest) = (isLate || before.isLate, isLatest || before.isLatest)
+        arrivedMs = max(arrivedMs, before.arrivedMs)
+    }
+}
+
+extension ToldAlerts {
+    var open: ToldAlerts {
+        ToldAlerts(all.filter { !$0.isWithdrawn && $0.episode.resolvedMs == nil })
+    }
+
+    /// What is told as open and is one of these.
+    func open(of episodes: [Episode]) -> ToldAlerts {
+        ToldAlerts(
+            open.all.filter { alert in
+                episodes.contains {
+                    $0.parameter == alert.episode.parameter && $0.openedMs == alert.episode.openedMs
+                }
+            })
+    }
+}
+
+extension DriverBook.Live {
+    private static let version: UInt8 = 1
+
+    var packed: [UInt8] {
+        var out: [UInt8] = [Self.version]
+        for ms in [fromMs, arrivedMs, passedMs] { out.appendZigzag(ms) }
+        return out + watch.packed
+    }
+
+    /// Nil: there is none, or it cannot be read.
+    init?(_ record: DriverRecord, _ open: [ToldAlert], _ context: DriverContext) {
+        guard let live = record.live else { return nil }
+        var reader = VarintReader(live.state)
+        guard (try? reader.byte()) == Self.version, let fromMs = try? reader.zigzag(),
+            let arrivedMs = try? reader.zigzag(), let passedMs = try? reader.zigzag(),
+            let watch = try? DriverWatch(packed: reader.rest, vehicle: record.vehicle, context), watch.lastMs != nil
+        else { return nil }
+        self.init(
+            watch: watch, told: ToldAlerts(open).open(of: watch.open), fromMs: fromMs, arrivedMs: arrivedMs,
+            passedMs: passedMs,
+            nextOffset: live.nextOffset)
+    }
+}
+
+extension DriverRecord {
+    /// Since when the readings of the state's stretch may reach; nil: there is no state that can be read.
+    public var fromMs: Int64? {
+        guard let live else { return nil }
+        var reader = VarintReader(live.state)
+        guard (try? reader.byte()) != nil else { return nil }
+        return try? reader.zigzag()
+    }
+}

@@ -1,0 +1,34 @@
+package import Alerts
+internal import Basics
+internal import Fleet
+
+/// A value as an account reads it. Stored values keep their unit; they are converted here, at the edge.
+package struct ShownValue: Sendable, Equatable {
+    package let value: Double
+    package let unit: String
+
+    /// - Parameter unit: as the value was stored, or as a threshold file writes it; a space where there is none.
+    package init(_ value: Double, unit: String?, in units: DriverSettings.Units) {
+        let unit = unit ?? ""
+        switch (units, unit) {
+        // NIST SP 811 (2008), B.8: the US gallon, the pound-force per square inch and the mile are exact or given so.
+        case (.metric, "US gal"), (.metric, "gallons"), (.metric, "gal"):
+            (self.value, self.unit) = (value * 3.785_411_784, "L")
+        case (.us, "gallons"): (self.value, self.unit) = (value, "US gal")
+        case (.us, "kPa"): (self.value, self.unit) = (value / 6.894_757, "psi")
+        case (.us, "°C"): (self.value, self.unit) = (value * 9 / 5 + 32, "°F")
+        case (.us, "km/h"): (self.value, self.unit) = (value / 1.609_344, "mph")
+        case (.us, "km"): (self.value, self.unit) = (value / 1.609_344, "mi")
+        case (_, "hours"): (self.value, self.unit) = (value, "h")
+        default: (self.value, self.unit) = (value, unit.allSatisfy(\.isWhitespace) ? "" : unit)
+        }
+    }
+
+    /// `86.5 °C`: at most one decimal, none where it is whole.
+    package var text: String { unit.isEmpty ? number : "\(number) \(unit)" }
+
+    package var number: String {
+        guard let tenths = Decimal.scaled(value, decimals: 1) else { return "–" }
+        return Decimal.text(tenths, decimals: 1)
+    }
+}

@@ -1,0 +1,79 @@
+internal import Basics
+public import Codecs
+public import Fleet
+
+/// The rows that a survey makes: a function of its newest version, its weather and the taxonomy.
+public struct FoldedSurvey: Equatable, Sendable {
+    public struct FoldedSighting: Equatable, Sendable {
+        public let sighting: Sighting
+        public let match: TaxonMatch
+        /// Its own time, else the survey's start.
+        public let seenMs: Int64
+        /// Days since 1970-01-01, by the surveyors' clocks.
+        public let localDay: Int64
+        /// Its own, else the survey's first.
+        public let place: Position?
+        public let weather: WeatherAnswer?
+    }
+
+    public let survey: Survey
+    /// 0 as it was handed in.
+    public let version: Int
+    public let submitted: SurveyHistory.Version
+    /// Of the latest review.
+    public let revisedMs: Int64?
+    public let localDay: Int64
+    public let walk: Walk
+    public let gate: ProtocolGate?
+    public let expertise: String?
+    /// By hour, those of the survey only.
+    public let weather: [WeatherAnswer]
+    /// Hours that no service has told of; 0 where no place is known to ask for.
+    public let weatherMissing: Int
+    public let sightings: [FoldedSighting]
+
+    /// It met a species whose places are nobody's business.
+    public var isSensitive: Bool { sightings.contains { $0.match.isSensitive } }
+    public var needsReview: Bool { sightings.contains { $0.match.reviewReason != nil } }
+    public var individuals: Int64 { sightings.reduce(0) { $0 + Int64($1.sighting.count) } }
+
+    /// Nil: it was not handed in yet.
+    ///
+    /// - Parameter names: what each given name stands for.
+    public init?(_ history: SurveyHistory, names: (String) -> TaxonMatch) {
+        guard let submitted = history.versions.first, let newest = history.versions.last else { return nil }
+        let survey = newest.survey
+        (self.survey, self.submitted, version) = (survey, submitted, history.versions.count - 1)
+        revisedMs = history.versions.count > 1 ? newest.saidMs : nil
+        func localDay(_ ts: Int64) -> Int64 {
+            UTC.day(of: ts + Int64(survey.offsetMin) * UTC.msPerMinute) / UTC.msPerDay
+        }
+        self.localDay = localDay(survey.startMs)
+        let walk = Walk(survey)
+        let hours = SurveyHours.of(survey)
+        let weather = hours.compactMap { history.weather[$0] }
+        (self.walk, self.weather) = (walk, weather)
+        weatherMissing = walk.place == nil ? 0 : hours.count - weather.count
+        gate = ProtocolGate(survey, place: walk.place, service: weather)
+        expertise = Expertise.highest(survey.surveyors.compactMap(\.expertise))
+        sightings = survey.sightings.map { sighting in
+            let seenMs = sighting.atMs ?? survey.startMs
+            let hour = SurveyHours.start(of: seenMs)
+            return FoldedSighting(
+                sighting: sighting, match: names(sighting.species), seenMs: seenMs, localDay: localDay(seenMs),
+                place: sighting.place ?? walk.place,
+                weather: hours.contains(hour) ? history.weather[hour] : nil)
+        }
+    }
+}
+
+/// How much surveyors know, where they use the usual words.
+public enum Expertise {
+    static let ladder = ["novice", "beginner", "intermediate", "experienced", "advanced", "expert", "professional"]
+
+    /// Of words that are not usual the first; nil for none.
+    public static func highest(_ words: [String]) -> String? {
+        let known = words.compactMap { word in ladder.firstIndex(of: word.lowercased()).map { ($0, word) } }
+        return known.max { $0.0 < $1.0 }?.1 ?? words.first
+    }
+}

@@ -1,0 +1,123 @@
+public import Codecs
+public import Fleet
+internal import Formats
+
+/// All that is known of one survey: its versions, reviews that wait for the version they were made from, and what services
+/// said of its weather. Facts in, changes out; what is already known changes nothing.
+public struct SurveyHistory: Equatable, Sendable {
+    /// As it was handed in, or by a reviewer.
+    public struct Version: Equatable, Sendable {
+        public var id: String
+        public var offset: Int64
+        public var saidMs: Int64
+        public var account: String
+        public var by: String
+        public var note: String?
+        /// Nil: as it was handed in.
+        public var basedOn: Int?
+        public var survey: Survey
+
+        public init(
+            id: String, offset: Int64, saidMs: Int64, account: String, by: String, note: String?, basedOn: Int?,
+            survey: Survey
+        ) {
+            (self.id, self.offset, self.saidMs, self.account) = (id, offset, saidMs, account)
+            (self.by, self.note, self.basedOn, self.survey) = (by, note, basedOn, survey)
+        }
+    }
+
+    public enum Outcome: Equatable, Sendable {
+        case taken
+        /// Known already: nothing changes.
+        case repeated
+        case refused(DecodeError)
+    }
+
+    /// A review of a version further ahead is somebody's mistake.
+    public static let waitingMax = 100
+
+    /// Version 0 first.
+    public private(set) var versions: [Version]
+    /// By the version that they were made from.
+    public private(set) var waiting: [Int: Version]
+    /// By the hour's start.
+    public private(set) var weather: [Int64: WeatherAnswer]
+
+    public init(versions: [Version] = [], waiting: [Int: Version] = [:], weather: [Int64: WeatherAnswer] = [:]) {
+        (self.versions, self.waiting, self.weather) = (versions, waiting, weather)
+    }
+
+    public mutating func take(_ record: SurveyRecord, offset: Int64) -> Outcome {
+        func version(_ survey: Survey, basedOn: Int?, note: String?) -> Version {
+            Version(
+                id: record.id, offset: offset, saidMs: record.ts, account: record.account, by: record.by, note: note,
+                basedOn: basedOn, survey: survey)
+        }
+        switch record.kind {
+        case .submitted(let survey): return submit(version(survey, basedOn: nil, note: nil))
+        case .reviewed(let survey, let basedOn, let note):
+            return review(version(survey, basedOn: basedOn, note: note), basedOn)
+        case .weather(_, let answers): return take(answers)
+        }
+    }
+
+    private mutating func submit(_ version: Version) -> Outcome {
+        if let first = versions.first {
+            return first.survey == version.survey ? .repeated : .refused(.surveyDiffers)
+        }
+        versions.append(version)
+        takeWaiting()
+        return .taken
+    }
+
+    private mutating func review(_ version: Version, _ basedOn: Int) -> Outcome {
+        let known = basedOn + 1 < versions.count ? versions[basedOn + 1] : waiting[basedOn]
+        if let known { return known.id == version.id ? .repeated : .refused(.reviewOutdated(basedOn: basedOn)) }
+        guard basedOn < versions.count + SurveyHistory.waitingMax else {
+            return .refused(.reviewOutdated(basedOn: basedOn))
+        }
+        waiting[basedOn] = version
+        takeWaiting()
+        return .taken
+    }
+
+    private mutating func takeWaiting() {
+        while let next = waiting.removeValue(forKey: versions.count - 1) { versions.append(next) }
+    }
+
+    /// Of an hour the answer counts that was asked for last; of two of one moment the greater text.
+    private mutating func take(_ answers: [String]) -> Outcome {
+        var outcome = Outcome.repeated
+        for answer in answers.compactMap({ WeatherAnswer(json: Array($0.utf8)) }) {
+            let hour = SurveyHours.hour(answer)
+            if let known = weather[hour], !SurveyHistory.isLater(answer, than: known) { continue }
+            weather[hour] = answer
+            outcome = .taken
+        }
+        return outcome
+    }
+
+    private static func isLater(_ a: WeatherAnswer, than b: WeatherAnswer) -> Bool {
+        guard a.fetchedMs == b.fetchedMs else { return a.fetchedMs > b.fetchedMs }
+        return b.text.utf8.lexicographicallyPrecedes(a.text.utf8)
+    }
+}
+
+extension WeatherAnswer {
+    /// As records and tables have it.
+    public var text: String { JSONValue.object(fields).rendered() }
+}
+
+/// The hours of a survey, UTC.
+public enum SurveyHours {
+    public static let hourMs: Int64 = 3_600_000
+
+    /// The full hour that an answer is nearest to: services tell of the hour, or of a reading shortly before or after.
+    public static func hour(_ answer: WeatherAnswer) -> Int64 { start(of: answer.hour.ts + hourMs / 2) }
+    public static func start(of ts: Int64) -> Int64 { WeatherAnswer.hour(of: ts) }
+
+    /// From that of its start to that of its stop; at most 25.
+    public static func of(_ survey: Survey) -> [Int64] {
+        Array(stride(from: start(of: survey.startMs), through: start(of: survey.stopMs), by: Int(hourMs)))
+    }
+}

@@ -1,0 +1,29 @@
+public import Telemetry
+
+/// What became of questions to services of others, for the process that asks.
+public struct OutsideMetrics: Sendable {
+    static let services = ["weather", "weather-history", "travel", "geocoder"]
+
+    private let questions: Family<Counter>
+    private let dropped: Family<Counter>
+
+    /// Once a registry: names are taken then.
+    public init(_ metrics: Metrics) {
+        questions = metrics.counters(
+            "drover_outside_questions_total", "Questions to services of others by what became of them.",
+            [
+                "service": OutsideMetrics.services,
+                "outcome": ["answered"] + ServiceError.Reason.allCases.map(\.rawValue),
+            ])
+        dropped = metrics.counters(
+            "drover_outside_values_dropped_total", "Values of services of others that were not believed.",
+            ["service": OutsideMetrics.services])
+    }
+
+    package func answered(_ service: String, dropped count: Int) {
+        questions[service, "answered"].add()
+        dropped[service].add(count)
+    }
+
+    package func failed(_ service: String, _ reason: ServiceError.Reason) { questions[service, reason.rawValue].add() }
+}

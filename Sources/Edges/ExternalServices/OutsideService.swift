@@ -1,0 +1,131 @@
+internal import Clients
+internal import Foundation
+internal import Telemetry
+
+/// How one service is asked.
+public struct ServiceSettings: Sendable {
+    public var address: ServiceAddress
+    public var limits: CallLimits
+    public var caFile: String?
+    /// One whole request.
+    public var timeoutMs: Int
+    /// How long a caller waits for its turn.
+    public var patienceMs: Int64 = 3_000
+    public var breaker = CircuitBreaker.Rules()
+    /// Who asks, so that the owner of the service can reach somebody (`User-Agent`).
+    public var userAgent = "drover"
+    public var metrics: OutsideMetrics?
+
+    public init(address: ServiceAddress, limits: CallLimits, caFile: String?, timeoutMs: Int) {
+        (self.address, self.limits, self.caFile, self.timeoutMs) = (address, limits, caFile, timeoutMs)
+    }
+}
+
+/// One service of others: asks within its limits, leaves it alone when it is not well, and takes only whole JSON answers
+/// of a bounded size. For one thread.
+final class OutsideService {
+    static let bodyBytesMax = 4 << 20
+    private static let waitMsMax: Int64 = 86_400_000
+    /// For a 429 that does not say.
+    private static let waitMsStandard: Int64 = 60_000
+    private static let refusedMs: Int64 = 300_000
+
+    let name: String
+    let settings: ServiceSettings
+    let ledger: CallLedger
+    private let database: SharedDatabase
+    private let client: HTTPSClient
+
+    init(
+        _ name: String, budget: String? = nil, _ settings: ServiceSettings, _ database: SharedDatabase
+    ) throws {
+        (self.name, self.settings, self.database) = (name, settings, database)
+        var rules = settings.breaker
+        rules.trialMs = Int64(settings.timeoutMs) + settings.patienceMs + 5_000
+        ledger = CallLedger(service: name, budget: budget ?? name, limits: settings.limits, rules: rules)
+        var limits = HTTPSClient.Limits()
+        limits.bodyBytesMax = OutsideService.bodyBytesMax
+        (limits.totalMs, limits.connectMs) = (settings.timeoutMs, settings.timeoutMs)
+        client = try HTTPSClient(
+            caFile: settings.caFile, limits: limits, isPlainAllowed: settings.address.isPlain)
+    }
+
+    /// Asks and reads. `read` throws for what it cannot read, and counts what it drops.
+    /// - Parameters:
+    ///   - path: with its query, which may hold a key and is not repeated in errors.
+    ///   - timeoutMs: less than the setting, when the caller has less time.
+    func ask<T>(
+        _ path: String, timeoutMs: Int? = nil, _ read: ([UInt8], inout Int) throws -> T
+    ) throws(ServiceError) -> T {
+        do throws(ServiceError) {
+            let value = try askUncounted(path, timeoutMs: timeoutMs, read)
+            settings.metrics?.answered(name, dropped: value.dropped)
+            return value.answer
+        } catch {
+            settings.metrics?.failed(name, error.reason)
+            throw error
+        }
+    }
+
+    private func askUncounted<T>(
+        _ path: String, timeoutMs: Int?, _ read: ([UInt8], inout Int) throws -> T
+    ) throws(ServiceError) -> (answer: T, dropped: Int) {
+        let begun = Clock.steadyMs()
+        let patience = min(settings.patienceMs, timeoutMs.map { Int64($0) } ?? .max)
+        let waitMs = try database.run(name) { try ledger.take(patienceMs: patience, on: $0) }
+        if waitMs > 0 { Thread.sleep(forTimeInterval: Double(waitMs) / 1_000) }
+        do throws(ServiceError) {
+            var dropped = 0
+            let body = try fetch(path, timeoutMs: timeoutMs.map { max(1, $0 - Int(Clock.steadyMs() - begun)) })
+            let value: T
+            do { value = try read(body, &dropped) } catch let error as ServiceError { throw error } catch {
+                throw ServiceError(name, .unreadable, "\(error)")
+            }
+            // The answer counts, even where it cannot be noted.
+            try? database.run(name) { try ledger.succeeded(dropped: dropped, on: $0) }
+            return (value, dropped)
+        } catch {
+            // That it failed is known here, even where it cannot be noted for the others.
+            try? database.run(name) { try ledger.failed(error, on: $0) }
+            throw error
+        }
+    }
+
+    private func fetch(_ path: String, timeoutMs: Int?) throws(ServiceError) -> [UInt8] {
+        let reply: Reply
+        do throws(RequestError) {
+            reply = try client.ask(
+                settings.address.base + path,
+                headers: [("Accept", "application/json"), ("User-Agent", settings.userAgent)], totalMs: timeoutMs)
+        } catch { throw ServiceError(name, .unreachable, error.reason) }
+        let isToWait = reply.status == 429 || reply.status == 503 && reply.headers["retry-after"] != nil
+        switch reply.status {
+        case 200:
+            let type = reply.headers["content-type"] ?? ""
+            guard type.lowercased().hasPrefix("application/json") || type.isEmpty else {
+                throw ServiceError(name, .unreadable, "its answer is not JSON by its content type")
+            }
+            return reply.body
+        case _ where isToWait:
+            let ms = RetryAfter.ms(reply.headers["retry-after"], nowMs: Clock.nowMs()) ?? OutsideService.waitMsStandard
+            throw ServiceError(
+                name, .toldToWait, "it asked us to come back later (status \(reply.status))",
+                retryAtMs: Clock.nowMs() + min(ms, OutsideService.waitMsMax))
+        case 401, 403:
+            throw ServiceError(
+                name, .refused, "it refuses us (status \(reply.status)): check its key and who may ask it",
+                retryAtMs: Clock.nowMs() + OutsideService.refusedMs)
+        case 400, 404, 422:
+            throw ServiceError(name, .noAnswer, "it has no answer to this (status \(reply.status))")
+        case 300...399:
+            throw ServiceError(
+                name, .status, "it sends us elsewhere (status \(reply.status)), where we do not follow: set its address"
+            )
+        default: throw ServiceError(name, .status, "status \(reply.status)")
+        }
+    }
+
+    func left() throws(ServiceError) -> [CallLimits.Period: Int] {
+        try database.run(name) { try ledger.left(on: $0) }
+    }
+}

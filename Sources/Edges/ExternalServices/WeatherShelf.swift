@@ -1,0 +1,28 @@
+public import Codecs
+public import Fleet
+public import Postgres
+internal import Storage
+
+/// What a weather service told before and is still believed. Asks nobody outside; for any thread.
+public struct WeatherShelf: Sendable {
+    public let provider: WeatherProvider
+    let cellMilliDeg: Int32
+
+    public init(_ provider: WeatherProvider, cellMilliDeg: Int32) {
+        (self.provider, self.cellMilliDeg) = (provider, cellMilliDeg)
+    }
+
+    func cell(_ position: Position) -> WeatherCell { WeatherCell(position, sizeMilliDeg: cellMilliDeg) }
+
+    /// The hours from the first to the last that are known, in their order.
+    ///
+    /// - Parameters:
+    ///   - first: start of an hour, epoch milliseconds; `last` as well.
+    ///   - connection: of a role that may call `drover.weather_known`.
+    public func known(
+        at position: Position, from first: Int64, through last: Int64, nowMs: Int64, on connection: Connection
+    ) throws -> [WeatherAnswer] {
+        try WeatherHourStore.known(
+            from: provider.rawValue, cell(position), first, through: last, nowMs: nowMs, on: connection)
+    }
+}

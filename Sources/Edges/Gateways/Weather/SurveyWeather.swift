@@ -1,0 +1,96 @@
+public import Codecs
+internal import ExternalServices
+public import Fleet
+internal import Formats
+internal import Postgres
+internal import Storage
+internal import Telemetry
+
+/// The weather of surveys, hour by hour.
+struct SurveyWeather {
+    private struct Wanted {
+        let site, survey, account: String
+        let place: Position
+        let hours: [Int64]
+        var key: String { site + " " + survey }
+    }
+
+    private static let pageMax = 200
+
+    private var tries = BackfillTries()
+    /// The last survey that was looked at; nil: begin with the newest.
+    private var cursor: (submittedMs: Int64, site: String, survey: String)?
+
+    /// Goes on where the last look stopped, to the end. Returns what keeps the service from being asked.
+    mutating func look(_ desk: WeatherDesk, _ shouldStop: () -> Bool) throws -> ServiceError? {
+        while !shouldStop() {
+            let page = try page(desk.session())
+            for wanted in page where !shouldStop() {
+                guard tries.isDue(wanted.key, nowMs: Clock.nowMs()) else { continue }
+                if let trouble = try fill(wanted, desk) {
+                    cursor = nil
+                    return trouble
+                }
+            }
+            if page.count < SurveyWeather.pageMax {
+                cursor = nil
+                return nil
+            }
+        }
+        return nil
+    }
+
+    private mutating func fill(_ wanted: Wanted, _ desk: WeatherDesk) throws -> ServiceError? {
+        var answers: [WeatherAnswer] = []
+        var trouble: ServiceError?
+        for hour in wanted.hours {
+            do throws(ServiceError) {
+                answers.append(try desk.weather.weather(at: wanted.place, ts: hour, nowMs: Clock.nowMs()))
+            } catch {
+                guard error.reason == .noAnswer || error.reason == .unreadable else {
+                    trouble = error
+                    break
+                }
+                // Of this hour nothing is known; others of the survey may be.
+                if error.reason == .unreadable { trouble = error }
+            }
+        }
+        // What was told is not thrown away for what was not.
+        if !answers.isEmpty { try push(answers, of: wanted, desk) }
+        // A service that is away says nothing about the survey.
+        if trouble == nil || trouble?.reason == .unreadable {
+            tries.tried(wanted.key, isFilled: answers.count == wanted.hours.count, nowMs: Clock.nowMs())
+        }
+        return trouble
+    }
+
+    // MARK: Out and in
+
+    private func push(_ answers: [WeatherAnswer], of wanted: Wanted, _ desk: WeatherDesk) throws {
+        let record = SurveyRecord(
+            weather: answers, of: wanted.survey, site: wanted.site, account: wanted.account, ts: Clock.nowMs())
+        try desk.put(SurveyRecords.encode(record), topic: Topic.sightings, key: wanted.site)
+        try desk.flush()
+    }
+
+    /// The next surveys that lack some of their weather.
+    private mutating func page(_ open: Connection) throws -> [Wanted] {
+        let rows = try SurveyWeatherStore.lacking(after: cursor, most: SurveyWeather.pageMax, on: open)
+        if let last = rows.last { cursor = (last.submittedMs, last.site, last.survey) }
+        return rows.map {
+            Wanted(
+                site: $0.site, survey: $0.survey, account: $0.account,
+                place: $0.place ?? Position(latitude: 0, longitude: 0), hours: $0.hours)
+        }
+    }
+}
+
+extension SurveyRecord {
+    /// - Parameter answers: at least one.
+    public init(weather answers: [WeatherAnswer], of survey: String, site: String, account: String, ts: Int64) {
+        self.init(
+            id: "weather-\(answers[0].fetchedMs)-\(answers[0].hour.ts)", site: site, ts: ts, account: account,
+            by: "weather",
+            kind: .weather(survey: survey, answers: answers.map { JSONValue.object($0.fields).rendered() }))
+    }
+}

@@ -1,0 +1,88 @@
+internal import Codecs
+public import ExternalServices
+internal import Fleet
+public import Kafka
+internal import Postgres
+public import Telemetry
+internal import Threads
+
+/// Asks for the weather of surveys and of cars' trips that lack it and puts the answers on the log, for the worker to join.
+/// Several of them do no harm: of one hour the answer counts that was asked for last. For one thread.
+public final class WeatherBackfill {
+    public struct Settings {
+        public var kafka: KafkaSettings
+        /// Of a role that may read when and where surveys and trips were.
+        public var conninfo: String
+        public var weather: WeatherClient
+        /// Between two looks.
+        public var intervalMs: Int64
+
+        public init(kafka: KafkaSettings, conninfo: String, weather: WeatherClient, intervalMs: Int64) {
+            (self.kafka, self.conninfo, self.weather, self.intervalMs) = (kafka, conninfo, weather, intervalMs)
+        }
+    }
+
+    private let settings: Settings
+    private let desk: WeatherDesk
+    private var surveys = SurveyWeather()
+    private var trips = TripWeather()
+    private var trouble: TroubleLog
+
+    public init(_ settings: Settings, log: Log) {
+        self.settings = settings
+        trouble = TroubleLog(
+            cannot: "the weather of surveys and trips cannot be asked for; it is added later",
+            again: "the weather of surveys and trips is asked for again", level: .warning, log: log)
+        desk = WeatherDesk(settings)
+    }
+
+    /// Returns when `shouldStop` says so.
+    public func run(shouldStop: () -> Bool) {
+        while !shouldStop() {
+            do {
+                if let error = try look(shouldStop) { trouble.failed("\(error)") } else { trouble.isOver() }
+            } catch {
+                desk.close()
+                trouble.failed("\(error)")
+            }
+            BackOff.pause(settings.intervalMs, shouldStop)
+        }
+    }
+
+    /// Trips get what surveys leave of the calls. Returns what keeps the service from being asked.
+    private func look(_ shouldStop: () -> Bool) throws -> ServiceError? {
+        if let trouble = try surveys.look(desk, shouldStop) { return trouble }
+        return try trips.look(desk, shouldStop)
+    }
+}
+
+/// What weather is looked for and said with: a session, the service, a producer. For one thread.
+final class WeatherDesk {
+    private static let patienceMs: Int32 = 5_000
+
+    let weather: WeatherClient
+    private let settings: WeatherBackfill.Settings
+    private var connection: Connection?
+    private var producer: Producer?
+
+    init(_ settings: WeatherBackfill.Settings) { (self.settings, weather) = (settings, settings.weather) }
+
+    func session() throws -> Connection {
+        let open =
+            try connection ?? Connection.ofService(conninfo: settings.conninfo, applicationName: "drover-weather")
+        connection = open
+        return open
+    }
+
+    func put(_ value: [UInt8], topic: String, key: String) throws {
+        let sender = try producer ?? Producer(settings.kafka, Producer.Tuning(timeoutMs: Int(WeatherDesk.patienceMs)))
+        producer = sender
+        try sender.produce(topic: topic, partition: nil, key: Array(key.utf8), value: value, timestampMs: nil)
+    }
+
+    /// Returns when the broker has all that was put.
+    func flush() throws { try producer?.flush(timeoutMs: WeatherDesk.patienceMs + 1_000) }
+
+    /// After an error: either may be gone for good.
+    func close() { (connection, producer) = (nil, nil) }
+}

@@ -1,0 +1,78 @@
+internal import Basics
+internal import Codecs
+internal import Fleet
+internal import Formats
+package import Postgres
+
+/// An alert as it stands in the database.
+package struct AlertRow: Sendable {
+    package let vehicle, model, parameter, unit, severity, state, test: String
+    /// Of the vehicle: `car` or `machine`.
+    package let kind: String
+    package let sinceMs, openedMs, worstAtMs: Int64
+    package let resolvedMs: Int64?
+    package let threshold, openingValue, worstValue, recommended, advice: String?
+
+    package init(_ row: Row) throws {
+        kind = try row.text("kind")!
+        (vehicle, model, parameter) = (try row.text("vehicle")!, try row.text("model")!, try row.text("parameter")!)
+        (unit, severity, state, test) = (
+            try row.text("unit")!, try row.text("severity")!, try row.text("state")!, try row.text("test")!
+        )
+        (sinceMs, openedMs) = (try row.timestampMs("since_at")!, try row.timestampMs("opened_at")!)
+        (worstAtMs, resolvedMs) = (try row.timestampMs("worst_at")!, try row.timestampMs("resolved_at"))
+        threshold = try AlertRow.plain(row, "threshold")
+        openingValue = try AlertRow.plain(row, "opening_value")
+        worstValue = try AlertRow.plain(row, "worst_value")
+        recommended = try AlertRow.plain(row, "recommended")
+        advice = try row.text("advice")
+    }
+
+    private static func plain(_ row: Row, _ column: String) throws -> String? {
+        try row.double(column).flatMap { Decimal.scaled($0, decimals: 3) }.map { Decimal.text($0, decimals: 3) }
+    }
+
+    /// `above 85 °C`; a flag that must be 1 is `no`.
+    package var rule: String {
+        let unit = unit.allSatisfy(\.isWhitespace) ? nil : unit
+        if test == "below", threshold == "1", unit == nil { return "no" }
+        return [test, threshold, unit].compactMap { $0 }.joined(separator: " ")
+    }
+
+    static let columns = [
+        "vehicle", "model", "parameter", "severity", "state", "test", "threshold", "unit", "since", "opened",
+        "resolved",
+        "opening_value", "worst_value", "worst_at", "recommended", "advice",
+    ]
+
+    static let texts = Set(columns).subtracting(["threshold", "opening_value", "worst_value", "recommended"])
+
+    var cells: [String?] {
+        [
+            vehicle, model, parameter, severity, state, test, threshold, unit, UTC.text(sinceMs), UTC.text(openedMs),
+            resolvedMs.map(UTC.text), openingValue, worstValue, UTC.text(worstAtMs), recommended, advice,
+        ]
+    }
+
+    var json: JSONValue { .object(zip(AlertRow.columns, cells).map { ($0, AlertRow.json($0, $1)) }) }
+
+    static func json(_ column: String, _ cell: String?) -> JSONValue {
+        !texts.contains(column) ? .number(cell) : .optional(cell)
+    }
+}
+
+extension AlertRow {
+    /// What fits on a terminal.
+    package static func shortTable(_ rows: [AlertRow]) -> Table {
+        var table = Table([
+            "vehicle", "model", "parameter", "severity", "state", "alert when", "opened", "resolved", "worst",
+        ])
+        for row in rows {
+            table.rows.append([
+                row.vehicle, row.model, row.parameter, row.severity, row.state, row.rule, UTC.text(row.openedMs),
+                row.resolvedMs.map(UTC.text), row.worstValue,
+            ])
+        }
+        return table
+    }
+}

@@ -1,0 +1,67 @@
+import Presentation
+
+/// The days that a report is of, in the reader's zone: each has 23, 24 or 25 hours.
+public struct ReportSpan: Sendable {
+    public static let daysMax: Int64 = 400
+
+    public enum Length: String, CaseIterable, Sendable {
+        case day, week, month
+    }
+
+    private let day: ZonedDay
+    /// `2026-11-21`, or `2026-11-16/2026-11-22`: first and last day (ISO 8601-1, 5.5).
+    public let date: String
+    public let first: String
+    public let last: String
+    public let fromMs: Int64
+    public let toMs: Int64
+    public var zone: String { day.zone }
+    public var isOneDay: Bool { first == last }
+
+    /// The day, week from Monday on, or month that a day lies in; nil: no such day or zone.
+    public init?(_ length: Length, of date: String, zone: String) {
+        guard let day = CivilDate(date, zone: zone) else { return nil }
+        switch length {
+        case .day: self.init(from: day, days: 1)
+        case .week: self.init(from: day.monday, days: 7)
+        case .month:
+            let (this, next) = day.monthStarts
+            self.init(from: this, days: this.days(to: next))
+        }
+    }
+
+    /// From one day to another, both included; nil: no such days or zone, the wrong way round, or more than `daysMax`.
+    public init?(from first: String, until last: String, zone: String) {
+        guard let first = CivilDate(first, zone: zone), let last = CivilDate(last, zone: zone) else { return nil }
+        self.init(from: first, days: first.days(to: last) + 1)
+    }
+
+    private init?(from first: CivilDate, days: Int64) {
+        let last = first.moved(by: days - 1)
+        guard (1...ReportSpan.daysMax).contains(days), let day = ZonedDay(date: first.text, zone: first.zone) else {
+            return nil
+        }
+        (self.day, self.first, self.last) = (day, first.text, last.text)
+        date = days == 1 ? first.text : "\(first.text)/\(last.text)"
+        let span = first.span(days: days)
+        (fromMs, toMs) = (span.lowerBound, span.upperBound)
+    }
+
+    /// For titles: `2026-11-21`, `2026-11-16 to 2026-11-22`.
+    package var text: String { isOneDay ? first : "\(first) to \(last)" }
+    package var hours: Int64 { (toMs - fromMs) / 3_600_000 }
+    /// `19:23:27`, with the day where there are several.
+    package func clock(_ ms: Int64) -> String { isOneDay ? day.clock(ms) : day.minute(ms) }
+    /// `2018-02-20 19:23`
+    package func minute(_ ms: Int64) -> String { day.minute(ms) }
+
+    /// A bar for each of its days, with nothing where nothing is known.
+    func bars(_ byDay: [String: Double]) -> [(label: String, value: Double)] {
+        // It was made of this day.
+        let start = CivilDate(first, zone: zone)!
+        return (0...start.days(to: CivilDate(last, zone: zone)!)).map { count in
+            let date = start.moved(by: count).text
+            return (String(date.dropFirst(5)), byDay[date] ?? 0)
+        }
+    }
+}

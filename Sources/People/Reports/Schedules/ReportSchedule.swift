@@ -1,0 +1,44 @@
+internal import Alerts
+internal import Fleet
+internal import Presentation
+internal import Storage
+
+/// A report that comes at times of its own: a row of drover.report_schedule.
+struct ReportSchedule {
+    let id: Int64
+    /// With whose rights.
+    let account: String
+    let report: Report
+    let length: ReportSpan.Length
+    let of, fleet: String
+    let format: ReportFormat
+    let units: DriverSettings.Units
+    let zone: String
+    let mailTo: [String]
+    let isFiled: Bool
+
+    struct Fault: Error, CustomStringConvertible { let description: String }
+
+    init(_ stored: StoredSchedule) throws(Fault) {
+        guard let account = stored.account else { throw Fault(description: "it belongs to nobody") }
+        guard let report = Report.named(stored.report) else {
+            throw Fault(description: "there is no report \(stored.report)")
+        }
+        guard let length = ReportSpan.Length(rawValue: stored.span), let format = ReportFormat(rawValue: stored.format)
+        else { throw Fault(description: "its span or format is none") }
+        (self.account, self.report, self.length, self.format) = (account, report, length, format)
+        (id, of, fleet, zone) = (stored.id, stored.of, stored.fleet, stored.zone)
+        units = stored.units == "us" ? .us : .metric
+        (mailTo, isFiled) = (stored.mailTo, stored.isFiled)
+    }
+
+    /// Of the last day, week or month that is over when it falls due.
+    func ask(dueMs: Int64) -> ReportAsk? {
+        guard let now = ReportSpan(length, of: ZonedDay.date(ofMs: dueMs, zone: zone), zone: zone),
+            let span = ReportSpan(length, of: ZonedDay.date(ofMs: now.fromMs - 1, zone: zone), zone: zone)
+        else { return nil }
+        var ask = ReportAsk(span: span)
+        (ask.of, ask.fleet, ask.units) = (of, fleet, units)
+        return ask
+    }
+}

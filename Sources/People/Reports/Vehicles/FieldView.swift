@@ -1,0 +1,93 @@
+internal import Alerts
+internal import Basics
+internal import Codecs
+internal import Fleet
+internal import Formats
+package import Postgres
+
+/// A machine as it is shown over a camera's picture or on a phone in the field: its name, the worst that is open, and each value
+/// with its unit and state.
+package struct FieldView: Sendable {
+    /// More do not fit beside a machine.
+    private static let alertsMax: Int64 = 5
+
+    package struct Value: Sendable {
+        package let name: String
+        /// As the reader's account has it: `86.5 °C`.
+        package let text: String
+        /// `critical`, `warning`, `due_soon`, `ok`, or `none` where nothing judges it.
+        package let state: String
+        fileprivate let stored: FieldValue
+        fileprivate let unit: String?
+    }
+
+    package let vehicle: String
+    package let name, model: String?
+    package let isDisabled: Bool
+    package let lastMs: Int64?
+    /// Nil: something judges it.
+    package let notMonitored: NotMonitored?
+    package let alerts: [OpenAlert]
+    package let values: [Value]
+
+    /// The worst state of what is open: `critical`, `warning`, `due_soon` or `ok`; `none` where nothing judges it.
+    package var state: String { alerts.first.map(FieldView.state) ?? (notMonitored == nil ? "ok" : "none") }
+
+    private static func state(_ open: OpenAlert) -> String {
+        open.alert.state == "due_soon" ? "due_soon" : open.alert.severity
+    }
+
+    init(
+        vehicle: String, name: String?, model: String?, isDisabled: Bool, lastMs: Int64?,
+        notMonitored: NotMonitored?, open: [OpenAlert],
+        latest: [MachineView.Value], judged: Set<String>, show: (MachineView.Value) -> String
+    ) {
+        (self.vehicle, self.name, self.model) = (vehicle, name, model)
+        (self.isDisabled, self.lastMs, self.notMonitored) = (isDisabled, lastMs, notMonitored)
+        alerts = Array(open.prefix(Int(FieldView.alertsMax)))
+        values = latest.map { value in
+            let alert = open.first { $0.alert.parameter == value.name }
+            return Value(
+                name: value.name, text: show(value),
+                state: alert.map(FieldView.state) ?? (judged.contains(value.name) ? "ok" : "none"), stored: value.value,
+                unit: value.unit)
+        }
+    }
+
+    package var json: String {
+        let known: [(String, JSONValue)] = [
+            ("vehicle", .text(vehicle)), ("name", .optional(name)), ("model", .optional(model)),
+            ("is_disabled", .bool(isDisabled)), ("last_updated", .optional(lastMs.map(UTC.text))),
+            ("state", .text(state)),
+            ("alerts", .list(alerts.map(\.json))),
+            (
+                "parameters",
+                .list(
+                    values.map { value in
+                        .object([
+                            ("name", .text(value.name)), ("value", QueryOutput.json(value.stored)),
+                            ("unit", .optional(value.unit)), ("shown", .text(value.text)),
+                            ("state", .text(value.state)),
+                        ])
+                    })
+            ),
+        ]
+        return JSONValue.object(known + NotMonitored.fields(notMonitored)).rendered()
+    }
+}
+
+extension MachineView {
+    /// - Parameter show: a value as the reader's account has it.
+    package func field(
+        _ queries: ReportQueries, on connection: Connection, show: (Value) -> String
+    ) throws -> FieldView {
+        FieldView(
+            vehicle: vehicle, name: name, model: model, isDisabled: isDisabled, lastMs: lastMs,
+            notMonitored: notMonitored,
+            open: try OpenAlert.read(
+                ofKind: "machine", vehicle, role: role, limit: 100, queries, on: connection),
+            latest: try latest(queries, on: connection),
+            judged: Set(thresholds.filter { $0.judged != nil }.map(\.name)),
+            show: show)
+    }
+}

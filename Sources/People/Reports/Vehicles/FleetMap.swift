@@ -1,0 +1,107 @@
+package import Alerts
+internal import Codecs
+package import Fleet
+package import Postgres
+
+/// Where the vehicles are and what they do, as of when each was heard of last.
+package struct FleetMap: Sendable {
+    /// More are not shown at once: who has more searches, or looks at a group.
+    package static let vehiclesMax: Int64 = 2_000
+    private static let groupsMax: Int64 = 200
+
+    package struct Vehicle: Sendable {
+        package let kind, vehicle: String
+        package let name, model: String?
+        package let groups: [String]
+        package let state: VehicleState
+        package let lastMs: Int64?
+        package let position: Position?
+        /// When it was there.
+        package let positionMs: Int64?
+        /// Of a car that is on a trip.
+        package let speedMilliKmh: Int32?
+        package let openAlerts: Int
+        /// Of the worst one; nil: none is open.
+        package let severity: String?
+        /// Nil: something judges it.
+        package let notMonitored: NotMonitored?
+    }
+
+    package let vehicles: [Vehicle]
+    /// All that there are, whatever is looked for.
+    package let groups: [String]
+
+    /// - Parameters:
+    ///   - search: a part of the name or id; empty: all.
+    ///   - group: a tag; empty: all.
+    ///   - tripGapMs: where none is on record.
+    package static func read(
+        search: String, group: String, role: Audience, tripGapMs: Int64, nowMs: Int64, _ queries: ReportQueries,
+        on connection: Connection
+    ) throws -> FleetMap {
+        let rows = try connection.query(
+            queries["fleet_map"],
+            [.text(search), .text(group), .textArray(role.seen.map(\.rawValue)), .int8(vehiclesMax)])
+        let groups = try connection.query(queries["vehicle_groups"], [.int8(groupsMax)])
+        return FleetMap(
+            vehicles: try rows.map { try Vehicle($0, tripGapMs: tripGapMs, nowMs: nowMs) },
+            groups: try groups.map { try $0.text("tag")! })
+    }
+}
+
+extension FleetMap.Vehicle {
+    fileprivate init(_ row: Row, tripGapMs: Int64, nowMs: Int64) throws {
+        (kind, vehicle) = (try row.text("kind")!, try row.text("vehicle")!)
+        (name, model) = (try row.text("name"), try row.text("model"))
+        groups = try row.textArray("tags")!.compactMap { $0 }
+        (openAlerts, severity) = (try row.int("open_alerts")!, try row.text("worst_severity"))
+        notMonitored = try NotMonitored(row)
+        if kind == "car" {
+            let readings = try FleetMap.Vehicle.readings(row)
+            let lastMs = try row.timestampMs("end_at")
+            let speed = readings.last { $0[.speed] != nil }?[.speed]
+            state = .ofCar(
+                lastMs: lastMs, isOpen: try row.bool("is_open") ?? false, speedMilliKmh: speed,
+                tripGapMs: try row.int("trip_gap_ms").map { Int64($0) } ?? tripGapMs, nowMs: nowMs)
+            self.lastMs = lastMs
+            let placed = readings.last { Position($0) != nil }
+            (position, positionMs) = (placed.flatMap(Position.init), placed?.ts)
+            speedMilliKmh = state == .moving || state == .idling ? speed : nil
+        } else {
+            let places = try FleetMap.Vehicle.places(row)
+            lastMs = try row.timestampMs("read_at")
+            state = .ofMachine(
+                lastMs: lastMs, isRunning: try row.bool("is_reporting") ?? false,
+                isAway: try row.bool("contact") == false, places: places, nowMs: nowMs)
+            (position, positionMs) = (places.first?.position, places.first?.ms)
+            speedMilliKmh = nil
+        }
+    }
+
+    /// Of the last minute that is stored.
+    private static func readings(_ row: Row) throws -> [CarReading] {
+        guard let samples = try row.bytes("samples"), let minuteMs = try row.timestampMs("minute_at") else { return [] }
+        return try PackedSamples.decode(samples, minuteMs: minuteMs)
+    }
+
+    private static func places(_ row: Row) throws -> [(ms: Int64, position: Position)] {
+        guard let times = try row.timestampMsArray("place_ats"), let latitudes = try row.doubleArray("latitudes_deg"),
+            let longitudes = try row.doubleArray("longitudes_deg")
+        else { return [] }
+        return zip(times, zip(latitudes, longitudes)).compactMap { ms, place in
+            guard let ms, let latitude = place.0, let longitude = place.1,
+                let position = Position(latitudeDeg: latitude, longitudeDeg: longitude)
+            else { return nil }
+            return (ms, position)
+        }
+    }
+}
+
+extension Position {
+    /// Nil: no place on earth.
+    fileprivate init?(latitudeDeg: Double, longitudeDeg: Double) {
+        guard abs(latitudeDeg) <= 90, abs(longitudeDeg) <= 180 else { return nil }
+        self.init(
+            latitude: Int32((latitudeDeg * 1e7).rounded()), longitude: Int32((longitudeDeg * 1e7).rounded()))
+    }
+}

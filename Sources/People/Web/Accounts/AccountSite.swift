@@ -1,0 +1,299 @@
+internal import Codecs
+public import Crypto
+internal import ExternalServices
+internal import Fleet
+public import HTTPServer
+internal import Postgres
+internal import Presentation
+internal import Reports
+internal import Storage
+public import Telemetry
+
+/// Log-in, registration, forgotten passwords and one's own account: docs/accounts.md. Nothing that is answered says whether
+/// there is an account. Through the page's login, which calls functions and reads no table of accounts.
+public final class AccountSite: Sendable {
+    /// What mailed links begin with, and under what the mail is sealed while it waits.
+    public struct Post: Sendable {
+        let address: String
+        let key: CodeKey
+        /// - Parameter address: as people reach the pages, like `https://drover.example.org`.
+        public init(address: String, key: CodeKey) {
+            self.key = key
+            self.address = address.hasSuffix("/") ? String(address.dropLast()) : address
+        }
+    }
+
+    let lender: ConnectionLender
+    let cookie: SessionCookie
+    let deviceMark: DeviceCookie
+    let post: Post?
+    /// Under what secrets of second factors are kept; nil: there are none.
+    let codeKey: CodeKey?
+    let secondFactor: SecondFactorRule
+    let assets: AssetFiles
+    /// Where one logs in without a password of ours; nil: nowhere.
+    private let provider: String?
+    let log: Log
+    let data: OwnDataDesk
+
+    /// - Parameters:
+    ///   - isSecure: the pages come over HTTPS, from us or a proxy.
+    ///   - provider: the name of the OpenID provider, nil: there is none.
+    ///   - post: nil: no mail can be sent, so nobody registers or gets a new password by it.
+    ///   - codeKey: nil: there are no second factors.
+    public init(
+        conninfo: String, isSecure: Bool, post: Post?, codeKey: CodeKey?, secondFactor: SecondFactorRule,
+        assets: AssetFiles, provider: String?, log: Log
+    ) {
+        lender = ConnectionLender(conninfo: conninfo)
+        data = OwnDataDesk(conninfo: conninfo, log: log)
+        (self.codeKey, self.secondFactor, self.assets) = (codeKey, secondFactor, assets)
+        (cookie, self.post, self.log) = (SessionCookie(isSecure: isSecure), post, log)
+        deviceMark = DeviceCookie(isSecure: isSecure)
+        self.provider = provider
+    }
+
+    public func add(to router: inout Router) {
+        router.add("GET", "/login") { [self] request in
+            .unkept(AccountPages.logIn(next: AccountSite.next(request.query["next"]), provider: provider))
+        }
+        router.add("POST", "/login") { [self] in form($0, logIn) }
+        router.add("POST", "/logout") { [self] in ownForm($0, isForHalf: true, logOut) }
+        router.add("GET", "/register") { [self] _ in post == nil ? noMail : .unkept(AccountPages.register()) }
+        router.add("POST", "/register") { [self] in form($0, register) }
+        router.add("GET", "/forgot") { [self] _ in post == nil ? noMail : .unkept(AccountPages.forgot()) }
+        router.add("POST", "/forgot") { [self] in form($0, forgot) }
+        router.add("GET", "/confirm") { [self] in showLink($0, .confirm) }
+        router.add("POST", "/confirm") { [self] in form($0, confirm) }
+        router.add("GET", "/password") { [self] in showLink($0, .password) }
+        router.add("POST", "/password") { [self] in form($0, setPassword) }
+        router.add("GET", "/account") { [self] request in
+            withHolder(request) { session, holder, connection in
+                try account(session, holder, nil, connection)
+            }
+        }
+        router.add("POST", "/account") { [self] in ownForm($0, change) }
+        router.add("POST", "/account/password") { [self] in ownForm($0, changePassword) }
+        router.add("POST", "/account/sessions/end") { [self] in ownForm($0, endSession) }
+        router.add("POST", "/account/app-passwords") { [self] in ownForm($0, addAppPassword) }
+        router.add("POST", "/account/app-passwords/end") { [self] in ownForm($0, endAppPassword) }
+        router.add("POST", "/account/data") { [self] in ownForm($0, takeData) }
+        addSecondFactor(to: &router)
+    }
+
+    // MARK: In and out
+
+    private func logIn(_ request: Request, _ fields: Fields) throws -> Response {
+        let next = AccountSite.next(fields["next"])
+        func again(_ status: Int, _ text: String) -> Response {
+            .unkept(
+                AccountPages.logIn(
+                    mail: fields["mail"] ?? "", next: next, provider: provider, notice: .fault(text)), status)
+        }
+        guard let mail = AccountSite.mail(fields["mail"]), let password = fields.password("password") else {
+            return again(422, "Give your mail address and the password.")
+        }
+        guard !Password.isBusy else { return busy }
+        let (shown, device) = (deviceMark.token(request), Token.random())
+        let recipe = try lender.withConnection {
+            try LogInStore.begin(mail: mail, remote: request.remote, device: shown?.digest, on: $0)
+        }
+        guard let recipe else {
+            try noteFailure(of: mail, request, "too many tries")
+            return again(429, AccountSite.tooMany).with("Retry-After", "900")
+        }
+        guard let digest = Password.digest(password, salt: recipe.salt, cost: recipe.cost) else {
+            return try lender.withConnection { try busy(mail, request, shown?.digest, $0) }
+        }
+        let (session, isKept) = (Token.random(), fields["keep"] == "1")
+        let isIn = try lender.withConnection {
+            try LogInStore.logIn(
+                mail: mail, password: digest, session: session.digest,
+                device: LogInStore.Device(
+                    agent: AccountSite.agent(request), remote: request.remote, shown: shown?.digest, new: device.digest),
+                isKept: isKept, on: $0)
+        }
+        guard isIn else {
+            try noteFailure(of: mail, request, "password")
+            return again(
+                401, "The mail address or the password is wrong, or the mail address was not confirmed yet.")
+        }
+        if try isHalf(session) { return toCode(session, next: next, isKept: isKept) }
+        try noteLogIn(session, request, with: "password")
+        return Response.seeOther(next.isEmpty ? "/" : next).with(
+            "Set-Cookie", cookie.set(session, isKept: isKept)
+        )
+        .with("Set-Cookie", deviceMark.set(device))
+        .with("Cache-Control", "no-store")
+    }
+
+    private func logOut(
+        _ request: Request, _ fields: Fields, _ session: Token, _ holder: AccountHolder, _ connection: Connection
+    ) throws -> Response {
+        try connection.transaction {
+            try LogInStore.end(session: session.digest, on: connection)
+            try AuditLog.record(.logOut, by: holder.account, from: request.remote, on: connection)
+        }
+        return Response.seeOther("/login").with("Set-Cookie", cookie.ended).with("Cache-Control", "no-store")
+    }
+
+    /// Who got in, before the browser is told.
+    func noteLogIn(_ session: Token, _ request: Request, with what: String) throws {
+        try lender.withConnection { connection in
+            guard let holder = try LogInStore.holder(ofSession: session.digest, on: connection) else { return }
+            try AuditLog.record(
+                .logIn, by: holder.account, from: request.remote, [("with", what)], on: connection)
+        }
+    }
+
+    /// - Parameter mail: only the account that has it is kept.
+    func noteFailure(of mail: String?, _ request: Request, _ why: String) throws {
+        try lender.withConnection {
+            try AuditLog.record(.logInFailed, about: mail, from: request.remote, [("why", why)], on: $0)
+        }
+    }
+
+    // MARK: What they share
+
+    struct Why: Error { let text: String }
+
+    static func newPassword(_ fields: Fields, mail: String) -> Result<String, Why> {
+        let password = fields["password"] ?? ""
+        guard password.count >= Password.length.lowerBound else {
+            return .failure(Why(text: "A password has at least \(Password.length.lowerBound) characters."))
+        }
+        guard password.utf8.count <= Password.length.upperBound else {
+            return .failure(Why(text: "A password has at most \(Password.length.upperBound) bytes."))
+        }
+        guard password == fields["again"] else { return .failure(Why(text: "The two passwords are not the same.")) }
+        guard Set(password).count > 3, password.lowercased() != mail.lowercased() else {
+            return .failure(Why(text: "This password is too easily guessed."))
+        }
+        return .success(password)
+    }
+
+    static func kept(_ password: String) -> LogInStore.Kept? {
+        let salt = Password.randomSalt()
+        return Password.digest(password, salt: salt).map {
+            LogInStore.Kept(password: $0, salt: salt, cost: .standard)
+        }
+    }
+
+    static let tooMany =
+        "There were too many tries. Try again in 15 minutes, or ask whoever runs Drover for a link to a new password."
+    static let linkOver = Response.unkept(
+        AccountPages.said(
+            "This link is over",
+            "It was used, replaced by a newer one, or is too old. Ask for another.",
+            link: ("/forgot", "Ask for a new one")), 410)
+
+    /// Only to pages of ours.
+    static func next(_ text: String?) -> String {
+        guard let text, text.hasPrefix("/"), !text.hasPrefix("//"), text.utf8.count <= 500,
+            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") })
+        else { return "" }
+        return text
+    }
+
+    /// Nil: none.
+    static func mail(_ text: String?) -> String? {
+        let text = String((text ?? "").filter { $0 != " " })
+        return MailAddress.isValid(text) ? text : nil
+    }
+
+    static func agent(_ request: Request) -> String {
+        String(
+            (request.headers["user-agent"] ?? "").unicodeScalars.filter { (0x20...0x7E).contains($0.value) }.prefix(300)
+        )
+    }
+
+    var noMail: Response {
+        .unkept(
+            AccountPages.said(
+                "No mail", "This server sends no mail, so it can confirm nobody. Ask who runs it for an account."), 503)
+    }
+
+    var busy: Response {
+        Response.problem(
+            503, type: "busy",
+            detail: "Many people log in or choose a password at this moment. Try again in a few seconds."
+        ).with("Retry-After", "5")
+    }
+
+    /// The same to who has counted as a try before it was found out: that stays with the address, and the account is free of it.
+    func busy(
+        _ mail: String, _ request: Request, _ device: [UInt8]?, isMail: Bool = false, _ connection: Connection
+    ) throws -> Response {
+        try LogInStore.leaveUnchecked(
+            mail: mail, remote: request.remote, device: device, isMail: isMail, on: connection)
+        return busy
+    }
+
+    /// A form of somebody who need not be logged in.
+    func form(_ request: Request, _ body: (Request, Fields) throws -> Response) -> Response {
+        if let refusal = FormGuard.refusal(request) { return refusal }
+        guard let fields = Fields(request) else { return Fields.missing }
+        return answered { try body(request, fields) }
+    }
+
+    /// A form of somebody who is logged in.
+    /// - Parameter isForHalf: also of who lacks a second factor that a role asks for.
+    func ownForm(
+        _ request: Request, isForHalf: Bool = false,
+        _ body: (Request, Fields, Token, AccountHolder, Connection) throws -> Response
+    ) -> Response {
+        if let refusal = FormGuard.refusal(request) { return refusal }
+        guard let fields = Fields(request) else { return Fields.missing }
+        return withHolder(request, isForHalf: isForHalf) { session, holder, connection in
+            guard fields[FormGuard.field] == FormGuard.mark(session) else {
+                return .problem(
+                    403, type: "form-old", detail: "This form is of another log-in. Open the page again.")
+            }
+            return try body(request, fields, session, holder, connection)
+        }
+    }
+
+    /// Runs `body` for who is logged in; sends others to the log-in.
+    func withHolder(
+        _ request: Request, isForHalf: Bool = false, _ body: (Token, AccountHolder, Connection) throws -> Response
+    ) -> Response {
+        answered {
+            guard let session = cookie.token(request) else { return AccountSite.toLogIn(request) }
+            return try lender.withConnection { connection in
+                guard let holder = try LogInStore.holder(ofSession: session.digest, on: connection) else {
+                    // The other half of a log-in is still to come: the cookie stays for it.
+                    guard try SecondFactorStore.state(ofSession: session.digest, on: connection)?.isHalf != true else {
+                        return .seeOther("/login/code")
+                    }
+                    return AccountSite.toLogIn(request).with("Set-Cookie", cookie.ended)
+                }
+                if !isForHalf, secondFactor.isMissing(holder) { return .seeOther(SecondFactorRule.path) }
+                return try body(session, holder, connection)
+            }
+        }
+    }
+
+    private static func toLogIn(_ request: Request) -> Response {
+        .seeOther(request.method == "GET" ? "/login?next=" + request.path : "/login")
+    }
+
+    func answered(_ body: () throws -> Response) -> Response {
+        do {
+            return try body()
+        } catch let refused as Refused {
+            return refused.response
+        } catch {
+            log.error("a page of accounts could not be made", ["error": "\(error)"])
+            return .problem(
+                503, type: "database", detail: "Accounts cannot be looked up right now. Try again in a moment."
+            ).with("Retry-After", "5")
+        }
+    }
+}
+
+extension Response {
+    /// A page that no cache keeps.
+    static func unkept(_ html: HTML, _ status: Int = 200) -> Response {
+        .page(html, status: status).with("Cache-Control", "no-store")
+    }
+}

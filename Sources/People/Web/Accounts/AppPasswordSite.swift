@@ -1,0 +1,117 @@
+internal import Basics
+internal import Codecs
+internal import Crypto
+internal import Fleet
+internal import HTTPServer
+internal import Postgres
+internal import Presentation
+internal import Reports
+internal import Storage
+
+/// App passwords: what apps show instead of the account's own password. They are tokens.
+extension AccountSite {
+    func addAppPassword(
+        _ request: Request, _ fields: Fields, _ session: Token, _ holder: AccountHolder, _ connection: Connection
+    ) throws -> Response {
+        let scopes = fields.all("scope").compactMap { Scope(rawValue: $0) }
+        guard let name = fields.name("name"), !name.isEmpty, !scopes.isEmpty else {
+            return try account(
+                session, holder, .fault("Name the app, in at most 200 bytes, and choose what it may."), connection,
+                status: 422)
+        }
+        let token = Token.random()
+        let isAdded = try OwnTokens.add(
+            id: Hex.text(Secrets.random(6)), digest: token.digest, name: name, scopes: scopes, session: session.digest,
+            on: connection)
+        guard isAdded else {
+            return try account(
+                session, holder,
+                .fault("You have twenty app passwords, or your roles do not allow this. End one first."),
+                connection, status: 409)
+        }
+        return .unkept(AppPasswordPages.made(token, name))
+    }
+
+    func endAppPassword(
+        _ request: Request, _ fields: Fields, _ session: Token, _ holder: AccountHolder, _ connection: Connection
+    ) throws -> Response {
+        try OwnTokens.revoke(id: fields["id"] ?? "", session: session.digest, on: connection)
+        return Response.seeOther("/account").with("Cache-Control", "no-store")
+    }
+}
+
+/// What the page of one's account says beside names, password and sessions.
+enum AppPasswordPages {
+    static func sections(
+        _ holder: AccountHolder, tokens: [OwnTokens.Entry], scopes: [Scope], hasFactors: Bool, mark: String
+    ) -> HTML {
+        let factor =
+            holder.hasSecondFactor ? "It is on. " : "It is off: the password alone opens this account. "
+        let way: HTML =
+            hasFactors
+            ? "<a href=\"/account/second-factor\">\(holder.hasSecondFactor ? "Change it" : "Set it up")</a>"
+            : "This server has no key to keep second factors under: ask who runs it."
+        return """
+            <h2>Second factor</h2>
+            <p>\(factor)\(way)</p>
+            <h2>App passwords</h2>
+            <p>Apps, XML-RPC clients and programs log in with one of these. Your own password does not work there.</p>
+
+            """ + list(tokens, mark) + adding(scopes, mark) + """
+                <h2>Your data</h2>
+                <p>All that this server holds about you, as a ZIP archive of JSON, pictures and reports.</p>
+
+                """
+                + FormPage.form(
+                    "/account/data", [.hidden(FormGuard.field, mark)], "Export my data", id: "data")
+    }
+
+    private static func list(_ tokens: [OwnTokens.Entry], _ mark: String) -> HTML {
+        HTML.table(
+            caption: "App passwords that hold",
+            headers: [
+                .prose("App"), .prose("May"), .word("Since (UTC)"), .word("Last used (UTC, to the hour)"), .word("End"),
+            ],
+            rows: tokens.map { row($0, mark) }, empty: "None.")
+    }
+
+    private static func row(_ token: OwnTokens.Entry, _ mark: String) -> [HTML?] {
+        let may = token.scopes.joined(separator: ", ")
+        let hidden: HTML = "\(FormPage.hidden(FormGuard.field, mark))\(FormPage.hidden("id", token.id))"
+        return [
+            .text(token.name.isEmpty ? token.id : token.name), "\(may)\(" (made by an operator)", if: !token.isOwn)",
+            .text(FormPage.time(token.madeMs)), .text(token.lastUsedMs.map(FormPage.time) ?? "never"),
+            "<form method=\"post\" action=\"/account/app-passwords/end\">\(hidden)<button>End it</button></form>",
+        ]
+    }
+
+    private static func adding(_ scopes: [Scope], _ mark: String) -> HTML {
+        guard !scopes.isEmpty else { return "<p>Your roles allow no app anything yet.</p>\n" }
+        return FormPage.form(
+            "/account/app-passwords",
+            [
+                .hidden(FormGuard.field, mark), .input("name", "Which app, on which device", "text", "", "off"),
+                .boxes("scope", "What it may", scopes.map { ($0.rawValue, about($0)) }, []),
+            ], "Make an app password", id: "app")
+    }
+
+    private static func about(_ scope: Scope) -> String {
+        switch scope {
+        case .upload: "hand in readings, scans and words on trips"
+        case .read: "read the machines that you see"
+        case .account: "read and set your own settings, alerts of your drives"
+        case .survey: "hand in surveys and photos of them"
+        case .export: "take sightings away, sensitive species blurred"
+        case .query: "ask statements of your own"
+        case .audit: "collect the audit log"
+        case .exportPeople, .exportPlaces: scope.rawValue
+        }
+    }
+
+    static func made(_ token: Token, _ name: String) -> HTML {
+        FormPage.page(
+            "App password", .done("It is not shown again."),
+            "<p>For \(name), as its password or token:</p>\n<p><code>\(token.text)</code></p>\n<p><a href=\"/account\">Your account</a></p>"
+        )
+    }
+}

@@ -1,0 +1,68 @@
+internal import HTTPServer
+internal import Storage
+
+/// Which answers the audit log tells of: what is taken away, and what of others is looked at by who sees all.
+struct AuditedAnswer {
+    let action: AuditAction
+    /// Whom it is about, where the address says it; whose a vehicle is, the database knows.
+    var subject: String?
+    var detail: AuditLog.Detail = []
+
+    /// Nil: nothing is noted of it.
+    /// - Parameter seesAll: the asker may be one who sees the whole installation.
+    init?(_ request: Request, seesAll: Bool) {
+        let asks = request.method == "POST" && AuditedAnswer.questions.contains(request.path)
+        guard request.method == "GET" || request.method == "HEAD" || asks else { return nil }
+        if let taken = AuditedAnswer.taken(request) {
+            action = taken.0
+            subject = AuditedAnswer.people.lazy.compactMap { request.query[$0] }.first { !$0.isEmpty }
+            let asked = request.queryItems.filter { !$0.value.isEmpty && AuditedAnswer.kept.contains($0.name) }
+            detail = [taken.1] + asked.map { ($0.name, $0.value) }
+            return
+        }
+        guard seesAll else { return nil }
+        action = .dataSeen
+        if let vehicle = request.parameters["vehicle"] ?? request.query["vehicle"], !vehicle.isEmpty {
+            detail = [("vehicle", vehicle)]
+        } else if AuditedAnswer.lists.contains(request.path) {
+            detail = [("page", request.path)]
+        } else {
+            return nil
+        }
+    }
+
+    /// Parameters that may name somebody: they stand where erasing somebody reaches them.
+    private static let people = ["of", "account", "driver", "rider", "surveyor", "person"]
+    /// Whatever else stands in an address somebody wrote there: it may be anything.
+    private static let kept: Set = [
+        "after", "behaviour", "box", "campus", "date", "fleet", "format", "from", "gallons", "hours", "km", "latitude",
+        "limit", "longitude", "month", "near", "price", "rows", "site", "span", "species", "taxon", "to", "tour",
+        "units", "until", "year", "zone",
+    ]
+    private static let lists: Set = [
+        "/administration", "/alerts", "/audit", "/fleet", "/map", "/trips", "/vehicles", "/v1/audit",
+        "/v1/machines",
+    ]
+
+    /// A statement may name anybody: that it was asked is told, not what.
+    private static let questions: Set = ["/query", "/v1/query"]
+
+    private static func taken(_ request: Request) -> (AuditAction, (String, String))? {
+        switch request.segments.count {
+        case 1...2 where request.method == "POST": (.queryRun, ("query", "a statement of one's own"))
+        case 1 where request.path == "/reports":
+            request.query["report"].map { (.reportRun, ("report", $0)) }
+        case 2 where request.segments[0] == "reports":
+            request.parameters["report"].map { (.reportRun, ("report", $0)) }
+        case 4 where request.segments[0] == "reports":
+            request.parameters["schedule"].map { (.reportRun, ("schedule", $0)) }
+        case 3 where request.segments[0] == "queries" && !request.queryItems.isEmpty:
+            (.queryRun, ("query", request.segments[1...].joined(separator: "/")))
+        case 2...3 where request.path.hasSuffix("/sightings/export"): (.exportTaken, ("export", "sightings"))
+        default: nil
+        }
+    }
+
+    /// Whether there is something to tell: refusals and mistakes show nothing.
+    static func isGiven(_ response: Response) -> Bool { response.isLater || [200, 206, 304].contains(response.status) }
+}

@@ -1,0 +1,128 @@
+internal import Basics
+internal import Codecs
+internal import Crypto
+internal import Fleet
+internal import Formats
+internal import HTTPServer
+internal import Postgres
+internal import Storage
+
+extension CampusSite {
+    private static let nameBytesMax = 200
+
+    /// What people say of themselves.
+    func addProfiles(to router: inout Router) {
+        func anybody(
+            _ method: String, _ path: String, _ then: @escaping @Sendable (Request, Caller) -> Response
+        ) {
+            router.add(method, CampusSite.path + path) { [self] request in
+                asPerson(request, Set(PersonRole.allCases)) { then(request, $0) }
+            }
+        }
+        anybody("GET", "/me") { [self] _, caller in
+            read(caller) { CampusSite.profile(try CampusSite.person(caller, on: $0), caller) }
+        }
+        anybody("PUT", "/me") { [self] in put($0, $1) }
+        anybody("PUT", "/me/photo") { [self] in putPhoto($0, $1) }
+        anybody("DELETE", "/me/photo") { [self] _, caller in
+            change(caller) { RideRecord.Person(name: $0.name, photo: nil) }
+        }
+        anybody("GET", "/photos/{photo}") { [self] in photo($0, $1) }
+    }
+
+    /// As he said last; before that, as the roster has him.
+    static func person(_ caller: Caller, on connection: Connection) throws -> RideRecord.Person {
+        try RideReads.profile(RideReads.Key(caller.campus, caller.id), on: connection)
+            ?? RideRecord.Person(name: caller.name, photo: nil)
+    }
+
+    private static func profile(_ person: RideRecord.Person, _ caller: Caller) -> Response {
+        .json(
+            JSONValue.object([
+                ("campus", .text(caller.campus)), ("id", .text(caller.id)), ("role", .text(caller.role.rawValue)),
+                ("name", .text(person.name)), ("photo", RideDocument.photo(person.photo, caller.campus)),
+            ]).rendered(indent: true))
+    }
+
+    private func put(_ request: Request, _ caller: Caller) -> Response {
+        let name: String
+        do throws(CampusBody.Fault) {
+            let given = try CampusBody(request).optionalText("name", bytesMax: CampusSite.nameBytesMax)
+            guard given?.contains(where: { $0 == "\n" || $0 == "\t" }) != true else {
+                throw CampusBody.Fault("name", "one line")
+            }
+            name = given ?? caller.name
+        } catch { return error.response }
+        return change(caller) { RideRecord.Person(name: name, photo: $0.photo) }
+    }
+
+    /// Says the whole profile anew.
+    private func change(
+        _ caller: Caller, _ make: (RideRecord.Person) -> RideRecord.Person
+    ) -> Response {
+        if let refusal = overBudget(caller) { return refusal }
+        let person: RideRecord.Person
+        do {
+            person = make(try reading(caller) { try CampusSite.person(caller, on: $0) })
+        } catch {
+            return databaseAway(error)
+        }
+        let answer = LaterAnswer()
+        let kind = RideRecord.Kind.profile(rider: caller.id, person: person)
+        say([record(kind, of: caller, id: CampusSite.id("p", of: caller, key: nil))], to: answer) { connection, place in
+            guard let connection else { return CampusSite.undecided(caller, place) }
+            return CampusSite.profile(try CampusSite.person(caller, on: connection), caller)
+        }
+        return .later(answer)
+    }
+
+    // MARK: Photos
+
+    static let photoBytesMax = 512 << 10
+
+    func putPhoto(_ request: Request, _ caller: Caller) -> Response {
+        guard request.body.count <= CampusSite.photoBytesMax else {
+            return .problem(
+                413, type: "body-too-large", detail: "A photo has at most \(CampusSite.photoBytesMax) bytes here.")
+        }
+        let cleaned: PhotoFile
+        do throws(PhotoFile.Fault) { cleaned = try PhotoFile(request.body) } catch {
+            return .problem(415, type: "photo", detail: "This is no photo that can be taken: \(error).")
+        }
+        if let refusal = overBudget(caller) { return refusal }
+        let photo = Hex.text(Secrets.digest(cleaned.content))
+        do {
+            try lender.withConnection {
+                try PhotoStore.keep(
+                    cleaned.content, type: cleaned.mediaType, photo: photo,
+                    of: RideReads.Key(caller.campus, caller.id), on: $0)
+            }
+        } catch {
+            return databaseAway(error)
+        }
+        return change(caller) { RideRecord.Person(name: $0.name, photo: photo) }
+    }
+
+    func photo(_ request: Request, _ caller: Caller) -> Response {
+        let found: PhotoStore.Photo?
+        do {
+            found = try reading(caller) {
+                try PhotoStore.photo(
+                    request.parameters["photo"]!, for: RideReads.Key(caller.campus, caller.id),
+                    isDispatcher: caller.role == .dispatcher, on: $0)
+            }
+        } catch {
+            return databaseAway(error)
+        }
+        return found.map(CampusSite.document) ?? CampusSite.notFound
+    }
+
+    static func document(_ found: PhotoStore.Photo) -> Response {
+        Response(
+            200,
+            headers: [
+                ("Content-Type", found.mediaType), ("X-Content-Type-Options", "nosniff"),
+                ("Content-Security-Policy", "default-src 'none'; sandbox"), ("Cache-Control", "private, no-store"),
+            ], body: found.content)
+    }
+}

@@ -1,0 +1,135 @@
+internal import Basics
+internal import Codecs
+internal import Crypto
+internal import Fleet
+internal import Gateways
+internal import HTTPServer
+internal import Ingest
+internal import Postgres
+internal import Presentation
+internal import Reports
+internal import Storage
+internal import Telemetry
+
+/// The links of mails about alerts. Programs that look into mail open links, too: nothing happens before somebody presses a
+/// button, except where mail programs do it for people (RFC 8058).
+extension NoticeSite {
+    func addLinks(to router: inout Router) {
+        router.add("GET", "/notices/acknowledge") { request in answered { try showLink(request) } }
+        router.add("POST", "/notices/acknowledge") { request in
+            FormGuard.refusal(request) ?? answered { try acknowledge(request) }
+        }
+        router.add("GET", "/notices/end-mail") { request in
+            guard let account = endingMail(request) else { return NoticeSite.over }
+            return .unkept(
+                FormPage.page(
+                    "No more mail of alerts", nil,
+                    "<p>\(account) gets no mail of alerts any more. Log in and open “Notices” to get it again.</p>"
+                        + FormPage.form(
+                            "/notices/end-mail?account=\(Address.escaped(account))&link=\(Address.escaped(request.query["link"] ?? ""))",
+                            [], "End these mails")))
+        }
+        // Mail programs send this by themselves, from no page of ours: what allows it is the link.
+        router.add("POST", "/notices/end-mail") { request in
+            guard let account = endingMail(request) else { return NoticeSite.over }
+            return answered {
+                try lender.withConnection { try NoticeDesk.endMail(of: account, on: $0) }
+                return .unkept(
+                    FormPage.page(
+                        "No more mail of alerts", .done("These mails have ended."),
+                        "<p><a href=\"/notices\">What you are told</a></p>"))
+            }
+        }
+    }
+
+    private static let over = Response.unkept(
+        FormPage.page(
+            "This link does nothing any more", nil,
+            "<p>It was used, is too old, or all that it is about is over. <a href=\"/alerts\">Open alerts</a></p>"), 404
+    )
+
+    private func showLink(_ request: Request) throws -> Response {
+        guard let link = request.query["link"].flatMap({ Token($0) }) else { return NoticeSite.over }
+        let alerts = try lender.withConnection { try NoticeDesk.look(at: link.digest, on: $0) }
+        guard let account = alerts.first?.account else { return NoticeSite.over }
+        let list: [HTML] = alerts.map { "<li>\($0.vehicle): \($0.parameter)</li>" }
+        return .unkept(
+            FormPage.page(
+                "I take care of it", nil,
+                "<p>As \(account) you acknowledge:</p><ul>\(list.joined())</ul>"
+                    + FormPage.form(
+                        "/notices/acknowledge",
+                        [.hidden("link", link.text), .optional("note", "Note for colleagues", "", "off")], "Acknowledge"
+                    )))
+    }
+
+    /// Tells the audit log and pushes what somebody says, as the alert's own page does, and only then uses the link up: pressed again
+    /// after a failure it says the same again, with the same ids.
+    private func acknowledge(_ request: Request) throws -> Response {
+        guard let fields = Fields(request) else { return Fields.missing }
+        guard let link = fields["link"].flatMap({ Token($0) }) else { return NoticeSite.over }
+        let alerts = try lender.withConnection { try NoticeDesk.look(at: link.digest, on: $0) }
+        guard let account = alerts.first?.account else { return NoticeSite.over }
+        let note = fields["note"] ?? ""
+        guard note.utf8.count <= 2_000 else { return .problem(422, type: "form", detail: "The note is too long.") }
+        let actions: [Action] = alerts.compactMap { alert in
+            guard let vehicle = VehicleID(alert.vehicle) else { return nil }
+            let id = "l-" + Hex.text(Secrets.digest(link.digest + Array(alert.alert.utf8)).prefix(16))
+            return Action(
+                id: id, vehicle: vehicle, ts: Clock.nowMs(), by: account, note: note.isEmpty ? nil : note,
+                kind: .acknowledgement(alert: alert.alert))
+        }
+        if let refusal = try say(actions, from: request) { return refusal }
+        try lender.withConnection { try NoticeDesk.use(link: link.digest, on: $0) }
+        return .unkept(
+            FormPage.page(
+                "Acknowledged", .done("Your colleagues see that you take care of it."),
+                "<p><a href=\"/alerts\">Open alerts</a></p>"))
+    }
+
+    /// Nil: all of it is on the log.
+    private func say(_ actions: [Action], from request: Request) throws -> Response? {
+        let uploads = try actions.map { try Upload(ofMachine: $0) }
+        let deeds = actions.map { NoticeSite.deed($0, from: request) }
+        try lender.withConnection { connection in
+            try connection.transaction { for deed in deeds { try deed.tell(on: connection) } }
+        }
+        for (index, upload) in uploads.enumerated() {
+            let outcome = self.uploads.send(upload)
+            guard outcome != .acknowledged else { continue }
+            try lender.withConnection { connection in
+                try deeds[index].tell(outcome.ofDeed, on: connection)
+                for deed in deeds[(index + 1)...] { try deed.tell(.failed, on: connection) }
+            }
+            return UploadSender.notOnLog
+        }
+        return nil
+    }
+
+    private static func deed(_ action: Action, from request: Request) -> AuditedDeed {
+        var alert = ""
+        if case .acknowledgement(let id) = action.kind { alert = id }
+        return AuditedDeed(
+            .alertAcknowledged, by: action.by, from: request.remote,
+            [("alert", alert), ("vehicle", action.vehicle?.text ?? ""), ("record", action.id), ("by", "link")])
+    }
+
+    /// Whose mail a link may end; nil: nobody's.
+    private func endingMail(_ request: Request) -> String? {
+        guard let account = request.query["account"], VehicleID.isValid(account.utf8),
+            let link = request.query["link"].flatMap({ Token($0) }), let key = ways.codeKey,
+            key.isLink(link, "end mail", account)
+        else { return nil }
+        return account
+    }
+
+    private func answered(_ body: () throws -> Response) -> Response {
+        do { return try body() } catch {
+            log.error("a link could not be followed", ["error": "\(error)"])
+            return Response.problem(
+                503, type: "database", detail: "This does not work right now. Try again in a moment."
+            )
+            .with("Retry-After", "10")
+        }
+    }
+}

@@ -1,0 +1,167 @@
+public import Clients
+public import Crypto
+internal import Fleet
+internal import Foundation
+internal import Gateways
+public import HTTPServer
+public import Ingest
+internal import Postgres
+internal import Storage
+public import Telemetry
+
+/// What somebody wants to be told, how and when; what became of it; and the links of mails: docs/notices.md.
+public struct NoticeSite: Sendable {
+    /// What there is to be told by.
+    public struct Ways: Sendable {
+        public var hasMail: Bool
+        public var webhookHosts, pushHosts: AllowedHosts
+        /// What browsers subscribe with: 65 bytes; nil: no pushes.
+        public var pushKey: [UInt8]?
+        /// Under what webhooks' keys wait, and what links are made of; nil: neither.
+        public var codeKey: CodeKey?
+
+        public init(
+            hasMail: Bool, webhookHosts: AllowedHosts, pushHosts: AllowedHosts, pushKey: [UInt8]?, codeKey: CodeKey?
+        ) {
+            (self.hasMail, self.webhookHosts, self.pushHosts) = (hasMail, webhookHosts, pushHosts)
+            (self.pushKey, self.codeKey) = (pushKey, codeKey)
+        }
+    }
+
+    static let people = FleetSite.viewers
+    private static let toldMax: Int64 = 200
+
+    let door: Door
+    let lender: ConnectionLender
+    let assets: AssetFiles
+    let uploads: UploadSender
+    let ways: Ways
+    let log: Log
+
+    /// - Parameter conninfo: of a login in drover_api, for links of mails.
+    public init(door: Door, conninfo: String, assets: AssetFiles, uploads: UploadSender, ways: Ways, log: Log) {
+        (self.door, self.assets, self.uploads, self.ways) = (door, assets, uploads, ways)
+        (lender, self.log) = (ConnectionLender(conninfo: conninfo), log)
+    }
+
+    public func add(to router: inout Router) {
+        router.add("GET", "/notices") { request in
+            door.page(request, for: NoticeSite.people) { caller, connection in
+                let said = request.query["said"].flatMap { NoticeSite.said[$0] }
+                return try page(caller, said.map { .done($0) }, connection)
+            }
+        }
+        router.add("POST", "/notices") { request in door.form(request, for: NoticeSite.people, save) }
+        router.add("POST", "/notices/steps") { request in door.form(request, for: NoticeSite.people, saveSteps) }
+        router.add("POST", "/notices/webhook") { request in door.form(request, for: NoticeSite.people, saveWebhook) }
+        router.add("POST", "/notices/browser") { request in door.form(request, for: NoticeSite.people, subscribe) }
+        router.add("POST", "/notices/browser/end") { request in
+            door.form(request, for: NoticeSite.people) { caller, fields, connection in
+                try NoticeDesk.unsubscribe(endpoint: fields["endpoint"] ?? "", of: caller.account, on: connection)
+                return .seeOther("/notices?said=browser-ended")
+            }
+        }
+        router.add("GET", "/push-worker.js") { [worker = assets.content("push-worker.js")] request in
+            // From the root, for it belongs to all pages.
+            Response(200, headers: [("Content-Type", "text/javascript; charset=utf-8")], body: worker)
+                .conditional(request)
+        }
+        addLinks(to: &router)
+    }
+
+    private static let said = [
+        "saved": "Saved. It holds for what is told from now on.", "browser": "This browser is told from now on.",
+        "browser-ended": "That browser is not told any more.",
+    ]
+
+    func page(
+        _ caller: PageCaller, _ notice: FormPage.Notice?, typed: NoticeForm? = nil, secret: String? = nil,
+        _ connection: Connection, status: Int = 200
+    ) throws -> Response {
+        let isAll = !caller.roles.isDisjoint(with: [.operator, .administrator])
+        let view = NoticePage(
+            caller: caller, ways: ways,
+            form: try typed ?? NoticeForm(NoticeDesk.setting(of: caller.account, on: connection)),
+            setting: try NoticeDesk.setting(of: caller.account, on: connection),
+            steps: try NoticeDesk.steps(of: caller.account, on: connection),
+            colleagues: try NoticeDesk.colleagues(on: connection),
+            browsers: try NoticeDesk.browsers(of: caller.account, on: connection),
+            told: try NoticeDesk.told(rowsMax: NoticeSite.toldMax, on: connection), isAll: isAll, secret: secret,
+            trouble: try isAll ? NoticeDesk.trouble(on: connection) : nil)
+        var response = PageShell(caller: caller, assets: assets).page(
+            "notices", at: "/notices", scripts: ways.pushKey == nil ? [] : ["push.js"],
+            main: FormPage.main("What you are told, and when", notice, view.html))
+        response.status = status
+        return response
+    }
+
+    private func save(_ caller: PageCaller, _ fields: Fields, _ connection: Connection) throws -> Response {
+        let form = NoticeForm(fields)
+        do throws(NoticeForm.Fault) {
+            let setting = try form.setting()
+            do {
+                try NoticeDesk.save(setting, of: caller.account, on: connection)
+            } catch { throw NoticeForm.Fault(text: "it could not be kept: \(error)") }
+            return .seeOther("/notices?said=saved")
+        } catch {
+            return try page(caller, .fault("Nothing was changed: \(error.text)."), typed: form, connection, status: 422)
+        }
+    }
+
+    private func saveSteps(_ caller: PageCaller, _ fields: Fields, _ connection: Connection) throws -> Response {
+        let known = Set(try NoticeDesk.colleagues(on: connection).map(\.account))
+        var steps: [NoticeDesk.Step] = []
+        for number in 1...3 {
+            let colleague = fields["colleague-\(number)"] ?? ""
+            if colleague.isEmpty { continue }
+            guard known.contains(colleague), let minutes = Int(fields["after-\(number)"] ?? ""),
+                (5...1_440).contains(minutes), minutes > steps.last?.afterMin ?? 0
+            else {
+                return try page(
+                    caller,
+                    .fault(
+                        "Nothing was changed: give colleagues of your fleets, each after more minutes (5 to 1440) than the one before."
+                    ),
+                    connection, status: 422)
+            }
+            steps.append(.init(afterMin: minutes, colleague: colleague))
+        }
+        try NoticeDesk.save(steps, of: caller.account, on: connection)
+        return .seeOther("/notices?said=saved")
+    }
+
+    private func saveWebhook(_ caller: PageCaller, _ fields: Fields, _ connection: Connection) throws -> Response {
+        let url = (fields["url"] ?? "").filter { $0 != " " }
+        if url.isEmpty {
+            try NoticeDesk.save(webhook: nil, of: caller.account, on: connection)
+            return .seeOther("/notices?said=saved")
+        }
+        guard let codeKey = ways.codeKey, ways.webhookHosts.allow(url) else {
+            return try page(
+                caller,
+                .fault(
+                    "Nothing was changed: the address must begin with https:// and be at a host that your operator allows."
+                ),
+                connection, status: 422)
+        }
+        let key = Secrets.random(32)
+        try NoticeDesk.save(webhook: (url, codeKey.seal(key)), of: caller.account, on: connection)
+        return try page(
+            caller, .done("Messages go there from now on. The key below is shown this once."),
+            secret: "whsec_" + Data(key).base64EncodedString(), connection)
+    }
+
+    private func subscribe(_ caller: PageCaller, _ fields: Fields, _ connection: Connection) throws -> Response {
+        guard ways.pushKey != nil, let endpoint = fields["endpoint"], ways.pushHosts.allow(endpoint),
+            let key = fields["p256dh"].flatMap({ Base64URL.bytes($0.filter { $0 != "=" }) }), key.count == 65,
+            key[0] == 4,
+            let auth = fields["auth"].flatMap({ Base64URL.bytes($0.filter { $0 != "=" }) }), auth.count == 16
+        else {
+            return .problem(
+                422, type: "form", detail: "This browser's push service is not one that your operator allows.")
+        }
+        let agent = String(decoding: Array((fields["agent"] ?? "").utf8.prefix(300)), as: UTF8.self)
+        try NoticeDesk.subscribe(endpoint: endpoint, key: key, auth: auth, agent: agent, on: connection)
+        return .seeOther("/notices?said=browser")
+    }
+}

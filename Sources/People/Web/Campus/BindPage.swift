@@ -1,0 +1,112 @@
+internal import Fleet
+internal import HTTPServer
+internal import Presentation
+internal import Reports
+internal import Storage
+
+/// What somebody typed who binds an account to their id on a campus's roster.
+struct BindForm {
+    let role: PersonRole
+    var campus = ""
+    var id = ""
+    var notice: FormPage.Notice?
+
+    init(_ role: PersonRole) { self.role = role }
+
+    /// Nil: the form is none of ours.
+    init?(_ fields: Fields) {
+        guard let role = fields["role"].flatMap(PersonRole.init) else { return nil }
+        self.role = role
+        campus = String((fields["campus"] ?? "").filter { !$0.isWhitespace }.prefix(64))
+        id = String((fields["id"] ?? "").filter { !$0.isWhitespace }.prefix(64))
+    }
+
+    var isWhole: Bool { VehicleID.isValid(campus.utf8) && VehicleID.isValid(id.utf8) }
+}
+
+/// An account is bound to a person of the roster once, by a code that is mailed to the roster's address: docs/campus-people.md.
+extension CampusPages {
+    func addBinding(to router: inout Router) {
+        router.add("POST", "/campus-code") { request in
+            door.form(request, for: CampusPages.people) { caller, fields, _ in
+                guard var typed = BindForm(fields) else { return CampusPages.oldForm }
+                guard typed.isWhole else { return again(caller, typed, CampusPages.idRule) }
+                guard codes.isMailing else { return binding(caller, typed, status: 503) }
+                guard try codes.mail(campus: typed.campus, person: typed.id, for: caller.account) else {
+                    return again(caller, typed, CampusPages.tooMany, status: 429)
+                }
+                typed.notice = .done(
+                    "If this id is on the roster, a code is on its way to its mail address. It is good for 15 minutes.")
+                return binding(caller, typed)
+            }
+        }
+        router.add("POST", "/campus-bind") { request in
+            door.form(request, for: CampusPages.people) { caller, fields, connection in
+                guard let typed = BindForm(fields) else { return CampusPages.oldForm }
+                guard typed.isWhole else { return again(caller, typed, CampusPages.idRule) }
+                guard codes.isMailing else { return binding(caller, typed, status: 503) }
+                let code = (fields["code"] ?? "").filter { !$0.isWhitespace }
+                guard CodeDesk.isCode(code) else { return again(caller, typed, "The code has eight digits.") }
+                switch try codes.bind(campus: typed.campus, person: typed.id, code: code, on: connection) {
+                case .taken: break
+                case .wrong:
+                    return again(
+                        caller, typed, "The code is wrong, was used, or is no longer good. Ask for a new one.")
+                case .tooMany: return again(caller, typed, CampusPages.tooMany, status: 429)
+                }
+                let bound = try BoundPeople.read(caller.account, key: caller.key, on: connection)
+                    .first { ($0.campus, $0.id) == (typed.campus, typed.id) }
+                // The roster has them as something that the account is not.
+                guard let bound else {
+                    return again(
+                        caller, typed,
+                        "The code was right, but on the roster this id is not a \(typed.role.role.name), and this account is "
+                            + "not what it is. Ask an administrator for the role.", status: 409)
+                }
+                return .seeOther(bound.role.page)
+            }
+        }
+    }
+
+    static let oldForm = Response.problem(
+        422, type: "form", detail: "This form is not whole. Open the page again and send it from there.")
+    private static let idRule = "The campus and your id are 1 to 64 letters, digits, -, _ or . each."
+    private static let tooMany =
+        "Too many codes were asked for or handed in. Wait a quarter of an hour and try again."
+
+    private func again(_ caller: PageCaller, _ typed: BindForm, _ why: String, status: Int = 422) -> Response {
+        var typed = typed
+        typed.notice = .fault(why)
+        return binding(caller, typed, status: status)
+    }
+
+    /// How an account comes to its person.
+    func binding(_ caller: PageCaller, _ typed: BindForm, status: Int = 200) -> Response {
+        let what = typed.role.role.name
+        var body: HTML =
+            "<p>This account is not bound to a \(what) of a campus yet. That is done once: your campus has you on its roster with an id and a mail address, a code is mailed there, and you hand it in here.</p>\n"
+        if codes.isMailing {
+            let hidden: [FormPage.Field] = [
+                .hidden(FormGuard.field, caller.mark), .hidden("role", typed.role.rawValue),
+            ]
+            let who: [FormPage.Field] = [
+                .input("campus", "Campus, as its dispatcher calls it", "text", typed.campus, "off"),
+                .input("id", "Your id on the roster", "text", typed.id, "off"),
+            ]
+            body += "<h2>1. Have a code mailed</h2>\n"
+            body += FormPage.form("/campus-code", hidden + who, "Mail me a code", id: "ask")
+            body += "<h2>2. Hand the code in</h2>\n"
+            body += FormPage.form(
+                "/campus-bind",
+                hidden + who + [.input("code", "Code from the mail, eight digits", "text", "", "one-time-code")],
+                "Bind this account", id: "bind")
+        } else {
+            body += "<p class=\"warning\">\(codes.off) Ask whoever runs it.</p>"
+        }
+        var response = PageShell(caller: caller, assets: assets).page(
+            "bind this account", at: typed.role.page,
+            main: FormPage.main("Bind this account to your campus", typed.notice, body))
+        response.status = status
+        return response
+    }
+}

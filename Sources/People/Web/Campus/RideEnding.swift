@@ -1,0 +1,138 @@
+internal import Codecs
+internal import Fleet
+internal import Formats
+internal import HTTPServer
+internal import Postgres
+internal import Presentation
+internal import Reports
+internal import Storage
+
+/// What a rider, its driver or a dispatcher does about a ride that does not go as planned, also while the rider is on board and
+/// nobody hears of the vehicle: they end it, or another vehicle takes it. Each says why, and that is kept.
+extension CampusSite {
+    enum Ending: String {
+        case end
+        case handOver = "hand-over"
+
+        func kind(_ request: String, _ say: RideRecord.Say) -> RideRecord.Kind {
+            switch self {
+            case .end: .end(request: request, say)
+            case .handOver: .handOver(request: request, say)
+            }
+        }
+    }
+
+    func addEnding(to router: inout Router) {
+        router.add("POST", CampusSite.path + "/rides/{request}/end") { [self] request in
+            asPerson(request, Set(PersonRole.allCases)) { conclude(.end, request, $0) }
+        }
+        router.add("POST", CampusSite.path + "/rides/{request}/hand-over") { [self] request in
+            asPerson(request, Set(PersonRole.allCases)) { conclude(.handOver, request, $0) }
+        }
+    }
+
+    func conclude(_ ending: Ending, _ request: Request, _ caller: Caller) -> Response {
+        let reason: String
+        do throws(CampusBody.Fault) {
+            let given = try CampusBody(request).optionalText("reason", bytesMax: RideRecord.Say.bytesMax)
+            guard let given, !given.allSatisfy(\.isWhitespace) else {
+                throw CampusBody.Fault(
+                    "reason", "said: 1 to \(RideRecord.Say.bytesMax) bytes for the others of this ride")
+            }
+            reason = given
+        } catch { return error.response }
+        let say = RideRecord.Say(role: caller.role, reason: reason)
+        guard caller.role == .rideDriver else {
+            let found = find(request, caller)
+            return found.ride.map { conclude(ending, $0, say, request, caller) } ?? found.refusal!
+        }
+        return withRide(request, caller) { ride, _ in conclude(ending, ride, say, request, caller) }
+    }
+
+    private func conclude(
+        _ ending: Ending, _ ride: RideNow, _ say: RideRecord.Say, _ request: Request, _ caller: Caller
+    ) -> Response {
+        // Said before: the answer was lost.
+        if !ride.isOutstanding, ride.reason == say.text { return CampusSite.concluded(ride, say) }
+        if let refusal = CampusSite.refusal(ending, ride) { return refusal }
+        if let refusal = overBudget(caller) { return refusal }
+        let (id, vehicle) = (ride.pickup.request, ride.carrier?.vehicle)
+        let key = request.headers["idempotency-key"]
+        let record = record(
+            ending.kind(id, say), of: caller, id: CampusSite.id(ending.rawValue, of: caller, key: key))
+        let answer = LaterAnswer()
+        self.say([record], to: answer) { connection, place in
+            guard let connection, let now = try RideReads.ride(RideReads.Key(caller.campus, id), on: connection) else {
+                return CampusSite.undecided(caller, request: caller.role == .rideDriver ? nil : id, place)
+            }
+            let isDone = !now.isOutstanding || ending == .handOver && now.carrier?.vehicle != vehicle
+            guard isDone else {
+                return .problem(
+                    409, type: "not-taken", detail: "This does not count: the ride is \(now.state) now.",
+                    more: ["state": JSONValue.text(now.state).rendered()])
+            }
+            return CampusSite.concluded(now, say)
+        }
+        return .later(answer)
+    }
+
+    /// Who takes it now is not for who gave it away.
+    private static func concluded(_ ride: RideNow, _ say: RideRecord.Say) -> Response {
+        .json(
+            JSONValue.object([
+                ("request", .text(ride.pickup.request)), ("state", .text(ride.state)), ("reason", .text(say.text)),
+            ]).rendered(indent: true))
+    }
+
+    /// Nil: it can still be said.
+    private static func refusal(_ ending: Ending, _ ride: RideNow) -> Response? {
+        let state: KeyValuePairs = ["state": JSONValue.text(ride.state).rendered()]
+        guard ride.isOutstanding else {
+            return .problem(409, type: "ride-over", detail: "This ride is over: \(ride.state).", more: state)
+        }
+        guard ending == .end || ride.carrier != nil else {
+            return .problem(
+                409, type: "not-taken", detail: "No vehicle has this ride: it waits for the next that is free.",
+                more: state)
+        }
+        return nil
+    }
+}
+
+/// The same on pages.
+enum EndingForms {
+    /// Closed until somebody needs it: ending a ride is no everyday thing.
+    static func html(
+        _ action: (CampusSite.Ending) -> String, of ride: RideNow, _ name: String?, _ caller: PageCaller,
+        isOpen: Bool = false
+    ) -> HTML {
+        let request = ride.pickup.request
+        let whose = name.map { " of \($0)" } ?? ""
+        func form(_ ending: CampusSite.Ending, _ about: String, _ button: String) -> HTML {
+            let id = "\(ending.rawValue)-\(request)"
+            return """
+                <form class="fields" method="post" action="\(action(ending))">
+                \(FormPage.hidden(FormGuard.field, caller.mark))\(FormPage.hidden("key", CampusPages.newKey()))\(FormPage.hidden("request", request))
+                <label for="\(id)">\(about)</label><input id="\(id)" name="reason" type="text" maxlength="200" required autocomplete="off">
+                <button class="quiet" aria-label="\(button + whose)">\(button)</button></form>
+                """
+        }
+        return """
+            <details\(isOpen ? " open" : "")><summary>Something is wrong with this ride\(whose)</summary>
+            \(form(.end, "Why it is over", "End this ride"))
+            \(form(.handOver, "Why another vehicle shall take it", "Give it to another vehicle"))</details>
+            """
+    }
+}
+
+extension BoundPeople {
+    /// As whom an account dispatches a campus. Nil: it does not.
+    static func dispatcher(_ caller: PageCaller, of campus: String, on connection: Connection) throws -> Caller? {
+        let bound = try read(caller.account, key: caller.key, on: connection).first {
+            $0.campus == campus && $0.role == .dispatcher
+        }
+        return bound
+            ?? (caller.roles.contains(.administrator)
+                ? administrator(caller.account, key: caller.key, of: campus) : nil)
+    }
+}

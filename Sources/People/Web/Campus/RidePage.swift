@@ -1,0 +1,170 @@
+internal import Fleet
+internal import Postgres
+internal import Presentation
+internal import Reports
+internal import Storage
+internal import Telemetry
+
+/// A rider's page: the ride that is outstanding, or what to ask for one with.
+struct RidePage: Sendable {
+    /// An ended ride is shown so long beside the form for the next one.
+    private static let lastMs: Int64 = 12 * 3_600_000
+
+    let caller: PageCaller
+    let person: Caller
+    let profile: RideRecord.Person
+    /// Nil: nobody has published this campus.
+    let settings: CampusSettings?
+    let ride: RideNow?
+    let nowMs: Int64
+    /// As it was typed.
+    var typed: [String: String] = [:]
+    var key = CampusPages.newKey()
+    var notice: FormPage.Notice?
+    /// What was asked for and is not decided yet: the page looks again by itself.
+    var isUndecided = false
+
+    static func read(_ caller: PageCaller, _ person: Caller, on connection: Connection) throws -> RidePage {
+        let key = RideReads.Key(person.campus, person.id)
+        let nowMs = Clock.nowMs()
+        let last = try RideReads.last(of: key, on: connection)
+        let isShown = last.map { $0.isOutstanding || nowMs - ($0.endedMs ?? 0) < lastMs } ?? false
+        return RidePage(
+            caller: caller, person: person, profile: try CampusSite.person(person, on: connection),
+            settings: try RideReads.settings(person.campus, on: connection), ride: isShown ? last : nil, nowMs: nowMs)
+    }
+
+    var isOutstanding: Bool { ride?.isOutstanding == true && notice?.isFault != true }
+
+    func html(_ base: BaseMap) -> HTML {
+        """
+        <h1>\(isOutstanding ? "Your ride" : "Ask for a ride")</h1>
+        <p>You are \(profile.name) on \(settings?.name ?? person.campus).</p>
+        \(CampusText.notice(notice))
+        \(isUndecided ? "<p role=\"status\" class=\"soon\" data-again>Your request is accepted; it is being decided.</p>" : "")
+        <div class="beside">
+        <div>
+        <p id="said" role="status" data-live class="told">\(said)</p>
+        <div id="now" data-live data-kind="\(isOutstanding ? "ride" : "none")"\(stream)>\(ride.map(facts) ?? "")</div>
+        \(ending)
+        \(isOutstanding ? CampusText.updated(caller, nowMs: nowMs) : ask)
+        <noscript><p class="warning">Without script this page does not follow your ride: load it again every few minutes, or the ride is given up.</p></noscript>
+        \(CampusText.photoForm(profile, person.campus, .rider, caller))
+        </div>
+        \(CampusText.map(base, settings, label: "Map of the campus; the text says the same"))
+        </div>
+        """
+    }
+
+    private var stream: HTML {
+        guard let ride, isOutstanding else { return "" }
+        return " data-stream=\"/ride/\(encoded: ride.pickup.request)/stream\" data-event=\"ride\""
+    }
+
+    /// Short, and the same until something happens: screen readers say it when it changes.
+    private var said: String {
+        guard let ride else { return "" }
+        let lead = ride.isOutstanding ? "" : "Your last ride: "
+        let reason = ride.isOutstanding ? nil : ride.reason
+        let who = ride.isOutstanding ? ride.carrier.map { " \($0.vehicle) with \($0.driverName)" } : nil
+        let line = ride.placeInLine.map { ", number \($0) in line" }
+        let alarm =
+            ride.isOutstanding && ride.state == "on_board" && ride.carrier?.isAlarmed == true
+            ? ". Nobody has heard of your vehicle for a while: your dispatcher is told, and you can end this ride or ask for another"
+            : ""
+        let text = lead + CampusText.state(ride) + (who.map { ":" + $0 } ?? "") + (line ?? "")
+        return text.prefix(1).uppercased() + text.dropFirst() + (reason.map { " (\($0))" } ?? "") + alarm + "."
+    }
+
+    private func facts(_ ride: RideNow) -> HTML {
+        let (pickup, isOpen) = (ride.pickup, ride.isOutstanding)
+        let carrier = isOpen ? ride.carrier : nil
+        let isStale = carrier.map(isStale) ?? false
+        func time(_ ms: Int64?, isExpected: Bool = true) -> HTML? {
+            if isStale, isExpected, let carrier { return CampusText.unknown(carrier.seenMs, nowMs: nowMs) }
+            return ms.map { isOpen ? CampusText.expected($0, caller, nowMs: nowMs) : caller.clock.html($0) }
+        }
+        let away: HTML? = carrier.map { carrier in
+            let metres = carrier.place.metres(to: ride.state == "on_board" ? pickup.to : pickup.from)
+            return
+                "<span \(CampusText.mark("●", carrier.vehicle, carrier.place, kind: isStale ? "stale" : "vehicle"))\(isStale ? " class=\"stale\"" : "")>\(isStale ? "it was " : "")\(CampusText.distance(metres, caller)) from your \(ride.state == "on_board" ? "destination" : "start")</span>, seen \(caller.clock.second(carrier.seenMs)), \(Age.text(carrier.seenMs, nowMs: nowMs))"
+        }
+        let pairs: [(String, HTML?)] = [
+            (
+                "Driver",
+                carrier.map {
+                    "\(CampusText.photo($0.driverPhoto, of: $0.driverName, person.campus))\($0.driverName)"
+                }
+            ),
+            ("Vehicle", .text(carrier?.vehicle)), ("It is", away),
+            (
+                ride.state == "on_board" || !isOpen ? "Picked up" : "Picks you up",
+                time(ride.pickupMs, isExpected: ride.state != "on_board")
+            ),
+            (isOpen ? "You arrive" : "Dropped off", time(ride.dropoffMs)),
+            ("Place in line", ride.placeInLine.map { "\($0)" }),
+            ("From", end("↑", "Start", pickup.fromAddress, pickup.from, isOpen)),
+            ("To", end("↓", "Destination", pickup.toAddress, pickup.to, isOpen)),
+            ("Passengers", "\(pickup.passengers)"), ("Description", .text(pickup.description)),
+            ("Asked for", caller.clock.html(ride.requestedMs)), ("Ended", ride.endedMs.map(caller.clock.html)),
+        ]
+        let list: HTML = pairs.compactMap { name, text in text.map { "<dt>\(name)</dt><dd>\($0)</dd>" } }.joined()
+        let cancel: HTML =
+            isOpen && ride.state != "on_board"
+            ? CampusText.button(
+                "/ride/\(Address.escaped(pickup.request))/cancel", "Cancel this ride", caller, id: "cancel",
+                isQuiet: true)
+            : ""
+        return "<dl>\(list)</dl>\(cancel)"
+    }
+
+    /// Beside what changes by itself: nobody's words are lost meanwhile.
+    private var ending: HTML {
+        guard let ride, isOutstanding else { return "" }
+        return EndingForms.html(
+            { "/ride/\(Address.escaped(ride.pickup.request))/\($0.rawValue)" }, of: ride, nil, caller,
+            isOpen: ride.state == "on_board" && ride.carrier?.isAlarmed == true)
+    }
+
+    private func isStale(_ carrier: RideNow.Carrier) -> Bool {
+        CampusText.isStale(carrier.seenMs, isSilent: carrier.isSilent, settings, nowMs: nowMs)
+    }
+
+    private func end(_ sign: String, _ name: String, _ address: String?, _ place: Position, _ isOpen: Bool) -> HTML {
+        let mark: HTML = isOpen ? " \(CampusText.mark(sign, name, place, kind: "stop"))" : ""
+        return "<span\(mark)>\(CampusText.place(address, place))</span>"
+    }
+
+    // MARK: Asking
+
+    private var ask: HTML {
+        guard settings != nil else {
+            return "<p class=\"warning\">This campus is not set up yet. Ask its dispatcher.</p>"
+        }
+        return """
+            <form class="fields" method="post" action="/ride" id="ask">
+            \(FormPage.hidden(FormGuard.field, caller.mark))\(FormPage.hidden("key", key))
+            <p>An address, or a place on the map: one end lies on the campus, the other at most \(reach) outside.</p>
+            \(end("from", "From", "the start"))
+            \(end("to", "To", "the destination"))
+            <label for="passengers">Passengers</label><input id="passengers" name="passengers" type="number" min="1" max="100" required value="\(typed["passengers"] ?? "1")">
+            <label for="description">What your driver should know, if you like</label><input id="description" name="description" type="text" maxlength="300" autocomplete="off" value="\(typed["description"] ?? "")">
+            <button>Ask for this ride</button>
+            </form>
+            """
+    }
+
+    private var reach: String {
+        CampusText.distance(Double(settings?[.reachM] ?? 0) / 1_000, caller)
+    }
+
+    private func end(_ prefix: String, _ legend: String, _ what: String) -> HTML {
+        """
+        <fieldset data-end="\(prefix)_"><legend>\(legend)</legend>
+        <label for="\(prefix)_address">Address of \(what)</label><input id="\(prefix)_address" name="\(prefix)_address" type="text" maxlength="200" autocomplete="off" value="\(typed["\(prefix)_address"] ?? "")">
+        \(CampusText.coordinates("\(prefix)_", what, typed))
+        <p class="tools" hidden><button type="button" class="quiet" data-pick="\(prefix)_">Choose on the map</button>\(prefix == "from" ? " <button type=\"button\" class=\"quiet\" data-here=\"from_\">Where I am</button>" : "")</p>
+        </fieldset>
+        """
+    }
+}

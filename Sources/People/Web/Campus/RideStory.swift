@@ -1,0 +1,72 @@
+internal import Codecs
+internal import Fleet
+internal import Formats
+internal import Postgres
+internal import Storage
+
+/// How a ride or an itinerary stands, as its person is told.
+struct RideStory {
+    /// One line.
+    let json: String
+    /// Nothing more will come.
+    let isOver: Bool
+    /// The person's last sign of life.
+    let signMs: Int64
+
+    /// That there is news: dispatchers' pages ask for it with their own rights.
+    static func campus(_ offset: Int64) -> String { JSONValue.object([("offset", .integer(offset))]).rendered() }
+
+    /// What is gone has none.
+    static func read(
+        _ subjects: Set<RideStreams.Subject>, on connection: Connection
+    ) throws -> [RideStreams.Subject: RideStory] {
+        let rides = subjects.filter { $0.what == .ride }
+        let itineraries = subjects.filter { $0.what == .itinerary }
+        let campuses = subjects.filter { $0.what == .campus }
+        var told: [RideStreams.Subject: RideStory] = [:]
+        if !rides.isEmpty {
+            let found = try RideReads.rides(rides.map(\.key), on: connection)
+            for subject in rides {
+                guard let ride = found[subject.key], ride.pickup.rider == subject.person else { continue }
+                told[subject] = RideStory(
+                    json: RideDocument.ride(ride, campus: subject.key.campus).rendered(), isOver: !ride.isOutstanding,
+                    signMs: ride.signMs)
+            }
+        }
+        if !itineraries.isEmpty {
+            let found = try RideReads.vehicles(itineraries.map(\.key), on: connection)
+            let vehicles = itineraries.compactMap { subject in found[subject.key].map { (subject, $0) } }
+                .filter { subject, vehicle in subject.person == vehicle.driver }
+            let stops = try ItineraryStops.read(
+                vehicles.map { ($0.0.key.campus, $0.1) }, on: connection)
+            for (subject, vehicle) in vehicles {
+                let document = RideDocument.itinerary(vehicle, stops, campus: subject.key.campus)
+                told[subject] = RideStory(
+                    json: document.rendered(), isOver: vehicle.state == "out", signMs: vehicle.signMs)
+            }
+        }
+        if !campuses.isEmpty {
+            let offsets = try RideReads.offsets(Set(campuses.map(\.key.campus)), on: connection)
+            for subject in campuses {
+                guard let offset = offsets[subject.key.campus] else { continue }
+                told[subject] = RideStory(json: campus(offset), isOver: false, signMs: 0)
+            }
+        }
+        return told
+    }
+}
+
+/// The rides and riders of vehicles' stops, read together.
+struct ItineraryStops {
+    let rides: [RideReads.Key: RideNow]
+    let riders: [RideReads.Key: RideRecord.Person]
+
+    static func read(_ vehicles: [(campus: String, VehicleNow)], on connection: Connection) throws -> ItineraryStops {
+        let keys = vehicles.flatMap { campus, vehicle in
+            Set(vehicle.stops.map { RideReads.Key(campus, String($0.dropLast(2))) })
+        }
+        guard !keys.isEmpty else { return ItineraryStops(rides: [:], riders: [:]) }
+        return ItineraryStops(
+            rides: try RideReads.rides(keys, on: connection), riders: try RideReads.riders(keys, on: connection))
+    }
+}

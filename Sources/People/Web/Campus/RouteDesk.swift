@@ -1,0 +1,35 @@
+public import ExternalServices
+internal import Fleet
+internal import Telemetry
+
+/// Draws ways along roads for maps, on a thread of its own: the routing service may take its time, and a page can wait.
+public final class RouteDesk: Sendable {
+    static let waitingMax = 64
+
+    private let timeoutMs: Int
+    private let thread: SideThread<TravelTimes?>
+
+    public init(_ settings: TravelSettings, conninfo: String, timeoutMs: Int) {
+        self.timeoutMs = timeoutMs
+        thread = SideThread("routes", waitingMax: RouteDesk.waitingMax) {
+            try? TravelTimes(settings, database: SharedDatabase(conninfo: conninfo))
+        }
+    }
+
+    /// To be called once.
+    public func stop() { thread.stop() }
+
+    /// `then` is called once, with the road or nil where there is none to be had, on the thread of this or at once.
+    /// - Parameter places: in order; only the first `TravelTimes.stopsMax` are drawn.
+    func road(through places: [Position], then: @escaping @Sendable ([Position]?) -> Void) {
+        let places = Array(places.prefix(TravelTimes.stopsMax))
+        guard places.count >= 2 else { return then(nil) }
+        let timeoutMs = timeoutMs
+        let isTaken = thread.take { travel in
+            let nowMs = Clock.nowMs()
+            let line = travel?.line(through: places, atMs: nowMs, nowMs: nowMs, timeoutMs: timeoutMs)
+            then(line.flatMap { $0.leg.method == .distance ? nil : $0.points })
+        }
+        if !isTaken { then(nil) }
+    }
+}

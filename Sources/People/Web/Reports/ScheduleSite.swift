@@ -1,0 +1,178 @@
+internal import Basics
+internal import Fleet
+public import HTTPServer
+internal import Postgres
+public import Reports
+internal import Storage
+internal import Telemetry
+
+/// Reports at times of their own: one's schedules, their runs and files.
+public struct ScheduleSite: Sendable {
+    private static let runsShown = 10
+    private let door: Door
+    private let assets: AssetFiles
+    private let queries: ReportQueries
+    private let leastMinutes: Int
+
+    /// - Parameter leastMinutes: between two times of a schedule; whoever runs Drover may make others by `drover schedule`.
+    public init(door: Door, assets: AssetFiles, queries: ReportQueries, leastMinutes: Int) {
+        (self.door, self.assets, self.queries, self.leastMinutes) = (door, assets, queries, leastMinutes)
+    }
+
+    public func add(to router: inout Router) {
+        router.add("GET", "/reports/schedules") { request in
+            door.page(request, for: ReportSite.readers) { caller, connection in
+                let said = request.query["said"].flatMap { ScheduleSite.said[$0] }
+                return try page(caller, said.map { .done($0) }, connection)
+            }
+        }
+        router.add("GET", "/reports/schedules/{schedule}/{due}") { request in
+            door.page(request, for: ReportSite.readers) { _, connection in try file(request, connection) }
+        }
+        router.add("POST", "/reports/schedules/add") { request in door.form(request, for: ReportSite.readers, add) }
+        router.add("POST", "/reports/schedules/on") { request in
+            deed(request, "on") { id, _, connection in
+                try ScheduleSight.switched(id, on: true, on: connection)
+            }
+        }
+        router.add("POST", "/reports/schedules/off") { request in
+            deed(request, "off") { id, _, connection in
+                try ScheduleSight.switched(id, on: false, on: connection)
+            }
+        }
+        router.add("POST", "/reports/schedules/end") { request in
+            deed(request, "end") { id, _, connection in
+                try ScheduleSight.end(id, on: connection)
+            }
+        }
+        router.add("POST", "/reports/schedules/change") { request in
+            door.form(request, for: ReportSite.readers, change)
+        }
+        router.add("POST", "/reports/schedules/run") { request in
+            deed(request, "run") { id, _, connection in
+                try ScheduleSight.ask(id, on: connection)
+            }
+        }
+        router.add("POST", "/reports/schedules/mail") { request in
+            deed(request, "mail") { id, fields, connection in
+                guard let dueS = fields["due"].flatMap({ Int64($0) }), let dueMs = ScheduleSite.ms(dueS) else {
+                    return false
+                }
+                return try ScheduleSight.mailRevised(id, dueMs: dueMs, on: connection)
+            }
+        }
+    }
+
+    /// A page that is loaded again asks for nothing twice.
+    private static let said = [
+        "on": "It is on. What fell due meanwhile is not caught up.", "off": "It is off.",
+        "end": "It is gone, with its runs.",
+        "change": "It comes by its new times from now on.",
+        "run": "It is made now: come back to this page in a moment.", "mail": "The revised report is mailed.",
+    ]
+
+    private static func ms(_ seconds: Int64) -> Int64? {
+        let (ms, isTooMuch) = seconds.multipliedReportingOverflow(by: 1_000)
+        return !isTooMuch && UTC.plausible.contains(ms) ? ms : nil
+    }
+
+    /// What a button of a schedule does.
+    private func deed(
+        _ request: Request, _ done: String, _ body: (Int64, Fields, Connection) throws -> Bool
+    ) -> Response {
+        door.form(request, for: ReportSite.readers) { caller, fields, connection in
+            guard let id = fields["schedule"].flatMap({ Int64($0) }), try body(id, fields, connection) else {
+                return try notDone(caller, connection)
+            }
+            return .seeOther("/reports/schedules?said=" + done)
+        }
+    }
+
+    private func notDone(_ caller: PageCaller, _ connection: Connection) throws -> Response {
+        try page(
+            caller, .fault("That cannot be done: it is not yours, or was done a moment ago."), connection, status: 409)
+    }
+
+    private func add(_ caller: PageCaller, _ fields: Fields, _ connection: Connection) throws -> Response {
+        let new: NewSchedule
+        do {
+            new = try wanted(caller, fields)
+        } catch let fault as NewSchedule.Fault {
+            return try page(caller, .fault(fault.description), connection, status: 422, given: fields)
+        }
+        guard try ScheduleSight.add(new.fields, isMailed: fields["mail"] == "1", on: connection) else {
+            return try page(caller, .fault("You have fifty already: end one first."), connection, status: 429)
+        }
+        return try page(caller, .done("From now on it comes by itself."), connection)
+    }
+
+    private func change(_ caller: PageCaller, _ fields: Fields, _ connection: Connection) throws -> Response {
+        let (times, zone): (String, String)
+        do {
+            (times, zone) = (try cron(fields), caller.clock.zone)
+            try NewSchedule.check(times, zone: zone, leastMinutes: leastMinutes, nowMs: Clock.nowMs())
+        } catch let fault as NewSchedule.Fault {
+            return try page(caller, .fault(fault.description), connection, status: 422)
+        }
+        guard let id = fields["schedule"].flatMap({ Int64($0) }),
+            try ScheduleSight.changed(id, cron: times, zone: zone, on: connection)
+        else { return try notDone(caller, connection) }
+        return .seeOther("/reports/schedules?said=change")
+    }
+
+    private func wanted(_ caller: PageCaller, _ fields: Fields) throws -> NewSchedule {
+        guard let report = Report.named(fields["report"] ?? ""), !report.roles.isDisjoint(with: caller.roles),
+            let length = ReportSpan.Length(rawValue: fields["span"] ?? ""),
+            let format = ReportFormat(rawValue: fields["format"] ?? "")
+        else { throw NewSchedule.Fault("There is no such report, span or format.") }
+        return try NewSchedule(
+            report: report, length: length, of: fields.name("of") ?? "", fleet: fields.name("fleet") ?? "",
+            format: format,
+            units: caller.units, cron: try cron(fields), zone: caller.clock.zone, leastMinutes: leastMinutes,
+            nowMs: Clock.nowMs())
+    }
+
+    private func cron(_ fields: Fields) throws -> String {
+        let own = (fields["cron"] ?? "").trimmed
+        guard own.isEmpty else { return own }
+        let clock = (fields["at"] ?? "").split(separator: ":").map { Int($0) }
+        guard clock.count >= 2, let hour = clock[0], let minute = clock[1], (0...23).contains(hour),
+            (0...59).contains(minute),
+            let days = SchedulePage.days.first(where: { $0.value == fields["days"] })?.cron
+        else { throw NewSchedule.Fault("Say when: on which days, and at a time such as 06:00.") }
+        return "\(minute) \(hour) \(days)"
+    }
+
+    private func file(_ request: Request, _ connection: Connection) throws -> Response {
+        guard let schedule = Int64(request.parameters["schedule"]!),
+            let dueMs = Int64(request.parameters["due"]!).flatMap(ScheduleSite.ms),
+            let file = try ScheduleSight.file(schedule, dueMs: dueMs, on: connection)
+        else { return .problem(404, type: "not-found", detail: "There is no such report, or it is not yours.") }
+        if file.mediaType == ReportFormat.html.mediaType { return .page(ofKeptReport: file.content) }
+        return Response(
+            200,
+            headers: [
+                ("Content-Type", file.mediaType), ("Content-Disposition", "attachment; filename=\"\(file.name)\""),
+            ], body: file.content)
+    }
+
+    private func page(
+        _ caller: PageCaller, _ notice: FormPage.Notice?, _ connection: Connection, status: Int = 200,
+        given: Fields? = nil
+    ) throws -> Response {
+        let fleets = try connection.query(queries["fleets_seen"], [.int8(ReportPage.fleetsMax)])
+            .map { ReportPage.Fleet(id: try $0.text("fleet")!, name: try $0.text("name")!) }
+        let page = SchedulePage(
+            caller: caller, reports: Report.all.filter { !$0.roles.isDisjoint(with: caller.roles) }, fleets: fleets,
+            schedules: try ScheduleSight.schedules(on: connection),
+            runs: try ScheduleSight.runs(most: ScheduleSite.runsShown, on: connection), given: given)
+        var response = PageShell(caller: caller, assets: assets).page(
+            "scheduled reports", at: "/reports", main: FormPage.main("Scheduled reports", notice, page.html))
+        response.status = status
+        return response
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String { split(separator: " ").joined(separator: " ") }
+}

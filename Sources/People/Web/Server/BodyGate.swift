@@ -1,0 +1,102 @@
+internal import Codecs
+internal import Crypto
+internal import Fleet
+internal import Formats
+public import HTTPServer
+internal import Postgres
+internal import Storage
+public import Telemetry
+
+/// Who may send a body that is not small: whoever is logged in or shows a token that holds; a film, a track or a picture, only who
+/// may hand in such. Asked at the headers, so that nothing of a stranger's megabytes is kept; what else a request needs, its
+/// handler asks.
+public final class BodyGate: Sendable {
+    /// Of pages that take more than others.
+    private static let sessions: [String: Set<Role>] = [
+        "/tour-media": TourPanel.rangers, "/tour-track": TourPanel.rangers, "/survey-photos": SurveyPages.surveyors,
+    ]
+    /// Of what programs hand in.
+    private static let scopes: [String: Scope] = ["/v1/survey-photos": .survey]
+    /// Who calls XML-RPC says in the call who they are, and phones that tell of visits say nothing.
+    public static let strangersBytesMaxByPath = [
+        "/v1/xmlrpc": XMLRPC.bytesMax, "/v1/tour-visits": TourSite.bodyBytesMax,
+    ]
+
+    private let lender: ConnectionLender
+    private let cookie: SessionCookie
+    private let secondFactor: SecondFactorRule
+    private let log: Log
+
+    /// - Parameter conninfo: of a login in drover_api.
+    public init(conninfo: String, isSecure: Bool, secondFactor: SecondFactorRule = .none, log: Log) {
+        self.secondFactor = secondFactor
+        lender = ConnectionLender(conninfo: conninfo)
+        (cookie, self.log) = (SessionCookie(isSecure: isSecure), log)
+    }
+
+    public func admit(_ request: Request) -> Admission {
+        do {
+            if BodyGate.sessions[request.path] == nil, request.headers["authorization"] != nil {
+                return try admitToken(request)
+            }
+            return try admitSession(request)
+        } catch {
+            log.error("who sends a large body could not be looked up", ["error": "\(error)"])
+            return .stranger(BodyGate.away)
+        }
+    }
+
+    private func admitToken(_ request: Request) throws -> Admission {
+        let token: Token
+        switch Bearer.token(request) {
+        case .success(let shown): token = shown
+        case .failure(let refusal): return .stranger(refusal.response)
+        }
+        let found = try lender.withConnection { try TokenStore.use(digest: token.digest, on: $0) }
+        let own = found?.scopes.first.flatMap { Scope(rawValue: $0) }
+        switch Bearer.judged(found, BodyGate.scopes[request.path] ?? own ?? .upload) {
+        case .success(let use): return .known(use.account)
+        case .failure(let refusal): return .stranger(refusal.response)
+        }
+    }
+
+    private func admitSession(_ request: Request) throws -> Admission {
+        guard BodyGate.scopes[request.path] == nil, let session = cookie.token(request) else {
+            return .stranger(BodyGate.unknown)
+        }
+        let found = try lender.withConnection { try LogInStore.holder(ofSession: session.digest, on: $0) }
+        guard let holder = found else { return .stranger(BodyGate.unknown) }
+        if secondFactor.isMissing(holder) { return .stranger(SecondFactorRule.refusal) }
+        if let roles = BodyGate.sessions[request.path], roles.isDisjoint(with: holder.roles.compactMap(Role.init)) {
+            return .stranger(.problem(403, type: "role-missing", detail: "Bodies of this size are not for your roles."))
+        }
+        return .known(holder.account)
+    }
+
+    static let unknown = Bearer.unauthorized(
+        "token-missing",
+        "A body of this size is taken of who shows a token (Authorization: Bearer drover_…) or is logged in.")
+    static let away = Response.problem(
+        503, type: "database", detail: "Who sends this cannot be looked up right now. Send it again shortly."
+    ).with("Retry-After", "5")
+}
+
+extension CampusSite {
+    /// The same for people's apps.
+    public func admit(_ request: Request) -> Admission {
+        let token: Token
+        switch Bearer.token(request) {
+        case .success(let shown): token = shown
+        case .failure(let refusal): return .stranger(refusal.response)
+        }
+        do {
+            guard let caller = try lender.withConnection({ try PersonStore.caller(digest: token.digest, on: $0) })
+            else {
+                return .stranger(BodyGate.unknown)
+            }
+            return .known(caller.campus + " " + caller.id)
+        } catch {
+            return .stranger(databaseAway(error))
+        }
+    }
+}

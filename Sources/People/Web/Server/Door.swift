@@ -1,0 +1,226 @@
+internal import Crypto
+internal import Fleet
+internal import HTTPServer
+internal import Postgres
+internal import Presentation
+internal import Reports
+internal import Storage
+public import Telemetry
+
+/// Who is logged in, as the database knows it.
+struct PageCaller: Sendable {
+    let account: String
+    let roles: Set<Role>
+    /// `metric` or `us`.
+    let units: String
+    let zone: String
+    let session: Token
+    /// A role asks for a second factor, and none is on: until it is, nothing else is done.
+    let lacksSecondFactor: Bool
+
+    /// Sees machines only because their owners let them, perhaps without what was before.
+    var seesAsDealer: Bool {
+        roles.contains(.dealer) && roles.isDisjoint(with: [.farmer, .fleetManager, .administrator])
+    }
+
+    /// Its session's digest.
+    var key: [UInt8] { session.digest }
+
+    /// What a stream or a question of its is held to.
+    var holds: StreamDoor { StreamDoor(key: key, roles: roles.map(\.rawValue).sorted()) }
+
+    /// What its forms hold in `FormGuard.field`, and its scripts in the header `X-Drover-Form`.
+    var mark: String { FormGuard.mark(session) }
+
+    init(_ holder: AccountHolder, session: Token, secondFactor: SecondFactorRule) {
+        (account, units, zone, self.session) = (holder.account, holder.units, holder.zone, session)
+        lacksSecondFactor = secondFactor.isMissing(holder)
+        roles = Set(holder.roles.compactMap(Role.init))
+    }
+}
+
+/// Lets people in who are logged in and have one of the roles that an address is for. What they then read is held to what the
+/// account sees: the transaction has the role `drover_page`, for which row-level security holds
+/// (Queries/migrations/0031_sight.sql), whatever login the connection has.
+public final class Door: Sendable {
+    static let markHeader = "x-drover-form"
+
+    /// Nil: there is no login that may do no more than people.
+    private let lender: ConnectionLender?
+    private let cookie: SessionCookie
+    private let secondFactor: SecondFactorRule
+    private let log: Log
+
+    /// - Parameter conninfo: of a login that is in `drover_page`; empty: nobody is let in.
+    public init(conninfo: String, isSecure: Bool, secondFactor: SecondFactorRule = .none, log: Log) {
+        self.secondFactor = secondFactor
+        lender = conninfo.isEmpty ? nil : ConnectionLender(conninfo: conninfo)
+        (cookie, self.log) = (SessionCookie(isSecure: isSecure), log)
+    }
+
+    /// A page: who is not logged in is sent to the log-in and comes back here.
+    /// - Parameter roles: nil: for whoever is logged in.
+    func page(
+        _ request: Request, for roles: Set<Role>?, _ body: (PageCaller, Connection) throws -> Response
+    ) -> Response {
+        answered(request) { lender in
+            guard let session = cookie.token(request), let caller = try caller(session, lender) else {
+                return .seeOther("/login?next=" + Door.wayBack(to: request))
+            }
+            if caller.lacksSecondFactor { return .seeOther(SecondFactorRule.path) }
+            if let roles, caller.roles.isDisjoint(with: roles) {
+                return .page(AccountPages.notForYou(Door.list(roles)), status: 403)
+            }
+            return try noted(request, caller) {
+                try seeing(caller, lender, Connection.beginSnapshot, body)
+            }
+        }
+    }
+
+    /// A form, sent from a page of ours by the session that got the page.
+    func form(
+        _ request: Request, for roles: Set<Role>, _ body: (PageCaller, Fields, Connection) throws -> Response
+    ) -> Response {
+        if let refusal = FormGuard.refusal(request) { return refusal }
+        guard let fields = Fields(request) else { return Fields.missing }
+        return answered(request) { lender in
+            guard let session = cookie.token(request), let caller = try caller(session, lender) else {
+                return .seeOther("/login")
+            }
+            if caller.lacksSecondFactor { return .seeOther(SecondFactorRule.path) }
+            if let refusal = Door.refusal(caller, roles, mark: fields[FormGuard.field]) { return refusal }
+            return try noted(request, caller) {
+                try seeing(caller, lender, "BEGIN") { try body($0, fields, $1) }
+            }
+        }
+    }
+
+    /// What a script of a page asks: refusals are problem details. Whatever is no GET comes with the session's mark.
+    func call(
+        _ request: Request, for roles: Set<Role>, _ body: (PageCaller, Connection) throws -> Response
+    ) -> Response {
+        let isRead = request.method == "GET" || request.method == "HEAD"
+        if !isRead, let refusal = FormGuard.refusal(request) { return refusal }
+        return answered(request) { lender in
+            guard let session = cookie.token(request), let caller = try caller(session, lender) else {
+                return .problem(401, type: "logged-out", detail: "Nobody is logged in. Open /login.")
+            }
+            if caller.lacksSecondFactor { return SecondFactorRule.refusal }
+            let mark = isRead ? caller.mark : request.headers[Door.markHeader]
+            if let refusal = Door.refusal(caller, roles, mark: mark) { return refusal }
+            return try noted(request, caller) {
+                try seeing(caller, lender, isRead ? Connection.beginSnapshot : "BEGIN", body)
+            }
+        }
+    }
+
+    /// What a program of `account` reads.
+    func reading<R>(as account: String, _ body: (Connection) throws -> R) throws -> R {
+        guard let lender else {
+            throw Shut()
+        }
+        return try lender.withConnection { connection in
+            try connection.transaction(Connection.beginSnapshot) {
+                try Sight.take(account, on: connection)
+                return try body(connection)
+            }
+        }
+    }
+
+    struct Shut: Error, CustomStringConvertible {
+        let description = "postgres.page_url is not set: programs of accounts read nothing"
+    }
+
+    private static func refusal(_ caller: PageCaller, _ roles: Set<Role>, mark: String?) -> Response? {
+        guard mark == caller.mark else {
+            return .problem(403, type: "form-old", detail: "This form is of another log-in. Open the page again.")
+        }
+        guard caller.roles.isDisjoint(with: roles) else { return nil }
+        return .problem(403, type: "role-missing", detail: "This is for \(list(roles)).")
+    }
+
+    /// Nil: logged out, or disabled.
+    private func caller(_ session: Token, _ lender: ConnectionLender) throws -> PageCaller? {
+        try lender.withConnection { connection in
+            try LogInStore.holder(ofSession: session.digest, on: connection).map {
+                PageCaller($0, session: session, secondFactor: secondFactor)
+            }
+        }
+    }
+
+    private func seeing(
+        _ caller: PageCaller, _ lender: ConnectionLender, _ begin: String,
+        _ body: (PageCaller, Connection) throws -> Response
+    ) throws -> Response {
+        let response = try lender.withConnection { connection in
+            try connection.transaction(begin) {
+                try Sight.take(caller.account, on: connection)
+                return try body(caller, connection)
+            }
+        }
+        return response.header("Cache-Control") == nil ? response.with("Cache-Control", "no-store") : response
+    }
+
+    /// What the audit log is to tell of it. Nothing is shown that could not be noted; the page itself only reads.
+    private func noted(
+        _ request: Request, _ caller: PageCaller, _ body: () throws -> Response
+    ) throws -> Response {
+        let response = try body()
+        let seesAll = !caller.roles.isDisjoint(with: [.operator, .administrator])
+        guard AuditedAnswer.isGiven(response), let told = AuditedAnswer(request, seesAll: seesAll) else {
+            return response
+        }
+        try apart(caller) { connection in
+            try AuditLog.record(
+                told.action, by: caller.account, about: told.subject, from: request.remote, told.detail, on: connection)
+        }
+        return response
+    }
+
+    /// In a transaction of its own, which is committed when this returns, also beside one that is open.
+    func apart(_ caller: PageCaller, _ body: (Connection) throws -> Void) throws {
+        guard let lender else { throw Shut() }
+        try lender.withConnection { connection in
+            try connection.transaction {
+                try Sight.take(caller.account, on: connection)
+                try body(connection)
+            }
+        }
+    }
+
+    /// What was told came to nothing. The deed's own answer counts: that this could not be told stands in the log.
+    func tell(_ outcome: AuditedDeed.Outcome, of deeds: [AuditedDeed], _ caller: PageCaller) {
+        do {
+            try apart(caller) { connection in for deed in deeds { try deed.tell(outcome, on: connection) } }
+        } catch {
+            log.error("the audit log has no entry that a deed failed", ["error": "\(error)"])
+        }
+    }
+
+    private static func wayBack(to request: Request) -> String {
+        let query = request.queryItems.map { Address.escaped($0.name) + "=" + Address.escaped($0.value) }
+        return Address.escaped(request.path + (query.isEmpty ? "" : "?" + query.joined(separator: "&")))
+    }
+
+    private static func list(_ roles: Set<Role>) -> String {
+        Role.allCases.filter(roles.contains).map(\.name).joined(separator: ", ")
+    }
+
+    private func answered(_ request: Request, _ body: (ConnectionLender) throws -> Response) -> Response {
+        guard let lender else {
+            return .problem(
+                503, type: "pages-off",
+                detail: "Pages for people need a database login of their own: the setting postgres.page_url.")
+        }
+        do {
+            return try body(lender)
+        } catch {
+            log.error("a page could not be made", ["path": "\(request.path)", "error": "\(error)"])
+            return .problem(
+                503, type: "database",
+                detail:
+                    "This is read from PostgreSQL, which cannot be reached or refused; the log says why. Try again shortly."
+            ).with("Retry-After", "5")
+        }
+    }
+}

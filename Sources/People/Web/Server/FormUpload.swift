@@ -1,0 +1,57 @@
+internal import Fleet
+internal import Gateways
+internal import HTTPServer
+internal import Ingest
+internal import Postgres
+internal import Storage
+
+/// What a form comes to that puts a record on the log.
+enum FormStep {
+    case answer(Response)
+    /// - told: what the audit log tells of it.
+    case say(Upload, told: AuditedDeed? = nil, then: Response)
+}
+
+extension Door {
+    /// A form that says something on the log. Who may is asked, and what the audit log tells of it is written, in one transaction; when that
+    /// is committed the record goes out: one of somebody who may not is never there, and none without its entry. A form that is sent again
+    /// after a failure says the same record.
+    func saying(
+        _ request: Request, for roles: Set<Role>, to uploads: UploadSender,
+        _ body: (PageCaller, Fields, Connection) throws -> FormStep
+    ) -> Response {
+        var said: (caller: PageCaller, upload: Upload, told: AuditedDeed?, then: Response)?
+        let response = form(request, for: roles) { caller, fields, connection in
+            switch try body(caller, fields, connection) {
+            case .answer(let response): return response
+            case .say(let upload, let told, let then):
+                try told?.tell(on: connection)
+                said = (caller, upload, told, then)
+                return Response(204)
+            }
+        }
+        guard response.status == 204, let said else { return response }
+        let outcome = uploads.send(said.upload)
+        guard outcome != .acknowledged else { return said.then.with("Cache-Control", "no-store") }
+        if let told = said.told { tell(outcome.ofDeed, of: [told], said.caller) }
+        return UploadSender.notOnLog
+    }
+}
+
+extension UploadSender.Outcome {
+    /// Precondition: it is not acknowledged.
+    var ofDeed: AuditedDeed.Outcome { self == .busy ? .failed : .unconfirmed }
+}
+
+extension UploadSender {
+    /// What a form said goes on the log. Nil: it is there; else what whoever sent it is told.
+    func refusal(_ upload: Upload) -> Response? {
+        if case .acknowledged = send(upload) { return nil }
+        return UploadSender.notOnLog
+    }
+
+    static let notOnLog = Response.problem(
+        503, type: "broker-away",
+        detail: "This cannot be stored right now. Go back and send it again in a moment: it counts once."
+    ).with("Retry-After", "10")
+}

@@ -1,0 +1,81 @@
+internal import Alerts
+internal import Fleet
+internal import Gateways
+public import HTTPServer
+public import Ingest
+internal import Postgres
+internal import Presentation
+internal import Reports
+internal import Storage
+internal import Telemetry
+
+/// The installation's own limits, for cars that nobody drives or owns: a page for what `drover limits` is at the terminal.
+public struct LimitsSite: Sendable {
+    static let people: Set<Role> = [.operator, .administrator]
+    private static let form = SettingsForm(settings: DriverSetting.limits)
+
+    private let door: Door
+    private let assets: AssetFiles
+    private let uploads: UploadSender
+
+    public init(door: Door, assets: AssetFiles, uploads: UploadSender) {
+        (self.door, self.assets, self.uploads) = (door, assets, uploads)
+    }
+
+    public func add(to router: inout Router) {
+        router.add("GET", "/limits") { request in
+            door.page(request, for: LimitsSite.people) { caller, connection in
+                let known = try AccountStore.installation(on: connection)
+                let notice: FormPage.Notice? =
+                    request.query["said"] == "taken"
+                    ? .done("Taken. It holds from now on, and shows here when it is committed: look again in a moment.")
+                    : nil
+                return page(caller, known?.settings ?? .off, isSet: known != nil, typed: [:], notice)
+            }
+        }
+        router.add("POST", "/limits") { request in
+            door.saying(request, for: LimitsSite.people, to: uploads) { caller, fields, _ in
+                save(caller, fields, from: request)
+            }
+        }
+    }
+
+    private func save(_ caller: PageCaller, _ fields: Fields, from request: Request) -> FormStep {
+        let typed = LimitsSite.form.typed(fields)
+        switch LimitsSite.form.read(typed) {
+        case .fault(let why):
+            var response = page(
+                caller, .standard, isSet: true, typed: typed, .fault("Nothing was changed: \(why)."))
+            response.status = 422
+            return .answer(response)
+        case .settings(let settings):
+            let upload = Upload(
+                settings: settings.text, account: InstallationLimits.account, by: caller.account, nowMs: Clock.nowMs())
+            return .say(
+                upload,
+                told: AuditedDeed(
+                    .rulesPublished, by: caller.account, from: request.remote,
+                    [("of", "installation"), ("limits", settings.text)]),
+                then: .seeOther("/limits?said=taken"))
+        }
+    }
+
+    /// - Parameter typed: what somebody wrote, to be shown again; empty: show `settings`.
+    private func page(
+        _ caller: PageCaller, _ settings: DriverSettings, isSet: Bool, typed: [DriverSetting: String],
+        _ notice: FormPage.Notice?
+    ) -> Response {
+        let fields = LimitsSite.form.fields(settings, typed: typed)
+        let standing: HTML =
+            isSet && settings.isOn(.alerts) ? "" : "<p><strong>They are off: nothing judges such cars.</strong></p>\n"
+        return PageShell(caller: caller, assets: assets).page(
+            "limits", at: "/limits",
+            main: FormPage.main(
+                "Limits of the installation", notice,
+                """
+                <p>They judge a car at times at which nobody uploads for it, is assigned to it or owns it. Its alerts show to who \
+                sees the car, and go to the keepers of its fleets. Leave empty for the default.</p>
+                \(standing)\(FormPage.form("/limits", [.hidden(FormGuard.field, caller.mark)] + fields, "Save"))
+                """))
+    }
+}

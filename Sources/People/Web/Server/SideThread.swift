@@ -1,0 +1,30 @@
+internal import Telemetry
+internal import Threads
+
+/// Work that waits for others, one after the other on a thread of its own with a tool of its own: the server's threads must
+/// not wait.
+final class SideThread<Tool>: Sendable {
+    private typealias Work = @Sendable (Tool) -> Void
+
+    private let waitingMax: Int
+    private let waiting = Mailbox<Work>()
+    private let thread = WorkerThread()
+
+    init(_ name: String, waitingMax: Int, make: @escaping @Sendable () -> Tool) {
+        self.waitingMax = waitingMax
+        // The thread keeps this alive until it is stopped.
+        thread.start(name) { [self] _ in
+            let tool = make()
+            while let work = waiting.take() { work(tool) }
+        }
+    }
+
+    /// What waits is done; nothing is taken any more. To be called once.
+    func stop() {
+        waiting.close()
+        thread.stop()
+    }
+
+    /// False: too much waits, or it is stopped.
+    func take(_ work: @escaping @Sendable (Tool) -> Void) -> Bool { waiting.offer(work, atMost: waitingMax) }
+}

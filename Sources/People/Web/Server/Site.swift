@@ -1,0 +1,81 @@
+internal import Fleet
+internal import Gateways
+public import HTTPServer
+public import Ingest
+internal import Postgres
+public import Reports
+public import Telemetry
+public import Trips
+
+/// The pages and the API, read from PostgreSQL: for people through the door, for the installation's programs through a role that
+/// may only read.
+public final class Site: Sendable {
+    private let lender: ConnectionLender
+    let door: Door
+    let rules: TripRules
+    let price: FuelPrice?
+    let queries: ReportQueries
+    private let models: ModelFiles
+    private let troubleCodes: TroubleCodeAPI
+    let uploads: UploadSender
+    let streams: AlertStreams
+    let exports: ExportDesk
+    let questions: QuestionDesk
+    private let log: Log
+
+    public init(
+        conninfo: String, rules: TripRules, price: FuelPrice?, queries: ReportQueries, models: ModelFiles,
+        troubleCodes: TroubleCodeFolder, uploads: UploadSender, streams: AlertStreams,
+        exports: ExportDesk, questions: QuestionDesk, door: Door, log: Log
+    ) {
+        (self.door, self.exports, self.questions) = (door, exports, questions)
+        (self.rules, self.price) = (rules, price)
+        lender = ConnectionLender(conninfo: conninfo)
+        (self.queries, self.models, self.log) = (queries, models, log)
+        (self.uploads, self.streams) = (uploads, streams)
+        self.troubleCodes = TroubleCodeAPI(folder: troubleCodes)
+    }
+
+    /// What answers which address.
+    public func router() -> Router {
+        var router = Router()
+        router.add("GET", "/healthz") { [self] _ in answer("/healthz") { _ in .text("ok\n") } }
+        addUploads(to: &router)
+        addSettings(to: &router)
+        addAlerts(to: &router)
+        addCars(to: &router)
+        addMachines(to: &router)
+        addFieldView(to: &router)
+        addExports(to: &router)
+        addQuestions(to: &router)
+        addAudit(to: &router)
+        models.add(to: &router)
+        troubleCodes.add(to: &router)
+        return router
+    }
+
+    private func answer(_ path: String, _ make: (Connection) throws -> Response) -> Response {
+        do {
+            let response = try withConnection(make)
+            return response.header("Cache-Control") == nil ? response.with("Cache-Control", "no-store") : response
+        } catch {
+            return databaseAway(path, error)
+        }
+    }
+
+    func databaseAway(_ path: String, _ error: any Error) -> Response {
+        log.error("a page could not be made", ["path": "\(path)", "error": "\(error)"])
+        return .problem(
+            503, type: "database",
+            detail: "this page is read from PostgreSQL, which cannot be reached or refused; the log says why. "
+                + "Try again shortly"
+        ).with("Retry-After", "5")
+    }
+
+    /// Who has vehicles to look at. Which ones, and what of them, the database knows.
+    static let fleetReaders: Set<Role> = [
+        .farmer, .dealer, .developer, .driver, .fleetManager, .dispatcher, .analyst, .operator, .administrator,
+    ]
+
+    func withConnection<R>(_ body: (Connection) throws -> R) throws -> R { try lender.withConnection(body) }
+}

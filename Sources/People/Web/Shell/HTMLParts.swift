@@ -1,0 +1,20 @@
+internal import Presentation
+internal import Reports
+
+/// What many pages have.
+extension HTML {
+    /// Of a `select`.
+    static func options(_ values: [(String, String)], _ chosen: String?) -> HTML {
+        values.map { value, text in
+            "<option value=\"\(value)\"\(" selected", if: value == chosen)>\(text)</option>"
+        }.joined()
+    }
+
+    /// Why what was asked for was not done; screen readers say it at once.
+    static func fault(_ text: String) -> HTML { "<p role=\"alert\" class=\"critical\">\(text)</p>" }
+
+    /// What became of what was sent.
+    static func notice(_ notice: FormPage.Notice) -> HTML {
+        notice.isFault ? fault(notice.text) : "<p role=\"status\" class=\"soon\">\(notice.text)</p>"
+    }
+}

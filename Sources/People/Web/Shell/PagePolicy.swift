@@ -1,0 +1,42 @@
+internal import Crypto
+internal import Foundation
+internal import HTTPServer
+internal import Presentation
+internal import Reports
+
+/// What a browser may do on our pages (Content Security Policy 3): nothing but what this server says, and no script that
+/// stands in the page. The one style in the page is allowed by its digest.
+enum PagePolicy {
+    static let text = "default-src 'none'; style-src 'self' \(style); " + rest
+    /// Of a page that shows a secret, with a script of ours that fetches nothing: neither pictures nor answers.
+    static let drawing = "default-src 'none'; script-src 'self'; style-src 'self' \(style); img-src data:; " + bounds
+    /// Of pages with scripts of ours, which may ask this server.
+    static let withScripts =
+        "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self' \(style); " + rest
+
+    private static let style =
+        "'sha256-\(Data(Secrets.sha256(Array(HTML.style.markup.utf8))).base64EncodedString())'"
+    private static let rest =
+        "img-src 'self' data:; media-src 'self'; " + bounds
+    private static let bounds = "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+}
+
+extension Response {
+    /// A page of ours.
+    static func page(_ html: HTML, status: Int = 200, hasScripts: Bool = false) -> Response {
+        page(Array(html.markup.utf8), status, hasScripts ? PagePolicy.withScripts : PagePolicy.text)
+    }
+
+    /// A report that was made of HTML and kept as a file since (`ReportOutput.file`).
+    static func page(ofKeptReport file: [UInt8]) -> Response { page(file, 200, PagePolicy.text) }
+
+    /// One that no cache keeps, with a picture that the browser draws of a secret.
+    static func drawn(_ html: HTML, _ status: Int) -> Response {
+        page(Array(html.markup.utf8), status, PagePolicy.drawing).with("Cache-Control", "no-store")
+    }
+
+    private static func page(_ body: [UInt8], _ status: Int, _ policy: String) -> Response {
+        Response(status, headers: [("Content-Type", "text/html; charset=utf-8")], body: body)
+            .with("Content-Security-Policy", policy)
+    }
+}

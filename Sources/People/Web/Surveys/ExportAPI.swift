@@ -1,0 +1,28 @@
+internal import Fleet
+internal import HTTPServer
+internal import Reports
+internal import Storage
+
+/// `GET /v1/sightings/export`; docs/export.md.
+extension Site {
+    func addExports(to router: inout Router) {
+        router.add("GET", "/v1/sightings/export") { [self] request in
+            authorized(request, .export) { use in
+                do throws(SightingQuestion.Fault) {
+                    return try export(request, use)
+                } catch {
+                    return .problem(400, type: "query", detail: error.detail)
+                }
+            }
+        }
+    }
+
+    private func export(_ request: Request, _ use: TokenStore.Use) throws(SightingQuestion.Fault) -> Response {
+        let (format, rows) = try SightingQuestion.form(request.queryItems)
+        var sight: SightingExport.Sight = []
+        if use.scopes.contains(Scope.exportPeople.rawValue) { sight.insert(.people) }
+        if use.scopes.contains(Scope.exportPlaces.rawValue) { sight.insert(.places) }
+        let export = try SightingQuestion.read(request.queryItems, sight, format, rows)
+        return exports.answer(export, format, rows, by: use.account)
+    }
+}

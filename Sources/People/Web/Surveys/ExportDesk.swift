@@ -1,0 +1,124 @@
+internal import Basics
+internal import Fleet
+internal import HTTPServer
+internal import Postgres
+internal import Reports
+internal import Storage
+internal import Surveys
+internal import Synchronization
+public import Telemetry
+internal import Threads
+
+/// Exports under way: each has a thread and a session of its own, because it lasts, and writes as fast as its client reads.
+public final class ExportDesk: Sendable {
+    static let exportsMax = 2
+    private static let waitingBytesMax = 1 << 20
+    /// A client that takes nothing for so long is gone.
+    private static let patienceMs = 60_000
+
+    private struct Gone: Error {}
+
+    private let conninfo, pageConninfo: String
+    private let log: Log
+    /// The accounts that they are of: one each.
+    private let underWay = Mutex<Set<String>>([])
+
+    private enum Full: Error { case account, all }
+
+    /// - Parameters:
+    ///   - conninfo: of programs with a token.
+    ///   - pageConninfo: of people who are logged in.
+    public init(conninfo: String, pageConninfo: String, log: Log) {
+        (self.conninfo, self.pageConninfo, self.log) = (conninfo, pageConninfo, log)
+    }
+
+    /// - Parameter account: of somebody who is logged in, and sees what the database lets him; nil: a program asks.
+    func answer(
+        _ export: SightingExport, _ format: SightingExporter.Format, _ rows: SightingExport.Rows, by creator: String,
+        as account: String? = nil
+    ) -> Response {
+        let today = UTC.dateText(Clock.nowMs())
+        let dataset = DarwinCore.Dataset(
+            title: "Sightings of butterflies", creator: creator, rights: "See who handed this out.")
+        let exporter = SightingExporter(export, format, rows: rows, dataset: dataset, today: today)
+        let suffix = format == .dwca ? "zip" : format.rawValue
+        if let full = take(creator) { return ExportDesk.busy(full).with("Retry-After", "30") }
+        let answer = LaterAnswer()
+        WorkerThread.start("export") { [self] in
+            run(exporter, answer, format.mediaType, "\(rows)-\(today).\(suffix)", account)
+            _ = underWay.withLock { $0.remove(creator) }
+        }
+        return .later(answer)
+    }
+
+    /// Nil: there was a place.
+    private func take(_ account: String) -> Full? {
+        underWay.withLock { accounts in
+            if accounts.contains(account) { return .account }
+            guard accounts.count < ExportDesk.exportsMax else { return .all }
+            accounts.insert(account)
+            return nil
+        }
+    }
+
+    private static func busy(_ full: Full) -> Response {
+        switch full {
+        case .account:
+            .problem(429, type: "busy", detail: "An export of this account is under way. Wait until it is there.")
+        case .all: .problem(503, type: "busy", detail: "\(exportsMax) exports are under way. Try again in a while.")
+        }
+    }
+
+    private func run(
+        _ exporter: SightingExporter, _ answer: LaterAnswer, _ type: String, _ file: String, _ account: String?
+    ) {
+        // One chunk more than waits at most.
+        let stream = BodyStream(bytesMax: 4 * ExportDesk.waitingBytesMax)
+        do {
+            // What it reads it sends as it comes, to clients of all speeds.
+            let connection = try Connection.ofService(
+                conninfo: account == nil ? conninfo : pageConninfo, applicationName: "drover export", statementS: 1_800)
+            if let account { try Sight.keep(account, on: connection) }
+            // Nothing goes out before the first window is read: who has no right to a table is told so.
+            var held: [UInt8]? = []
+            func go(_ bytes: [UInt8]) throws {
+                guard stream.waitForRoom(bytesMax: ExportDesk.waitingBytesMax, timeoutMs: ExportDesk.patienceMs),
+                    stream.send(bytes)
+                else { throw Gone() }
+            }
+            func begin() throws {
+                guard let first = held else { return }
+                held = nil
+                answer.give(
+                    .streaming(stream, type: type).with("Cache-Control", "no-store")
+                        .with("Content-Disposition", "attachment; filename=\"\(file)\""))
+                try go(first)
+            }
+            _ = try exporter.run(on: connection, progress: { _ in try begin() }) { bytes in
+                if held == nil { return try go(bytes) }
+                held! += bytes
+                if held!.count > ExportDesk.waitingBytesMax { try begin() }
+            }
+            try begin()
+            stream.end()
+        } catch {
+            if !(error is Gone) { log.error("an export ended early", ["error": "\(error)"]) }
+            // The first answer counts: nothing is said twice.
+            answer.give(ExportDesk.refusal(error))
+            stream.fail()
+        }
+    }
+
+    private static func refusal(_ error: any Error) -> Response {
+        if let error = error as? PostgresError, error.sqlState == PostgresError.noRight {
+            return .problem(
+                403, type: "not-granted",
+                detail: "This server may not read people or exact places. Ask its operator to put the login of "
+                    + "postgres.reader_url into drover_researcher, or take a token without these scopes.")
+        }
+        return .problem(
+            503, type: "database",
+            detail: "The sightings cannot be read; the server's log says why. Try again shortly."
+        ).with("Retry-After", "5")
+    }
+}

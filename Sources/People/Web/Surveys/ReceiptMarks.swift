@@ -1,0 +1,59 @@
+internal import Postgres
+internal import Storage
+internal import Telemetry
+internal import Threads
+
+/// Marks in PostgreSQL which surveys are on the log, on a thread of its own: all that came meanwhile at once. What is lost with
+/// a crash of the database costs a repeat, so nobody waits for its disk.
+final class ReceiptMarks: Sendable {
+    private struct Mark {
+        let place: SurveyReceipts.Place
+        let then: @Sendable () -> Void
+    }
+
+    /// Beyond it a survey stays unmarked, and a repeat of it goes to the log once more.
+    private static let waitingMax = 10_000
+    private static let againMs: Int64 = 1_000
+
+    private let waiting = Mailbox<Mark>()
+    private let thread = WorkerThread()
+
+    init(conninfo: String) {
+        // The thread keeps this alive until it is stopped.
+        thread.start("survey-marks") { [self] _ in run(conninfo) }
+    }
+
+    /// What waits is marked; nothing is added any more. To be called once.
+    func stop() {
+        waiting.close()
+        thread.stop()
+    }
+
+    /// `then` is called once, here or on the thread, whether it could be marked or not.
+    func add(_ place: SurveyReceipts.Place, then: @escaping @Sendable () -> Void) {
+        if !waiting.offer(Mark(place: place, then: then), atMost: ReceiptMarks.waitingMax) { then() }
+    }
+
+    private func run(_ conninfo: String) {
+        var connection: Connection?
+        var tryAgainMs: Int64 = 0
+        while let marks = waiting.takeAll() {
+            do {
+                if connection == nil, Clock.steadyMs() >= tryAgainMs {
+                    tryAgainMs = Clock.steadyMs() + ReceiptMarks.againMs
+                    connection = try ReceiptMarks.connect(conninfo)
+                }
+                if let connection { try SurveyReceipts.logged(marks.map(\.place), on: connection) }
+            } catch {
+                connection = nil
+            }
+            for mark in marks { mark.then() }
+        }
+    }
+
+    private static func connect(_ conninfo: String) throws -> Connection {
+        let made = try Connection(conninfo: conninfo, connectTimeoutS: 2, applicationName: "drover survey-marks")
+        try made.execute("SET lock_timeout = '1s'; SET statement_timeout = '2s'; SET synchronous_commit = off")
+        return made
+    }
+}

@@ -1,0 +1,140 @@
+internal import Basics
+internal import Codecs
+internal import Crypto
+internal import Fleet
+internal import Formats
+internal import Gateways
+public import HTTPServer
+public import Ingest
+internal import Postgres
+internal import Presentation
+internal import Reports
+internal import Storage
+internal import Telemetry
+
+/// Surveys in a browser: entered by surveyors, looked through and corrected by reviewers. What somebody says goes the way of
+/// what apps hand in. docs/surveys.md.
+public final class SurveyPages: Sendable {
+    static let surveyors: Set<Role> = [.surveyor]
+    static let reviewers: Set<Role> = [.researcher, .administrator]
+    static let people = surveyors.union(reviewers)
+    /// Larger than what else is handed in.
+    public static let bodyBytesMaxByPath = ["/survey-photos": PhotoFile.bytesMax]
+    static let receiptsMax = 100
+    static let openMax = 200
+
+    let door: Door
+    let assets: AssetFiles
+    let surveys: SurveySite
+    let uploads: UploadSender
+
+    public init(door: Door, assets: AssetFiles, surveys: SurveySite, uploads: UploadSender) {
+        (self.door, self.assets, self.surveys, self.uploads) = (door, assets, surveys, uploads)
+    }
+
+    public func add(to router: inout Router) {
+        router.add("GET", "/surveys") { [self] in list($0) }
+        router.add("POST", "/surveys") { [self] in take($0) }
+        router.add("GET", "/surveys/enter") { [self] request in
+            door.page(request, for: SurveyPages.surveyors) { caller, _ in
+                page("enter a survey", caller, EntryForm.entry(caller), scripts: EntryForm.scripts)
+            }
+        }
+        router.add("GET", "/surveys/species") { [self] request in
+            door.call(request, for: SurveyPages.people) { _, _ in surveys.species(request) }
+        }
+        router.add("POST", "/survey-photos") { [self] request in
+            door.call(request, for: SurveyPages.surveyors) { caller, _ in
+                surveys.keepPhoto(request, of: caller.account)
+            }
+        }
+        router.add("GET", "/survey-photos/{photo}") { [self] in showPhoto($0) }
+        addReviews(to: &router)
+    }
+
+    func page(
+        _ title: String, _ caller: PageCaller, _ main: HTML, scripts: [String] = [], status: Int = 200
+    ) -> Response {
+        var response = PageShell(caller: caller, assets: assets).page(
+            title, at: "/surveys", styles: ["surveys.css"], scripts: scripts, main: main)
+        response.status = status
+        return response
+    }
+
+    // MARK: Lists
+
+    private func list(_ request: Request) -> Response {
+        door.page(request, for: SurveyPages.people) { caller, connection in
+            let before = request.query["before"].flatMap { Int64($0) } ?? .max
+            let own =
+                caller.roles.contains(.surveyor)
+                ? try SurveyViews.own(before: before, most: SurveyPages.receiptsMax, on: connection) : nil
+            let open =
+                caller.roles.isDisjoint(with: SurveyPages.reviewers)
+                ? nil : try SurveyViews.open(most: SurveyPages.openMax, on: connection)
+            let notice: FormPage.Notice? =
+                request.query["said"] == "taken"
+                ? .done("Your survey is kept. What becomes of it stands below; look again in a moment.") : nil
+            return page("surveys", caller, SurveyLists.html(caller, own: own, open: open, notice))
+        }
+    }
+
+    // MARK: Entry
+
+    /// From the page's script as JSON; from a browser without scripts as a form.
+    private func take(_ request: Request) -> Response {
+        guard request.contentType == "application/json" else {
+            return door.form(request, for: SurveyPages.surveyors) { caller, fields, _ in
+                let items = fields.items.filter { $0.name != FormGuard.field }
+                guard let tree = SurveyForm.tree(of: items) else {
+                    return .problem(422, type: "form", detail: "A field of this form is none of a survey.")
+                }
+                return take(tree, caller) { response in
+                    [200, 201].contains(response.status) ? .seeOther("/surveys?said=taken") : response
+                }
+            }
+        }
+        return door.call(request, for: SurveyPages.surveyors) { caller, _ in
+            do throws(JSONTree.Fault) {
+                return take(try JSONTree(request.body, bytesMax: SurveyText.bytesMax), caller) { $0 }
+            } catch {
+                return .problem(400, type: "not-json", detail: "The body is no JSON that can be read: \(error).")
+            }
+        }
+    }
+
+    private func take(
+        _ tree: JSONTree, _ caller: PageCaller, _ shown: @escaping @Sendable (Response) -> Response
+    ) -> Response {
+        let survey: Survey
+        do throws(SurveySite.Problem) {
+            survey = try SurveySite.survey(tree, nowMs: Clock.nowMs())
+        } catch {
+            return shown(error.response)
+        }
+        let answer = LaterAnswer()
+        surveys.desk.take(survey, of: caller.account, by: caller.account) { [surveys] outcome in
+            answer.give(shown(surveys.response(to: outcome, survey)))
+        }
+        return .later(answer)
+    }
+
+    private func showPhoto(_ request: Request) -> Response {
+        door.page(request, for: SurveyPages.people) { _, connection in
+            guard let photo = try SurveyViews.photo(request.parameters["photo"]!, on: connection) else {
+                return .problem(404, type: "not-found", detail: "There is no such photo that you may see.")
+            }
+            return Response(
+                200,
+                headers: [
+                    ("Content-Type", photo.mediaType), ("Content-Disposition", "inline"),
+                    // Whatever a browser makes of it, it may run and load nothing.
+                    ("Content-Security-Policy", "default-src 'none'; sandbox"),
+                    ("Cross-Origin-Resource-Policy", "same-origin"),
+                ], body: photo.content)
+        }
+    }
+
+    /// Of a form's record, so that a form that is sent twice says it once.
+    static func newID(_ kind: String) -> String { kind + "-" + Hex.text(Secrets.random(10)) }
+}

@@ -1,0 +1,69 @@
+public import Codecs
+internal import Crypto
+public import ExternalServices
+internal import Fleet
+internal import Formats
+internal import Gateways
+public import HTTPServer
+public import Ingest
+internal import Storage
+public import Telemetry
+
+/// What surveyors' apps ask: docs/survey-apps.md. Through a login that can hand in and read its own receipts, no more.
+public final class SurveySite: Sendable {
+    /// Photos are larger than what else is handed in.
+    public static let bodyBytesMaxByPath = ["/v1/survey-photos": PhotoFile.bytesMax]
+
+    let lender: ConnectionLender
+    let desk: SurveyDesk
+    let nodes: SurveyNodeMap?
+    let log: Log
+
+    /// - Parameters:
+    ///   - conninfo: a login in drover_survey.
+    ///   - nodes: nil: old clients' nodes are not taken.
+    ///   - shelf: nil: all weather is added later.
+    public init(conninfo: String, uploads: UploadSender, nodes: SurveyNodeMap?, shelf: WeatherShelf?, log: Log) {
+        (self.nodes, self.log) = (nodes, log)
+        lender = ConnectionLender(conninfo: conninfo, idleMax: 12)
+        desk = SurveyDesk(lender, conninfo: conninfo, uploads: uploads, shelf: shelf)
+    }
+
+    /// To be called once, when no request comes any more.
+    public func stop() { desk.stop() }
+
+    public func add(to router: inout Router) {
+        router.add("POST", "/v1/surveys") { [self] in takeSurvey($0) }
+        router.add("GET", "/v1/surveys/receipts/{site}/{survey}") { [self] in showReceipt($0) }
+        router.add("GET", "/v1/species-list") { [self] in listSpecies($0) }
+        router.add("POST", "/v1/survey-photos") { [self] in takePhoto($0) }
+        router.add("POST", "/v1/xmlrpc") { [self] in answerCall($0) }
+    }
+
+    /// Runs `then` for an app whose token opens surveys; else says what is wrong with the token.
+    func authorized(_ request: Request, _ then: (TokenStore.Use) -> Response) -> Response {
+        let token: Token
+        switch Bearer.token(request) {
+        case .success(let shown): token = shown
+        case .failure(let refusal): return refusal.response
+        }
+        let found: TokenStore.Use?
+        do {
+            found = try lender.withConnection { try TokenStore.use(digest: token.digest, on: $0) }
+        } catch {
+            return databaseAway(error)
+        }
+        switch Bearer.judged(found, .survey) {
+        case .success(let use): return then(use)
+        case .failure(let refusal): return refusal.response
+        }
+    }
+
+    func databaseAway(_ error: any Error) -> Response {
+        log.error("a surveyor's app could not be answered", ["error": "\(error)"])
+        return .problem(
+            503, type: "database",
+            detail: "This cannot be looked up right now. Keep the survey and send it again with the same ids."
+        ).with("Retry-After", "5")
+    }
+}

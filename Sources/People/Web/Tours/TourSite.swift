@@ -1,0 +1,159 @@
+internal import Basics
+internal import Codecs
+internal import Crypto
+internal import Fleet
+internal import Formats
+internal import Gateways
+public import HTTPServer
+public import Ingest
+internal import Postgres
+internal import Storage
+public import Telemetry
+
+/// Trail tours for visitors' phones: the list, packages that can be resumed, what phones tell later. Nobody has to log in:
+/// docs/tours.md.
+public final class TourSite: Sendable {
+    /// The list's pages.
+    static let listMax = 200
+    static let versionsMax = 40
+    let lender: ConnectionLender
+    let assets: AssetFiles
+    let base: BaseMap
+    let uploads: UploadSender
+    let shelf = PackageShelf()
+    let budget = PushBudget()
+    let tellsPerMinute: Int
+    let log: Log
+
+    /// - Parameter tellsPerMinute: requests of one address; phones behind one address share them.
+    public init(
+        conninfo: String, uploads: UploadSender, assets: AssetFiles, base: BaseMap, tellsPerMinute: Int, log: Log
+    ) {
+        lender = ConnectionLender(conninfo: conninfo)
+        self.tellsPerMinute = tellsPerMinute
+        (self.uploads, self.assets, self.base, self.log) = (uploads, assets, base, log)
+    }
+
+    public func add(to router: inout Router) {
+        router.add("GET", "/v1/tours") { [self] in list($0) }
+        router.add("GET", "/v1/tours/{tour}") { [self] in show($0) }
+        router.add("GET", "/v1/tours/{tour}/versions/{version}/package") { [self] in send($0, isDelta: false) }
+        router.add("GET", "/v1/tours/{tour}/versions/{version}/delta") { [self] in send($0, isDelta: true) }
+        router.add("POST", "/v1/tour-visits") { [self] in takeVisits($0) }
+        addTrails(to: &router)
+    }
+
+    // MARK: Lists
+
+    private func list(_ request: Request) -> Response {
+        let most = request.query["limit"].map { Int($0) ?? 0 } ?? TourSite.listMax
+        guard (1...TourSite.listMax).contains(most) else {
+            return .problem(400, type: "limit", detail: "limit must be 1 to \(TourSite.listMax).")
+        }
+        let after = request.query["after"]
+        if let after, !VehicleID.isValid(after.utf8) {
+            return .problem(400, type: "after", detail: "after must be the id of a tour.")
+        }
+        return answered {
+            let tours = try lender.withConnection { try TourVersions.list(after: after, most: most, on: $0) }
+            let next = tours.count == most ? tours.last.map { "/v1/tours?limit=\(most)&after=\($0.tour)" } : nil
+            return Response.json(
+                JSONValue.object([
+                    ("tours", .list(tours.map(TourSite.entry))), ("next", .optional(next)),
+                ]).rendered(indent: true)
+            ).conditional(request)
+        }
+    }
+
+    private func show(_ request: Request) -> Response {
+        guard let tour = TourSite.tour(request) else { return TourSite.unknown }
+        return answered {
+            let packages = try lender.withConnection {
+                try TourVersions.packages(of: tour, most: 2 * TourSite.versionsMax, on: $0)
+            }
+            guard let newest = packages.first else { return TourSite.unknown }
+            let versions = packages.filter { $0.fromVersion == 0 }.map { whole -> JSONValue in
+                let delta = packages.first { $0.version == whole.version && $0.fromVersion > 0 }
+                return .object([
+                    ("version", .integer(Int64(whole.version))), ("published_at", .text(UTC.text(whole.publishedMs))),
+                    ("package", TourSite.file(whole, of: tour)),
+                    ("delta", delta.map { TourSite.file($0, of: tour) } ?? .null),
+                ])
+            }
+            return Response.json(
+                JSONValue.object([
+                    ("tour", .text(tour)), ("newest", .integer(Int64(newest.version))), ("versions", .list(versions)),
+                ]).rendered(indent: true)
+            ).conditional(request)
+        }
+    }
+
+    private static func entry(_ tour: TourVersions.Listed) -> JSONValue {
+        .object([
+            ("tour", .text(tour.tour)), ("area", .text(tour.area)), ("version", .integer(Int64(tour.version))),
+            ("waypoints", .integer(Int64(tour.waypoints))), ("bytes", .integer(tour.bytes)),
+            ("sha256", .text(Hex.text(tour.digest))), ("published_at", .text(UTC.text(tour.publishedMs))),
+            ("package", .text("/v1/tours/\(tour.tour)/versions/\(tour.version)/package")),
+        ])
+    }
+
+    private static func file(_ package: TourVersions.Package, of tour: String) -> JSONValue {
+        let name = package.fromVersion == 0 ? "package" : "delta"
+        var fields: [(String, JSONValue)] = [
+            ("path", .text("/v1/tours/\(tour)/versions/\(package.version)/\(name)")),
+            ("bytes", .integer(package.bytes)), ("sha256", .text(Hex.text(package.digest))),
+        ]
+        if package.fromVersion > 0 { fields.append(("from_version", .integer(Int64(package.fromVersion)))) }
+        return .object(fields)
+    }
+
+    // MARK: Packages
+
+    private func send(_ request: Request, isDelta: Bool) -> Response {
+        guard let tour = TourSite.tour(request), let version = request.parameters["version"].flatMap({ Int($0) }),
+            (1...TourEvent.versionMax).contains(version)
+        else { return TourSite.unknown }
+        return answered {
+            let found = try lender.withConnection { connection -> (TourVersions.Package, FileBody)? in
+                let from = isDelta ? version - 1 : 0
+                guard !isDelta || from > 0,
+                    let package = try TourVersions.package(tour, version: version, fromVersion: from, on: connection)
+                else { return nil }
+                let key = PackageShelf.Key(tour: tour, version: version, fromVersion: from)
+                return (package, try shelf.file(key, package, on: connection))
+            }
+            guard let (package, file) = found else { return TourSite.unknown }
+            let name = "\(tour)-\(isDelta ? "\(package.fromVersion)-" : "")\(version).zip"
+            return .file(
+                file, to: request, tag: "\"\(Hex.text(package.digest))\"",
+                headers: [
+                    ("Content-Type", "application/zip"),
+                    ("Content-Disposition", "attachment; filename=\"\(name)\""),
+                    // Of the whole file, whatever part is sent (RFC 9530, 3).
+                    ("Repr-Digest", "sha-256=:\(Base64.text(package.digest)):"),
+                    ("Cache-Control", "public, max-age=31536000, immutable"),
+                    ("Content-Security-Policy", "default-src 'none'; sandbox"),
+                ])
+        }
+    }
+
+    // MARK: What they share
+
+    static func tour(_ request: Request) -> String? {
+        request.parameters["tour"].flatMap { VehicleID.isValid($0.utf8) ? $0 : nil }
+    }
+
+    static let unknown = Response.problem(
+        404, type: "not-found", detail: "There is no such tour or version. /v1/tours lists what was published.")
+
+    func answered(_ body: () throws -> Response) -> Response {
+        do {
+            return try body()
+        } catch {
+            log.error("a tour could not be served", ["error": "\(error)"])
+            return .problem(
+                503, type: "database", detail: "Tours cannot be looked up right now. Try again in a moment."
+            ).with("Retry-After", "5")
+        }
+    }
+}

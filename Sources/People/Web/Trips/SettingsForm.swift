@@ -1,0 +1,57 @@
+internal import Alerts
+internal import Basics
+internal import Codecs
+internal import Fleet
+
+/// A form that has all of some settings, so that what it says is all that is said: an account's own, or the installation's limits.
+struct SettingsForm {
+    let settings: [DriverSetting]
+
+    enum Read {
+        case settings(DriverSettings)
+        case fault(String)
+    }
+
+    func typed(_ fields: Fields) -> [DriverSetting: String] {
+        settings.reduce(into: [:]) { $0[$1] = fields[$1.rawValue] ?? "" }
+    }
+
+    func read(_ typed: [DriverSetting: String]) -> Read {
+        var said = DriverSettings.standard
+        for setting in settings where typed[setting] != "" {
+            if let twin = setting.row.twin, said.said[twin] != nil {
+                return .fault("`\(setting.rawValue)` and `\(twin.rawValue)` say the same: leave one of them empty")
+            }
+            do throws(DriverSettings.Fault) {
+                try said.set("\(setting.rawValue)=\(typed[setting] ?? "")")
+            } catch {
+                return .fault(error.description)
+            }
+        }
+        return .settings(said)
+    }
+
+    /// - Parameter typed: what somebody wrote, to be shown again; empty: show `known`.
+    func fields(_ known: DriverSettings, typed: [DriverSetting: String]) -> [FormPage.Field] {
+        settings.map { setting in
+            let shown = typed[setting] ?? SettingsForm.text(known.said[setting])
+            let standard = setting.row.standard.map { ", standard \(SettingsForm.text($0))" } ?? ""
+            let label = "\(setting.row.help) (\(setting.rawValue)\(standard))"
+            return switch setting.row.kind {
+            case .flag: .choice(setting.rawValue, label, [("", "standard"), ("on", "on"), ("off", "off")], shown)
+            case .choice(let words):
+                .choice(setting.rawValue, label, [("", "standard")] + words.map { ($0, $0) }, shown)
+            case .number, .currency: .optional(setting.rawValue, label, shown, "off")
+            }
+        }
+    }
+
+    private static func text(_ value: DriverSettings.Value?) -> String {
+        switch value {
+        case nil: ""
+        case .flag(let flag): flag ? "on" : "off"
+        case .number(let thousandths): Decimal.text(thousandths, decimals: 3)
+        case .text(let text): text
+        }
+    }
+}

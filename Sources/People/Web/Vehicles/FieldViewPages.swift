@@ -1,0 +1,120 @@
+internal import Alerts
+internal import Basics
+internal import Fleet
+internal import HTTPServer
+internal import Postgres
+internal import Presentation
+internal import Reports
+internal import Storage
+
+/// One machine in the field: a small document for apps that lay it over a camera's picture, and a page for phones.
+extension Site {
+    /// Kept for half a minute, and shown for an hour while it is asked for again: in the field there is often no net.
+    private static let caching = "private, max-age=30, stale-while-revalidate=3600"
+
+    func addFieldView(to router: inout Router) {
+        router.add("GET", "/v1/field-view/{vehicle}") { [self] request in
+            let response =
+                request.headers["authorization"] == nil
+                ? door.call(request, for: Site.fleetReaders) { caller, connection in
+                    try document(request, caller.audience, request.query["units"] ?? caller.units, connection)
+                } : ofProgram(request)
+            guard response.status == 200 else { return response }
+            return response.conditional(request, caching: Site.caching).with("Vary", "Authorization, Cookie")
+        }
+    }
+
+    /// A token that reads machines, or one of an account.
+    private func ofProgram(_ request: Request) -> Response {
+        authorized(request, anyOf: [.read, .account]) { use in
+            do {
+                return try reading(use) { connection in
+                    try connection.snapshot {
+                        try document(request, use.role, request.query["units"] ?? "metric", connection)
+                    }
+                }
+            } catch {
+                return databaseAway(request.path, error)
+            }
+        }
+    }
+
+    private func document(
+        _ request: Request, _ role: Audience, _ units: String, _ connection: Connection
+    ) throws -> Response {
+        guard ["metric", "us"].contains(units) else {
+            return .problem(400, type: "units", detail: "units must be metric or us.")
+        }
+        guard let id = VehicleID(request.parameters["vehicle"]!),
+            let view = try MachineView(id, role: role, queries, on: connection)
+        else { return .problem(404, type: "not-found", detail: "There is no such machine.") }
+        let shown: DriverSettings.Units = units == "us" ? .us : .metric
+        return .json(
+            try view.field(queries, on: connection) { ShownField.text($0.value, unit: $0.unit, shown, UTC.text) }.json)
+    }
+}
+
+extension FleetSite {
+    func addFieldPage(to router: inout Router) {
+        router.add("GET", "/field/{vehicle}") { [self] request in
+            door.page(request, for: FleetSite.viewers) { caller, connection in
+                guard let id = VehicleID(request.parameters["vehicle"]!),
+                    let view = try MachineView(id, role: caller.audience, queries, on: connection)
+                else { return .problem(404, type: "not-found", detail: "There is no such machine that you may see.") }
+                let field = try view.field(queries, on: connection) { ShownField.text($0.value, unit: $0.unit, caller) }
+                return shell(caller).page(
+                    "\(field.name ?? field.vehicle) in the field", at: "/vehicles", scripts: ["live.js", "field.js"],
+                    main: FieldPage(field: field, caller: caller).html)
+            }
+        }
+    }
+}
+
+/// Big and of high contrast, for a phone in the sun.
+private struct FieldPage {
+    let field: FieldView
+    let caller: PageCaller
+
+    var html: HTML {
+        """
+        <div id="field" class="field">
+        <h1>\(field.name ?? field.vehicle)</h1>
+        <p>\([field.model, field.name == nil ? nil : field.vehicle].compactMap { $0 }.joined(separator: ", "))</p>
+        <p class="verdict \(field.state)" role="status">\(verdict)</p>
+        \(alerts)
+        <dl>
+        \(field.values.map(row).joined(separator: "\n"))
+        </dl>
+        <p>\(field.lastMs.map { "Last updated \(caller.clock.html($0)), \(caller.clock.zone)" } ?? "It has not said anything yet.") <span id="live"></span></p>
+        </div>
+        <p><a href="/vehicles/\(encoded: field.vehicle)?kind=machine">All of this machine</a></p>
+        """
+    }
+
+    private var verdict: String {
+        switch field.state {
+        case "critical": "✖ Stop: \(field.alerts.count(where: { $0.alert.severity == "critical" })) critical"
+        case "warning": "! Look at it: \(field.alerts.count) open"
+        case "due_soon": "A service is due soon"
+        case "none": "Not monitored: \(field.notMonitored?.short ?? "nothing judges it")"
+        default: field.lastMs == nil ? "Nothing is known" : "✔ Nothing is open"
+        }
+    }
+
+    private var alerts: HTML {
+        let items: [HTML] = field.alerts.map { open in
+            let alert = open.alert
+            let worst = alert.shown(alert.worstValue, caller.shownUnits).map { ", worst \($0)" } ?? ""
+            let advice: HTML = alert.advice.map { " <span>\($0)</span>" } ?? ""
+            return
+                "<li class=\"\(alert.severity)\"><a href=\"/alerts/\(encoded: open.id)\">\(alert.parameter)</a> \(alert.shownRule(caller.shownUnits))\(worst).\(advice)</li>"
+        }
+        return items.isEmpty ? "" : "<ul>\(items.joined())</ul>"
+    }
+
+    private func row(_ value: FieldView.Value) -> HTML {
+        let sign = ["critical": " ✖", "warning": " !", "due_soon": " due soon"][value.state] ?? ""
+        return
+            "<dt>\(value.name)</dt><dd class=\"\(value.state == "due_soon" ? "soon" : value.state)\">\(value.text)\(sign)</dd>"
+    }
+}

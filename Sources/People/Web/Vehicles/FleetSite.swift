@@ -1,0 +1,80 @@
+internal import Fleet
+internal import Gateways
+public import HTTPServer
+public import Ingest
+internal import Postgres
+public import Reports
+internal import Telemetry
+public import Trips
+
+/// Pages of fleets: what vehicles do, where they are, and what is wrong. Who may see a vehicle is for the database to say.
+public final class FleetSite: Sendable {
+    /// Who looks at vehicles.
+    static let viewers = Site.fleetReaders
+
+    /// Who says something of alerts.
+    static let keepers: Set<Role> = [.farmer, .dealer, .developer, .fleetManager, .operator, .administrator]
+
+    let door: Door
+    let queries: ReportQueries
+    let rules: TripRules
+    let price: FuelPrice?
+    let assets: AssetFiles
+    let base: BaseMap
+    let uploads: UploadSender
+    let models: ModelFiles
+    let codes: TroubleCodeFolder
+    private let live: LiveStreams
+
+    public init(
+        door: Door, queries: ReportQueries, rules: TripRules, price: FuelPrice?, assets: AssetFiles, base: BaseMap,
+        uploads: UploadSender, live: LiveStreams, models: ModelFiles, codes: TroubleCodeFolder
+    ) {
+        (self.door, self.queries, self.rules, self.price) = (door, queries, rules, price)
+        (self.assets, self.base, self.uploads, self.live) = (assets, base, uploads, live)
+        (self.models, self.codes) = (models, codes)
+    }
+
+    public func add(to router: inout Router) {
+        router.add("GET", "/") { [self] in first($0) }
+        router.add("GET", "/map") { [self] in map($0) }
+        addVehiclePages(to: &router)
+        addAlertPages(to: &router)
+        addTripPages(to: &router)
+        router.add("GET", "/v1/live") { [self] in stream($0) }
+    }
+
+    private func first(_ request: Request) -> Response {
+        door.page(request, for: nil) { caller, connection in
+            let page = try FirstPage(
+                caller, tripGapMs: rules.tripGapMs, price: price, nowMs: Clock.nowMs(), queries, on: connection)
+            return shell(caller).page("today", at: "/", main: page.html)
+        }
+    }
+
+    private func map(_ request: Request) -> Response {
+        func asked(_ name: String) -> String { String((request.query[name] ?? "").prefix(64)) }
+        return door.page(request, for: FleetSite.viewers) { caller, connection in
+            let nowMs = Clock.nowMs()
+            let map = try FleetMap.read(
+                search: asked("search"), group: asked("group"), role: caller.audience, tripGapMs: rules.tripGapMs,
+                nowMs: nowMs, queries, on: connection)
+            let page = FleetMapPage(
+                map: map, search: asked("search"), group: asked("group"), state: asked("state"), caller: caller,
+                nowMs: nowMs)
+            return shell(caller).page(
+                "fleet map", at: "/map", styles: BaseMap.styles,
+                scripts: BaseMap.scripts + ["live.js", "fleet-map.js"],
+                main: page.html(base))
+        }
+    }
+
+    func shell(_ caller: PageCaller) -> PageShell { PageShell(caller: caller, assets: assets) }
+
+    /// Server-sent events: there is news.
+    private func stream(_ request: Request) -> Response {
+        door.call(request, for: FleetSite.viewers) { caller, _ in
+            .events(request) { live.open(caller.account, by: caller.holds) }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+internal import Fleet
+internal import HTTPServer
+internal import Postgres
+internal import Presentation
+internal import Reports
+internal import Storage
+internal import Telemetry
+
+/// Who drives a car where no phone says it: on the car's page, for who keeps it.
+extension VehicleSite {
+    static let assigners: Set<Role> = [.farmer, .driver, .fleetManager, .operator, .administrator]
+    private static let nobody = ""
+
+    /// Empty: not for who looks.
+    static func assignment(_ vehicle: VehicleID, _ caller: PageCaller, _ connection: Connection) throws -> HTML {
+        guard !caller.roles.isDisjoint(with: assigners), let known = try Assignable.read(vehicle, on: connection) else {
+            return ""
+        }
+        let drivers = [(value: nobody, text: "nobody")] + known.accounts.map { (value: $0, text: $0) }
+        return
+            "<h2>Who drives it</h2>\n<p>From now on its drives are judged by the driver's limits, and are theirs to see; drives that somebody's phone uploads are who drove them.</p>\n"
+            + FormPage.form(
+                "/vehicles/\(Address.escaped(vehicle.text))/assign",
+                [
+                    .hidden(FormGuard.field, caller.mark), .hidden("id", AlertAction.newID()),
+                    .choice("driver", "Driver", drivers, known.assigned ?? nobody),
+                ], "Assign it")
+    }
+
+    func assign(
+        _ text: String, _ caller: PageCaller, _ fields: Fields, _ connection: Connection
+    ) throws -> Step {
+        guard let vehicle = VehicleID(text), let known = try Assignable.read(vehicle, on: connection) else {
+            return .answer(VehicleSite.notYours)
+        }
+        guard let id = fields["id"].flatMap(VehicleSite.valid), let driver = fields["driver"] else {
+            return .answer(DriveSite.noForm)
+        }
+        guard driver == VehicleSite.nobody || known.accounts.contains(driver) else {
+            return .answer(
+                .problem(
+                    422, type: "form",
+                    detail:
+                        "Nothing was changed: a car is assigned to you or to a driver of its fleets. Choose one of the list."
+                ))
+        }
+        let action = Action(
+            id: id, vehicle: vehicle, ts: Clock.nowMs(), by: caller.account, note: nil,
+            kind: .assignment(driver: driver == VehicleSite.nobody ? nil : driver))
+        return .push(action, isCar: true, said: "assigned")
+    }
+}

@@ -1,0 +1,116 @@
+internal import Fleet
+internal import HTTPServer
+internal import Postgres
+internal import Presentation
+internal import Reports
+internal import Storage
+internal import Telemetry
+
+/// Changing what is registered, and switching a vehicle off and on.
+extension VehicleSite {
+    func edit(
+        _ text: String, _ caller: PageCaller, _ fields: Fields, _ connection: Connection
+    ) throws -> Step {
+        let isCar = fields["kind"] == "car"
+        guard let vehicle = VehicleID(text),
+            let known = try VehicleKeeper.registered(vehicle, isCar: isCar, on: connection)
+        else { return .answer(VehicleSite.notYours) }
+        func again(_ why: String, status: Int) throws -> Step {
+            .answer(
+                try editing(
+                    caller, vehicle, isCar: isCar, known, fields, why, connection, status: status))
+        }
+        var form = try form(
+            caller, isCar: isCar, text, basedOn: fields["based_on"] ?? "", known.registration, fields, connection)
+        if !known.isKeeper { form = try VehicleSite.tagging(form, fields) }
+        return try push(vehicle, form, fields, said: "changed", caller, connection) {
+            try again(VehicleSite.why($0), status: 409)
+        } wrong: {
+            try again($0, status: 422)
+        }
+    }
+
+    /// Of a dealer's form only the tags count.
+    private static func tagging(_ form: VehicleForm, _ fields: Fields) throws -> VehicleForm {
+        var kept = VehicleForm(
+            isCar: form.isCar, vehicle: form.vehicle, basedOn: form.basedOn, known: form.known, fleets: [], models: [],
+            caller: form.caller)
+        kept.typed["tags"] = fields["tags"] ?? ""
+        return kept
+    }
+
+    func editing(
+        _ caller: PageCaller, _ vehicle: VehicleID, isCar: Bool, _ known: VehicleKeeper.Registered, _ fields: Fields?,
+        _ why: String?, _ connection: Connection, status: Int = 200
+    ) throws -> Response {
+        let form = try form(
+            caller, isCar: isCar, vehicle.text, basedOn: fields?["based_on"] ?? known.recordID, known.registration,
+            fields,
+            connection)
+        let (id, address) = (
+            fields?["id"].flatMap(VehicleSite.valid) ?? AlertAction.newID(),
+            "/vehicles/\(Address.escaped(vehicle.text))"
+        )
+        let back: HTML =
+            "<p><a href=\"\(address)?kind=\(isCar ? "car" : "machine")\">Back to \(vehicle.text)</a></p>\n"
+        guard known.isKeeper else {
+            return shown(
+                "Tags of \(vehicle)", caller, why,
+                back + "<p>The rest of it is its owner's to change.</p>\n"
+                    + form.tagsHTML(id: id, action: address + "/edit"),
+                status: status)
+        }
+        return shown(
+            "Change \(known.registration.name ?? vehicle.text)", caller, why,
+            back + form.html(id: id, action: address + "/edit")
+                + "<h2>\(known.registration.isDisabled ? "Enable" : "Disable")</h2>\n"
+                + VehicleSite.turning(known, vehicle, isCar: isCar, caller), status: status)
+    }
+
+    // MARK: On and off
+
+    private static func turning(
+        _ known: VehicleKeeper.Registered, _ vehicle: VehicleID, isCar: Bool, _ caller: PageCaller
+    ) -> HTML {
+        let isOff = known.registration.isDisabled
+        let text =
+            isOff
+            ? "It is neither polled nor listed first. Everything that it said is kept."
+            : "A disabled vehicle is neither polled nor listed first. Everything that it said is kept, and it can be enabled again."
+        return "<p>\(text)</p>\n"
+            + FormPage.form(
+                "/vehicles/\(Address.escaped(vehicle.text))/switch",
+                [
+                    .hidden(FormGuard.field, caller.mark), .hidden("id", AlertAction.newID()),
+                    .hidden("based_on", known.recordID), .hidden("kind", isCar ? "car" : "machine"),
+                    .hidden("to", isOff ? "on" : "off"),
+                ], isOff ? "Enable it" : "Disable it")
+    }
+
+    func turn(
+        _ text: String, _ caller: PageCaller, _ fields: Fields, _ connection: Connection
+    ) throws -> Step {
+        let isCar = fields["kind"] == "car"
+        guard let vehicle = VehicleID(text), let id = fields["id"].flatMap(VehicleSite.valid),
+            let known = try VehicleKeeper.registered(vehicle, isCar: isCar, on: connection), known.isKeeper
+        else { return .answer(VehicleSite.notYours) }
+        var registration = known.registration
+        registration.isDisabled = fields["to"] == "off"
+        let said = registration.isDisabled ? "disabled" : "enabled"
+        let outcome = try VehicleKeeper.change(
+            vehicle, isCar: isCar, basedOn: fields["based_on"] ?? "", record: id, fleets: nil,
+            owner: registration.car?.account, on: connection)
+        switch outcome {
+        case .taken:
+            let action = Action(
+                id: id, vehicle: vehicle, ts: Clock.nowMs(), by: caller.account, note: nil,
+                kind: .registration(registration))
+            return .push(action, isCar: isCar, said: said)
+        case .done: return .answer(VehicleSite.seen(vehicle, isCar: isCar, said: said))
+        default:
+            return .answer(
+                try editing(
+                    caller, vehicle, isCar: isCar, known, nil, VehicleSite.why(outcome), connection, status: 409))
+        }
+    }
+}

@@ -1,0 +1,85 @@
+internal import Fleet
+internal import Presentation
+internal import Reports
+internal import Storage
+
+extension VehicleForm {
+    /// - Parameter id: of the record that this form says, so that it says it once.
+    func html(id: String, action: String) -> HTML {
+        let hidden: [FormPage.Field] = [
+            .hidden(FormGuard.field, caller.mark), .hidden("id", id), .hidden("based_on", basedOn),
+            .hidden("kind", isCar ? "car" : "machine"),
+        ]
+        let number: [FormPage.Field] =
+            vehicle.isEmpty
+            ? [
+                .input(
+                    "vehicle", isCar ? "Its id: letters, digits, -, _ or ." : "Serial number of its box (MTG)", "text",
+                    value("vehicle"), "off")
+            ] : []
+        let button = vehicle.isEmpty ? (isCar ? "Add the car" : "Add the machine") : "Save"
+        return FormPage.form(action, hidden + number + (isCar ? carFields : machineFields) + common, button)
+    }
+
+    /// Dealers change the tags of their machines, nothing else.
+    func tagsHTML(id: String, action: String) -> HTML {
+        FormPage.form(
+            action,
+            [
+                .hidden(FormGuard.field, caller.mark), .hidden("id", id), .hidden("based_on", basedOn),
+                .hidden("kind", isCar ? "car" : "machine"), tagsField,
+            ], "Save the tags")
+    }
+
+    private func value(_ name: String) -> String { typed[name] ?? "" }
+    private func field(_ name: String, _ label: String) -> FormPage.Field { .optional(name, label, value(name), "off") }
+    private var tagsField: FormPage.Field { field("tags", "Tags, separated by commas") }
+
+    private var machineFields: [FormPage.Field] {
+        var listed: [(value: String, text: String, picture: String?)] =
+            [("", "as its box says", nil)] + models.map { ($0.name, $0.name, $0.picture) }
+        if !listed.contains(where: { $0.value == value("model") }) {
+            listed.append((value("model"), value("model"), nil))
+        }
+        return [field("name", "Name"), .pictures("model", "Model", listed, value("model"))] + connection("box")
+    }
+
+    private var carFields: [FormPage.Field] {
+        let fuels = [("", "not known")] + Action.Car.Fuel.allCases.map { ($0.rawValue, $0.rawValue) }
+        return [
+            field("name", "Name"), field("make", "Maker"), field("model", "Model, as its maker calls it"),
+            field("year", "Model year"), field("vin", "VIN: its 17 letters and digits"),
+            .choice("fuel", "Fuel", fuels, value("fuel")),
+            field("tank", caller.units == "us" ? "Tank, US gallons" : "Tank, litres"),
+            field("displacement", "Engine displacement, cubic centimetres"),
+            field("efficiency", "Volumetric efficiency of the engine, percent"),
+        ] + connection("adapter") + owner
+    }
+
+    private func connection(_ device: String) -> [FormPage.Field] {
+        [
+            field("address", "Connection of its \(device), host:port; empty: upload only"),
+            field(
+                "certificate", "SHA-256 of the \(device)'s certificate; empty: plain TCP, where the operator allows it"),
+        ]
+    }
+
+    private var owner: [FormPage.Field] {
+        guard VehicleForm.mayChooseOwner(caller) else { return [.hidden("owner", value("owner"))] }
+        var people = Set(fleets.flatMap(\.members) + [caller.account])
+        if !value("owner").isEmpty { people.insert(value("owner")) }
+        return [
+            .choice(
+                "owner", "Owner, who sees its trips",
+                [("", "nobody: it is the fleet's")] + people.sorted().map { ($0, $0) },
+                value("owner"))
+        ]
+    }
+
+    private var common: [FormPage.Field] {
+        let boxes: [FormPage.Field] =
+            fleets.isEmpty
+            ? [] : [.boxes("fleet", "Fleets it belongs to", fleets.map { ($0.fleet, $0.name) }, chosen)]
+        return [tagsField] + boxes
+    }
+}

@@ -1,0 +1,204 @@
+internal import Basics
+internal import Fleet
+internal import Gateways
+internal import HTTPServer
+internal import Ingest
+internal import Postgres
+internal import Presentation
+internal import Reports
+internal import Storage
+internal import Telemetry
+
+extension FleetSite {
+    /// Who reads debug logs.
+    static let developers: Set<Role> = [.developer, .operator, .administrator]
+
+    func addVehiclePages(to router: inout Router) {
+        router.add("GET", "/vehicles/{vehicle}") { [self] in vehicle($0) }
+        router.add("GET", "/vehicles/{vehicle}/readings") { [self] in readings($0) }
+        addFieldPage(to: &router)
+        addDebugLogs(to: &router)
+        router.add("POST", "/vehicles/{vehicle}/download") { [self] request in
+            deed(request, .ask, said: "asked") { vehicle, fields, caller, _ throws(VehicleDeeds.Fault) in
+                try VehicleDeeds.download(vehicle, fields, by: caller.account, nowMs: Clock.nowMs())
+            }
+        }
+        router.add("POST", "/vehicles/{vehicle}/service") { [self] request in
+            deed(request, .service, said: "service") { vehicle, fields, caller, hours throws(VehicleDeeds.Fault) in
+                try VehicleDeeds.service(vehicle, fields, by: caller, newest: hours, nowMs: Clock.nowMs())
+            }
+        }
+    }
+
+    static let noVehicle = Response.problem(
+        404, type: "not-found", detail: "There is no such vehicle that you may see.")
+
+    private static let said = [
+        "asked": "Asked. What comes of it shows under Downloads asked for, within half a minute.",
+        "service": "Recorded. It shows under Services when it is committed: look again in a moment.",
+        "assigned":
+            "Saved. Who drives it counts from now on, and shows here when it is committed: look again in a moment.",
+        "changed": "Saved. It shows here when it is committed: look again in a moment.",
+        "added": "Added.", "disabled": "Disabled. It is kept, and neither polled nor listed first.",
+        "enabled": "Enabled.",
+    ]
+
+    private func about(_ request: Request, _ connection: Connection) throws -> VehiclePage.About? {
+        let id = request.parameters["vehicle"]!
+        guard VehicleID(id) != nil else { return nil }
+        let found = try connection.query(queries["vehicle_kinds"], [.text(id)]).map(VehiclePage.About.init)
+        let kind = request.query["kind"]
+        return found.first { $0.kind == kind } ?? found.first
+    }
+
+    private func vehicle(_ request: Request) -> Response {
+        door.page(request, for: FleetSite.viewers) { caller, connection in
+            guard let about = try about(request, connection) else { return try waiting(request, caller, connection) }
+            let days = request.query["days"].flatMap { Int($0) }.flatMap { VehiclePage.spans.contains($0) ? $0 : nil }
+            let nowMs = Clock.nowMs()
+            let (vehicle, isCar) = (about.vehicle, about.kind == "car")
+            let story: VehiclePage.Story =
+                isCar
+                ? .car(try VehiclePage.car(vehicle, rules: rules, price: price, queries, on: connection))
+                : .machine(
+                    try VehiclePage.machine(
+                        vehicle, days: days ?? 7, nowMs: nowMs, caller, queries, on: connection))
+            var page = VehiclePage(
+                about: about, caller: caller, days: days ?? 7,
+                alerts: try VehiclePage.alerts(about, caller, queries, on: connection), story: story)
+            if isCar {
+                // Without the files the codes stand alone.
+                page.meanings = try? codes.meanings(make: about.make)
+            }
+            if caller.seesAsDealer, about.kind == "machine" {
+                page.seenSinceMs = try DealerStore.list(on: connection).first {
+                    $0.vehicle == about.vehicle && $0.dealer == caller.account && $0.endedMs == nil && !$0.sharesPast
+                }?.confirmedMs
+            }
+            let below: HTML =
+                about.kind == "machine"
+                ? VehicleDeeds(
+                    vehicle: about.vehicle, caller: caller, nowMs: nowMs,
+                    engineHours: try engineHours(about, caller, connection),
+                    asked: try VehicleDeeds.Asked.read(about.vehicle, queries, on: connection)
+                ).html
+                : try VehicleID(about.vehicle).map { try VehicleSite.assignment($0, caller, connection) } ?? ""
+            let top = notice(request) + (try links(about, caller, connection))
+            return shell(caller).page(
+                about.name ?? about.vehicle, at: "/vehicles", scripts: ["live.js", "alerts.js"],
+                main: page.html(top: top, below: below))
+        }
+    }
+
+    /// Who once drove a car, or sees a machine as an analyst does, would be led to a page that refuses them.
+    private func mayChange(_ about: VehiclePage.About, _ connection: Connection) throws -> Bool {
+        try VehicleKeeper.mayTag(about.vehicle, kind: about.kind, on: connection)
+    }
+
+    private func engineHours(
+        _ about: VehiclePage.About, _ caller: PageCaller, _ connection: Connection
+    ) throws -> String? {
+        guard let id = VehicleID(about.vehicle),
+            let view = try MachineView(id, role: caller.audience, queries, on: connection),
+            let value = try view.latest(queries, on: connection).first(where: { $0.name == "Engine Hours" }),
+            case .number(let hours) = value.value
+        else { return nil }
+        return Decimal.scaled(hours, decimals: 1).map { Decimal.text($0, decimals: 1) }
+    }
+
+    /// Somebody has just added it, and no worker has read it yet.
+    private func waiting(_ request: Request, _ caller: PageCaller, _ connection: Connection) throws -> Response {
+        guard let vehicle = VehicleID(request.parameters["vehicle"]!), request.query["said"] == "added",
+            !caller.roles.isDisjoint(with: VehicleSite.adders),
+            try VehicleKeeper.registered(vehicle, isCar: request.query["kind"] == "car", on: connection) != nil
+        else { return FleetSite.noVehicle }
+        return shell(caller).page(
+            vehicle.text, at: "/vehicles", scripts: ["live.js", "waiting.js"],
+            main: FormPage.main(
+                vehicle.text, nil,
+                "<p id=\"waiting\" role=\"status\" class=\"soon\">It was added and is on its way: no worker has read it yet. <a href=\"\">Look again</a>.</p>"
+            ))
+    }
+
+    private func notice(_ request: Request) -> HTML {
+        guard let text = request.query["said"].flatMap({ FleetSite.said[$0] }) else { return "" }
+        return "<p role=\"status\" class=\"soon\">\(text)</p>\n"
+    }
+
+    private func links(_ about: VehiclePage.About, _ caller: PageCaller, _ connection: Connection) throws -> HTML {
+        let address = "/vehicles/\(Address.escaped(about.vehicle))"
+        var links: [HTML] = []
+        if !caller.roles.isDisjoint(with: VehicleSite.changers), try mayChange(about, connection) {
+            links.append("<a href=\"\(address)/edit?kind=\(about.kind)\">Change it</a>")
+        }
+        if about.kind == "machine" {
+            links.append("<a href=\"\(address)/readings\">All readings</a>")
+            links.append("<a href=\"/field/\(encoded: about.vehicle)\">Field view</a>")
+            if !caller.roles.isDisjoint(with: ThresholdSite.editors) {
+                links.append("<a href=\"/thresholds/machines/\(encoded: about.vehicle)\">Thresholds</a>")
+            }
+            if !caller.roles.isDisjoint(with: FleetSite.developers) {
+                links.append("<a href=\"\(address)/logs\">Debug logs</a>")
+            }
+        }
+        let picture = about.model.flatMap { model in models.listed().first { $0.name == model }?.picture }
+        let shown: HTML? = picture.map {
+            "<img class=\"model\" src=\"\($0)\" alt=\"Picture of the model \(about.model ?? "")\">"
+        }
+        return "\(shown)<p>\(links.joined(separator: ", "))</p>"
+    }
+
+    private typealias Say =
+        @Sendable (VehicleID, Fields, PageCaller, ServiceHours?) throws(VehicleDeeds.Fault) -> Action
+
+    /// What somebody does with a machine that they see goes on the log.
+    private func deed(
+        _ request: Request, _ deed: WriteAccess.Deed, said: String, _ say: @escaping Say
+    ) -> Response {
+        door.saying(request, for: FleetSite.keepers, to: uploads) { caller, fields, connection in
+            let id = request.parameters["vehicle"]!
+            let found = try connection.query(queries["vehicle_kinds"], [.text(id)]).map(VehiclePage.About.init)
+            guard let vehicle = VehicleID(id), found.contains(where: { $0.kind == "machine" }) else {
+                return .answer(FleetSite.noVehicle)
+            }
+            let (action, upload): (Action, Upload)
+            do {
+                let hours = try MachineView.engineHours(vehicle, queries, on: connection)
+                action = try say(vehicle, fields, caller, hours)
+                upload = try Upload(ofMachine: action)
+            } catch let fault as VehicleDeeds.Fault {
+                return .answer(.problem(422, type: "form", detail: fault.text))
+            } catch {
+                return .answer(.problem(422, type: "form", detail: "\(error)"))
+            }
+            // A service may have been done long ago.
+            if let refusal = try WriteRefusal.ofPage(
+                deed, isCar: false, vehicle, at: action.aboutMs, on: connection)
+            {
+                return .answer(refusal)
+            }
+            return .say(upload, then: VehicleSite.seen(vehicle, isCar: false, said: said))
+        }
+    }
+
+    // MARK: All readings
+
+    private static let readingsMax: Int64 = 50
+
+    private func readings(_ request: Request) -> Response {
+        door.page(request, for: FleetSite.viewers) { caller, connection in
+            guard let id = VehicleID(request.parameters["vehicle"]!),
+                let view = try MachineView(id, role: caller.audience, queries, on: connection)
+            else { return FleetSite.noVehicle }
+            let beforeMs = request.query["before"].flatMap { Int64($0) }.flatMap {
+                UTC.plausible.contains($0) ? $0 : nil
+            }
+            let page = ReadingsPage(
+                vehicle: id,
+                history: try view.table(
+                    before: beforeMs ?? UTC.plausible.upperBound, limit: FleetSite.readingsMax, queries, on: connection),
+                isFirst: beforeMs == nil, caller: caller)
+            return shell(caller).page("readings of \(id)", at: "/vehicles", main: page.html)
+        }
+    }
+}

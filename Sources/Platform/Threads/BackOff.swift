@@ -1,0 +1,32 @@
+internal import Glibc
+internal import Telemetry
+
+/// How long a loop waits before it tries again what failed: twice as long each time, short again once it went well.
+public struct BackOff: Sendable {
+    private let boundsMs: ClosedRange<Int64>
+    /// How long the next wait is.
+    public private(set) var ms: Int64
+
+    public init(_ boundsMs: ClosedRange<Int64>) { (self.boundsMs, ms) = (boundsMs, boundsMs.lowerBound) }
+
+    /// It went well.
+    public mutating func reset() { ms = boundsMs.lowerBound }
+
+    /// It failed again.
+    public mutating func lengthen() { ms = min(ms * 2, boundsMs.upperBound) }
+
+    /// Waits, and longer the next time.
+    public mutating func wait(_ shouldStop: () -> Bool) {
+        BackOff.pause(ms, shouldStop)
+        lengthen()
+    }
+
+    /// A wait that ends early when the loop is to stop. It asks often: who watches the loop sees that it turns.
+    public static func pause(_ ms: Int64, _ shouldStop: () -> Bool) {
+        let deadline = Clock.steadyMs() + ms
+        while !shouldStop(), Clock.steadyMs() < deadline {
+            // Who is stopped later than others waits on although the process is to stop.
+            if StopFlag.wait(timeoutMs: Int(min(ms, 100))), !shouldStop() { usleep(20_000) }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+internal import Basics
+public import Fleet
+
+/// Which sightings and walks leave, and what of them. The views are in Queries/migrations/0025_sighting_export.sql and
+/// 0028_survey_export.sql.
+public struct SightingExport: Sendable {
+    /// What whoever asks may see beside what everybody may.
+    public struct Sight: OptionSet, Sendable {
+        public let rawValue: Int
+        public init(rawValue: Int) { self.rawValue = rawValue }
+        /// Names, mail and phone of surveyors.
+        public static let people = Sight(rawValue: 1)
+        /// Sensitive species as they were found.
+        public static let places = Sight(rawValue: 2)
+    }
+
+    /// What a row of a table or a feature is.
+    public enum Rows: String, CaseIterable, Sendable {
+        case sightings
+        /// Walks, also those that found nothing.
+        case surveys
+
+        /// What `after` has to be.
+        public var afterForm: String {
+            switch self {
+            case .sightings: "STARTED_AT/SITE/SURVEY/SIGHTING"
+            case .surveys: "STARTED_AT/SITE/SURVEY"
+            }
+        }
+    }
+
+    /// Where an export goes on: behind all surveys that began earlier, or behind one row.
+    public struct After: Equatable, Sendable {
+        public let startMs: Int64
+        public let row: Row?
+        public struct Row: Equatable, Sendable {
+            public let site, survey: String
+            /// Nil: the row is a walk.
+            public let sighting: Int32?
+        }
+
+        public init(startMs: Int64) { (self.startMs, row) = (startMs, nil) }
+
+        /// A time or `rows.afterForm`, the time being `started_at`; nil for anything else.
+        public init?(_ text: String, _ rows: Rows) {
+            let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+            guard let startMs = UTC.parse(parts[0]) else { return nil }
+            self.startMs = startMs
+            guard parts.count > 1 else {
+                row = nil
+                return
+            }
+            guard parts.count == (rows == .surveys ? 3 : 4), VehicleID.isValid(parts[1].utf8),
+                VehicleID.isValid(parts[2].utf8)
+            else { return nil }
+            let sighting = parts.count == 4 ? Int32(parts[3]) : nil
+            guard rows == .surveys || sighting != nil else { return nil }
+            row = Row(site: parts[1], survey: parts[2], sighting: sighting)
+        }
+    }
+
+    public struct Circle: Equatable, Sendable {
+        public let middle: Position
+        public let metres: Double
+
+        /// `LAT,LON,KM`, at most 2,000 km; nil for anything else.
+        public init?(_ text: String) {
+            let parts = text.split(separator: ",").map(String.init)
+            guard parts.count == 3, let middle = Position(text: parts[0] + "," + parts[1]),
+                let km = Double(parts[2]), km > 0, km <= 2_000
+            else { return nil }
+            (self.middle, metres) = (middle, km * 1_000)
+        }
+    }
+
+    /// South, west, north and east in degrees; over 180° where the west is greater than the east.
+    public struct Box: Equatable, Sendable {
+        public let southWest, northEast: Position
+
+        /// `SOUTH,WEST,NORTH,EAST`; nil for anything else.
+        public init?(_ text: String) {
+            let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 4, let southWest = Position(text: parts[0] + "," + parts[1]),
+                let northEast = Position(text: parts[2] + "," + parts[3]), southWest.latitude <= northEast.latitude
+            else { return nil }
+            (self.southWest, self.northEast) = (southWest, northEast)
+        }
+    }
+
+    /// Who reads. The database holds people to it: Queries/migrations/0036_seen_sightings.sql.
+    public enum Reader: Sendable {
+        case program
+        /// Somebody who is logged in, and sees the sightings of all.
+        case person
+        /// Somebody who is logged in, and sees what he handed in.
+        case surveyor
+    }
+
+    public var sight: Sight
+    public var reader = Reader.program
+    /// Accepted names; empty: all.
+    public var species: [String] = []
+    /// With all that the taxonomy has below it; any name of it.
+    public var taxon: String?
+    public var site: String?
+    public var behaviour: String?
+    /// Takes `Sight.people`.
+    public var surveyor: String?
+    public var circle: Circle?
+    public var box: Box?
+    /// Seen from, and before, epoch milliseconds.
+    public var fromMs: Int64?
+    public var toMs: Int64?
+    public var after: After?
+
+    public init(sight: Sight) { self.sight = sight }
+
+    /// Something is asked of sightings that not every walk has.
+    var choosesSightings: Bool {
+        !takesBareWalks || circle != nil || box != nil || fromMs != nil || toMs != nil
+    }
+    /// A walk can fit that has no sighting.
+    var takesBareWalks: Bool { species.isEmpty && taxon == nil && behaviour == nil }
+}

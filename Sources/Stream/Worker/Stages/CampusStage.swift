@@ -1,0 +1,74 @@
+internal import Codecs
+internal import Fleet
+internal import Kafka
+internal import Pipeline
+internal import Postgres
+internal import Storage
+
+/// Campuses: records to the book, and what it decides to the tables and out to whoever waits for it.
+final class CampusStage: Stage {
+    private let partition: TopicPartition
+    private let place: KeyPlace
+    private let rejects: Rejects
+    private let ticks: PartitionTicks
+    private var book: CampusBook
+
+    init(_ partition: TopicPartition, place: KeyPlace, book: CampusBook, rejects: Rejects, ticks: PartitionTicks) {
+        self.ticks = ticks
+        (self.partition, self.place, self.book, self.rejects) = (partition, place, book, rejects)
+    }
+
+    var canGoOn: Bool { book.canGoOn }
+
+    func goOn(_ counts: inout RecordCounts) {
+        let anewBefore = book.decidedAnew
+        book.goOn()
+        counts.decidedAnew += book.decidedAnew - anewBefore
+    }
+
+    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
+        let anewBefore = book.decidedAnew
+        for index in messages {
+            do throws(DecodeError) {
+                try take(batch, index, &counts)
+            } catch {
+                rejects.add(batch, index, error, &counts)
+            }
+        }
+        counts.decidedAnew += book.decidedAnew - anewBefore
+        return messages.count
+    }
+
+    private func take(_ batch: MessageBatch, _ index: Int, _ counts: inout RecordCounts) throws(DecodeError) {
+        let (offset, pushedMs) = (batch.offset(index), batch.timestampMs(index))
+        switch try unsafe batch.decoded(index, at: place, RideRecords.decode) {
+        case .tick(let tick):
+            switch ticks.take(tick, offset: offset, pushedMs: pushedMs, &counts) {
+            case .counts(let ms): book.tick(ms, offset: offset)
+            case .setBack(let ms): book.setBack(ms, offset: offset)
+            case .waits, .dropped: break
+            }
+        case .record(let record):
+            if Ahead.isReadingTooFar(record.ts, pushedMs) { throw .timeAhead(ms: record.ts - pushedMs) }
+            // The broker's stamp orders a campus; a log without stamps has the sender's clocks.
+            try book.take(record, offset: offset, atMs: pushedMs >= 0 ? pushedMs : record.ts)
+        }
+    }
+
+    var waitingRows: Int { 0 }
+    var needsHistory: Bool { false }
+    var replayFrom: (offset: Int64, clockMs: Int64)? { book.waitsFrom.map { ($0, book.clockMs) } }
+
+    func rows() -> StageRows {
+        let changes = book.takeChanges()
+        var rows = StageRows()
+        guard !changes.isEmpty else { return rows }
+        rows.count = changes.rides.count + changes.vehicles.count + changes.decisions.count
+        rows.outbox = RideStore.outbox(changes)
+        let number = partition.partition
+        rows.others = [{ connection in try RideStore.write(changes, partition: number, on: connection) }]
+        return rows
+    }
+
+    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows { StageRows() }
+}

@@ -1,0 +1,336 @@
+internal import Alerts
+internal import Codecs
+internal import Fleet
+internal import Kafka
+internal import Pipeline
+internal import Postgres
+internal import Storage
+internal import Trips
+
+/// Cars: records to the book, the book's rows to the tables.
+final class CarStage: Stage {
+    private let partition: TopicPartition
+    private let decoder: RecordDecoder
+    private let rejects: Rejects
+    private var book: CarBook
+    private var actions: [(action: Action, offset: Int64?)] = []
+
+    private let place: KeyPlace
+    private let kept: KeptSpan
+    private let ticks: PartitionTicks
+    private let judge: DriverJudge
+    /// Cars whose running trip somebody looks at, with what was written of it.
+    private var watched: [Int: CarBook.LiveMark?] = [:]
+    /// At which nobody looks any more: what was written since they were forgotten goes, too.
+    private var unwatched: Set<Int> = []
+    private(set) var hasMore = false
+    /// Cars that are not in memory and whose records come next; and since when all must be.
+    private var wanted: Set<VehicleID> = []
+    private var wantedSinceMs: Int64?
+    /// Cars that are registered next: who owned them before.
+    private var wantedOwners: Set<VehicleID> = []
+    /// When it was last looked for cars that can be forgotten, by the partition's clock.
+    private var lookedMs: Int64 = 0
+    private static let forgetPeriodMs: Int64 = 3_600_000
+    private static let wantedMax = 4_096
+    /// Sets of trip rules that came since the last hand-over, with the offsets of their records.
+    private var tripRules: [(entry: TripRuleTimeline.Entry, offset: Int64)] = []
+    /// A record that tells what the partition began with.
+    private var notedOffset: Int64?
+    /// What the partition began with, where no record tells of it yet.
+    var unnotedRules: TripRules?
+
+    init(
+        _ partition: TopicPartition, place: KeyPlace, book: CarBook, judge: DriverJudge, decoder: RecordDecoder,
+        kept: KeptSpan, rejects: Rejects, ticks: PartitionTicks
+    ) {
+        (self.kept, self.ticks) = (kept, ticks)
+        (self.partition, self.place, self.book, self.judge) = (partition, place, book, judge)
+        (self.decoder, self.rejects) = (decoder, rejects)
+    }
+
+    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
+        // Reached through this object, each access to them is checked: once a run, not once a record.
+        take(batch, messages, &book, &judge.drivers, &counts)
+    }
+
+    private func take(
+        _ batch: MessageBatch, _ messages: Range<Int>, _ book: inout CarBook, _ drivers: inout DriverBook,
+        _ counts: inout RecordCounts
+    ) -> Int {
+        var reading = CarReading(ts: 0)
+        for index in messages {
+            do throws(DecodeError) {
+                if drivers.isFull { return index - messages.lowerBound }
+                let isTaken = try take(batch, index, &reading, &book, &drivers, &counts)
+                if !isTaken {
+                    if needsRecall { want(batch, index..<messages.upperBound, book) }
+                    return index - messages.lowerBound
+                }
+            } catch {
+                rejects.add(batch, index, error, &counts)
+            }
+        }
+        return messages.count
+    }
+
+    /// False: what follows from the records before it must be written first.
+    @inline(__always)
+    private func take(
+        _ batch: MessageBatch, _ index: Int, _ reading: inout CarReading, _ book: inout CarBook,
+        _ drivers: inout DriverBook, _ counts: inout RecordCounts
+    ) throws(DecodeError) -> Bool {
+        let offset = batch.offset(index)
+        let result = unsafe batch.withBytes(index) { key, value in
+            Result { () throws(DecodeError) -> Bool in
+                guard let value = unsafe value else { throw .tombstone }
+                let pushedMs = batch.timestampMs(index)
+                switch try unsafe decoder.decodeCar(value, key: key, into: &reading) {
+                case .tick(let ts):
+                    return take(try decoder.tick(ts), offset, pushedMs, &book, &drivers, &counts)
+                case .reading(let dropped):
+                    if Ahead.isReadingTooFar(reading.ts, pushedMs) { throw .timeAhead(ms: reading.ts - pushedMs) }
+                    try kept.check(reading.ts, pushedMs)
+                    guard let number = try unsafe book.take(key: key, reading, offset: offset, pushedMs: pushedMs)
+                    else {
+                        wanted.insert(unsafe VehicleID(String(decoding: key, as: UTF8.self))!)
+                        return false
+                    }
+                    counts.droppedFields += dropped
+                    drivers.look(number, reading, offset: offset, pushedMs: pushedMs, clockMs: book.clockMs)
+                case .other:
+                    return try unsafe takeOther(value, key: key, offset, pushedMs, &book, &drivers, &counts)
+                }
+                return true
+            }
+        }
+        return try result.get()
+    }
+
+    /// False: what follows from the records before it must be written first.
+    private func take(
+        _ tick: Tick, _ offset: Int64, _ pushedMs: Int64, _ book: inout CarBook, _ drivers: inout DriverBook,
+        _ counts: inout RecordCounts
+    ) -> Bool {
+        if tick.isSetBack {
+            if drivers.mustWaitForClock { return false }
+            wantedSinceMs = book.neededSince(clockMs: tick.ts)
+            if wantedSinceMs != nil { return false }
+        }
+        switch ticks.take(tick, offset: offset, pushedMs: pushedMs, &counts) {
+        case .counts(let ms):
+            let beforeMs = book.clockMs
+            book.tick(ms, offset: offset)
+            drivers.tick(
+                clockMs: book.clockMs, after: beforeMs, offset: offset, pushedMs: pushedMs, isClosing: tick.isOfImport)
+        case .setBack(let ms):
+            book.setBack(ms, offset: offset)
+            drivers.setBack(clockMs: ms, offset: offset)
+        case .waits, .dropped: break
+        }
+        return true
+    }
+
+    /// What people say: rare beside readings.
+    private func takeOther(
+        _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ offset: Int64, _ pushedMs: Int64,
+        _ book: inout CarBook, _ drivers: inout DriverBook, _ counts: inout RecordCounts
+    ) throws(DecodeError) -> Bool {
+        let action: Action
+        switch try unsafe decoder.decode(value, key: key, isMachine: false) {
+        case .action(let said): action = said
+        case .tick(let tick): return take(tick, offset, pushedMs, &book, &drivers, &counts)
+        case .tripRules(let fromMs, let limits):
+            try takeTripRules(fromMs, limits, offset, pushedMs, &book)
+            return true
+        case .car, .machine, .rules: throw .kindUnknown
+        }
+        if Ahead.isReadingTooFar(action.ts, pushedMs) { throw .timeAhead(ms: action.ts - pushedMs) }
+        if let vehicle = action.vehicle {
+            try unsafe place.check(key)
+            if action.kind.isOfTrips, book.mayBeStored(vehicle) {
+                wanted.insert(vehicle)
+                return false
+            }
+        }
+        let number = action.vehicle.flatMap { book.number(of: $0) }
+        if drivers.mustWait(for: action, of: number) { return false }
+        let lastMs = number.map { book.lastMs($0) } ?? .min
+        if drivers.needsOwners(for: action, lastMs: lastMs, offset: offset) {
+            wantedOwners.insert(action.vehicle!)
+            return false
+        }
+        switch action.kind {
+        case .tripStart, .tripStop:
+            try kept.check(action.ts, pushedMs)
+            let cut = TripCuts.time(isStart: action.kind == .tripStart, at: action.ts)
+            try unsafe book.take(key: key, cut: cut, offset: offset, pushedMs: pushedMs)
+        case .settings(_, let text):
+            try kept.check(action.ts, pushedMs)
+            do throws(DriverSettings.Fault) { _ = try DriverSettings(text: text) } catch {
+                throw .settings(error.description)
+            }
+        default: break
+        }
+        actions.append((action, offset))
+        drivers.take(action, of: number, lastMs: lastMs, offset: offset, leastMs: kept.leastMs(pushedMs))
+        return true
+    }
+
+    // MARK: Cars that are not in memory
+
+    /// What comes next is read back with it.
+    private func want(_ batch: MessageBatch, _ messages: Range<Int>, _ book: borrowing CarBook) {
+        let isOfOwners = !wantedOwners.isEmpty
+        for index in messages where wanted.count + wantedOwners.count < CarStage.wantedMax {
+            unsafe batch.withBytes(index) { key, _ in
+                guard unsafe VehicleID.isValid(key), unsafe place.holds(key),
+                    let vehicle = unsafe VehicleID(String(decoding: key, as: UTF8.self))
+                else { return }
+                if book.mayBeStored(vehicle) { wanted.insert(vehicle) }
+                if isOfOwners { wantedOwners.insert(vehicle) }
+            }
+        }
+    }
+
+    var needsRecall: Bool { !wanted.isEmpty || wantedSinceMs != nil || !wantedOwners.isEmpty }
+
+    var recallsWritten: Bool { !wantedOwners.isEmpty }
+
+    func recall(on connection: Connection) throws {
+        if let sinceMs = wantedSinceMs { try judge.load(since: sinceMs, &book, on: connection) }
+        let vehicles = wanted.filter { book.number(of: $0) == nil }
+        try judge.load(vehicles.sorted(), &book, on: connection)
+        book.knowsNew(vehicles.filter { book.number(of: $0) == nil })
+        if !wantedOwners.isEmpty {
+            judge.drivers.know(owners: try DriverContextStore.owners(of: wantedOwners.sorted(), on: connection))
+        }
+        (wanted, wantedSinceMs, wantedOwners) = ([], nil, [])
+    }
+
+    /// Precondition: the rows so far were handed over.
+    private func forgetIdle() {
+        // Also where the clock was set back behind the last look.
+        guard !judge.isOfSome, abs(book.clockMs - lookedMs) >= CarStage.forgetPeriodMs else { return }
+        lookedMs = book.clockMs
+        book.forgetNew()
+        judge.drivers.forgetScanned(book)
+        guard let leaving = book.leavingIdle(unless: { watched.keys.contains($0) || judge.drivers.needs($0) }) else {
+            return
+        }
+        book.keep(leaving)
+        judge.drivers.keep(leaving, book)
+        watched = leaving.renumbered(watched)
+    }
+
+    private func takeTripRules(
+        _ fromMs: Int64, _ limits: TripLimits, _ offset: Int64, _ pushedMs: Int64, _ book: inout CarBook
+    ) throws(DecodeError) {
+        let rules = try TripRules(limits)
+        guard fromMs != TripRulesBase.fromMs else {
+            notedOffset = notedOffset ?? offset
+            return
+        }
+        // A vehicle that is taken up again alone goes by the rules that its partition has taken.
+        guard !judge.isOfSome else { return }
+        if let entry = book.take(rules: rules, fromMs: fromMs, offset: offset, pushedMs: pushedMs) {
+            tripRules.append((entry, offset))
+        }
+    }
+
+    /// What the records of rules say, for the tables.
+    private func takeRuleRows() -> [(Connection) throws -> Void] {
+        let (rules, noted, number) = (tripRules, notedOffset, partition.partition)
+        (tripRules, notedOffset) = ([], nil)
+        guard !rules.isEmpty || noted != nil else { return [] }
+        return [
+            { connection in
+                if let noted { try TripRuleStore.note(offset: noted, partition: number, on: connection) }
+                for (entry, offset) in rules {
+                    try TripRuleStore.write(entry, offset: offset, partition: number, on: connection)
+                }
+            }
+        ]
+    }
+
+    func watch(_ vehicles: Set<String>) {
+        guard !vehicles.isEmpty || !watched.isEmpty else { return }
+        let numbers = Set(vehicles.compactMap { VehicleID($0).flatMap { book.number(of: $0) } })
+        unwatched.formUnion(watched.keys)
+        unwatched.subtract(numbers)
+        watched = Dictionary(uniqueKeysWithValues: numbers.map { ($0, watched[$0] ?? nil) })
+    }
+
+    private func liveRows() -> TableRows? {
+        var trips: [(vehicle: String, live: LiveTrip)] = []
+        for (number, mark) in watched where book.liveMark(number) != mark {
+            watched[number] = book.liveMark(number)
+            if let live = book.live(number) { trips.append((text(Int32(number)), live)) }
+        }
+        return LiveTripStore.rows(trips)
+    }
+
+    var vehicleCount: Int { book.count }
+    var waitingRows: Int { book.rows.count + actions.count }
+    var needsHistory: Bool { book.hasLate || judge.drivers.hasWork }
+    var replayFrom: (offset: Int64, clockMs: Int64)? { book.replayFrom }
+
+    func rows() -> StageRows {
+        var rows = StageRows()
+        rows.tables = CarStore.encode(book)
+        if !watched.isEmpty, let live = liveRows() { rows.tables.append(live) }
+        rows.count = book.rows.count + actions.count
+        rows.vehicles = book.rows.vehicles.map {
+            VehicleStore.Row(vehicle: text($0), kind: "car", model: nil, partition: partition.partition, lastMs: nil)
+        }
+        for minute in book.rows.minutes { judge.drivers.wrote(Int(minute.car)) }
+        rows.droppedTrips = book.rows.droppedTrips.map { (text($0.car), $0.startMs) }
+        rows.droppedMinutes = book.rows.droppedMinutes.map { (text($0.car), $0.startMs) }
+        let starts = book.rows.minutes.filter { $0.startPlace != nil }.map { (text($0.car), $0.tripStartMs) }
+        if !starts.isEmpty { rows.others = [{ connection in try TripWeatherStore.settle(starts, on: connection) }] }
+        if !unwatched.isEmpty {
+            let vehicles = unwatched.map { text(Int32($0)) }
+            rows.others.append { connection in try LiveTripStore.forget(vehicles, on: connection) }
+            unwatched.removeAll()
+        }
+        book.clearRows()
+        rows.others += takeRuleRows()
+        if !actions.isEmpty {
+            let (actions, number) = (self.actions, partition.partition)
+            rows.others.append { connection in try ActionStore.write(actions, partition: number, on: connection) }
+            self.actions.removeAll(keepingCapacity: true)
+        }
+        if let (write, outbox) = judge.rows(book) {
+            rows.others.append(write)
+            rows.outbox += outbox
+        }
+        forgetIdle()
+        return rows
+    }
+
+    private func text(_ car: Int32) -> String { String(decoding: book.vehicle(car), as: UTF8.self) }
+
+    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows {
+        if book.hasLate {
+            book.resolve(try CarStore.history(book.lateQueries, on: connection), nextOffset: nextOffset)
+        }
+        hasMore = book.hasLate
+        var rows = rows()
+        guard !hasMore else { return rows }
+        // The lane waits for the whole commit.
+        rows.tells = [{ [self] connection in try judge.judge(&book, nextOffset: nextOffset, on: connection) }]
+        return rows
+    }
+}
+
+extension Action.Kind {
+    /// Whose trips they are, and where they end: what else is said of a car asks nothing of what is known of it.
+    fileprivate var isOfTrips: Bool {
+        switch self {
+        case .tripStart, .tripStop, .driving, .assignment, .registration: true
+        case .service, .acknowledgement, .silence, .pollRequest, .pollAnswer, .tripDiscard, .tripTag, .settings,
+            .scanRequest, .scan, .support, .tripSummary, .weather:
+            false
+        }
+    }
+}

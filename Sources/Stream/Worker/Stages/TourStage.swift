@@ -1,0 +1,58 @@
+internal import Codecs
+internal import Fleet
+internal import Kafka
+internal import Postgres
+internal import Storage
+
+/// Downloads and visits of tours: remembers nothing but the records of the cycle. Rows by id make each count once.
+final class TourStage: Stage {
+    private let place: KeyPlace
+    private let rejects: Rejects
+    private let ticks: PartitionTicks
+    private var taken: [TourEvent] = []
+
+    init(place: KeyPlace, rejects: Rejects, ticks: PartitionTicks) {
+        self.ticks = ticks
+        (self.place, self.rejects) = (place, rejects)
+    }
+
+    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
+        for index in messages {
+            do throws(DecodeError) {
+                if let event = try event(batch, index, &counts) { taken.append(event) }
+            } catch {
+                rejects.add(batch, index, error, &counts)
+            }
+        }
+        return messages.count
+    }
+
+    /// Nil: a tick.
+    private func event(
+        _ batch: MessageBatch, _ index: Int, _ counts: inout RecordCounts
+    ) throws(DecodeError) -> TourEvent? {
+        let pushedMs = batch.timestampMs(index)
+        switch try unsafe batch.decoded(index, at: place, TourRecords.decode) {
+        case .tick(let tick):
+            // Nothing here waits for a time: it only stands beside the offset.
+            _ = ticks.take(tick, offset: batch.offset(index), pushedMs: pushedMs, &counts)
+            return nil
+        case .record(let event):
+            if Ahead.isReadingTooFar(event.ts, pushedMs) { throw .timeAhead(ms: event.ts - pushedMs) }
+            return event
+        }
+    }
+
+    var waitingRows: Int { taken.count }
+    var needsHistory: Bool { !taken.isEmpty }
+    var replayFrom: (offset: Int64, clockMs: Int64)? { nil }
+
+    func rows() -> StageRows { StageRows() }
+
+    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows {
+        var rows = StageRows()
+        rows.count = try TourEventStore.take(taken, on: connection)
+        taken.removeAll(keepingCapacity: true)
+        return rows
+    }
+}

@@ -1,0 +1,103 @@
+import Basics
+import Codecs
+import Emulators
+import Fleet
+import Foundation
+import Gateways
+import Ingest
+import Kafka
+import Postgres
+import Reports
+import Settings
+import Storage
+import Telemetry
+
+/// A day of an emulated campus for `drover up --sample`: its riders and drivers talk through the topic, its vehicles
+/// drive along the itineraries that the worker commits. Hours go by as fast as the worker decides.
+struct SampleCampus {
+    static let campus = "foggy-bottom"
+    private static let seed: UInt64 = 6
+
+    private let settings: Settings
+    private let producer: Producer
+    private let reader: RecordReader
+    private let partition: TopicPartition
+    private let connection: Connection
+
+    init(_ settings: Settings) throws {
+        self.settings = settings
+        let kafka = try settings.kafka(clientID: "drover-sample")
+        let topics = try Topics.ensure(kafka, settings.topicShape)
+        guard let count = topics[Topic.dispatch] else { throw Failure("the topic \(Topic.dispatch) is not there") }
+        let number = unsafe Array(SampleCampus.campus.utf8).withUnsafeBytes {
+            unsafe KeyPlace.partition(of: $0, count: count)
+        }
+        partition = TopicPartition(topic: Topic.dispatch, partition: number)
+        (producer, reader) = (try Producer(kafka), try RecordReader(kafka))
+        connection = try Connection(conninfo: settings.text("postgres.reader_url"))
+    }
+
+    /// `failure` says when a server ended by itself: then there is nothing to wait for.
+    func play(failure: () -> String?) throws {
+        let startMs = Clock.steadyMs()
+        // Yesterday from two in the afternoon on, UTC.
+        let dayMs = UTC.day(of: Clock.nowMs()) - UTC.msPerDay + 14 * 3_600_000
+        var day = EmulatedCampus(campus: SampleCampus.campus, seed: SampleCampus.seed, startMs: dayMs)
+        _ = try PersonStore.take(
+            day.roster, campus: SampleCampus.campus, disablesMissing: false,
+            on: Connection(conninfo: settings.text("postgres.owner_url")))
+        try say(day.opening(), failure)
+        let progress = Progress("a day at \(SampleCampus.campus)", total: day.requestCount)
+        var steps = 0
+        while !StopFlag.isSet, let records = day.step(try plan()) {
+            try say(records, failure)
+            progress.step(steps)
+            steps += 1
+        }
+        progress.end()
+        guard !StopFlag.isSet else { return }
+        Out.note("a day at \(SampleCampus.campus): \(steps) moments in \(Clock.steadyMs() - startMs) ms")
+    }
+
+    /// Pushes what is said and waits until it is decided and written.
+    private func say(_ records: [RideRecord], _ failure: () -> String?) throws {
+        for record in records {
+            try producer.produce(
+                topic: Topic.dispatch, partition: partition.partition, key: Array(record.campus.utf8),
+                value: RideRecords.encode(record), timestampMs: nil)
+        }
+        try producer.flush(timeoutMs: 30_000)
+        let end = try reader.end(of: partition)
+        let deadlineMs = Clock.steadyMs() + 30_000
+        while !StopFlag.isSet {
+            let isTaken = try ProgressReads.isTaken(
+                Topic.dispatch, until: [(partition: partition.partition, offset: end)], on: connection)
+            if isTaken { return }
+            if let failure = failure() { throw Failure(failure) }
+            guard Clock.steadyMs() < deadlineMs else {
+                throw Failure("the worker has not taken the sample's campus within 30 s; its log says why")
+            }
+            _ = StopFlag.wait(timeoutMs: 3)
+        }
+    }
+
+    private func plan() throws -> EmulatedCampus.Plan {
+        var plan = EmulatedCampus.Plan()
+        plan.stops = try CampusReads.stops(of: SampleCampus.campus, on: connection).mapValues { stops in
+            stops.map { EmulatedCampus.Stop(request: String($0.dropLast(2)), isPickup: $0.hasSuffix(" p")) }
+        }
+        for ride in try CampusReads.openRides(of: SampleCampus.campus, on: connection) {
+            plan.outstanding.insert(ride.request)
+            if ride.isOnBoard { plan.onBoard.insert(ride.request) }
+        }
+        return plan
+    }
+
+    /// What came of the day.
+    func show() throws {
+        let output = try QueryOutput(
+            connection.query(Home.reportQueries()["campus_day"], [.text(SampleCampus.campus)]))
+        guard output.count > 0 else { return }
+        Out.result("\nRides at \(SampleCampus.campus)\n" + output.table.text() + "\n")
+    }
+}

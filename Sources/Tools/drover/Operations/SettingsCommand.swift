@@ -1,0 +1,92 @@
+import Codecs
+import Formats
+import Reports
+import Settings
+
+extension Command {
+    static let settings = Command(
+        name: "settings", operands: "[--format table|json|markdown]",
+        summary: "Lists every setting: what it must be, its default, who reads it, what it means.",
+        options: [.init("--format", "FORMAT", "table (default), json, or markdown as in docs/settings.md")],
+        example: "drover settings --format json",
+        run: { arguments in
+            guard arguments.operands.isEmpty else { throw UsageError("it takes no operand") }
+            switch try arguments.one("--format", of: formats, standard: "table") {
+            case .table: Out.result(table().text())
+            case .json: Out.result(json())
+            case .markdown: Out.result(markdown())
+            }
+            return .done
+        })
+
+    private enum SettingFormat { case table, json, markdown }
+    private static let formats: [String: SettingFormat] = ["table": .table, "json": .json, "markdown": .markdown]
+
+    private static func table() -> Table {
+        var table = Table(["setting", "default", "must be", "read by", "what"])
+        for row in SettingRow.table {
+            table.rows.append([
+                row.key, row.standard.isEmpty ? nil : row.standard, row.type,
+                row.readers.map(\.rawValue).joined(separator: ", "), row.help,
+            ])
+        }
+        return table
+    }
+
+    private static func json() -> String {
+        let items = SettingRow.table.map { row -> JSONValue in
+            var isSecret = false
+            switch row.kind {
+            case .secret, .secretFile: isSecret = true
+            case .text, .integer, .choice, .thousandths, .connection, .file, .folder, .shipped, .fileToMake: break
+            }
+            var fields: [(String, JSONValue)] = [("default", .text(row.standard)), ("key", .text(row.key))]
+            if let when = row.readAgain { fields.append(("read_again", .text(when))) }
+            fields += [
+                ("read_by", .list(row.readers.map { .text($0.rawValue) })), ("secret", .bool(isSecret)),
+                ("type", .text(row.type)), ("variable", .text(row.variable)), ("what", .text(row.help)),
+            ]
+            return .object(fields)
+        }
+        return JSONValue.list(items).rendered(indent: true)
+    }
+
+    /// docs/settings.md, whole.
+    private static func markdown() -> String {
+        var text = """
+            # Settings
+
+            <!-- Made by `drover settings --format markdown > docs/settings.md`; a test compares the two. -->
+
+            All that an operator can set. They come from `drover.yaml` in the working folder (or `--settings FILE`), then from
+            `DROVER_…` variables (`kafka.brokers` is `DROVER_KAFKA_BROKERS`; `DROVER_KAFKA_BROKERS_FILE` names a file whose first
+            line is the value), then from `--set key=value`; later ones win.
+            `drover check` says all that is wrong with them at once, with file and line, and `drover settings --format json` has
+            this page for programs.
+
+            **Read by** names the roles; *commands* are those that end by themselves, such as `drover report`. `drover up` reads
+            all. A change takes a restart of these roles, unless **Read again** says otherwise: there the files that the setting
+            names are read again. Files marked *secret* are for their owner and group only: `drover check` refuses others, roles
+            say so when they start.
+
+            """
+        for group in Set(SettingRow.table.map(\.group)).sorted() {
+            text += "\n## \(group)\n\n| Setting | Must be | Default | Read by | Read again | What |\n"
+            text += "| --- | --- | --- | --- | --- | --- |\n"
+            for row in SettingRow.table where row.group == group {
+                let cells = [
+                    "`\(row.key)`", row.type, row.standard.isEmpty ? "–" : "`\(row.standard)`",
+                    row.readers.map(\.rawValue).joined(separator: ", "), row.readAgain ?? "–", cell(row.help),
+                ]
+                text += "| " + cells.joined(separator: " | ") + " |\n"
+            }
+        }
+        return text
+    }
+
+    /// Pages that a text names become links; what Markdown would take for a mark is escaped.
+    private static func cell(_ help: String) -> String {
+        help.replacing(/docs\/([a-z-]+\.md)/) { "[\($0.1)](\($0.1))" }.replacing("|", with: "\\|")
+            .replacing("*", with: "\\*")
+    }
+}

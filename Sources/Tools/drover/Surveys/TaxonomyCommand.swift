@@ -1,0 +1,40 @@
+import Fleet
+import Postgres
+import Settings
+import Storage
+import Surveys
+import Telemetry
+
+extension Command {
+    static let taxonomy = Command(
+        name: "taxonomy", operands: "load FILE",
+        summary: "Puts a list of species with their other names in the place of the one before.",
+        options: [.init("--source", "TEXT", "where it is from (default: the file's name)")] + SettingsSource.options,
+        example: "drover taxonomy load Deploy/taxonomy/butterflies-watamu.csv",
+        run: { arguments in
+            guard arguments.operands.count == 2, arguments.operands[0] == "load" else {
+                throw UsageError("say `load FILE`")
+            }
+            let (file, settings) = (arguments.operands[1], try SettingsSource.load(arguments))
+            let loaded = try load(
+                file, source: arguments.text("--source") ?? Files.name(file), settings.text("postgres.url"))
+            Out.note("\(loaded.taxa) taxa; \(loaded.surveys) surveys hold a name that means something else now")
+            return .done
+        })
+
+    private static func load(_ path: String, source: String, _ conninfo: String) throws -> SurveyTaxonomy.Loaded {
+        let (bytes, file) = (try Files.read(path), TaxonomyFile.self)
+        let taxonomy: TaxonomyFile
+        do throws(TaxonomyFile.Fault) { taxonomy = try file.init(bytes) } catch { throw Failure("\(path): \(error)") }
+        let connection = try SurveyTaxonomy.connect(conninfo)
+        return try SurveyTaxonomy.load(taxonomy, source: source, on: connection)
+    }
+
+    /// What is shipped, where nothing was loaded yet.
+    static func loadShippedTaxonomy(_ settings: Settings) throws {
+        let conninfo = settings.text("postgres.url")
+        guard try TaxonReads.isEmpty(on: Connection(conninfo: conninfo)) else { return }
+        let path = try Home.path("Deploy/taxonomy/butterflies-watamu.csv")
+        _ = try load(path, source: Files.name(path), conninfo)
+    }
+}

@@ -1,0 +1,102 @@
+import Codecs
+import Emulators
+import Fleet
+import Foundation
+import Settings
+import Testing
+
+struct EmulatedBoxTests {
+    private static let now: Int64 = 1_789_344_000_000
+    private static func scenario(_ yaml: String) throws -> Scenario {
+        try Scenario(yaml: Array(yaml.utf8), name: "s.yaml")
+    }
+
+    @Test func whatABoxSaysFollowsFromScenarioSeedAndTime() throws {
+        let scenario = try Self.scenario(
+            "memory_min: 5\nboxes:\n  a:\n    values:\n      coolant_c: 80 .. 99 over 40 min\n")
+        let box = EmulatedBox(scenario, seed: 7, index: 3)
+        let newest = Self.now / 60_000
+        #expect(box.newest(atMs: Self.now + 59_999) == newest && box.newest(atMs: Self.now + 60_000) == newest + 1)
+        let page = box.answer(.backlog(after: 0, most: 64), atMs: Self.now, challenge: [], isProven: false)
+        #expect(page == .backlog(newest: newest, (newest - 4...newest).map { box.reading($0) }))
+        #expect(box.reading(newest).ts == newest * 60_000)
+        let again = EmulatedBox(scenario, seed: 7, index: 3)
+        #expect(again.reading(newest) == box.reading(newest) && again.debugLogKey == box.debugLogKey)
+        let others = (0..<1_000).map { EmulatedBox(scenario, seed: 8, index: $0).serial }
+        #expect(Set(others).count == 1_000 && !others.contains(box.serial))
+    }
+
+    @Test func everyStandardValueIsPossibleForTheWire() throws {
+        let scenario = try Self.scenario("boxes:\n  a:\n    model: S690 Combine\n  b:\n    weight: 1\n")
+        for index in 0..<20 {
+            let box = EmulatedBox(scenario, seed: 1, index: index)
+            for minute in Int64(0)..<200 {
+                let reading = box.reading((Self.now / 60_000) + minute * 7)
+                let answer = MTGAnswer.reading(reading)
+                let frame = try #require(try MTGFrame.first(of: answer.encoded(), contentMax: 1_000)).frame
+                #expect(try MTGAnswer(frame) == answer)
+                #expect(reading.values.count == MachineParameter.ofBox.count)
+            }
+        }
+    }
+
+    @Test func wavesGoWhereTheySay() {
+        let there = Wave("80 .. 100 over 40 min")!
+        #expect(
+            [0, 10, 20, 30, 40].map { there.value(atMs: $0 * 60_000, shift: 0) } == [
+                80_000, 90_000, 100_000, 90_000, 80_000,
+            ])
+        let again = Wave("193 to 153 over 40 min")!
+        #expect(
+            [0, 10, 39, 40].map { again.value(atMs: $0 * 60_000, shift: 0) } == [193_000, 183_000, 154_000, 193_000])
+        #expect(Wave("84.999")!.value(atMs: Self.now, shift: 500) == 84_999)
+        for text in ["", "x", "1 2", "1 to 2", "1 to 2 over 0 min", "1 to 2 over 3 h", "1 - 2 over 3 min"] {
+            #expect(Wave(text) == nil, "\(text)")
+        }
+    }
+
+    @Test func weightsAreKeptExactly() throws {
+        let scenario = try Self.scenario("boxes:\n  bad:\n    weight: 1\n    peer: silent\n  good:\n    weight: 99\n")
+        let peers = (0..<300).map { scenario.group(ofBox: $0).peer }
+        #expect(peers.count { $0 == .silent } == 3)
+    }
+
+    @Test func everyFaultOfAScenarioIsSaid() {
+        let error = #expect(throws: SettingsError.self) {
+            try Self.scenario(
+                "interval_s: soon\ncolour: red\nboxes:\n  a:\n    peer: rude\n    wight: 1\n    values:\n      coolant_c: hot\n      colour: 1\n"
+            )
+        }
+        #expect(error?.faults.count == 6)
+        #expect(error?.description.contains("s.yaml: boxes.a.peer: is `rude`, must be one of answers, silent") == true)
+        #expect(throws: SettingsError.self) { try Self.scenario("interval_s: 1\n") }
+    }
+
+    @Test func theDebugLogNeedsTheProofAndComesInPages() throws {
+        let box = EmulatedBox(try Self.scenario("memory_min: 4320\nboxes:\n  a:\n    weight: 1\n"), seed: 1, index: 0)
+        let (request, none) = (MTGRequest.debugLog(from: 0, proof: [UInt8](repeating: 0, count: 32)), [UInt8]())
+        #expect(box.answer(request, atMs: Self.now, challenge: none, isProven: false) == .refused(.proofWrong))
+        guard
+            case .debugLog(0, let total, let text) = box.answer(
+                request, atMs: Self.now, challenge: none, isProven: true)
+        else {
+            Issue.record("no log")
+            return
+        }
+        #expect(text.count == 32_768 && total > 100_000)
+        let beyond = MTGRequest.debugLog(from: .max, proof: [])
+        #expect(
+            box.answer(beyond, atMs: Self.now, challenge: none, isProven: true)
+                == .debugLog(from: .max, total: total, []))
+    }
+
+    @Test(
+        "The scenarios that ship load",
+        arguments: try! FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".yaml") })
+    func shipped(_ name: String) throws {
+        let yaml = [UInt8](try Data(contentsOf: URL(fileURLWithPath: Self.folder + "/" + name)))
+        #expect(try !Scenario(yaml: yaml, name: name).groups.isEmpty)
+    }
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Deploy/scenarios").standardized.path
+}
