@@ -6075,8 +6075,7 @@ CREATE FUNCTION drover.known_weather(a_weather jsonb) RETURNS jsonb
     WHERE key IN ('temperature_c', 'wind_speed_mps', 'wind_beaufort', 'wind_direction_deg', 'cloud_cover_pct', 'sun_pct', 'rain')
 $$;
 
--- The newest such try counts for its address from now on, and for no account and no device: the server was too busy to look at the
--- password. A try that counts for a device alone stays with its address, too.
+-- As in 0072. Of several that are too many at once each gives back a try of its own: all chose the newest, and all but one gave back nothing.
 CREATE FUNCTION drover.leave_unchecked(a_mail text, a_remote text, for_mail boolean, a_device bytea) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6084,7 +6083,7 @@ CREATE FUNCTION drover.leave_unchecked(a_mail text, a_remote text, for_mail bool
     UPDATE drover.account_try t SET mail = '', device = NULL WHERE t.try_id = (
         SELECT o.try_id FROM drover.account_try o
         WHERE o.mail = lower(a_mail) AND o.remote = a_remote AND o.is_mail = for_mail AND (o.device IS NULL OR o.device = a_device)
-        ORDER BY o.device IS NULL, o.try_id DESC LIMIT 1)
+        ORDER BY o.device IS NULL, o.try_id DESC LIMIT 1 FOR UPDATE SKIP LOCKED)
 $$;
 REVOKE ALL ON FUNCTION drover.leave_unchecked(a_mail text, a_remote text, for_mail boolean, a_device bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.leave_unchecked(a_mail text, a_remote text, for_mail boolean, a_device bytea) TO drover_api;

@@ -375,6 +375,19 @@ def test_what_is_left_to_the_address_is_the_try_that_was_counted(site):
     assert site.query(left) == rows
 
 
+def test_two_that_are_too_many_at_once_give_back_a_try_each(site):
+    """Both chose the newest: one of them gave back nothing."""
+    site.query("DELETE FROM drover.account_try RETURNING 1")
+    site.query("INSERT INTO drover.account_try (mail, remote, is_mail) VALUES ('a@b.example', '127.0.0.1', false), ('a@b.example', '127.0.0.1', false) RETURNING 1")
+    give_back = "SELECT drover.leave_unchecked('a@b.example', '127.0.0.1', false, NULL)"
+    with connect(site.env) as one, connect(site.env) as other:
+        with one.transaction():
+            one.execute(give_back)
+            other.execute("SET lock_timeout = '2s'")
+            other.execute(give_back)
+    assert site.query("SELECT mail FROM drover.account_try") == [("",), ("",)]
+
+
 def test_guesses_of_strangers_keep_nobody_from_changing_the_password(site):
     miller = site.with_account()
     assert miller.log_in().status == 303
