@@ -1,6 +1,6 @@
 /// One row a setting: the check, the help and docs/settings.md are made from it.
-public struct SettingRow: Sendable {
-    public enum Kind: Sendable {
+package struct SettingRow: Sendable {
+    package enum Kind: Sendable {
         case text
         case integer(ClosedRange<Int64>)
         /// One of these words.
@@ -22,23 +22,23 @@ public struct SettingRow: Sendable {
         /// A file that is made when it is not there; its folder is.
         case fileToMake
     }
-    public let key: String
-    public let kind: Kind
-    public let standard: String
-    public let help: String
+    package let key: String
+    package let kind: Kind
+    package let standard: String
+    package let help: String
 
     /// `kafka.brokers` is read from `DROVER_KAFKA_BROKERS`.
-    public var variable: String { "DROVER_" + key.uppercased().replacing(".", with: "_") }
+    package var variable: String { "DROVER_" + key.uppercased().replacing(".", with: "_") }
     /// `kafka` of `kafka.brokers`.
-    public var group: String { String(key.prefix { $0 != "." }) }
+    package var group: String { String(key.prefix { $0 != "." }) }
 
     init(_ key: String, _ kind: Kind, _ standard: String, _ help: String) {
         (self.key, self.kind, self.standard, self.help) = (key, kind, standard, help)
     }
 
-    public static func of(_ key: String) -> SettingRow? { table.first { $0.key == key } }
+    package static func of(_ key: String) -> SettingRow? { table.first { $0.key == key } }
 
-    public static let table: [SettingRow] = [
+    package static let table: [SettingRow] = [
         SettingRow("kafka.brokers", .text, "127.0.0.1:9092", "host:port of one or more brokers, separated by commas"),
         SettingRow(
             "kafka.security_protocol", .choice(["plaintext", "ssl", "sasl_plaintext", "sasl_ssl"]), "plaintext",
