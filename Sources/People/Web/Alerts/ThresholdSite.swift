@@ -158,6 +158,7 @@ package struct ThresholdSite: Sendable {
             of: of, field: field, model: model, standing: own.first { $0.field == field },
             ofModel: model.flatMap { rules.models[$0] }?.first { $0.field == field },
             version: try ThresholdForm.version(field, folder.files[of.file], of.file), caller: caller)
+        form.hasModelFile = model.map { RuleDesk.models(folder).contains($0) } ?? false
         // Who may change the model's rule gives it to many machines by that.
         if let vehicle = of.vehicle, let model, caller.roles.isDisjoint(with: ThresholdSite.modelEditors) {
             form.others = try machines(model, but: vehicle.text, connection).map { machine in
