@@ -58,16 +58,14 @@ extension Command {
 
             <!-- Made by `drover settings --format markdown > docs/settings.md`; a test compares the two. -->
 
-            All that an operator can set. They come from `drover.yaml` in the working folder (or `--settings FILE`), then from
-            `DROVER_…` variables (`kafka.brokers` is `DROVER_KAFKA_BROKERS`; `DROVER_KAFKA_BROKERS_FILE` names a file whose first
-            line is the value), then from `--set key=value`; later ones win.
-            `drover check` says all that is wrong with them at once, with file and line, and `drover settings --format json` has
-            this page for programs.
+            Read from `drover.yaml` in the working folder (or `--settings FILE`), then from `DROVER_…` variables (`kafka.brokers` is
+            `DROVER_KAFKA_BROKERS`; `DROVER_KAFKA_BROKERS_FILE` names a file whose first line is the value), then from
+            `--set key=value`; later ones win. `drover check` reports all faults at once; `drover settings --format json` is this
+            page for programs.
 
-            **Read by** names the roles; *commands* are those that end by themselves, such as `drover report`. `drover up` reads
-            all. A change takes a restart of these roles, unless **Read again** says otherwise: there the files that the setting
-            names are read again. Files marked *secret* are for their owner and group only: `drover check` refuses others, roles
-            say so when they start.
+            **Read by**: *commands* are those that end by themselves, such as `drover report`; `drover up` reads all. A change needs a
+            restart of these roles, except where **Read again** says when the named files are read again. Files marked *secret* must
+            be readable by their owner and group only.
 
             """
         for group in Set(SettingRow.table.map(\.group)).sorted() {
