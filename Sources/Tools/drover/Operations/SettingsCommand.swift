@@ -64,17 +64,19 @@ extension Command {
             page for programs.
 
             **Read by**: *commands* are those that end by themselves, such as `drover report`; `drover up` reads all. A change needs a
-            restart of these roles, except where **Read again** says when the named files are read again. Files marked *secret* must
-            be readable by their owner and group only.
+            restart of these roles, but files are *read again* where it says so. Files marked *secret* must be readable by their
+            owner and group only.
 
             """
         for group in Set(SettingRow.table.map(\.group)).sorted() {
-            text += "\n## \(group)\n\n| Setting | Must be | Default | Read by | Read again | What |\n"
-            text += "| --- | --- | --- | --- | --- | --- |\n"
+            text += "\n## \(group)\n\n| Setting | Must be | Default | Read by | What |\n"
+            text += "| --- | --- | --- | --- | --- |\n"
             for row in SettingRow.table where row.group == group {
+                let readers = row.readers.map(\.rawValue).joined(separator: ", ")
                 let cells = [
                     "`\(row.key)`", row.type, row.standard.isEmpty ? "–" : "`\(row.standard)`",
-                    row.readers.map(\.rawValue).joined(separator: ", "), row.readAgain ?? "–", cell(row.help),
+                    row.readers.count == SettingReader.allCases.count ? "all" : readers,
+                    cell(row.help) + (row.readAgain.map { " (read again: \($0))" } ?? ""),
                 ]
                 text += "| " + cells.joined(separator: " | ") + " |\n"
             }
