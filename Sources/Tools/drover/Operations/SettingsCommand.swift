@@ -74,7 +74,8 @@ extension Command {
             for row in SettingRow.table where row.group == group {
                 let readers = row.readers.map(\.rawValue).joined(separator: ", ")
                 let cells = [
-                    "`\(row.key)`", row.type, row.standard.isEmpty ? "–" : "`\(row.standard)`",
+                    "`\(row.key)`", row.type.replacing("whole number, ", with: ""),
+                    row.standard.isEmpty ? "–" : "`\(row.standard)`",
                     row.readers.count == SettingReader.allCases.count ? "all" : readers,
                     cell(row.help) + (row.readAgain.map { " (read again: \($0))" } ?? ""),
                 ]
