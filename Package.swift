@@ -107,7 +107,10 @@ let package = Package(
         // Stream: from the topics to the tables.
         target(
             "Stream/Ingest",
-            ["Basics", "Formats", "Telemetry", "Threads", "Crypto", "Kafka", "Fleet", "Codecs", "CSQLite"], .warm),
+            [
+                "Basics", "Formats", "Telemetry", "Threads", "Crypto", "Kafka", "Fleet", "Codecs", "Pipeline",
+                "CSQLite",
+            ], .warm),
         target(
             "Stream/Storage",
             [

@@ -2,6 +2,7 @@ package import Alerts
 internal import Codecs
 internal import Fleet
 package import Kafka
+internal import Pipeline
 internal import Storage
 package import Telemetry
 internal import Threads
@@ -273,7 +274,9 @@ package final class Worker {
     private func load(_ partitions: [TopicPartition]) {
         var byLane: [Int: [PartitionLog]] = [:]
         do {
-            for log in try consumer.logs(of: partitions, ends: [Topic.dispatch], timeoutMs: Worker.brokerMs).values {
+            for log in try consumer.logs(of: partitions, ends: [RecordStage.campuses.topic], timeoutMs: Worker.brokerMs)
+                .values
+            {
                 let lane = plan.lanes(for: log.partition.topic).min { load(of: $0) < load(of: $1) }!
                 places[log.partition] = .loading(lane: lane)
                 byLane[lane, default: []].append(log)

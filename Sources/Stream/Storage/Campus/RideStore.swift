@@ -240,7 +240,7 @@ package enum RideStore {
     package static func outbox(_ changes: CampusBook.Changes) -> [OutboxRecord] {
         let told = changes.told.map { key, ride, offset in
             OutboxRecord(
-                topic: Topic.assignments, key: key.campus, recordID: "\(key.campus)-\(offset)-\(key.id)",
+                .assignments, key: key.campus, recordID: "\(key.campus)-\(offset)-\(key.id)",
                 kind: "assignment",
                 fields: [
                     ("campus", .text(key.campus)), ("request", .text(key.id)), ("rider", .text(ride.pickup.rider)),
@@ -253,7 +253,7 @@ package enum RideStore {
         }
         let decided = changes.decisions.filter(\.isNew).map { row in
             OutboxRecord(
-                topic: Topic.dispatch, key: row.campus, recordID: "\(row.campus)-\(row.offset)", kind: "decision",
+                .decisions, key: row.campus, recordID: "\(row.campus)-\(row.offset)", kind: "decision",
                 fields: [
                     ("campus", .text(row.campus)), ("ts", .integer(row.atMs)), ("offset", .integer(row.offset)),
                     ("decision", .text(row.text)), ("why", .text(row.why)),

@@ -170,7 +170,9 @@ final class CarStage: Stage {
             do throws(DriverSettings.Fault) { _ = try DriverSettings(text: text) } catch {
                 throw .settings(error.description)
             }
-        default: break
+        case .registration, .service, .acknowledgement, .silence, .pollRequest, .pollAnswer, .tripDiscard, .tripTag,
+            .driving, .assignment, .scanRequest, .scan, .support, .tripSummary, .weather:
+            break
         }
         actions.append((action, offset))
         drivers.take(action, of: number, lastMs: lastMs, offset: offset, leastMs: kept.leastMs(pushedMs))

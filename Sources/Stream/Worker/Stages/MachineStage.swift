@@ -79,7 +79,7 @@ final class MachineStage: Stage {
                 switch record {
                 case .machine: try unsafe place.check(key)
                 case .action(let action) where action.vehicle != nil: try unsafe place.check(key)
-                default: break
+                case .action, .tick, .rules, .car, .tripRules: break
                 }
                 return record
             }
