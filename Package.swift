@@ -230,7 +230,10 @@ let package = Package(
         tests("IngestTests", ["Fleet", "Ingest", "Gateways"]),
         tests(
             "StorageTests",
-            ["Basics", "Kafka", "Postgres", "Fleet", "Codecs", "Trips", "Alerts", "Pipeline", "Storage", "SimKit"]),
+            [
+                "Basics", "Kafka", "Postgres", "Fleet", "Codecs", "Trips", "Alerts", "Pipeline", "Storage", "Worker",
+                "SimKit",
+            ]),
         tests("ExternalServicesTests", ["Basics", "Telemetry", "Fleet", "Codecs", "ExternalServices", "SimKit"]),
         tests("GatewaysTests", ["Sockets", "Fleet", "Codecs", "Gateways", "SimKit"]),
         tests("DeliveryTests", ["Kafka", "Sockets", "Clients", "Storage", "Delivery", "SimKit"]),

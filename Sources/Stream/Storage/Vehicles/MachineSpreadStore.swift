@@ -1,11 +1,11 @@
 internal import Fleet
-internal import Pipeline
-internal import Postgres
+package import Pipeline
+package import Postgres
 
 /// What is to be judged again of all machines of a partition, and how far it is noted, in PostgreSQL (0070_spreading.sql).
-enum MachineSpreadStore {
+package enum MachineSpreadStore {
     /// - Parameter offset: only what records before it asked for; nil: all.
-    static func load(
+    package static func load(
         _ partition: Int32, before offset: Int64? = nil, on connection: Connection
     ) throws -> MachineSpreads {
         MachineSpreads(

@@ -59,16 +59,15 @@ final class CampusStage: Stage {
     var needsHistory: Bool { false }
     var replayFrom: (offset: Int64, clockMs: Int64)? { book.waitsFrom.map { ($0, book.clockMs) } }
 
-    func rows() -> StageRows {
-        let changes = book.takeChanges()
-        var rows = StageRows()
-        guard !changes.isEmpty else { return rows }
-        rows.count = changes.rides.count + changes.vehicles.count + changes.decisions.count
-        rows.outbox = RideStore.outbox(changes)
-        let number = partition.partition
-        rows.others = [{ connection in try RideStore.write(changes, partition: number, on: connection) }]
-        return rows
+    func changes() -> StageChanges {
+        let own = book.takeChanges()
+        var changes = StageChanges()
+        guard !own.isEmpty else { return changes }
+        changes.count = own.rides.count + own.vehicles.count + own.decisions.count
+        changes.outbox = RideStore.outbox(own)
+        changes.own = .campuses(own, partition: partition.partition)
+        return changes
     }
 
-    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows { StageRows() }
+    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageChanges { StageChanges() }
 }

@@ -118,7 +118,7 @@ package struct StageFactory: Sendable {
         _ log: PartitionLog, _ progress: PartitionProgress, _ selection: VehicleSelection, _ kept: KeptSpan,
         _ rejects: Rejects, _ ticks: PartitionTicks, on connection: Connection
     ) throws -> (MachineStage, unreadable: Int) {
-        let book = try MachineStore.load(
+        let book = try MachineReadBack.load(
             partition: log.place.partition, of: selection, clockMs: progress.clockMs == 0 ? nil : progress.clockMs,
             // Some alone are judged as the partition judged where they stand.
             rulesBefore: selection.isOnly ? progress.nextOffset : nil, on: connection)

@@ -83,14 +83,14 @@ final class SurveyStage: Stage {
     var needsHistory: Bool { !taken.isEmpty }
     var replayFrom: (offset: Int64, clockMs: Int64)? { nil }
 
-    func rows() -> StageRows { StageRows() }
+    func changes() -> StageChanges { StageChanges() }
 
-    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows {
+    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageChanges {
         var records: [(record: SurveyRecord, offset: Int64)] = []
         for each in taken { if case .success(let record) = each.result { records.append((record, each.offset)) } }
         let outcome = try SurveyStore.take(records, partition: partition.partition, on: connection)
-        var rows = StageRows()
-        (rows.count, rows.versions) = (outcome.rows, outcome.versions)
+        var changes = StageChanges()
+        (changes.count, changes.versions) = (outcome.rows, outcome.versions)
         var number = 0
         // In the order of the log: which of them have a row of their own follows from it.
         for each in taken {
@@ -99,13 +99,13 @@ final class SurveyStage: Stage {
             case .success:
                 if let error = outcome.refused[number] {
                     rejects.add(each.offset, each.pushedMs, each.firstBytes, error)
-                    rows.refused += 1
+                    changes.refused += 1
                 }
                 number += 1
             }
         }
         taken.removeAll(keepingCapacity: true)
         waiting = 0
-        return rows
+        return changes
     }
 }

@@ -47,12 +47,12 @@ final class TourStage: Stage {
     var needsHistory: Bool { !taken.isEmpty }
     var replayFrom: (offset: Int64, clockMs: Int64)? { nil }
 
-    func rows() -> StageRows { StageRows() }
+    func changes() -> StageChanges { StageChanges() }
 
-    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows {
-        var rows = StageRows()
-        rows.count = try TourEventStore.take(taken, on: connection)
+    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageChanges {
+        var changes = StageChanges()
+        changes.count = try TourEventStore.take(taken, on: connection)
         taken.removeAll(keepingCapacity: true)
-        return rows
+        return changes
     }
 }
