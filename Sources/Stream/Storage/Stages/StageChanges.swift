@@ -27,6 +27,7 @@ package enum OwnChanges {
     case cars(CarChanges, partition: Int32)
     case machines(MachineChanges, partition: Int32)
     case campuses(CampusBook.Changes, partition: Int32)
+    case tours(TourChanges)
 }
 
 /// What cars have to write after their rows, in this order.
@@ -70,6 +71,7 @@ package enum StageStore {
             try MachineStore.write(changes, partition: partition, on: connection)
         case .campuses(let changes, let partition):
             try RideStore.write(changes, partition: partition, on: connection)
+        case .tours(let changes): try TourEventStore.write(changes, on: connection)
         }
     }
 

@@ -1,6 +1,7 @@
 internal import Codecs
 internal import Fleet
 internal import Kafka
+internal import Pipeline
 internal import Postgres
 internal import Storage
 
@@ -50,9 +51,11 @@ final class TourStage: Stage {
     func changes() -> StageChanges { StageChanges() }
 
     func resolve(nextOffset: Int64, on connection: Connection) throws -> StageChanges {
-        var changes = StageChanges()
-        changes.count = try TourEventStore.take(taken, on: connection)
+        let fold = TourFold(taken)
         taken.removeAll(keepingCapacity: true)
+        let own = fold.changes(try TourEventStore.known(fold.keys, on: connection))
+        var changes = StageChanges()
+        (changes.count, changes.own) = (own.rowCount, .tours(own))
         return changes
     }
 }
