@@ -120,8 +120,8 @@ let package = Package(
         target(
             "Stream/Worker",
             [
-                "Basics", "Telemetry", "Threads", "Kafka", "Postgres", "Fleet", "Codecs", "Trips", "Alerts", "Pipeline",
-                "Storage",
+                "Basics", "Telemetry", "Threads", "Kafka", "Postgres", "Fleet", "Codecs", "Trips", "Alerts", "Surveys",
+                "Pipeline", "Storage",
             ], .hot),
 
         // Edges: what comes in and goes out; decides nothing about fleets.

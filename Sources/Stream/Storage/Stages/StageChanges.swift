@@ -1,6 +1,7 @@
 package import Fleet
 package import Pipeline
 package import Postgres
+package import Surveys
 package import Trips
 
 /// What follows from one partition's records of a cycle, as values: the stage made them, here they are written.
@@ -27,6 +28,7 @@ package enum OwnChanges {
     case cars(CarChanges, partition: Int32)
     case machines(MachineChanges, partition: Int32)
     case campuses(CampusBook.Changes, partition: Int32)
+    case surveys(SurveyChanges, partition: Int32)
     case tours(TourChanges)
 }
 
@@ -71,6 +73,8 @@ package enum StageStore {
             try MachineStore.write(changes, partition: partition, on: connection)
         case .campuses(let changes, let partition):
             try RideStore.write(changes, partition: partition, on: connection)
+        case .surveys(let changes, let partition):
+            try SurveyStore.write(changes, partition: partition, on: connection)
         case .tours(let changes): try TourEventStore.write(changes, on: connection)
         }
     }
