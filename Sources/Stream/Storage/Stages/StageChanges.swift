@@ -27,7 +27,7 @@ package struct StageChanges {
 package enum OwnChanges {
     case cars(CarChanges, partition: Int32)
     case machines(MachineChanges, partition: Int32)
-    case campuses(CampusBook.Changes, partition: Int32)
+    case campuses(CampusPartition.Changes, partition: Int32)
     case surveys(SurveyChanges, partition: Int32)
     case tours(TourChanges)
 }

@@ -108,10 +108,11 @@ package struct StageFactory: Sendable {
         _ log: PartitionLog, _ progress: PartitionProgress, _ rejects: Rejects, _ ticks: PartitionTicks, isReplay: Bool,
         on connection: Connection
     ) throws -> CampusStage {
-        let book = try RideStore.load(
-            partition: log.place.partition, clockMs: progress.replayClockMs,
-            decidesFrom: isReplay ? .max : max(log.endOffset ?? 0, progress.nextOffset), on: connection)
-        return CampusStage(log.partition, place: log.place, book: book, rejects: rejects, ticks: ticks)
+        let campuses = CampusPartition(
+            dispatchers: try RideStore.dispatchers(partition: log.place.partition, on: connection),
+            clockMs: progress.replayClockMs,
+            decidesFrom: isReplay ? .max : max(log.endOffset ?? 0, progress.nextOffset), decisionsAtOnce: 1)
+        return CampusStage(log.partition, place: log.place, campuses: campuses, rejects: rejects, ticks: ticks)
     }
 
     private static func machines(
