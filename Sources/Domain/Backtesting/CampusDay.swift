@@ -60,10 +60,8 @@ package struct CampusDay: Sendable {
         guard record.campus == campus else { return }
         let dispatcher = partition.dispatchers[campus]
         do { try partition.take(record, offset: offset, atMs: atMs) } catch { return }
-        guard let atMs = (dispatcher ?? partition.dispatchers[campus]).map({ $0.time(of: record, pushedMs: atMs) }) ?? atMs
-        else {
-            return
-        }
+        let known = dispatcher ?? partition.dispatchers[campus]
+        guard let atMs = known.map({ $0.time(of: record, pushedMs: atMs) }) ?? atMs else { return }
         if goesByRecordTime { events.append((offset, atMs, .timePassed)) }
         if spanMs.contains(atMs), case .position(let vehicle, let place, _) = record.kind {
             drove(vehicle, place, atMs)
