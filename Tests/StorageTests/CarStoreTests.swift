@@ -8,6 +8,7 @@ import SimKit
 import Storage
 import Testing
 import Trips
+import Worker
 
 /// Cars in the real PostgreSQL: the same seeded logs as in memory, with crashes, lost answers, commits that do not happen
 /// and workers that go on after their partition was given to another.

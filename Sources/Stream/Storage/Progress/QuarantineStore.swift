@@ -1,5 +1,6 @@
 package import Fleet
 package import Kafka
+internal import Pipeline
 package import Postgres
 
 /// Vehicles that are set apart from their partition (0056_quarantine.sql), each with a progress of its own.
@@ -55,9 +56,10 @@ package enum QuarantineStore {
 
     /// Vehicles that have rows of this partition.
     package static func stored(_ partition: TopicPartition, on connection: Connection) throws -> [VehicleID] {
-        try connection.query(
+        guard let kind = RecordStage(topic: partition.topic)?.vehicles else { return [] }
+        return try connection.query(
             "SELECT vehicle FROM drover.vehicle WHERE kind = $1 AND topic_partition = $2",
-            [.text(partition.topic == Topic.cars ? "car" : "machine"), .int4(partition.partition)]
+            [.text(kind.rawValue), .int4(partition.partition)]
         ).map { VehicleID(try $0.text(0)!)! }
     }
 
@@ -92,7 +94,7 @@ package enum QuarantineStore {
                     .text(partition.topic), .int4(partition.partition), .textArray(vehicles.map(\.vehicle.text)),
                     .textArray(vehicles.map { String($0.reason.prefix(reasonMax)) }),
                 ])
-            if partition.topic == Topic.machines {
+            if RecordStage(topic: partition.topic) == .machines {
                 try MachineSpreadStore.note(
                     of: vehicles.map(\.vehicle), partition: partition.partition, on: connection)
             }

@@ -153,7 +153,7 @@ package enum DriverContextStore {
     }
 
     /// Those of the cars that somebody has driven or owned, or that are registered.
-    static func people(of vehicles: [VehicleID], on connection: Connection) throws -> [DriverBook.People] {
+    package static func people(of vehicles: [VehicleID], on connection: Connection) throws -> [DriverBook.People] {
         try connection.query(
             """
             SELECT asked.vehicle, owned.since_at, watched.is_so FROM unnest($1::text[]) AS asked(vehicle)

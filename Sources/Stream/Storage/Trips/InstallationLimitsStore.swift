@@ -1,4 +1,4 @@
-internal import Alerts
+package import Alerts
 package import Fleet
 package import Pipeline
 package import Postgres
@@ -14,7 +14,7 @@ package enum InstallationLimitsStore {
             """, [.text(InstallationLimits.account)])[0].bool(0)!
     }
 
-    static func load(_ partition: Int32, on connection: Connection) throws -> [InstallationLimits.Entry] {
+    package static func load(_ partition: Int32, on connection: Connection) throws -> [InstallationLimits.Entry] {
         try connection.query(
             """
             SELECT in_force_at, settings, record_id, record_offset, judged_from_at, reached_vehicle, reached_all_offset

@@ -170,7 +170,9 @@ final class CarStage: Stage {
             do throws(DriverSettings.Fault) { _ = try DriverSettings(text: text) } catch {
                 throw .settings(error.description)
             }
-        default: break
+        case .registration, .service, .acknowledgement, .silence, .pollRequest, .pollAnswer, .tripDiscard, .tripTag,
+            .driving, .assignment, .scanRequest, .scan, .support, .tripSummary, .weather:
+            break
         }
         actions.append((action, offset))
         drivers.take(action, of: number, lastMs: lastMs, offset: offset, leastMs: kept.leastMs(pushedMs))
@@ -238,21 +240,6 @@ final class CarStage: Stage {
         }
     }
 
-    /// What the records of rules say, for the tables.
-    private func takeRuleRows() -> [(Connection) throws -> Void] {
-        let (rules, noted, number) = (tripRules, notedOffset, partition.partition)
-        (tripRules, notedOffset) = ([], nil)
-        guard !rules.isEmpty || noted != nil else { return [] }
-        return [
-            { connection in
-                if let noted { try TripRuleStore.note(offset: noted, partition: number, on: connection) }
-                for (entry, offset) in rules {
-                    try TripRuleStore.write(entry, offset: offset, partition: number, on: connection)
-                }
-            }
-        ]
-    }
-
     func watch(_ vehicles: Set<String>) {
         guard !vehicles.isEmpty || !watched.isEmpty else { return }
         let numbers = Set(vehicles.compactMap { VehicleID($0).flatMap { book.number(of: $0) } })
@@ -275,51 +262,49 @@ final class CarStage: Stage {
     var needsHistory: Bool { book.hasLate || judge.drivers.hasWork }
     var replayFrom: (offset: Int64, clockMs: Int64)? { book.replayFrom }
 
-    func rows() -> StageRows {
-        var rows = StageRows()
-        rows.tables = CarStore.encode(book)
-        if !watched.isEmpty, let live = liveRows() { rows.tables.append(live) }
-        rows.count = book.rows.count + actions.count
-        rows.vehicles = book.rows.vehicles.map {
+    func changes() -> StageChanges {
+        var changes = StageChanges()
+        changes.tables = CarStore.encode(book)
+        if !watched.isEmpty, let live = liveRows() { changes.tables.append(live) }
+        changes.count = book.rows.count + actions.count
+        changes.vehicles = book.rows.vehicles.map {
             VehicleStore.Row(vehicle: text($0), kind: "car", model: nil, partition: partition.partition, lastMs: nil)
         }
         for minute in book.rows.minutes { judge.drivers.wrote(Int(minute.car)) }
-        rows.droppedTrips = book.rows.droppedTrips.map { (text($0.car), $0.startMs) }
-        rows.droppedMinutes = book.rows.droppedMinutes.map { (text($0.car), $0.startMs) }
-        let starts = book.rows.minutes.filter { $0.startPlace != nil }.map { (text($0.car), $0.tripStartMs) }
-        if !starts.isEmpty { rows.others = [{ connection in try TripWeatherStore.settle(starts, on: connection) }] }
-        if !unwatched.isEmpty {
-            let vehicles = unwatched.map { text(Int32($0)) }
-            rows.others.append { connection in try LiveTripStore.forget(vehicles, on: connection) }
-            unwatched.removeAll()
-        }
+        changes.droppedTrips = book.rows.droppedTrips.map { (text($0.car), $0.startMs) }
+        changes.droppedMinutes = book.rows.droppedMinutes.map { (text($0.car), $0.startMs) }
+        let own = ownChanges()
+        changes.own = .cars(own, partition: partition.partition)
+        changes.outbox = own.drivers?.transitions.map { OutboxRecord($0) } ?? []
         book.clearRows()
-        rows.others += takeRuleRows()
-        if !actions.isEmpty {
-            let (actions, number) = (self.actions, partition.partition)
-            rows.others.append { connection in try ActionStore.write(actions, partition: number, on: connection) }
-            self.actions.removeAll(keepingCapacity: true)
-        }
-        if let (write, outbox) = judge.rows(book) {
-            rows.others.append(write)
-            rows.outbox += outbox
-        }
         forgetIdle()
-        return rows
+        return changes
+    }
+
+    private func ownChanges() -> CarChanges {
+        var own = CarChanges()
+        own.starts = book.rows.minutes.filter { $0.startPlace != nil }.map { (text($0.car), $0.tripStartMs) }
+        own.unwatched = unwatched.map { text(Int32($0)) }
+        (own.rules, own.notedOffset, own.actions) = (tripRules, notedOffset, actions)
+        unwatched.removeAll()
+        (tripRules, notedOffset) = ([], nil)
+        actions.removeAll(keepingCapacity: true)
+        if judge.drivers.hasChanges { own.drivers = judge.drivers.takeChanges(book) }
+        return own
     }
 
     private func text(_ car: Int32) -> String { String(decoding: book.vehicle(car), as: UTF8.self) }
 
-    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows {
+    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageChanges {
         if book.hasLate {
             book.resolve(try CarStore.history(book.lateQueries, on: connection), nextOffset: nextOffset)
         }
         hasMore = book.hasLate
-        var rows = rows()
-        guard !hasMore else { return rows }
-        // The lane waits for the whole commit.
-        rows.tells = [{ [self] connection in try judge.judge(&book, nextOffset: nextOffset, on: connection) }]
-        return rows
+        return changes()
+    }
+
+    func conclude(nextOffset: Int64, on connection: Connection) throws -> [OutboxRecord] {
+        try judge.judge(&book, nextOffset: nextOffset, on: connection)
     }
 }
 

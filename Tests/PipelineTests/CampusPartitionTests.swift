@@ -6,7 +6,7 @@ import Routing
 import Testing
 
 /// A campus on the log: decisions are taken from it where they stand there, and made only behind its end.
-struct CampusBookTests {
+struct CampusPartitionTests {
     /// The near vehicle would get it.
     private static let day: [RideRecord.Kind] = [
         .campus(squareCampus), entered("near", place(1_000, 1_000)), entered("far", place(150_000, 150_000)),
@@ -18,8 +18,8 @@ struct CampusBookTests {
     }
     private static func feed(
         _ kinds: [RideRecord.Kind], decidesFrom: Int64, decisionsAtOnce: Int = .max
-    ) throws -> CampusBook {
-        var book = CampusBook(clockMs: 0, decidesFrom: decidesFrom, decisionsAtOnce: decisionsAtOnce)
+    ) throws -> CampusPartition {
+        var book = CampusPartition(clockMs: 0, decidesFrom: decidesFrom, decisionsAtOnce: decisionsAtOnce)
         for (offset, kind) in kinds.enumerated() {
             try book.take(record(kind, Int64(offset)), offset: Int64(offset), atMs: 1_700_000_000_000 + Int64(offset))
         }
@@ -28,8 +28,8 @@ struct CampusBookTests {
 
     @Test("Behind the end of the log it is decided here")
     func decidesHere() throws {
-        var book = try CampusBookTests.feed(CampusBookTests.day, decidesFrom: 0)
-        #expect(book.desks["c"]?.rides["r"]?.vehicle == "near" && book.waitsFrom == nil)
+        var book = try CampusPartitionTests.feed(CampusPartitionTests.day, decidesFrom: 0)
+        #expect(book.dispatchers["c"]?.rides["r"]?.vehicle == "near" && book.waitsFrom == nil)
         let changes = book.takeChanges()
         #expect(changes.decisions.map(\.offset) == [1, 2, 3] && changes.decisions.allSatisfy { $0.isNew })
     }
@@ -45,29 +45,29 @@ struct CampusBookTests {
             #"{"x":1e999999}"#, #"{"x":1,"x":2}"#, "{\"x\":\"\\u0000\"}",
         ])
     func refusesReasons(_ why: String) throws {
-        var book = CampusBook(clockMs: 0, decidesFrom: 3)
-        for (offset, kind) in CampusBookTests.day.prefix(2).enumerated() {
+        var book = CampusPartition(clockMs: 0, decidesFrom: 3)
+        for (offset, kind) in CampusPartitionTests.day.prefix(2).enumerated() {
             try book.take(
-                CampusBookTests.record(kind, Int64(offset)), offset: Int64(offset), atMs: 1_700_000_000_000)
+                CampusPartitionTests.record(kind, Int64(offset)), offset: Int64(offset), atMs: 1_700_000_000_000)
         }
         #expect(throws: DecodeError.keyMissing("why")) {
             try book.take(
-                CampusBookTests.record(.decision(offset: 1, text: "expired=", why: why), 2), offset: 2,
+                CampusPartitionTests.record(.decision(offset: 1, text: "expired=", why: why), 2), offset: 2,
                 atMs: 1_700_000_000_000)
         }
     }
 
     @Test("Before it nothing is decided: the records wait, and a replay begins with them again")
     func waits() throws {
-        var book = try CampusBookTests.feed(CampusBookTests.day, decidesFrom: .max)
-        #expect(book.desks["c"]?.vehicles.isEmpty == true && book.waitsFrom == 1)
+        var book = try CampusPartitionTests.feed(CampusPartitionTests.day, decidesFrom: .max)
+        #expect(book.dispatchers["c"]?.vehicles.isEmpty == true && book.waitsFrom == 1)
         #expect(book.takeChanges().decisions.isEmpty)
     }
 
     @Test("What waited can be decided piece by piece, each with the place where the next owner would begin")
     func goesOn() throws {
-        var whole = try CampusBookTests.feed(CampusBookTests.day, decidesFrom: 4)
-        var book = try CampusBookTests.feed(CampusBookTests.day, decidesFrom: 4, decisionsAtOnce: 1)
+        var whole = try CampusPartitionTests.feed(CampusPartitionTests.day, decidesFrom: 4)
+        var book = try CampusPartitionTests.feed(CampusPartitionTests.day, decidesFrom: 4, decisionsAtOnce: 1)
         var places = [book.waitsFrom]
         var decisions = book.takeChanges().decisions
         while book.canGoOn {
@@ -80,7 +80,7 @@ struct CampusBookTests {
         #expect(places == [2, 3, nil])
         let expected = whole.takeChanges().decisions
         #expect(decisions.map(\.offset) == expected.map(\.offset) && decisions.map(\.text) == expected.map(\.text))
-        #expect(book.desks["c"]?.rides["r"]?.vehicle == "near")
+        #expect(book.dispatchers["c"]?.rides["r"]?.vehicle == "near")
     }
 
     @Test("What the log says was decided is taken, also where it would be decided otherwise now")
@@ -89,16 +89,16 @@ struct CampusBookTests {
             .decision(offset: 1, text: "expired=", why: "{}"), .decision(offset: 2, text: "expired=", why: "{}"),
             .decision(offset: 3, text: "expired=|far=1p 1d", why: #"{"by":"an older Drover"}"#),
         ]
-        var book = try CampusBookTests.feed(CampusBookTests.day + decided, decidesFrom: .max)
-        #expect(book.desks["c"]?.rides["r"]?.vehicle == "far" && book.waitsFrom == nil)
+        var book = try CampusPartitionTests.feed(CampusPartitionTests.day + decided, decidesFrom: .max)
+        #expect(book.dispatchers["c"]?.rides["r"]?.vehicle == "far" && book.waitsFrom == nil)
         let last = book.takeChanges().decisions.last
         #expect(last?.offset == 3 && last?.isNew == false && last?.why == #"{"by":"an older Drover"}"#)
     }
 
     @Test("When the log's end is reached without a decision nobody has made one")
     func decidesAtTheEnd() throws {
-        let book = try CampusBookTests.feed(CampusBookTests.day, decidesFrom: 4)
-        #expect(book.desks["c"]?.rides["r"]?.vehicle == "near")
+        let book = try CampusPartitionTests.feed(CampusPartitionTests.day, decidesFrom: 4)
+        #expect(book.dispatchers["c"]?.rides["r"]?.vehicle == "near")
     }
 
     @Test("A pickup for which there are not enough seats leaves its reason with the ride until it counts")
@@ -113,16 +113,16 @@ struct CampusBookTests {
             .campus(squareCampus), entered("bus", place(1_000, 1_000)),
             pickup("a", 3), pickup("b", 2), .done(request: "a", isPickup: true), .done(request: "b", isPickup: true),
         ]
-        var book = try CampusBookTests.feed(full, decidesFrom: 0)
-        let refused = book.desks["c"]?.rides["b"]
+        var book = try CampusPartitionTests.feed(full, decidesFrom: 0)
+        let refused = book.dispatchers["c"]?.rides["b"]
         #expect(refused?.state == .assigned && refused?.reason == DispatchFault.noSeat.rawValue)
         #expect(book.takeChanges().told.last?.ride == refused, "who follows the ride is told, too")
         // Said again it is no news.
-        book = try CampusBookTests.feed(full + [.done(request: "b", isPickup: true)], decidesFrom: 0)
+        book = try CampusPartitionTests.feed(full + [.done(request: "b", isPickup: true)], decidesFrom: 0)
         #expect(book.takeChanges().told.count { $0.ride.reason != nil } == 1)
-        book = try CampusBookTests.feed(
+        book = try CampusPartitionTests.feed(
             full + [.done(request: "a", isPickup: false), .done(request: "b", isPickup: true)], decidesFrom: 0)
-        let taken = book.desks["c"]?.rides["b"]
+        let taken = book.dispatchers["c"]?.rides["b"]
         #expect(taken?.state == .onBoard && taken?.reason == nil)
     }
 
@@ -132,17 +132,17 @@ struct CampusBookTests {
         ground.numbers = [.recordTime: 1_000, .queueS: 600_000, .silenceS: 3_600_000]
         let start: Int64 = 1_600_000_000_000
         let said: [(RideRecord.Kind, Int64)] = [
-            (.campus(ground), 0), (CampusBookTests.day[3], 1_000), (.clock, 601_000), (.clock, 601_001),
+            (.campus(ground), 0), (CampusPartitionTests.day[3], 1_000), (.clock, 601_000), (.clock, 601_001),
         ]
         // Pushed at once, or over a year: with ticks of today between them.
         for stepMs in [0, 7_884_000_000] as [Int64] {
-            var book = CampusBook(clockMs: 0, decidesFrom: 0)
+            var book = CampusPartition(clockMs: 0, decidesFrom: 0)
             for (offset, (kind, afterMs)) in said.enumerated() {
                 let record = RideRecord(id: "x-\(offset)", campus: "c", ts: start + afterMs, by: "", kind: kind)
                 let pushedMs = 1_700_000_000_000 + Int64(offset) * stepMs
                 try book.take(record, offset: Int64(offset) * 2, atMs: pushedMs)
                 book.tick(pushedMs, offset: Int64(offset) * 2 + 1)
-                if offset == 2 { #expect(book.desks["c"]?.rides["r"]?.state == .queued) }
+                if offset == 2 { #expect(book.dispatchers["c"]?.rides["r"]?.state == .queued) }
             }
             // The same day again, and the same ground as it is said today.
             for (offset, (kind, afterMs)) in said.enumerated() {
@@ -195,7 +195,7 @@ struct CampusBookTests {
             .decision(offset: 7, text: "expired=a|bus=1p 1d", why: "{}"),
         ]
         for kind in kinds {
-            let record = CampusBookTests.record(kind, 9)
+            let record = CampusPartitionTests.record(kind, 9)
             let bytes = RideRecords.encode(record)
             let read = try unsafe TickOr(bytes, key: Array("c".utf8), RideRecords.decode)
             #expect(read == .record(record))

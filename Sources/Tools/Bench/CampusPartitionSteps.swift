@@ -4,17 +4,17 @@ internal import Pipeline
 internal import Routing
 
 /// What a record of a busy campus costs the worker: the decision and all that is kept beside it, without the database.
-package struct CampusBookSteps {
+package struct CampusPartitionSteps {
     private static let vehicles = 100
     private static let outstanding = 1_000
     private static let beginMs: Int64 = 1_790_000_000_000
 
-    private var book = CampusBook(clockMs: 0, decidesFrom: 0)
+    private var book = CampusPartition(clockMs: 0, decidesFrom: 0)
     private var offset: Int64 = 0
 
     /// The median of each kind of record.
     package static func medians() throws -> [(name: String, ms: Double)] {
-        var bench = CampusBookSteps()
+        var bench = CampusPartitionSteps()
         try bench.fill()
         let name = "campus of \(outstanding) rides and \(vehicles) vehicles on the log"
         let kinds: [(String, Int, (Int) -> RideRecord.Kind)] = [
@@ -44,19 +44,19 @@ package struct CampusBookSteps {
             })
         ground.numbers = [.iterations: 0]
         try say(.campus(ground))
-        for v in 0..<CampusBookSteps.vehicles {
+        for v in 0..<CampusPartitionSteps.vehicles {
             try say(
                 .inService(
                     .init(
                         vehicle: "v\(v)", driver: "d\(v)", person: .init(name: "Driver", photo: nil), capacity: 6,
-                        place: CampusBookSteps.place())))
+                        place: CampusPartitionSteps.place())))
         }
-        for number in 0..<CampusBookSteps.outstanding { try say(CampusBookSteps.pickup(number)) }
+        for number in 0..<CampusPartitionSteps.outstanding { try say(CampusPartitionSteps.pickup(number)) }
         _ = book.takeChanges()
     }
 
     private mutating func say(_ kind: RideRecord.Kind) throws {
-        let ts = CampusBookSteps.beginMs + offset
+        let ts = CampusPartitionSteps.beginMs + offset
         try book.take(
             RideRecord(id: "x\(offset)", campus: "c", ts: ts, by: "bench", kind: kind), offset: offset, atMs: ts)
         offset += 1

@@ -6,10 +6,10 @@ internal import Routing
 ///
 /// A decision is a fact: once it stands on the log, it is taken from there and nothing is decided anew. So records up to the
 /// end that the log had when the partition was taken over wait for their decisions; behind it nobody has decided yet.
-public struct CampusBook: Sendable {
+public struct CampusPartition: Sendable {
     /// What a cycle writes, as absolute values; one row a key.
     public struct Changes: Sendable {
-        public var desks: [String: CampusDesk] = [:]
+        public var dispatchers: [String: CampusDispatcher] = [:]
         public var rides: [RideKey: RideRow] = [:]
         public var vehicles: [RideKey: RideVehicleRow] = [:]
         public var profiles: [RideKey: RideRecord.Person] = [:]
@@ -17,7 +17,7 @@ public struct CampusBook: Sendable {
         /// Rides whose state, vehicle or place in line is another one, with the offset of the record that did it.
         public var told: [(key: RideKey, ride: RideRow, offset: Int64)] = []
         public var isEmpty: Bool {
-            desks.isEmpty && rides.isEmpty && vehicles.isEmpty && profiles.isEmpty && decisions.isEmpty
+            dispatchers.isEmpty && rides.isEmpty && vehicles.isEmpty && profiles.isEmpty && decisions.isEmpty
         }
         public init() {}
     }
@@ -70,7 +70,7 @@ public struct CampusBook: Sendable {
         let offset: Int64
     }
 
-    public private(set) var desks: [String: CampusDesk]
+    public private(set) var dispatchers: [String: CampusDispatcher]
     public private(set) var clockMs: Int64
     /// From this offset on nobody has decided yet.
     private let decidesFrom: Int64
@@ -86,9 +86,9 @@ public struct CampusBook: Sendable {
     public private(set) var decidedAnew = 0
 
     public init(
-        desks: [String: CampusDesk] = [:], clockMs: Int64, decidesFrom: Int64, decisionsAtOnce: Int = .max
+        dispatchers: [String: CampusDispatcher] = [:], clockMs: Int64, decidesFrom: Int64, decisionsAtOnce: Int = .max
     ) {
-        (self.desks, self.clockMs, self.decidesFrom) = (desks, clockMs, decidesFrom)
+        (self.dispatchers, self.clockMs, self.decidesFrom) = (dispatchers, clockMs, decidesFrom)
         self.decisionsAtOnce = decisionsAtOnce
     }
 
@@ -106,11 +106,12 @@ public struct CampusBook: Sendable {
             guard DecisionWhy.isReadable(why) else { throw .keyMissing("why") }
             given[Place(campus: record.campus, offset: at)] = (decisions, why)
         case .campus(let settings):
-            guard CampusDesk(id: record.campus, settings) != nil else { throw .keyMissing("boundary") }
+            guard CampusDispatcher(id: record.campus, settings) != nil else { throw .keyMissing("boundary") }
             waiting.append(Waiting(what: .record(record), offset: offset, atMs: atMs))
-        default:
+        case .profile, .pickup, .cancel, .override, .done, .inService, .outOfService, .breakdown, .end, .handOver,
+            .position, .riderSign, .vehicleSign, .clock, .surge, .hour, .travel:
             let isKnown =
-                desks[record.campus] != nil
+                dispatchers[record.campus] != nil
                 || waiting.contains { $0.record?.campus == record.campus && $0.record?.kind.isCampus ?? false }
             guard isKnown else { throw .campusUnknown }
             waiting.append(Waiting(what: .record(record), offset: offset, atMs: atMs))
@@ -148,19 +149,19 @@ public struct CampusBook: Sendable {
         while let first = waiting.first {
             if case .setBack = first.what {
                 clockMs = min(clockMs, first.atMs)
-                for id in desks.keys.sorted() {
+                for id in dispatchers.keys.sorted() {
                     // What comes again after the partition moved was taken by the owner before.
-                    guard var desk = desks[id], first.offset > desk.offset else { continue }
-                    desk.setBack(first.atMs, offset: first.offset)
-                    note(desk, first, why: nil)
-                    changes.desks[id] = desk
+                    guard var dispatcher = dispatchers[id], first.offset > dispatcher.offset else { continue }
+                    dispatcher.setBack(first.atMs, offset: first.offset)
+                    note(dispatcher, first, why: nil)
+                    changes.dispatchers[id] = dispatcher
                 }
                 waiting.removeFirst()
                 continue
             }
             if case .tick = first.what {
                 clockMs = max(clockMs, first.atMs)
-                let each = desks.keys.sorted().map {
+                let each = dispatchers.keys.sorted().map {
                     Waiting(what: .tickOf($0), offset: first.offset, atMs: first.atMs)
                 }
                 waiting.replaceSubrange(0..<1, with: each)
@@ -168,7 +169,7 @@ public struct CampusBook: Sendable {
             }
             let before = changes.decisions.count
             let known = first.campus.flatMap { given[Place(campus: $0, offset: first.offset)] }
-            let source: CampusDesk.Source =
+            let source: CampusDispatcher.Source =
                 if let known { .record(known.decisions) } else if isBehindLog { .here } else { .none }
             do {
                 try take(first, source, why: known?.why)
@@ -183,52 +184,55 @@ public struct CampusBook: Sendable {
     }
 
     private mutating func take(
-        _ item: Waiting, _ source: CampusDesk.Source, why: String?
-    ) throws(CampusDesk.Undecided) {
+        _ item: Waiting, _ source: CampusDispatcher.Source, why: String?
+    ) throws(CampusDispatcher.Undecided) {
         if case .profile(let rider, let person)? = item.record?.kind {
             changes.profiles[RideKey(item.campus!, rider)] = person
             return
         }
         // What comes again after the partition moved was taken by the owner before.
-        guard var desk = desks[item.campus!] ?? item.record.flatMap(newDesk), item.offset > desk.offset else { return }
+        guard var dispatcher = dispatchers[item.campus!] ?? item.record.flatMap(newDispatcher),
+            item.offset > dispatcher.offset
+        else { return }
         if let record = item.record {
-            guard let atMs = desk.time(of: record, pushedMs: max(item.atMs, clockMs)) else { return }
-            try desk.take(record.kind, offset: item.offset, atMs: atMs, source)
-        } else if desk.settings.goesByRecordTime {
+            guard let atMs = dispatcher.time(of: record, pushedMs: max(item.atMs, clockMs)) else { return }
+            try dispatcher.take(record.kind, offset: item.offset, atMs: atMs, source)
+        } else if dispatcher.settings.goesByRecordTime {
             return
         } else {
-            try desk.tick(offset: item.offset, atMs: clockMs, source)
+            try dispatcher.tick(offset: item.offset, atMs: clockMs, source)
         }
-        note(desk, item, why: why)
+        note(dispatcher, item, why: why)
     }
 
-    private func newDesk(_ record: RideRecord) -> CampusDesk? {
+    private func newDispatcher(_ record: RideRecord) -> CampusDispatcher? {
         guard case .campus(let settings) = record.kind else { return nil }
-        return CampusDesk(id: record.campus, settings)
+        return CampusDispatcher(id: record.campus, settings)
     }
 
-    private mutating func note(_ desk: CampusDesk, _ item: Waiting, why known: String?) {
-        for ride in desk.changedRides {
-            let key = RideKey(desk.id, ride.pickup.request)
-            let before = changes.rides[key] ?? desks[desk.id]?.rides[ride.pickup.request]
+    private mutating func note(_ dispatcher: CampusDispatcher, _ item: Waiting, why known: String?) {
+        for ride in dispatcher.changedRides {
+            let key = RideKey(dispatcher.id, ride.pickup.request)
+            let before = changes.rides[key] ?? dispatchers[dispatcher.id]?.rides[ride.pickup.request]
             changes.rides[key] = ride
             if before == nil || !before!.isTold(like: ride) { changes.told.append((key, ride, item.offset)) }
         }
-        for vehicle in desk.changedVehicles {
-            changes.vehicles[RideKey(desk.id, vehicle)] = desk.vehicles[vehicle]!
+        for vehicle in dispatcher.changedVehicles {
+            changes.vehicles[RideKey(dispatcher.id, vehicle)] = dispatcher.vehicles[vehicle]!
         }
-        if !desk.steps.isEmpty {
-            let isAnew = desk.steps.contains { $0.isAnew }
+        if !dispatcher.steps.isEmpty {
+            let isAnew = dispatcher.steps.contains { $0.isAnew }
             if isAnew { decidedAnew += 1 }
             changes.decisions.append(
                 DecisionRow(
-                    campus: desk.id, offset: item.offset, atMs: desk.campus.nowMs,
-                    text: DecisionText.encode(desk.steps.map(\.decision)),
-                    why: (isAnew ? nil : known) ?? DecisionWhy.text(desk.steps, desk.campus), isNew: known == nil))
+                    campus: dispatcher.id, offset: item.offset, atMs: dispatcher.campus.nowMs,
+                    text: DecisionText.encode(dispatcher.steps.map(\.decision)),
+                    why: (isAnew ? nil : known) ?? DecisionWhy.text(dispatcher.steps, dispatcher.campus),
+                    isNew: known == nil))
         }
-        let isSame = desks[desk.id].map { desk.isSame(as: $0) } ?? false
-        desks[desk.id] = desk
-        if !isSame { changes.desks[desk.id] = desk }
+        let isSame = dispatchers[dispatcher.id].map { dispatcher.isSame(as: $0) } ?? false
+        dispatchers[dispatcher.id] = dispatcher
+        if !isSame { changes.dispatchers[dispatcher.id] = dispatcher }
     }
 }
 

@@ -1,8 +1,9 @@
 internal import Alerts
-internal import Basics
 package import Fleet
 package import Pipeline
 package import Postgres
+package import Storage
+internal import Trips
 
 /// Cars of a partition into memory, with their drivers' alerts: those that have to be there when it is taken over, and later those
 /// that are asked for.
@@ -42,34 +43,15 @@ package struct CarLoader {
     package func load(since sinceMs: Int64, into book: inout CarBook, _ drivers: inout DriverBook) throws -> Int {
         var (last, unreadable, left) = ("", 0, 0)
         while true {
-            // Looked up for each car: an EXISTS may read a whole table instead, and once a page.
-            let rows = try connection.query(
-                """
-                SELECT v.vehicle, $3::timestamptz IS NULL
-                    OR (SELECT max(d.day_at) FROM vehicle_day d WHERE d.vehicle = v.vehicle) >= date_trunc('day', $3, 'UTC')
-                    OR (SELECT w.state IS NOT NULL OR w.asked_offset IS NOT NULL FROM car_watch w WHERE w.vehicle = v.vehicle)
-                    OR (SELECT true FROM alert a WHERE a.kind = 'car' AND a.state = 'open' AND a.vehicle = v.vehicle
-                        AND a.parameter NOT LIKE \(DriverAlertStore.codes) LIMIT 1) AS is_meant
-                FROM vehicle v
-                WHERE v.kind = 'car' AND v.topic_partition = $1 AND v.vehicle > $2 AND \(selection.condition("v.vehicle", 4))
-                ORDER BY v.vehicle LIMIT \(CarLoader.pageMax)
-                """,
-                [
-                    .int4(partition), .text(last),
-                    sinceMs == .min ? .null : .timestampMs(DriverAlertStore.clamped(sinceMs)),
-                ] + selection.parameters)
-            var vehicles: [VehicleID] = []
-            for row in rows {
-                last = try row.text(0)!
-                guard try row.bool(1) ?? false else {
-                    left += 1
-                    continue
-                }
-                let vehicle = VehicleID(last)!
-                if book.number(of: vehicle) == nil { vehicles.append(vehicle) }
-            }
+            let page = try CarStore.page(
+                after: last, most: CarLoader.pageMax, sinceMs: sinceMs, of: partition, selection, on: connection)
+            left += page.count { !$0.isMeant }
+            let vehicles = page.filter { $0.isMeant && book.number(of: $0.vehicle) == nil }.map(\.vehicle)
             unreadable += try load(vehicles, into: &book, &drivers)
-            guard rows.count < CarLoader.pageMax else { continue }
+            if page.count == CarLoader.pageMax {
+                last = page[page.count - 1].vehicle.text
+                continue
+            }
             // Where none is left out, one that is not in memory is new.
             book.holds(since: left == 0 ? .min : sinceMs)
             return unreadable
@@ -82,7 +64,7 @@ package struct CarLoader {
         let vehicles = vehicles.filter(selection.takes)
         guard !vehicles.isEmpty else { return 0 }
         let first = book.count
-        let unreadable = try CarStore.load(vehicles, of: partition, into: &book, on: connection)
+        let unreadable = try loadCars(vehicles, into: &book)
         drivers.know(scanned: try DriverContextStore.scanned(of: vehicles, on: connection))
         // Of one that never reported nothing else is known.
         let known = vehicles.filter { book.number(of: $0) != nil }
@@ -95,5 +77,28 @@ package struct CarLoader {
                 of: records.compactMap { record in record.fromMs.map { (record.vehicle, $0) } }, partition: partition,
                 before: offset, drivers.installation, on: connection))
         return unreadable
+    }
+
+    /// Returns of how many the state could not be read.
+    private func loadCars(_ vehicles: [VehicleID], into book: inout CarBook) throws -> Int {
+        var unreadable = 0
+        for car in try CarStore.cars(vehicles, of: partition, on: connection) {
+            if book.load(vehicle: car.vehicle, state: car.state, isOpen: car.isOpen, cuts: car.cuts) {
+                guard car.wasCut else { continue }
+                let part = try CarStore.trip(car.vehicle, startMs: car.tripStartMs!, on: connection)
+                book.cut(vehicle: car.vehicle, at: part.startMs, totals: part.totals)
+            } else {
+                unreadable += 1
+                if car.isOpen { try rebuild(car, &book) }
+            }
+        }
+        return unreadable
+    }
+
+    /// Folds the car's latest trip again.
+    private func rebuild(_ car: CarStore.StoredCar, _ book: inout CarBook) throws {
+        let trip = try CarStore.latestTrip(car.vehicle, startMs: car.tripStartMs!, on: connection)
+        book.rebuild(
+            vehicle: car.vehicle, readings: trip.readings, part: trip.part, before: trip.before, day: trip.day)
     }
 }
