@@ -3,7 +3,7 @@ internal import Codecs
 public import Formats
 public import Postgres
 
-/// What was told of accounts' alerts, in the order of its ids (0015_drivers.sql).
+/// What was told of accounts' alerts, in the order of its ids (`drover.alert_event`).
 public enum AlertEvents {
     public static let channel = "drover_alert_event"
 

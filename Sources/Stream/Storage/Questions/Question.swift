@@ -1,7 +1,7 @@
 package import Postgres
 
 /// A statement of somebody's own: one SELECT over the views of `analyst`, as an account sees them. It runs on a login that may do
-/// nothing else, behind a binding that it cannot undo and without EXPLAIN (Queries/migrations/0066_questions.sql).
+/// nothing else, behind a binding that it cannot undo and without EXPLAIN (`drover.begin_question`).
 public struct Question: Sendable {
     public struct Limits: Sendable {
         public let rows, bytes, seconds: Int

@@ -1,6 +1,6 @@
 public import Postgres
 
-/// What surveyors' apps may do in the database: call these functions. Queries/migrations/0024_survey_apps.sql.
+/// What surveyors' apps may do in the database: call these functions, and read no table.
 public enum SurveyReceipts {
     /// That a survey was received.
     public struct Receipt: Sendable {

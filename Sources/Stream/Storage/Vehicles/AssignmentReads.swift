@@ -1,7 +1,7 @@
 public import Fleet
 public import Postgres
 
-/// To whom a car can be assigned by who looks at a page: Queries/migrations/0069_not_monitored.sql decides it.
+/// To whom a car can be assigned by who looks at a page: `drover.assignable` decides it.
 public struct Assignable: Sendable {
     public let accounts: [String]
     /// Who is to drive it now, the first of them; nil: nobody.

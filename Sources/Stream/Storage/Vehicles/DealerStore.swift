@@ -1,6 +1,6 @@
 public import Postgres
 
-/// Which dealers look after which machines, through the functions of Queries/migrations/0031_sight.sql.
+/// Which dealers look after which machines, through `drover.ask_dealership` and its like.
 /// Precondition of all: `Sight.take` in this transaction.
 public enum DealerStore {
     public struct Dealership: Equatable, Sendable {
