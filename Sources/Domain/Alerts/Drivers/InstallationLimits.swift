@@ -7,7 +7,7 @@ public import Fleet
 /// A partition may have a million cars, so a record does not count for all of them at once: it comes to one after the other, in the
 /// order of their names, some at each tick. One record after the other does so.
 public struct InstallationLimits: Equatable, Sendable {
-    /// `drover.account` takes none of this name (0071_installation_limits.sql).
+    /// `drover.account` takes none of this name (`account_is_not_the_installation`).
     public static let account = "installation"
 
     /// To which cars a record has come.

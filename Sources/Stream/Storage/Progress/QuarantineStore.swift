@@ -3,7 +3,7 @@ package import Kafka
 internal import Pipeline
 package import Postgres
 
-/// Vehicles that are set apart from their partition (0056_quarantine.sql), each with a progress of its own.
+/// Vehicles that are set apart from their partition (`drover.quarantine`), each with a progress of its own.
 package enum QuarantineStore {
     package struct Held: Sendable {
         package let partition: TopicPartition
