@@ -127,7 +127,7 @@ struct InstallationLimitsTests {
         let entry = InstallationLimits.Entry(
             inForceMs: 0, id: "x", settings: .standard, offset: 1, fromMs: 0)
         let taken = [limits.take(entry), limits.take(entry)]
-        #expect(taken == [.added, .known])
+        #expect(taken == [true, false])
         #expect(limits.rules(of: first) == nil)
         _ = limits.spread(to: .upTo(first))
         #expect(limits.rules(of: first) != nil && limits.rules(of: last) == nil)

@@ -20,11 +20,18 @@ struct PartitionTables: Sendable {
 }
 
 extension PartitionTables {
-    fileprivate func stored(_ vehicle: VehicleID, sinceMs: Int64) -> DriverBook.StoredCar {
+    /// Cars behind one, by their names.
+    fileprivate func page(after: VehicleID?, _ most: Int, sinceMs: Int64) -> [DriverBook.StoredCar] {
+        let left = cars.vehicles.sorted().filter { car in after.map { car > $0 } ?? true }
+        return left.prefix(most).map { stored($0, sinceMs: sinceMs) }
+    }
+
+    private func stored(_ vehicle: VehicleID, sinceMs: Int64) -> DriverBook.StoredCar {
         DriverBook.StoredCar(
             vehicle, lastMs: cars.trips[vehicle]?.max { $0.key < $1.key }?.value.row.trip.endMs ?? .min,
             isAlwaysOwned: drivers.sayings.drivers(vehicle).isAlwaysOwned,
-            hasScans: drivers.sayings.scans(of: vehicle).contains { $0.ts >= sinceMs })
+            hasScans: drivers.sayings.scans(of: vehicle).contains { $0.ts >= sinceMs },
+            isWatched: drivers.sayings.isWatched(vehicle))
     }
 }
 
@@ -56,7 +63,7 @@ struct CarWorker {
     /// Cars that are not in memory and whose records come next; and since when all must be.
     private var wanted: Set<VehicleID> = []
     private var wantedSinceMs: Int64?
-    private var wantedOwners: VehicleID?
+    private var wantedAccounts: VehicleID?
     /// Since the last hand-over.
     private var actions: [Action] = []
     private var rules: [TripRuleTimeline.Entry] = []
@@ -68,17 +75,17 @@ struct CarWorker {
         book = tables.cars.book(rules: rules, idleMs: idleMs)
         drivers = DriverBook(storedOffset: progress.nextOffset)
         (at, written) = (progress.replayFrom, progress.nextOffset)
-        drivers.restore(installation: tables.drivers.installation)
+        drivers.restore(installation: tables.drivers.installation, tables.drivers.spreads)
         load(since: forgets ? book.idleBeforeMs : .min, tables)
         drivers.restore(codes: tables.drivers.codes)
     }
 
     // MARK: Cars that are not in memory
 
-    var needsRecall: Bool { !wanted.isEmpty || wantedSinceMs != nil || wantedOwners != nil }
+    var needsRecall: Bool { !wanted.isEmpty || wantedSinceMs != nil || wantedAccounts != nil }
 
     /// All that was taken must be written before.
-    var recallsWritten: Bool { wantedOwners != nil }
+    var recallsWritten: Bool { wantedAccounts != nil }
 
     /// As `CarStage`. Precondition: what was handed over before is written.
     mutating func recall(_ tables: PartitionTables) {
@@ -86,10 +93,10 @@ struct CarWorker {
         let vehicles = wanted.filter { book.number(of: $0) == nil }
         load(vehicles.sorted(), tables)
         book.knowsNew(vehicles.filter { book.number(of: $0) == nil })
-        if let vehicle = wantedOwners {
-            drivers.know(owners: [vehicle: tables.drivers.sayings.owners(of: vehicle)])
+        if let vehicle = wantedAccounts {
+            drivers.know(accounts: [vehicle: tables.drivers.sayings.accounts(of: vehicle)])
         }
-        (wanted, wantedSinceMs, wantedOwners) = ([], nil, nil)
+        (wanted, wantedSinceMs, wantedAccounts) = ([], nil, nil)
     }
 
     /// As `CarLoader`.
@@ -169,8 +176,8 @@ struct CarWorker {
         let number = action.vehicle.flatMap { book.number(of: $0) }
         if drivers.mustWait(for: action, of: number) { return false }
         let lastMs = number.map { book.lastMs($0) } ?? .min
-        if drivers.needsOwners(for: action, lastMs: lastMs, offset: offset) {
-            wantedOwners = action.vehicle
+        if drivers.needsAccounts(for: action, lastMs: lastMs, offset: offset) {
+            wantedAccounts = action.vehicle
             return false
         }
         if let cut = action.cut {
@@ -240,8 +247,14 @@ struct CarWorker {
                 drivers.ask(number, fromMs: change.fromMs, untilMs: .max, offset: change.offset, isLate: true)
             }
         }
+        if let (spread, clockMs) = drivers.takeSetBack() {
+            drivers.begin(note(spread, tables, size, clockMs: clockMs, offset: spread.askedOffset))
+        }
         if let tick = drivers.takeTick() {
-            spread(tables, size, tick)
+            if let spread = drivers.spreads.first {
+                drivers.goOn(note(spread, tables, size, clockMs: tick.clockMs, offset: tick.offset))
+            }
+            spreadLimits(tables, size, tick)
             drivers.passSilence(tick)
             // What is judged from what is stored goes on from what was told.
             tables.drivers.write(drivers.takeChanges(book))
@@ -255,14 +268,34 @@ struct CarWorker {
         tables.drivers.write(drivers.takeChanges(book))
     }
 
+    /// Cars that a clock which was set back comes to. Returns what is left of it.
+    private mutating func note(
+        _ spread: CarSpread, _ tables: PartitionTables, _ size: DriverBook.SpreadSize, clockMs: Int64, offset: Int64
+    ) -> CarSpread? {
+        var (rest, room) = (spread, drivers.room(size))
+        while let most = room.nextPage() {
+            let stored = tables.page(after: rest.after, most, sinceMs: .max)
+            let (cars, recalled) = drivers.next(of: stored, spread, book, &room, clockMs: clockMs)
+            load(recalled, tables)
+            drivers.note(cars, spread, book, clockMs: clockMs, offset: offset)
+            rest.after = cars.last?.vehicle ?? rest.after
+            if cars.count < most { return cars.count == stored.count ? nil : rest }
+        }
+        return rest
+    }
+
     /// What the installation has set comes to some more cars.
-    private mutating func spread(_ tables: PartitionTables, _ size: DriverBook.SpreadSize, _ tick: DriverBook.Tick) {
-        guard let (limits, after) = drivers.spreading else { return }
-        let left = tables.cars.vehicles.sorted().filter { after == nil || $0 > after! }
-        let stored = left.prefix(size.cars).map { tables.stored($0, sinceMs: limits.inForceMs) }
-        let (cars, recalled) = drivers.next(of: stored, book, size, tick)
-        load(recalled, tables)
-        drivers.spread(to: cars, isAll: cars.count == left.count, book, tick)
+    private mutating func spreadLimits(
+        _ tables: PartitionTables, _ size: DriverBook.SpreadSize, _ tick: DriverBook.Tick
+    ) {
+        var room = drivers.room(size)
+        while let (limits, after) = drivers.spreading, let most = room.nextPage() {
+            let stored = tables.page(after: after, most, sinceMs: limits.inForceMs)
+            let (cars, recalled) = drivers.next(of: stored, book, &room, tick)
+            load(recalled, tables)
+            drivers.spread(to: cars, isAll: cars.count == stored.count && stored.count < most, book, tick)
+            if cars.count < most { return }
+        }
     }
 
     private mutating func judge(_ turn: DriverBook.Turn, _ tick: DriverBook.Tick, _ tables: inout PartitionTables) {

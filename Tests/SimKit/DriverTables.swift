@@ -16,7 +16,8 @@ public struct DriverTables: Sendable {
     public internal(set) var turns = 0
     var sayings = DriverSayings()
     private var records: [VehicleID: DriverRecord] = [:]
-    private var limits: [Int64: InstallationLimits.Entry] = [:]
+    private var limits: [Int64: [InstallationLimits.Entry]] = [:]
+    private(set) var spreads = CarSpreads()
 
     /// The most rows of cars that were written at once.
     public private(set) var recordsMax = 0
@@ -30,7 +31,8 @@ public struct DriverTables: Sendable {
         }
         for record in changes.records { records[record.vehicle] = record }
         for vehicle in changes.gone { records[vehicle] = nil }
-        for entry in changes.limits { limits[entry.inForceMs] = entry }
+        for entries in changes.limits { limits[entries[0].inForceMs] = entries }
+        spreads = changes.spreads ?? spreads
     }
 
     /// What stands as told.
@@ -73,7 +75,7 @@ public struct DriverTables: Sendable {
     }
 
     /// What the installation has set, and how far it has come.
-    var installation: [InstallationLimits.Entry] { Array(limits.values) }
+    var installation: [InstallationLimits.Entry] { limits.values.flatMap(\.self) }
 
     /// Who drives a car, and what judges it, as the worker knows it.
     func context(_ vehicle: VehicleID, fromMs: Int64, _ drivers: DriverBook) -> DriverContext {

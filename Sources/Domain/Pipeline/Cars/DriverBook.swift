@@ -113,15 +113,21 @@ public struct DriverBook: Sendable {
     var codes: [VehicleID: Int64] = [:]
     /// Cars that said which trouble codes they have.
     var scanned: Set<VehicleID> = []
-    /// Of cars whose registrations came lately: read back, and what came since.
-    var owners: [VehicleID: OwnerLog] = [:]
+    /// Of cars that were registered or assigned lately: read back, and what came since.
+    var accounts: [VehicleID: CarAccounts] = [:]
     /// The limits of cars that nobody answers for.
     public internal(set) var installation = InstallationLimits()
-    var changedLimits: [Int64: InstallationLimits.Entry] = [:]
-    /// Some vehicles alone write nothing of them.
-    var keepsLimits = true
+    /// The times of those of which something is to be written.
+    var changedLimits: Set<Int64> = []
+    /// Clocks that were set back, of which some cars do not know yet.
+    public internal(set) var spreads = CarSpreads()
+    var changedSpreads: CarSpreads?
+    /// Until the end of the cycle.
+    var setBackTo: (clockMs: Int64, offset: Int64)?
+    /// Some vehicles alone write nothing of what comes to a partition's cars.
+    var isWhole = true
     /// Accounts whose limits changed, until the end of the cycle.
-    private var accounts: [SettingsChange] = []
+    private var changedSettings: [SettingsChange] = []
     private var due: Tick?
     /// No live car is due before.
     var nextDueMs = Int64.min
@@ -295,7 +301,7 @@ public struct DriverBook: Sendable {
             if account == InstallationLimits.account {
                 return take(limits: text, action, fromMs: fromMs, offset: offset)
             }
-            accounts.append(SettingsChange(account: account, fromMs: fromMs, offset: offset, leastMs: leastMs))
+            changedSettings.append(SettingsChange(account: account, fromMs: fromMs, offset: offset, leastMs: leastMs))
             // Also of drives that are over by then: the next one may be its, too.
             for (number, live) in lives
             where live.lastMs >= leastMs && live.watch.knows(account, since: live.fromMs) {
@@ -305,9 +311,11 @@ public struct DriverBook: Sendable {
             return
         }
         guard let vehicle = action.vehicle else { return }
-        if case .registration(let registration) = action.kind, !isNew(registration, action, of: vehicle) {
+        guard isNew(action, of: vehicle) else {
             // Who comes first is kept all the same.
-            if let number, number < cars.count { cars[number].ownedMs = min(cars[number].ownedMs, action.ts) }
+            if case .registration = action.kind, let number, number < cars.count {
+                cars[number].ownedMs = min(cars[number].ownedMs, action.ts)
+            }
             return
         }
         // Marks alone are nothing to judge: who drives is read with the first reading.
@@ -376,25 +384,6 @@ public struct DriverBook: Sendable {
 
     public func isScanned(_ vehicle: VehicleID) -> Bool { scanned.contains(vehicle) }
 
-    /// The clock was moved wrongly: what it ended of the last day is judged again.
-    public mutating func setBack(clockMs: Int64, offset: Int64) {
-        guard offset >= storedOffset else { return }
-        for number in cars.indices where cars[number].standing == .watched {
-            let lastMs = lives[number]?.lastMs ?? cars[number].lastMs
-            guard lastMs != .max, lastMs > clockMs - UTC.msPerDay else { continue }
-            ask(number, fromMs: lastMs, untilMs: lastMs, offset: offset, isLate: true)
-        }
-        for number in waiting.keys where waiting[number]!.arrivedMs > clockMs {
-            waiting[number]!.arrivedMs = clockMs
-            changed.insert(number)
-        }
-        for number in lives.keys where lives[number]!.arrivedMs > clockMs {
-            lives[number]!.arrivedMs = clockMs
-            changed.insert(number)
-        }
-        nextDueMs = .min
-    }
-
     // MARK: Ticks
 
     /// Time passes. Where something waits, that is judged at the end of the cycle, which this tick ends.
@@ -404,7 +393,7 @@ public struct DriverBook: Sendable {
         guard offset >= storedOffset else { return }
         let tick = Tick(
             clockMs: clockMs, offset: offset, pushedMs: pushedMs, beforeMs: beforeMs, isClosing: isClosing)
-        if waiting.isEmpty, codes.isEmpty, loading.isEmpty, spreading == nil {
+        if waiting.isEmpty, codes.isEmpty, loading.isEmpty, spreads.isEmpty, spreading == nil {
             passSilence(tick)
         } else {
             (due, isFull) = (tick, true)
@@ -445,7 +434,7 @@ public struct DriverBook: Sendable {
     // MARK: The end of a cycle
 
     /// Something is judged with the database's help.
-    public var hasWork: Bool { !loading.isEmpty || due != nil || !accounts.isEmpty }
+    public var hasWork: Bool { !loading.isEmpty || due != nil || setBackTo != nil || !changedSettings.isEmpty }
 
     /// Cars that somebody drives for the first time in a while, or that report for the first time, and the first readings of
     /// these.
@@ -484,8 +473,8 @@ public struct DriverBook: Sendable {
 
     /// Whose limits changed in this cycle.
     public mutating func takeAccounts() -> [SettingsChange] {
-        defer { accounts = [] }
-        return accounts
+        defer { changedSettings = [] }
+        return changedSettings
     }
 
     public mutating func takeTick() -> Tick? {

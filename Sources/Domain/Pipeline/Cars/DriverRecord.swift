@@ -19,6 +19,19 @@ public struct DriverRecord: Sendable {
     }
 
     var isEmpty: Bool { live == nil && waiting == nil && codesOffset == nil }
+
+    /// With what clocks that were set back still ask of a car, where these have not come to it yet; nil: nothing.
+    public func noted(
+        _ spreads: CarSpreads, of car: DriverBook.StoredCar, _ limits: InstallationLimits, clockMs: Int64
+    ) -> DriverRecord? {
+        guard let spread = spreads.all.first(where: { $0.comes(to: car, limits) }) else { return nil }
+        var asked = DriverBook.Waiting(
+            fromMs: car.lastMs, untilMs: car.lastMs, askedOffset: spread.askedOffset, isLate: true, isLatest: true,
+            arrivedMs: arrivedMs)
+        if let waiting { asked.formUnion(waiting) }
+        asked.arrivedMs = min(asked.arrivedMs, clockMs)
+        return DriverRecord(vehicle: vehicle, live: nil, waiting: asked, codesOffset: codesOffset)
+    }
 }
 
 extension DriverBook {
@@ -30,8 +43,10 @@ extension DriverBook {
         public let records: [DriverRecord]
         /// Cars of which nothing is kept any more.
         public let gone: [VehicleID]
-        /// What the installation has set, and how far it has come.
-        public let limits: [InstallationLimits.Entry]
+        /// What the installation has set, and how far it has come: of each time all that is still needed.
+        public let limits: [[InstallationLimits.Entry]]
+        /// All that are under way now; nil: they are as they were.
+        public let spreads: CarSpreads?
     }
 
     /// Hands over what was told and what is to be known after a restart.
@@ -48,16 +63,17 @@ extension DriverBook {
             if record.isEmpty { gone.append(vehicle) } else { records.append(record) }
         }
         defer {
-            (alerts, transitions, changed, changedCodes, changedLimits) = ([:], [], [], [], [:])
-            isFull = false
+            (alerts, transitions, changed, changedCodes) = ([:], [], [], [])
+            (changedLimits, changedSpreads, isFull) = ([], nil, false)
         }
         return Changes(
             alerts: alerts.values.sorted { $0.id < $1.id }, transitions: transitions, records: records, gone: gone,
-            limits: keepsLimits ? changedLimits.values.sorted { $0.offset < $1.offset } : [])
+            limits: isWhole ? changedLimits.sorted().map { installation.entries(inForceMs: $0) } : [],
+            spreads: isWhole ? changedSpreads : nil)
     }
 
     public var hasChanges: Bool {
-        !changed.isEmpty || !changedCodes.isEmpty || !alerts.isEmpty || !changedLimits.isEmpty
+        !changed.isEmpty || !changedCodes.isEmpty || !alerts.isEmpty || !changedLimits.isEmpty || changedSpreads != nil
     }
 }
 
@@ -112,10 +128,16 @@ extension DriverBook.Live {
 
 extension DriverRecord {
     /// Since when the readings of the state's stretch may reach; nil: there is no state that can be read.
-    public var fromMs: Int64? {
+    public var fromMs: Int64? { times?.fromMs }
+
+    /// The clock when the last reading came; `.min`: that is long ago, or not known.
+    private var arrivedMs: Int64 { times?.arrivedMs ?? .min }
+
+    private var times: (fromMs: Int64, arrivedMs: Int64)? {
         guard let live else { return nil }
         var reader = VarintReader(live.state)
-        guard (try? reader.byte()) != nil else { return nil }
-        return try? reader.zigzag()
+        guard (try? reader.byte()) != nil, let fromMs = try? reader.zigzag(), let arrivedMs = try? reader.zigzag()
+        else { return nil }
+        return (fromMs, arrivedMs)
     }
 }

@@ -23,9 +23,10 @@ package struct CarLoader {
     /// When the partition is taken over. Of some alone all are loaded, of all those that are not idle. Returns of how many the state
     /// could not be read.
     package func loadAll(into book: inout CarBook, _ drivers: inout DriverBook) throws -> Int {
+        let before = selection.isOnly ? offset : nil
         drivers.restore(
             installation: try InstallationLimitsStore.load(partition, on: connection),
-            before: selection.isOnly ? offset : nil)
+            try CarSpreadStore.load(partition, before: before, on: connection), before: before)
         let unreadable = try load(since: selection.isOnly ? .min : book.idleBeforeMs, into: &book, &drivers)
         if selection.isOnly {
             let others = selection.vehicles.filter { book.number(of: $0) == nil }

@@ -27,8 +27,8 @@ final class CarStage: Stage {
     /// Cars that are not in memory and whose records come next; and since when all must be.
     private var wanted: Set<VehicleID> = []
     private var wantedSinceMs: Int64?
-    /// Cars that are registered next: who owned them before.
-    private var wantedOwners: Set<VehicleID> = []
+    /// Cars that are registered or assigned next: whose they were before.
+    private var wantedAccounts: Set<VehicleID> = []
     /// When it was last looked for cars that can be forgotten, by the partition's clock.
     private var lookedMs: Int64 = 0
     private static let forgetPeriodMs: Int64 = 3_600_000
@@ -156,8 +156,8 @@ final class CarStage: Stage {
         let number = action.vehicle.flatMap { book.number(of: $0) }
         if drivers.mustWait(for: action, of: number) { return false }
         let lastMs = number.map { book.lastMs($0) } ?? .min
-        if drivers.needsOwners(for: action, lastMs: lastMs, offset: offset) {
-            wantedOwners.insert(action.vehicle!)
+        if drivers.needsAccounts(for: action, lastMs: lastMs, offset: offset) {
+            wantedAccounts.insert(action.vehicle!)
             return false
         }
         switch action.kind {
@@ -181,31 +181,32 @@ final class CarStage: Stage {
 
     /// What comes next is read back with it.
     private func want(_ batch: MessageBatch, _ messages: Range<Int>, _ book: borrowing CarBook) {
-        let isOfOwners = !wantedOwners.isEmpty
-        for index in messages where wanted.count + wantedOwners.count < CarStage.wantedMax {
+        let isOfAccounts = !wantedAccounts.isEmpty
+        for index in messages where wanted.count + wantedAccounts.count < CarStage.wantedMax {
             unsafe batch.withBytes(index) { key, _ in
                 guard unsafe VehicleID.isValid(key), unsafe place.holds(key),
                     let vehicle = unsafe VehicleID(String(decoding: key, as: UTF8.self))
                 else { return }
                 if book.mayBeStored(vehicle) { wanted.insert(vehicle) }
-                if isOfOwners { wantedOwners.insert(vehicle) }
+                if isOfAccounts { wantedAccounts.insert(vehicle) }
             }
         }
     }
 
-    var needsRecall: Bool { !wanted.isEmpty || wantedSinceMs != nil || !wantedOwners.isEmpty }
+    var needsRecall: Bool { !wanted.isEmpty || wantedSinceMs != nil || !wantedAccounts.isEmpty }
 
-    var recallsWritten: Bool { !wantedOwners.isEmpty }
+    var recallsWritten: Bool { !wantedAccounts.isEmpty }
 
     func recall(on connection: Connection) throws {
         if let sinceMs = wantedSinceMs { try judge.load(since: sinceMs, &book, on: connection) }
         let vehicles = wanted.filter { book.number(of: $0) == nil }
         try judge.load(vehicles.sorted(), &book, on: connection)
         book.knowsNew(vehicles.filter { book.number(of: $0) == nil })
-        if !wantedOwners.isEmpty {
-            judge.drivers.know(owners: try DriverContextStore.owners(of: wantedOwners.sorted(), on: connection))
+        if !wantedAccounts.isEmpty {
+            judge.drivers.know(
+                accounts: try DriverContextStore.accounts(of: wantedAccounts.sorted(), on: connection))
         }
-        (wanted, wantedSinceMs, wantedOwners) = ([], nil, [])
+        (wanted, wantedSinceMs, wantedAccounts) = ([], nil, [])
     }
 
     /// Precondition: the rows so far were handed over.

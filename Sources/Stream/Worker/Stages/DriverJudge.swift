@@ -9,8 +9,8 @@ internal import Storage
 ///
 /// Belongs to its stage, and is used by one thread at a time like it.
 final class DriverJudge {
-    private let partition: Int32
-    private let selection: VehicleSelection
+    let partition: Int32
+    let selection: VehicleSelection
     /// The stage shows it each reading itself: to reach it through this object is checked each time.
     var drivers: DriverBook
     /// Of the cycle that is judged.
@@ -21,7 +21,7 @@ final class DriverJudge {
     /// What is judged at one tick: so many readings, and of so many cars. A fourth is for those of whom only history waits. At least
     /// one stretch of each is.
     private static let readingsMax = 65_536
-    private static let carsMax = 128
+    static let carsMax = 128
 
     init(partition: Int32, _ selection: VehicleSelection, _ drivers: DriverBook) {
         (self.partition, self.selection, self.drivers) = (partition, selection, drivers)
@@ -34,8 +34,10 @@ final class DriverJudge {
         self.nextOffset = nextOffset
         try begin(book, on: connection)
         try ask(&book, on: connection)
+        try setBack(&book, on: connection)
         guard let tick = drivers.takeTick() else { return try write(drivers.takeChanges(book), on: connection) }
-        try spread(&book, tick, on: connection)
+        try goOnSettingBack(&book, tick, on: connection)
+        try spreadLimits(&book, tick, on: connection)
         drivers.passSilence(tick)
         // What is judged from what is stored goes on from what was told.
         var told = try write(drivers.takeChanges(book), on: connection)
@@ -71,6 +73,9 @@ final class DriverJudge {
         try DriverAlertStore.write(changes.alerts, on: connection)
         try CarWatchStore.write(changes.records, gone: changes.gone, partition: partition, on: connection)
         try InstallationLimitsStore.write(changes, partition: partition, on: connection)
+        if let spreads = changes.spreads {
+            try CarSpreadStore.write(spreads, partition: partition, on: connection)
+        }
     }
 
     /// Finds out who drives the cars that began to.
@@ -105,19 +110,6 @@ final class DriverJudge {
                 drivers.ask(number, fromMs: change.fromMs, untilMs: .max, offset: change.offset, isLate: true)
             }
         }
-    }
-
-    /// To so many cars at a tick comes what the installation has set: of as many as a tick judges two times over something may wait.
-    private static let spreadSize = DriverBook.SpreadSize(cars: 16_384, waiting: 2 * carsMax, least: 16)
-
-    private func spread(_ book: inout CarBook, _ tick: DriverBook.Tick, on connection: Connection) throws {
-        guard let (limits, after) = drivers.spreading else { return }
-        let size = DriverJudge.spreadSize
-        let stored = try InstallationLimitsStore.cars(
-            after: after, most: size.cars, sinceMs: limits.inForceMs, partition: partition, selection, on: connection)
-        let (cars, recalled) = drivers.next(of: stored, book, size, tick)
-        try load(recalled, &book, on: connection)
-        drivers.spread(to: cars, isAll: cars.count == stored.count && stored.count < size.cars, book, tick)
     }
 
     // MARK: Cars that are not in memory
