@@ -1,4 +1,3 @@
-internal import Basics
 public import Fleet
 
 /// The clock was moved wrongly, and is set back: what it ended of the last day is judged again. That is noted of some cars with the record,
