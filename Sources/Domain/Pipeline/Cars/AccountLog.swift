@@ -22,25 +22,30 @@ public struct AccountLog: Equatable, Sendable {
 
     public init(_ entries: [Entry] = []) { self.entries = entries.sorted { $0.fromMs < $1.fromMs } }
 
-    /// False: at each time it is whose it was.
+    /// False: at each time it is whose it was. It is asked of its neighbours only: a car may have been given on ten thousand times.
     mutating func insert(_ entry: Entry, before: Before) -> Bool {
-        let known = answers(before)
-        let index = entries.firstIndex { $0.fromMs >= entry.fromMs } ?? entries.count
-        if index == entries.count || entries[index].fromMs != entry.fromMs {
-            entries.insert(entry, at: index)
-        } else if entries[index].id.utf8.lexicographicallyPrecedes(entry.id.utf8) {
-            entries[index] = entry
+        let index = place(of: entry.fromMs)
+        if index < entries.count, entries[index].fromMs == entry.fromMs {
+            guard entries[index].id.utf8.lexicographicallyPrecedes(entry.id.utf8) else { return false }
+            defer { entries[index] = entry }
+            return entries[index].account != entry.account
         }
-        return answers(before) != known
+        defer { entries.insert(entry, at: index) }
+        if index > 0 { return entries[index - 1].account != entry.account }
+        return switch before {
+        case .nobodys: entry.account != nil
+        case .whoseTheFirstSays: entries.first.map { $0.account != entry.account } ?? true
+        }
     }
 
-    /// Whose it was, each from when on it was another's.
-    private func answers(_ before: Before) -> [Entry] {
-        var answers: [Entry] = before == .nobodys ? [Entry(fromMs: .min, id: "", account: nil)] : []
-        for entry in entries where answers.last.map({ $0.account != entry.account }) ?? true {
-            answers.append(Entry(fromMs: answers.isEmpty ? .min : entry.fromMs, id: "", account: entry.account))
+    /// Of the first entry that is not before.
+    private func place(of ms: Int64) -> Int {
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].fromMs < ms { low = middle + 1 } else { high = middle }
         }
-        return answers
+        return low
     }
 }
 
