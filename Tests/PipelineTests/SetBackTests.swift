@@ -39,7 +39,7 @@ struct SetBackTests {
     private static func ticks(_ count: Int64) -> [LoggedRecord] { (1...count).map { .tick(endMs + $0 * 5_000) } }
 
     private static func simulation(
-        _ log: [LoggedRecord], _ spread: DriverBook.SpreadSize = .init(cars: 50, waiting: 16, least: 2),
+        _ log: [LoggedRecord], _ spread: DriverPartition.SpreadSize = .init(cars: 50, waiting: 16, least: 2),
         batchMax: Int64 = 20, faults: CarSimulation.Faults = .init(), forgets: Bool = true
     ) -> CarSimulation {
         var simulation = CarSimulation(
@@ -109,8 +109,8 @@ struct SetBackTests {
 
     @Test("Few cars are read where few are let in, and as many as ever where none of them waits")
     func pages() {
-        var drivers = DriverBook(storedOffset: 0)
-        let size = DriverBook.SpreadSize(cars: 16_384, waiting: 256, least: 16)
+        var drivers = DriverPartition(storedOffset: 0)
+        let size = DriverPartition.SpreadSize(cars: 16_384, waiting: 256, least: 16)
         #expect(Self.pages(drivers.room(size)) == [512, 2_048, 8_192, 5_632])
         for number in 0..<250 { drivers.ask(number, fromMs: 0, untilMs: 0, offset: 0, isLate: true) }
         #expect(Self.pages(drivers.room(size)) == [32, 128, 512, 2_048, 8_192, 5_472])

@@ -21,13 +21,13 @@ struct PartitionTables: Sendable {
 
 extension PartitionTables {
     /// Cars behind one, by their names.
-    fileprivate func page(after: VehicleID?, _ most: Int, sinceMs: Int64) -> [DriverBook.StoredCar] {
+    fileprivate func page(after: VehicleID?, _ most: Int, sinceMs: Int64) -> [DriverPartition.StoredCar] {
         let left = cars.vehicles.sorted().filter { car in after.map { car > $0 } ?? true }
         return left.prefix(most).map { stored($0, sinceMs: sinceMs) }
     }
 
-    private func stored(_ vehicle: VehicleID, sinceMs: Int64) -> DriverBook.StoredCar {
-        DriverBook.StoredCar(
+    private func stored(_ vehicle: VehicleID, sinceMs: Int64) -> DriverPartition.StoredCar {
+        DriverPartition.StoredCar(
             vehicle, lastMs: cars.trips[vehicle]?.max { $0.key < $1.key }?.value.row.trip.endMs ?? .min,
             isAlwaysOwned: drivers.sayings.drivers(vehicle).isAlwaysOwned,
             hasScans: drivers.sayings.scans(of: vehicle).contains { $0.ts >= sinceMs },
@@ -41,17 +41,17 @@ struct CarWorker {
         let rows: CarRows
         let actions: [Action]
         let rules: [TripRuleTimeline.Entry]
-        let changes: DriverBook.Changes?
+        let changes: DriverPartition.Changes?
         /// Names the cars of `rows`.
-        let book: CarBook
+        let book: CarPartition
         let from: Int64
         let to: CarProgress
         /// The lane waits for it: something is read back in the same transaction.
         let isResolving: Bool
     }
 
-    private(set) var book: CarBook
-    var drivers: DriverBook
+    private(set) var book: CarPartition
+    var drivers: DriverPartition
     /// The next record.
     private(set) var at: Int64
     /// The offset that the next commit compares with.
@@ -73,7 +73,7 @@ struct CarWorker {
         let progress = tables.cars.progress
         self.forgets = forgets
         book = tables.cars.book(rules: rules, idleMs: idleMs)
-        drivers = DriverBook(storedOffset: progress.nextOffset)
+        drivers = DriverPartition(storedOffset: progress.nextOffset)
         (at, written) = (progress.replayFrom, progress.nextOffset)
         drivers.restore(installation: tables.drivers.installation, tables.drivers.spreads)
         load(since: forgets ? book.idleBeforeMs : .min, tables)
@@ -219,7 +219,7 @@ struct CarWorker {
     }
 
     /// What is late, and then what waits for a tick, within the transaction that has written the commit's rows.
-    mutating func resolve(_ tables: inout PartitionTables, turnsMax: Int, _ size: DriverBook.SpreadSize) {
+    mutating func resolve(_ tables: inout PartitionTables, turnsMax: Int, _ size: DriverPartition.SpreadSize) {
         while book.hasLate {
             book.resolve(tables.cars.histories(book.lateQueries), nextOffset: at)
             for minute in book.rows.minutes { drivers.wrote(Int(minute.car)) }
@@ -231,7 +231,7 @@ struct CarWorker {
 
     // MARK: As `DriverJudge`
 
-    private mutating func judge(_ tables: inout PartitionTables, turnsMax: Int, _ size: DriverBook.SpreadSize) {
+    private mutating func judge(_ tables: inout PartitionTables, turnsMax: Int, _ size: DriverPartition.SpreadSize) {
         let newcomers = drivers.newcomers
         tables.drivers.know(scanned: newcomers.map { book.name($0.number) }, &drivers)
         for (number, fromMs) in newcomers {
@@ -270,7 +270,8 @@ struct CarWorker {
 
     /// Cars that a clock which was set back comes to. Returns what is left of it.
     private mutating func note(
-        _ spread: CarSpread, _ tables: PartitionTables, _ size: DriverBook.SpreadSize, clockMs: Int64, offset: Int64
+        _ spread: CarSpread, _ tables: PartitionTables, _ size: DriverPartition.SpreadSize, clockMs: Int64,
+        offset: Int64
     ) -> CarSpread? {
         var (rest, room) = (spread, drivers.room(size))
         while let most = room.nextPage() {
@@ -286,7 +287,7 @@ struct CarWorker {
 
     /// What the installation has set comes to some more cars.
     private mutating func spreadLimits(
-        _ tables: PartitionTables, _ size: DriverBook.SpreadSize, _ tick: DriverBook.Tick
+        _ tables: PartitionTables, _ size: DriverPartition.SpreadSize, _ tick: DriverPartition.Tick
     ) {
         var room = drivers.room(size)
         while let (limits, after) = drivers.spreading, let most = room.nextPage() {
@@ -298,7 +299,9 @@ struct CarWorker {
         }
     }
 
-    private mutating func judge(_ turn: DriverBook.Turn, _ tick: DriverBook.Tick, _ tables: inout PartitionTables) {
+    private mutating func judge(
+        _ turn: DriverPartition.Turn, _ tick: DriverPartition.Tick, _ tables: inout PartitionTables
+    ) {
         tables.drivers.turns += 1
         let all = stretches(turn, tables.cars)
         let found =
@@ -312,12 +315,12 @@ struct CarWorker {
     }
 
     /// As the store finds them, from what is stored and the open minute.
-    private mutating func stretches(_ turn: DriverBook.Turn, _ tables: CarTables) -> [DriverStretch] {
+    private mutating func stretches(_ turn: DriverPartition.Turn, _ tables: CarTables) -> [DriverStretch] {
         let stored = (tables.minutes[turn.vehicle] ?? [:]).values.flatMap(\.row.readings)
         return DriverStretch.all((stored + book.openReadings(turn.number)).unioned())
     }
 
-    private mutating func judgeCodes(of vehicle: VehicleID, _ tick: DriverBook.Tick, _ tables: DriverTables) {
+    private mutating func judgeCodes(of vehicle: VehicleID, _ tick: DriverPartition.Tick, _ tables: DriverTables) {
         let scans = tables.sayings.scans(of: vehicle)
         let fromMs = scans.map(\.ts).min()
         drivers.judge(

@@ -22,7 +22,7 @@ public struct DriverTables: Sendable {
     /// The most rows of cars that were written at once.
     public private(set) var recordsMax = 0
 
-    mutating func write(_ changes: DriverBook.Changes) {
+    mutating func write(_ changes: DriverPartition.Changes) {
         recordsMax = max(recordsMax, changes.records.count + changes.gone.count)
         for alert in changes.alerts { told.alerts[alert.id] = alert }
         for transition in changes.transitions {
@@ -78,7 +78,7 @@ public struct DriverTables: Sendable {
     var installation: [InstallationLimits.Entry] { limits.values.flatMap(\.self) }
 
     /// Who drives a car, and what judges it, as the worker knows it.
-    func context(_ vehicle: VehicleID, fromMs: Int64, _ drivers: DriverBook) -> DriverContext {
+    func context(_ vehicle: VehicleID, fromMs: Int64, _ drivers: DriverPartition) -> DriverContext {
         sayings.context(vehicle, fromMs: fromMs, installation: drivers.installation.rules(of: vehicle))
     }
 
@@ -91,13 +91,15 @@ public struct DriverTables: Sendable {
             || open.contains { $0.episode.vehicle == vehicle }
     }
 
-    func know(scanned vehicles: [VehicleID], _ drivers: inout DriverBook) {
+    func know(scanned vehicles: [VehicleID], _ drivers: inout DriverPartition) {
         let scanned = Set(sayings.scanned)
         drivers.know(scanned: vehicles.filter(scanned.contains))
     }
 
     /// Of these cars, which the book has from number `first` on where it knows them.
-    func load(_ vehicles: [VehicleID], _ cars: borrowing CarBook, from first: Int, into drivers: inout DriverBook) {
+    func load(
+        _ vehicles: [VehicleID], _ cars: borrowing CarPartition, from first: Int, into drivers: inout DriverPartition
+    ) {
         let known = vehicles.filter { cars.number(of: $0) != nil }
         let records = known.compactMap { self.records[$0] }
         var contexts: [VehicleID: DriverContext] = [:]

@@ -13,14 +13,14 @@ struct SpreadStoreTests {
     private static let database = Result { try TestDatabase.migrated("spreads") }
     private static let partition: Int32 = 3
 
-    private static func book() -> CarBook {
-        CarBook(rules: TripRules(), progress: CarProgress(nextOffset: 0, replayFrom: 0, replayClockMs: 0))
+    private static func book() -> CarPartition {
+        CarPartition(rules: TripRules(), progress: CarProgress(nextOffset: 0, replayFrom: 0, replayClockMs: 0))
     }
 
     /// A worker's state, written with each of its records.
     private struct Worker {
         let db: Connection
-        var drivers = DriverBook(storedOffset: 0)
+        var drivers = DriverPartition(storedOffset: 0)
         private let book = SpreadStoreTests.book()
         private var offset: Int64 = 0
 
@@ -39,7 +39,7 @@ struct SpreadStoreTests {
         mutating func spread(to vehicle: String?) throws {
             offset += 1
             drivers.tick(clockMs: offset, after: offset - 1, offset: offset, pushedMs: 1, isClosing: false)
-            let cars = vehicle.map { [DriverBook.StoredCar(VehicleID($0)!, lastMs: .min)] } ?? []
+            let cars = vehicle.map { [DriverPartition.StoredCar(VehicleID($0)!, lastMs: .min)] } ?? []
             drivers.spread(to: cars[...], isAll: vehicle == nil, book, drivers.takeTick()!)
             try write([])
         }
@@ -55,8 +55,8 @@ struct SpreadStoreTests {
         }
 
         /// As another one finds it.
-        func takenOver() throws -> DriverBook {
-            var (book, drivers) = (SpreadStoreTests.book(), DriverBook(storedOffset: offset + 1))
+        func takenOver() throws -> DriverPartition {
+            var (book, drivers) = (SpreadStoreTests.book(), DriverPartition(storedOffset: offset + 1))
             _ = try CarLoader(SpreadStoreTests.partition, on: db).loadAll(into: &book, &drivers)
             return drivers
         }

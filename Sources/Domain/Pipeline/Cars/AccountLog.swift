@@ -70,7 +70,7 @@ public struct CarAccounts: Equatable, Sendable {
     }
 }
 
-extension DriverBook {
+extension DriverPartition {
     /// Before it is taken it must be known whose the car was and who was to drive it, as far as that is written: what says nothing anew has
     /// nothing judged again. Records come twice, and lists of cars are said again as a whole.
     public func needsAccounts(for action: Action, lastMs: Int64, offset: Int64) -> Bool {

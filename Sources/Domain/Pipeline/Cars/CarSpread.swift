@@ -21,12 +21,12 @@ public struct CarSpread: Equatable, Sendable {
     }
 
     /// It has not come to this car yet, and has something of it judged again.
-    func comes(to car: DriverBook.StoredCar, _ limits: InstallationLimits) -> Bool {
+    func comes(to car: DriverPartition.StoredCar, _ limits: InstallationLimits) -> Bool {
         after.map { car.vehicle > $0 } ?? true && isAbout(car, lastMs: car.lastMs, limits)
     }
 
     /// Somebody is told of it, and it has reported since. By what is stored: who holds it in memory and who does not must say the same.
-    func isAbout(_ car: DriverBook.StoredCar, lastMs: Int64, _ limits: InstallationLimits) -> Bool {
+    func isAbout(_ car: DriverPartition.StoredCar, lastMs: Int64, _ limits: InstallationLimits) -> Bool {
         lastMs != .max && lastMs >= sinceMs && (car.isWatched || limits.rules(of: car.vehicle) != nil)
     }
 }

@@ -7,12 +7,12 @@ public struct DriverRecord: Sendable {
     public let vehicle: VehicleID
     /// The state after the readings before an offset.
     public let live: (state: [UInt8], nextOffset: Int64)?
-    public let waiting: DriverBook.Waiting?
+    public let waiting: DriverPartition.Waiting?
     /// Its trouble codes are to be judged since that record.
     public let codesOffset: Int64?
 
     public init(
-        vehicle: VehicleID, live: (state: [UInt8], nextOffset: Int64)?, waiting: DriverBook.Waiting?,
+        vehicle: VehicleID, live: (state: [UInt8], nextOffset: Int64)?, waiting: DriverPartition.Waiting?,
         codesOffset: Int64?
     ) {
         (self.vehicle, self.live, self.waiting, self.codesOffset) = (vehicle, live, waiting, codesOffset)
@@ -22,10 +22,10 @@ public struct DriverRecord: Sendable {
 
     /// With what clocks that were set back still ask of a car, where these have not come to it yet; nil: nothing.
     public func noted(
-        _ spreads: CarSpreads, of car: DriverBook.StoredCar, _ limits: InstallationLimits, clockMs: Int64
+        _ spreads: CarSpreads, of car: DriverPartition.StoredCar, _ limits: InstallationLimits, clockMs: Int64
     ) -> DriverRecord? {
         guard let spread = spreads.all.first(where: { $0.comes(to: car, limits) }) else { return nil }
-        var asked = DriverBook.Waiting(
+        var asked = DriverPartition.Waiting(
             fromMs: car.lastMs, untilMs: car.lastMs, askedOffset: spread.askedOffset, isLate: true, isLatest: true,
             arrivedMs: arrivedMs)
         if let waiting { asked.formUnion(waiting) }
@@ -34,7 +34,7 @@ public struct DriverRecord: Sendable {
     }
 }
 
-extension DriverBook {
+extension DriverPartition {
     // MARK: What is written
 
     public struct Changes: Sendable {
@@ -50,7 +50,7 @@ extension DriverBook {
     }
 
     /// Hands over what was told and what is to be known after a restart.
-    public mutating func takeChanges(_ book: borrowing CarBook) -> Changes {
+    public mutating func takeChanges(_ book: borrowing CarPartition) -> Changes {
         var (records, gone): ([DriverRecord], [VehicleID]) = ([], [])
         var vehicles = changedCodes
         for number in changed { vehicles.insert(book.name(number)) }
@@ -77,7 +77,7 @@ extension DriverBook {
     }
 }
 
-extension DriverBook.Waiting {
+extension DriverPartition.Waiting {
     mutating func formUnion(_ before: Self) {
         (fromMs, untilMs) = (min(fromMs, before.fromMs), max(untilMs, before.untilMs))
         askedOffset = min(askedOffset, before.askedOffset)
@@ -102,7 +102,7 @@ extension ToldAlerts {
     }
 }
 
-extension DriverBook.Live {
+extension DriverPartition.Live {
     private static let version: UInt8 = 1
 
     var packed: [UInt8] {

@@ -22,7 +22,7 @@ package struct CarLoader {
 
     /// When the partition is taken over. Of some alone all are loaded, of all those that are not idle. Returns of how many the state
     /// could not be read.
-    package func loadAll(into book: inout CarBook, _ drivers: inout DriverBook) throws -> Int {
+    package func loadAll(into book: inout CarPartition, _ drivers: inout DriverPartition) throws -> Int {
         let before = selection.isOnly ? offset : nil
         drivers.restore(
             installation: try InstallationLimitsStore.load(partition, on: connection),
@@ -40,7 +40,9 @@ package struct CarLoader {
 
     /// Those that are not in memory and said something at `sinceMs` or later, and those of which something waits or is open.
     @discardableResult
-    package func load(since sinceMs: Int64, into book: inout CarBook, _ drivers: inout DriverBook) throws -> Int {
+    package func load(since sinceMs: Int64, into book: inout CarPartition, _ drivers: inout DriverPartition) throws
+        -> Int
+    {
         var (last, unreadable, left) = ("", 0, 0)
         while true {
             // Looked up for each car: an EXISTS may read a whole table instead, and once a page.
@@ -79,7 +81,9 @@ package struct CarLoader {
 
     /// Precondition: none of them is in memory.
     @discardableResult
-    package func load(_ vehicles: [VehicleID], into book: inout CarBook, _ drivers: inout DriverBook) throws -> Int {
+    package func load(_ vehicles: [VehicleID], into book: inout CarPartition, _ drivers: inout DriverPartition) throws
+        -> Int
+    {
         let vehicles = vehicles.filter(selection.takes)
         guard !vehicles.isEmpty else { return 0 }
         let first = book.count

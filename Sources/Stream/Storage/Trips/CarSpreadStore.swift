@@ -47,7 +47,7 @@ package enum CarSpreadStore {
     package static func cars(
         after vehicle: VehicleID?, most: Int, partition: Int32, _ selection: VehicleSelection,
         on connection: Connection
-    ) throws -> [DriverBook.StoredCar] {
+    ) throws -> [DriverPartition.StoredCar] {
         try cars(
             """
             SELECT v.vehicle FROM vehicle v
@@ -61,7 +61,7 @@ package enum CarSpreadStore {
     /// - Parameter page: which they are.
     private static func cars(
         _ page: String, _ parameters: [Parameter], on connection: Connection
-    ) throws -> [DriverBook.StoredCar] {
+    ) throws -> [DriverPartition.StoredCar] {
         // Looked up for each car: an EXISTS may read a whole table instead.
         try connection.query(
             """
@@ -75,7 +75,7 @@ package enum CarSpreadStore {
             ORDER BY page.vehicle COLLATE "C"
             """, parameters
         ).map { row in
-            DriverBook.StoredCar(
+            DriverPartition.StoredCar(
                 VehicleID(try row.text("vehicle")!)!, lastMs: try row.timestampMs("last_at") ?? .min,
                 isWatched: try row.bool("is_watched")!)
         }

@@ -27,7 +27,7 @@ package enum CarStore {
 
     /// Loads these cars of a partition, as far as they are known. Returns of how many the state could not be read.
     static func load(
-        _ vehicles: [VehicleID], of partition: Int32, into book: inout CarBook, on connection: Connection
+        _ vehicles: [VehicleID], of partition: Int32, into book: inout CarPartition, on connection: Connection
     ) throws -> Int {
         var unreadable = 0
         for row in try connection.query(
@@ -87,7 +87,7 @@ package enum CarStore {
 
     /// Folds the vehicle's latest trip again, which begins at `startMs`.
     private static func rebuild(
-        _ vehicle: VehicleID, startMs: Int64, _ book: inout CarBook, on connection: Connection
+        _ vehicle: VehicleID, startMs: Int64, _ book: inout CarPartition, on connection: Connection
     ) throws {
         let parameters: [Parameter] = [.text(vehicle.text), .timestampMs(startMs)]
         let readings = try connection.query(
@@ -258,7 +258,7 @@ package enum CarStore {
     // MARK: Writing
 
     /// The rows of a cycle, ready for COPY.
-    package static func encode(_ book: borrowing CarBook) -> [TableRows] {
+    package static func encode(_ book: borrowing CarPartition) -> [TableRows] {
         let rows = book.rows
         var (minutes, trips, days) = (BinaryCopy.fragment, BinaryCopy.fragment, BinaryCopy.fragment)
         for index in rows.minutes.indices {
@@ -300,7 +300,7 @@ package enum CarStore {
         return all.filter { $0.count > 0 }
     }
 
-    private static func starts(_ book: borrowing CarBook) -> BinaryCopy {
+    private static func starts(_ book: borrowing CarPartition) -> BinaryCopy {
         var starts = BinaryCopy.fragment
         for index in book.rows.minutes.indices {
             let row = book.rows.minutes[index]

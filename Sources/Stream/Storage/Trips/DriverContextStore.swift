@@ -167,7 +167,7 @@ package enum DriverContextStore {
     }
 
     /// Those of the cars that somebody has driven or owned, or that are registered.
-    static func people(of vehicles: [VehicleID], on connection: Connection) throws -> [DriverBook.People] {
+    static func people(of vehicles: [VehicleID], on connection: Connection) throws -> [DriverPartition.People] {
         try connection.query(
             """
             SELECT asked.vehicle, owned.since_at, watched.is_so FROM unnest($1::text[]) AS asked(vehicle)
@@ -182,7 +182,7 @@ package enum DriverContextStore {
             WHERE owned.since_at IS NOT NULL OR watched.is_so
             """, [.textArray(vehicles.map(\.text))]
         ).map { row in
-            DriverBook.People(
+            DriverPartition.People(
                 VehicleID(try row.text("vehicle")!)!, ownedMs: try row.timestampMs("since_at") ?? .max,
                 isWatched: try row.bool("is_so")!)
         }

@@ -45,7 +45,7 @@ package enum InstallationLimitsStore {
 
     /// How far it has come. Precondition: within the transaction that moves the offsets, after the records themselves.
     package static func write(
-        _ changes: DriverBook.Changes, partition: Int32, on connection: Connection
+        _ changes: DriverPartition.Changes, partition: Int32, on connection: Connection
     ) throws {
         for entries in changes.limits {
             guard let last = entries.last else { continue }
@@ -98,7 +98,7 @@ package enum InstallationLimitsStore {
     package static func cars(
         after vehicle: VehicleID?, most: Int, sinceMs: Int64, partition: Int32, _ selection: VehicleSelection,
         on connection: Connection
-    ) throws -> [DriverBook.StoredCar] {
+    ) throws -> [DriverPartition.StoredCar] {
         // Looked up for each car: an EXISTS may read a whole table instead.
         try connection.query(
             """
@@ -119,7 +119,7 @@ package enum InstallationLimitsStore {
                 .timestampMs(DriverAlertStore.clamped(sinceMs)), .text(InstallationLimits.account),
             ] + selection.parameters
         ).map { row in
-            DriverBook.StoredCar(
+            DriverPartition.StoredCar(
                 VehicleID(try row.text("vehicle")!)!, lastMs: try row.timestampMs("last_at") ?? .min,
                 isAlwaysOwned: try row.bool("is_owned") ?? false, hasScans: try row.bool("has_scans") ?? false)
         }

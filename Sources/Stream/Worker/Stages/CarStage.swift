@@ -12,7 +12,7 @@ final class CarStage: Stage {
     private let partition: TopicPartition
     private let decoder: RecordDecoder
     private let rejects: Rejects
-    private var book: CarBook
+    private var book: CarPartition
     private var actions: [(action: Action, offset: Int64?)] = []
 
     private let place: KeyPlace
@@ -20,7 +20,7 @@ final class CarStage: Stage {
     private let ticks: PartitionTicks
     private let judge: DriverJudge
     /// Cars whose running trip somebody looks at, with what was written of it.
-    private var watched: [Int: CarBook.LiveMark?] = [:]
+    private var watched: [Int: CarPartition.LiveMark?] = [:]
     /// At which nobody looks any more: what was written since they were forgotten goes, too.
     private var unwatched: Set<Int> = []
     private(set) var hasMore = false
@@ -41,7 +41,7 @@ final class CarStage: Stage {
     var unnotedRules: TripRules?
 
     init(
-        _ partition: TopicPartition, place: KeyPlace, book: CarBook, judge: DriverJudge, decoder: RecordDecoder,
+        _ partition: TopicPartition, place: KeyPlace, book: CarPartition, judge: DriverJudge, decoder: RecordDecoder,
         kept: KeptSpan, rejects: Rejects, ticks: PartitionTicks
     ) {
         (self.kept, self.ticks) = (kept, ticks)
@@ -55,7 +55,7 @@ final class CarStage: Stage {
     }
 
     private func take(
-        _ batch: MessageBatch, _ messages: Range<Int>, _ book: inout CarBook, _ drivers: inout DriverBook,
+        _ batch: MessageBatch, _ messages: Range<Int>, _ book: inout CarPartition, _ drivers: inout DriverPartition,
         _ counts: inout RecordCounts
     ) -> Int {
         var reading = CarReading(ts: 0)
@@ -77,8 +77,8 @@ final class CarStage: Stage {
     /// False: what follows from the records before it must be written first.
     @inline(__always)
     private func take(
-        _ batch: MessageBatch, _ index: Int, _ reading: inout CarReading, _ book: inout CarBook,
-        _ drivers: inout DriverBook, _ counts: inout RecordCounts
+        _ batch: MessageBatch, _ index: Int, _ reading: inout CarReading, _ book: inout CarPartition,
+        _ drivers: inout DriverPartition, _ counts: inout RecordCounts
     ) throws(DecodeError) -> Bool {
         let offset = batch.offset(index)
         let result = unsafe batch.withBytes(index) { key, value in
@@ -109,7 +109,7 @@ final class CarStage: Stage {
 
     /// False: what follows from the records before it must be written first.
     private func take(
-        _ tick: Tick, _ offset: Int64, _ pushedMs: Int64, _ book: inout CarBook, _ drivers: inout DriverBook,
+        _ tick: Tick, _ offset: Int64, _ pushedMs: Int64, _ book: inout CarPartition, _ drivers: inout DriverPartition,
         _ counts: inout RecordCounts
     ) -> Bool {
         if tick.isSetBack {
@@ -134,7 +134,7 @@ final class CarStage: Stage {
     /// What people say: rare beside readings.
     private func takeOther(
         _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ offset: Int64, _ pushedMs: Int64,
-        _ book: inout CarBook, _ drivers: inout DriverBook, _ counts: inout RecordCounts
+        _ book: inout CarPartition, _ drivers: inout DriverPartition, _ counts: inout RecordCounts
     ) throws(DecodeError) -> Bool {
         let action: Action
         switch try unsafe decoder.decode(value, key: key, isMachine: false) {
@@ -180,7 +180,7 @@ final class CarStage: Stage {
     // MARK: Cars that are not in memory
 
     /// What comes next is read back with it.
-    private func want(_ batch: MessageBatch, _ messages: Range<Int>, _ book: borrowing CarBook) {
+    private func want(_ batch: MessageBatch, _ messages: Range<Int>, _ book: borrowing CarPartition) {
         let isOfAccounts = !wantedAccounts.isEmpty
         for index in messages where wanted.count + wantedAccounts.count < CarStage.wantedMax {
             unsafe batch.withBytes(index) { key, _ in
@@ -225,7 +225,7 @@ final class CarStage: Stage {
     }
 
     private func takeTripRules(
-        _ fromMs: Int64, _ limits: TripLimits, _ offset: Int64, _ pushedMs: Int64, _ book: inout CarBook
+        _ fromMs: Int64, _ limits: TripLimits, _ offset: Int64, _ pushedMs: Int64, _ book: inout CarPartition
     ) throws(DecodeError) {
         let rules = try TripRules(limits)
         guard fromMs != TripRulesBase.fromMs else {

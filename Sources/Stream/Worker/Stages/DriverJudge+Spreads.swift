@@ -7,26 +7,26 @@ internal import Storage
 /// What comes to all cars of a partition, some at each tick, in the order of their names.
 extension DriverJudge {
     /// To so many cars at a tick it comes: of as many as a tick judges two times over something may wait.
-    private static let spreadSize = DriverBook.SpreadSize(cars: 16_384, waiting: 2 * carsMax, least: 16)
+    private static let spreadSize = DriverPartition.SpreadSize(cars: 16_384, waiting: 2 * carsMax, least: 16)
 
     // MARK: A clock that was set back
 
     /// Its first piece, with the record.
-    func setBack(_ book: inout CarBook, on connection: Connection) throws {
+    func setBack(_ book: inout CarPartition, on connection: Connection) throws {
         guard let (spread, clockMs) = drivers.takeSetBack() else { return }
         drivers.begin(
             try note(spread, &book, clockMs: clockMs, offset: spread.askedOffset, on: connection))
     }
 
     /// The next piece of the one that goes on.
-    func goOnSettingBack(_ book: inout CarBook, _ tick: DriverBook.Tick, on connection: Connection) throws {
+    func goOnSettingBack(_ book: inout CarPartition, _ tick: DriverPartition.Tick, on connection: Connection) throws {
         guard let spread = drivers.spreads.first else { return }
         drivers.goOn(try note(spread, &book, clockMs: tick.clockMs, offset: tick.offset, on: connection))
     }
 
     /// Returns what is left of it; nil: nothing.
     private func note(
-        _ spread: CarSpread, _ book: inout CarBook, clockMs: Int64, offset: Int64, on connection: Connection
+        _ spread: CarSpread, _ book: inout CarPartition, clockMs: Int64, offset: Int64, on connection: Connection
     ) throws -> CarSpread? {
         var (rest, room) = (spread, drivers.room(DriverJudge.spreadSize))
         while let most = room.nextPage() {
@@ -43,7 +43,7 @@ extension DriverJudge {
 
     // MARK: What the installation has set
 
-    func spreadLimits(_ book: inout CarBook, _ tick: DriverBook.Tick, on connection: Connection) throws {
+    func spreadLimits(_ book: inout CarPartition, _ tick: DriverPartition.Tick, on connection: Connection) throws {
         var room = drivers.room(DriverJudge.spreadSize)
         while let (limits, after) = drivers.spreading, let most = room.nextPage() {
             let stored = try InstallationLimitsStore.cars(

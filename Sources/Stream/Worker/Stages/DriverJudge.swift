@@ -4,7 +4,7 @@ internal import Pipeline
 internal import Postgres
 internal import Storage
 
-/// The drivers' alerts of one partition of cars: what `DriverBook` needs of the database, and what it writes. What waits
+/// The drivers' alerts of one partition of cars: what `DriverPartition` needs of the database, and what it writes. What waits
 /// is judged at a tick, from what is stored and the open minutes.
 ///
 /// Belongs to its stage, and is used by one thread at a time like it.
@@ -12,7 +12,7 @@ final class DriverJudge {
     let partition: Int32
     let selection: VehicleSelection
     /// The stage shows it each reading itself: to reach it through this object is checked each time.
-    var drivers: DriverBook
+    var drivers: DriverPartition
     /// Of the cycle that is judged.
     private var nextOffset: Int64 = 0
 
@@ -23,14 +23,14 @@ final class DriverJudge {
     private static let readingsMax = 65_536
     static let carsMax = 128
 
-    init(partition: Int32, _ selection: VehicleSelection, _ drivers: DriverBook) {
+    init(partition: Int32, _ selection: VehicleSelection, _ drivers: DriverPartition) {
         (self.partition, self.selection, self.drivers) = (partition, selection, drivers)
     }
 
     // MARK: The end of a cycle
 
     /// Precondition: within the transaction, after the rows and actions of the cycle.
-    func judge(_ book: inout CarBook, nextOffset: Int64, on connection: Connection) throws -> [OutboxRecord] {
+    func judge(_ book: inout CarPartition, nextOffset: Int64, on connection: Connection) throws -> [OutboxRecord] {
         self.nextOffset = nextOffset
         try begin(book, on: connection)
         try ask(&book, on: connection)
@@ -53,7 +53,7 @@ final class DriverJudge {
     }
 
     /// Without the database's help.
-    func rows(_ book: borrowing CarBook) -> (write: (Connection) throws -> Void, outbox: [OutboxRecord])? {
+    func rows(_ book: borrowing CarPartition) -> (write: (Connection) throws -> Void, outbox: [OutboxRecord])? {
         guard drivers.hasChanges else { return nil }
         let (changes, partition) = (drivers.takeChanges(book), partition)
         return (
@@ -62,13 +62,13 @@ final class DriverJudge {
         )
     }
 
-    private func write(_ changes: DriverBook.Changes, on connection: Connection) throws -> [OutboxRecord] {
+    private func write(_ changes: DriverPartition.Changes, on connection: Connection) throws -> [OutboxRecord] {
         try DriverJudge.write(changes, partition, on: connection)
         return changes.transitions.map { OutboxRecord($0) }
     }
 
     private static func write(
-        _ changes: DriverBook.Changes, _ partition: Int32, on connection: Connection
+        _ changes: DriverPartition.Changes, _ partition: Int32, on connection: Connection
     ) throws {
         try DriverAlertStore.write(changes.alerts, on: connection)
         try CarWatchStore.write(changes.records, gone: changes.gone, partition: partition, on: connection)
@@ -79,7 +79,7 @@ final class DriverJudge {
     }
 
     /// Finds out who drives the cars that began to.
-    private func begin(_ book: borrowing CarBook, on connection: Connection) throws {
+    private func begin(_ book: borrowing CarPartition, on connection: Connection) throws {
         let newcomers = drivers.newcomers
         var cars: [(vehicle: VehicleID, fromMs: Int64)] = []
         for car in newcomers { cars.append((book.name(car.number), car.fromMs)) }
@@ -95,7 +95,7 @@ final class DriverJudge {
     }
 
     /// The cars of accounts whose limits changed.
-    private func ask(_ book: inout CarBook, on connection: Connection) throws {
+    private func ask(_ book: inout CarPartition, on connection: Connection) throws {
         for change in drivers.takeAccounts() {
             let vehicles = try DriverContextStore.cars(
                 of: change.account, fromMs: change.fromMs, partition: partition, on: connection
@@ -114,11 +114,11 @@ final class DriverJudge {
 
     // MARK: Cars that are not in memory
 
-    func load(_ vehicles: [VehicleID], _ book: inout CarBook, on connection: Connection) throws {
+    func load(_ vehicles: [VehicleID], _ book: inout CarPartition, on connection: Connection) throws {
         try loader(on: connection).load(vehicles, into: &book, &drivers)
     }
 
-    func load(since sinceMs: Int64, _ book: inout CarBook, on connection: Connection) throws {
+    func load(since sinceMs: Int64, _ book: inout CarPartition, on connection: Connection) throws {
         try loader(on: connection).load(since: sinceMs, into: &book, &drivers)
     }
 
@@ -133,7 +133,7 @@ final class DriverJudge {
 
     /// Returns how many readings were judged.
     private func judge(
-        _ turns: [DriverBook.Turn], most: Int, _ tick: DriverBook.Tick, _ book: inout CarBook,
+        _ turns: [DriverPartition.Turn], most: Int, _ tick: DriverPartition.Tick, _ book: inout CarPartition,
         on connection: Connection
     ) throws -> Int {
         var readings = 0
@@ -146,7 +146,8 @@ final class DriverJudge {
 
     /// Returns how many readings were judged.
     private func judge(
-        _ turn: DriverBook.Turn, _ tick: DriverBook.Tick, _ book: inout CarBook, on connection: Connection
+        _ turn: DriverPartition.Turn, _ tick: DriverPartition.Tick, _ book: inout CarPartition,
+        on connection: Connection
     ) throws -> Int {
         let vehicle = turn.vehicle
         guard let stretch = try stretch(turn, &book, on: connection) else {
@@ -166,7 +167,7 @@ final class DriverJudge {
     }
 
     private func stretch(
-        _ turn: DriverBook.Turn, _ book: inout CarBook, on connection: Connection
+        _ turn: DriverPartition.Turn, _ book: inout CarPartition, on connection: Connection
     ) throws -> DriverStretch? {
         let open = book.openReadings(turn.number)
         if turn.asked.isLatest {
@@ -176,7 +177,7 @@ final class DriverJudge {
             of: turn.vehicle, fromMs: turn.asked.fromMs, untilMs: turn.asked.untilMs, open: open, on: connection)
     }
 
-    private func judgeCodes(_ vehicle: VehicleID, _ tick: DriverBook.Tick, on connection: Connection) throws {
+    private func judgeCodes(_ vehicle: VehicleID, _ tick: DriverPartition.Tick, on connection: Connection) throws {
         let scans = try DriverAlertStore.scans(of: vehicle, on: connection)
         let contexts = try DriverContextStore.contexts(
             of: scans.map(\.ts).min().map { [(vehicle, $0)] } ?? [], partition: partition,

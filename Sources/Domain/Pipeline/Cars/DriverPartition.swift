@@ -11,7 +11,7 @@ internal import Fleet
 ///
 /// A car that nobody drives or owns costs 24 bytes, where the installation has no limits for it. One that is silent for as long as anything of it can matter is forgotten;
 /// its next reading waits for the end of the cycle, when it is known who drives it.
-public struct DriverBook: Sendable {
+public struct DriverPartition: Sendable {
     enum Standing: UInt8 {
         /// It reports for the first time.
         case unknown

@@ -3,7 +3,7 @@ public import Fleet
 public import Trips
 
 /// Cars as the database knows them, into memory.
-extension CarBook {
+extension CarPartition {
     /// A car as the database knows it: the packed state beside its latest trip, whether that is open, and all cuts since
     /// the minute that it ends in. Returns false when the state cannot be read; the car is then folded again from its
     /// stored minutes when it next reports.

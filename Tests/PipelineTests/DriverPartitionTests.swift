@@ -6,7 +6,7 @@ import Trips
 
 /// How drivers' alerts are judged, told by hand. The seeds of `CarTrialTests` have what is told in the end.
 @Suite("Drivers' alerts of a partition")
-struct DriverBookTests {
+struct DriverPartitionTests {
     private static let startMs: Int64 = 1_789_344_000_000
     private static let car = VehicleID("car-1")!
 

@@ -3,7 +3,7 @@ public import Fleet
 
 /// The installation's own limits come to a partition's cars: some at each tick, by their names. What a car is judged by changes when they
 /// come to it, and nothing else; what was judged of their time until then is judged again like all that waits.
-extension DriverBook {
+extension DriverPartition {
     /// How many cars a record comes to at one tick, at most.
     public struct SpreadSize: Sendable {
         /// That are looked at.
@@ -55,7 +55,7 @@ extension DriverBook {
 
     /// Those of the cars that follow in the order of their names to which it comes now, and which of them must be in memory.
     public func next(
-        of cars: [StoredCar], _ book: borrowing CarBook, _ room: inout SpreadRoom, _ tick: Tick
+        of cars: [StoredCar], _ book: borrowing CarPartition, _ room: inout SpreadRoom, _ tick: Tick
     ) -> (cars: ArraySlice<StoredCar>, recalled: [VehicleID]) {
         guard let fromMs = spreading?.limits.fromMs else { return ([], []) }
         var (count, recalled): (Int, [VehicleID]) = (0, [])
@@ -87,7 +87,7 @@ extension DriverBook {
     ///
     /// - Parameter isAll: none is left.
     public mutating func spread(
-        to cars: ArraySlice<StoredCar>, isAll: Bool, _ book: borrowing CarBook, _ tick: Tick
+        to cars: ArraySlice<StoredCar>, isAll: Bool, _ book: borrowing CarPartition, _ tick: Tick
     ) {
         guard let (_, after) = spreading else { return }
         let reach = isAll ? InstallationLimits.Reach.all(offset: tick.offset) : .upTo(cars.last?.vehicle ?? after)
@@ -123,7 +123,7 @@ extension DriverBook {
     }
 
     /// Those that the database knows and to which limits have come.
-    mutating func watchAll(_ book: borrowing CarBook, from first: Int) {
+    mutating func watchAll(_ book: borrowing CarPartition, from first: Int) {
         guard !installation.entries.isEmpty else { return }
         for number in first..<max(first, book.count) where installation.rules(of: book.name(number)) != nil {
             (cars[number].standing, cars[number].lastMs) = (.watched, book.lastMs(number))

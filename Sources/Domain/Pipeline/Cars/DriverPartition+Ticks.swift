@@ -2,7 +2,7 @@ public import Alerts
 public import Fleet
 
 /// Ticks, what silence ends at them, and what is judged with the database's help at the end of a cycle.
-extension DriverBook {
+extension DriverPartition {
     /// Time passes. Where something waits, that is judged at the end of the cycle, which this tick ends.
     public mutating func tick(
         clockMs: Int64, after beforeMs: Int64, offset: Int64, pushedMs: Int64, isClosing: Bool

@@ -3,11 +3,11 @@ internal import Basics
 public import Fleet
 
 /// What makes readings be judged again: it is only noted, and the car waits for a tick.
-extension DriverBook {
+extension DriverPartition {
     /// Because of a reading.
     mutating func ask(_ number: Int, fromMs: Int64, _ arrival: Arrival, isLate: Bool) {
         ask(
-            number, fromMs: fromMs, untilMs: arrival.reading.ts + DriverBook.borderReachMs, offset: arrival.offset,
+            number, fromMs: fromMs, untilMs: arrival.reading.ts + DriverPartition.borderReachMs, offset: arrival.offset,
             isLate: isLate)
         if waiting[number]!.isLatest {
             if waiting[number]!.arrivedMs != arrival.clockMs { changed.insert(number) }
@@ -38,7 +38,9 @@ extension DriverBook {
             }
         }
         if let before = waiting[number] { asked.formUnion(before) }
-        (asked.fromMs, asked.untilMs) = (DriverBook.plausible(asked.fromMs), DriverBook.plausible(asked.untilMs))
+        (asked.fromMs, asked.untilMs) = (
+            DriverPartition.plausible(asked.fromMs), DriverPartition.plausible(asked.untilMs)
+        )
         if waiting[number] != asked { changed.insert(number) }
         waiting[number] = asked
     }
@@ -69,7 +71,7 @@ extension DriverBook {
         _ action: Action, of number: Int?, lastMs: Int64, offset: Int64, leastMs: Int64 = .min
     ) {
         guard offset >= storedOffset else { return }
-        let leastMs = leastMs == .min ? .min : leastMs + DriverBook.borderReachMs
+        let leastMs = leastMs == .min ? .min : leastMs + DriverPartition.borderReachMs
         if case .settings(let account, let text) = action.kind {
             let fromMs = max(action.ts, leastMs)
             if account == InstallationLimits.account {

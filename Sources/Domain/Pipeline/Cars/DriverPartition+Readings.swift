@@ -3,7 +3,7 @@ internal import Basics
 public import Fleet
 
 /// Readings as they come: what is in order is judged from memory.
-extension DriverBook {
+extension DriverPartition {
     /// A reading that the book of cars has taken, in whatever order. `clockMs` is the partition's clock before it.
     @inline(__always)
     public mutating func look(
@@ -39,7 +39,7 @@ extension DriverBook {
     private mutating func load(_ number: Int, _ arrival: Arrival) {
         loading[number, default: []].append(arrival)
         loadingCount += 1
-        if loadingCount >= DriverBook.loadingMax { isFull = true }
+        if loadingCount >= DriverPartition.loadingMax { isFull = true }
     }
 
     private mutating func go(on index: Dictionary<Int, Live>.Index, _ number: Int, _ arrival: Arrival) {

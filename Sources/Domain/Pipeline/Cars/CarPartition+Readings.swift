@@ -4,7 +4,7 @@ public import Fleet
 internal import Trips
 
 /// The live path: readings in the order of their car's times.
-extension CarBook {
+extension CarPartition {
     /// Takes one reading, and returns the number of its car; nil: it is not in memory, and nothing is taken.
     ///
     /// - Throws: `DecodeError` when `key` is new and no vehicle id, or does not belong here; nothing is taken then.

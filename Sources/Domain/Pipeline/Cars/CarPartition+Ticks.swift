@@ -2,7 +2,7 @@ internal import Fleet
 public import Trips
 
 /// What moves the partition on beside readings: ticks, a clock that is set back, and trip rules.
-extension CarBook {
+extension CarPartition {
     // MARK: Rules
 
     /// Takes a set of rules, in force from `fromMs` on, but not before any reading that the log can hold until here: no trip is
@@ -69,7 +69,7 @@ extension CarBook {
         var waiting = late[number]!
         let isDue =
             isDue || mayBeOver(cars[number].lastMs)
-            || clockMs - waiting.sinceMs >= CarBook.openAgeMsMax
+            || clockMs - waiting.sinceMs >= CarPartition.openAgeMsMax
         if waiting.reopening.count > waiting.written, isDue {
             (waiting.written, waiting.writtenOffset) = (waiting.reopening.count, offset + 1)
             late[number] = waiting
@@ -85,12 +85,12 @@ extension CarBook {
         guard lastMs != .max, lastMs != .min else { return }
         let mayBeOver = mayBeOver(lastMs)
         if cars[number].firstOffset != .max {
-            if mayBeOver || clockMs - sinceMs >= CarBook.openAgeMsMax {
+            if mayBeOver || clockMs - sinceMs >= CarPartition.openAgeMsMax {
                 write(number, prefix: .max, nextOffset: offset + 1)
             }
         } else if mayBeOver, cars[number].isOpen, clockMs > lastMs + gapMs(number) {
             end(number, offset: offset)
-        } else if cars[number].openMs != .min, clockMs - sinceMs >= CarBook.idleMsMax {
+        } else if cars[number].openMs != .min, clockMs - sinceMs >= CarPartition.idleMsMax {
             close(number, offset: offset + 1)
         }
     }

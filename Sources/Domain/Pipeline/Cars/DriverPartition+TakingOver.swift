@@ -2,7 +2,7 @@ public import Alerts
 public import Fleet
 
 /// What a worker that takes the partition over finds in the database.
-extension DriverBook {
+extension DriverPartition {
     /// Cars that said which trouble codes they have, also some that never reported.
     public mutating func know(scanned vehicles: [VehicleID]) { scanned.formUnion(vehicles) }
 
@@ -16,7 +16,7 @@ extension DriverBook {
     ///   - open: what is told as open.
     ///   - contexts: of those with a state.
     public mutating func restore(
-        _ book: borrowing CarBook, from first: Int, people: [People], records: [DriverRecord],
+        _ book: borrowing CarPartition, from first: Int, people: [People], records: [DriverRecord],
         open: [VehicleID: [ToldAlert]], contexts: [VehicleID: DriverContext]
     ) {
         while cars.count < first { cars.append(Car()) }

@@ -5,15 +5,15 @@ public import Trips
 /// The cars of one partition. Facts in (readings, ticks), rows out; no clock and no I/O.
 ///
 /// A car's open minute is a bag of readings in any order; a reading of a later minute closes it. Where a driver's mark
-/// cuts a minute, each stretch of it takes the minute's place (`CarBook+Cuts.swift`). What a closed minute adds up to
+/// cuts a minute, each stretch of it takes the minute's place (`CarPartition+Cuts.swift`). What a closed minute adds up to
 /// follows from the state before it and the set of its readings (the live path). A reading older than the open minute
 /// waits until the end of the cycle, when the trips that it touches are read back and folded again with it (the late
-/// path, `CarBook+Late.swift`). Both run the same `Drive`.
+/// path, `CarPartition+Late.swift`). Both run the same `Drive`.
 ///
 /// Which rows are written is decided by the log alone: a minute goes out when a later one begins, when a mark comes, or at
 /// a tick when it has waited for a minute or its trip may be over. What is in memory only is read again from `replayFrom` by
 /// the worker that takes over. docs/decisions/0006 has the reasons.
-public struct CarBook {
+public struct CarPartition {
     struct Car {
         /// The latest reading that counts, in the bag or before it; `.min` when there is none.
         var lastMs = Int64.min
@@ -54,7 +54,7 @@ public struct CarBook {
     var late: [Int: LateReadings] = [:]
     /// Of cars with drivers' marks, all cuts since the minute of the last reading before the open stretch.
     var cuts: [Int: TripCuts] = [:]
-    // Which cars are in memory: CarBook+Idle.swift.
+    // Which cars are in memory: CarPartition+Idle.swift.
     let idleMs: Int64
     var heldSinceMs = Int64.min
     var newVehicles: Set<VehicleID> = []
@@ -98,7 +98,7 @@ public struct CarBook {
 
     /// `progress` is where the partition stands in the database; the records to feed in begin at its `replayFrom`.
     public init(
-        rules: TripRuleTimeline, progress: CarProgress, place: KeyPlace? = nil, idleMs: Int64 = CarBook.idleMs
+        rules: TripRuleTimeline, progress: CarProgress, place: KeyPlace? = nil, idleMs: Int64 = CarPartition.idleMs
     ) {
         (self.rules, self.place, self.idleMs) = (rules, place, idleMs)
         storedOffset = progress.nextOffset

@@ -2,7 +2,7 @@ public import Fleet
 
 /// The clock was moved wrongly, and is set back: what it ended of the last day is judged again. That is noted of some cars with the record,
 /// at the end of its cycle, and of the others at ticks (`CarSpread`). One that it has not come to goes on as it is.
-extension DriverBook {
+extension DriverPartition {
     /// Nothing more is taken before the first cars are noted.
     public mutating func setBack(clockMs: Int64, offset: Int64) {
         guard offset >= storedOffset else { return }
@@ -36,7 +36,8 @@ extension DriverBook {
 
     /// Those of the cars that follow in the order of their names to which it comes now, and which of them must be in memory.
     public func next(
-        of cars: [StoredCar], _ spread: CarSpread, _ book: borrowing CarBook, _ room: inout SpreadRoom, clockMs: Int64
+        of cars: [StoredCar], _ spread: CarSpread, _ book: borrowing CarPartition, _ room: inout SpreadRoom,
+        clockMs: Int64
     ) -> (cars: ArraySlice<StoredCar>, recalled: [VehicleID]) {
         var (count, recalled): (Int, [VehicleID]) = (0, [])
         for car in cars {
@@ -61,7 +62,8 @@ extension DriverBook {
     ///
     /// - Parameter offset: of the record or tick.
     public mutating func note(
-        _ cars: ArraySlice<StoredCar>, _ spread: CarSpread, _ book: borrowing CarBook, clockMs: Int64, offset: Int64
+        _ cars: ArraySlice<StoredCar>, _ spread: CarSpread, _ book: borrowing CarPartition, clockMs: Int64,
+        offset: Int64
     ) {
         for car in cars {
             guard let number = book.number(of: car.vehicle) else { continue }
