@@ -89,22 +89,21 @@ def page(results, seed):
     lines = [
         "# Faults", "",
         "<!-- Made by Tests/System/chaos.py (make chaos): do not edit. -->", "",
-        "Each fault by itself, under load, with two workers: cars, machines and tours, with late and doubled records. After each run all",
-        "result tables are compared, to the last digit, with what one undisturbed worker made of the same input.",
-        "A row is *lost* when it is missing or has another value, *doubled* when there is one that should not be. *Recovery* is the time",
-        "from the end of the fault until something was written again, by any of the workers.", "",
-        f"Taken {time.strftime('%Y-%m-%d')}, seed {seed}, {os.cpu_count()} cores, load average at the end {os.getloadavg()[0]:.1f}. Brokers: kafka is",
-        "Apache Kafka, one broker; mock is librdkafka's cluster of three, which misbehaves at a word.", "",
-        "| Fault | Broker | Times | Lasted, longest | Rows compared | Lost | Doubled | Recovery, median | Recovery, longest | What the operator saw |",
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
+        "Each fault alone, with two workers under load (cars, machines, tours; late and doubled records). Every result table is compared with",
+        "that of one undisturbed worker. *Lost*: rows missing or different. *Doubled*: rows too many. *Recovery*: from the fault's end to the",
+        "next write.", "",
+        f"{time.strftime('%Y-%m-%d')}, seed {seed}, {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}. Brokers: kafka is Apache Kafka, one",
+        "broker; mock is librdkafka's cluster of three.", "",
+        "| Fault | Broker | Times | Longest | Lost | Doubled | Recovery, median | Recovery, longest | Log, beside start and stop |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
     ]
     for row in results:
         if "rows" not in row:
-            lines.append(f"| {row['what']} | {row['broker']} | {row['times']} | – | – | – | – | – | – | **failed**: {row['error']} |")
+            lines.append(f"| {row['what']} | {row['broker']} | {row['times']} | – | – | – | – | – | **failed**: {row['error']} |")
             continue
-        seen = "; ".join(row["seen"]) or "nothing but the lines of start and stop"
+        seen = "; ".join(row["seen"]) or "–"
         lines.append(
-            f"| {row['what']} | {row['broker']} | {row['times']} | {row['lasted_max_s']:.1f} s | {row['rows']:,} | {row['lost']} | {row['doubled']} | "
+            f"| {row['what']} | {row['broker']} | {row['times']} | {row['lasted_max_s']:.1f} s | {row['lost']} | {row['doubled']} | "
             f"{row['recovery_median_s']:.1f} s | {row['recovery_max_s']:.1f} s | {seen} |")
     return "\n".join(lines) + "\n"
 

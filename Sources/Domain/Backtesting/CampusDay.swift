@@ -1,13 +1,13 @@
 internal import Basics
 internal import Codecs
-public import Fleet
+package import Fleet
 internal import Formats
-public import Pipeline
+package import Pipeline
 internal import Routing
 
 /// Some hours of a campus, read from the log: how it stood at their beginning, what was said from then on, and what became of
 /// it. Records go in in the order of the log, from its beginning; decisions are those of the log.
-public struct CampusDay: Sendable {
+package struct CampusDay: Sendable {
     /// What a trial repeats, at the time of the record.
     enum Event: Sendable {
         case pickup(RideRecord.Pickup)
@@ -27,19 +27,19 @@ public struct CampusDay: Sendable {
         case timePassed
     }
 
-    public let campus: String
-    public let spanMs: Range<Int64>
+    package let campus: String
+    package let spanMs: Range<Int64>
     /// As it stood at the last record before the span; nil: the campus was published later.
-    public private(set) var start: CampusDesk?
+    package private(set) var start: CampusDesk?
     private(set) var events: [(offset: Int64, atMs: Int64, event: Event)] = []
     /// Rides that were asked for within the span, as they stand after the last record.
-    public private(set) var rides: [String: RideRow] = [:]
+    package private(set) var rides: [String: RideRow] = [:]
     /// Seconds by which told arrivals moved by decisions, and how often another vehicle was told, within the span.
-    public private(set) var movedArrivalS = 0.0
-    public private(set) var otherVehicles = 0
-    public private(set) var overrides = 0
+    package private(set) var movedArrivalS = 0.0
+    package private(set) var otherVehicles = 0
+    package private(set) var overrides = 0
     /// Time between positions of a vehicle that is under way; a longer silence than a minute is none.
-    public private(set) var driveS = 0.0
+    package private(set) var driveS = 0.0
 
     private var book: CampusBook
     private var states: [String: RideVehicleRow.State] = [:]
@@ -50,13 +50,13 @@ public struct CampusDay: Sendable {
     private static let gapMsMax: Int64 = 60_000
 
     /// - Parameter decidesFrom: the log's end; records whose decisions are not there yet are decided here.
-    public init(campus: String, spanMs: Range<Int64>, decidesFrom: Int64) {
+    package init(campus: String, spanMs: Range<Int64>, decidesFrom: Int64) {
         (self.campus, self.spanMs) = (campus, spanMs)
         book = CampusBook(clockMs: .min, decidesFrom: decidesFrom)
     }
 
     /// A record of this campus; those of others are left alone. What the worker refuses is refused here, too.
-    public mutating func take(_ record: RideRecord, offset: Int64, atMs: Int64) {
+    package mutating func take(_ record: RideRecord, offset: Int64, atMs: Int64) {
         guard record.campus == campus else { return }
         let desk = book.desks[campus]
         do { try book.take(record, offset: offset, atMs: atMs) } catch { return }
@@ -71,14 +71,14 @@ public struct CampusDay: Sendable {
         settle(offset, atMs)
     }
 
-    public mutating func tick(_ ts: Int64, offset: Int64) {
+    package mutating func tick(_ ts: Int64, offset: Int64) {
         book.tick(ts, offset: offset)
         guard !goesByRecordTime else { return }
         events.append((offset, ts, .timePassed))
         settle(offset, ts)
     }
 
-    public mutating func setBack(_ ts: Int64, offset: Int64) { book.setBack(ts, offset: offset) }
+    package mutating func setBack(_ ts: Int64, offset: Int64) { book.setBack(ts, offset: offset) }
 
     private var goesByRecordTime: Bool { book.desks[campus]?.settings.goesByRecordTime ?? false }
 

@@ -1,29 +1,29 @@
-public import Fleet
+package import Fleet
 internal import Pipeline
 internal import Routing
 
 /// What became of the rides that were asked for in some hours.
-public struct CampusFigures: Equatable, Sendable {
-    public var requests = 0
-    public var served = 0
-    public var cancelled = 0
-    public var expired = 0
-    public var refused = 0
+package struct CampusFigures: Equatable, Sendable {
+    package var requests = 0
+    package var served = 0
+    package var cancelled = 0
+    package var expired = 0
+    package var refused = 0
     /// Seconds of each ride that was picked up, and of each that was dropped off.
-    public var waitingS: [Double] = []
-    public var ridingS: [Double] = []
+    package var waitingS: [Double] = []
+    package var ridingS: [Double] = []
     /// The way of those who were dropped off, straight from pickup to drop-off at the speed of when they asked.
-    public var directS = 0.0
-    public var driveS = 0.0
-    public var otherVehicles = 0
-    public var movedArrivalS = 0.0
-    public var overrides = 0
+    package var directS = 0.0
+    package var driveS = 0.0
+    package var otherVehicles = 0
+    package var movedArrivalS = 0.0
+    package var overrides = 0
 
     /// Riding over the straight way; nil: nobody was dropped off.
-    public var detour: Double? { directS > 0 ? ridingS.reduce(0, +) / directS : nil }
+    package var detour: Double? { directS > 0 ? ridingS.reduce(0, +) / directS : nil }
 
     /// - Parameter share: 0.5 is the median; nil: there are none.
-    public static func quantile(_ share: Double, of values: [Double]) -> Double? {
+    package static func quantile(_ share: Double, of values: [Double]) -> Double? {
         let sorted = values.sorted()
         guard !sorted.isEmpty else { return nil }
         // Nearest rank, as PostgreSQL's percentile_disc.
@@ -34,7 +34,7 @@ public struct CampusFigures: Equatable, Sendable {
 /// A day again, with decisions made anew. Vehicles drive exactly as planned, along straight lines at the campus's speed, and
 /// stand at stops as long as its settings say; who asks, takes back, refuses, comes into service or leaves does so at the
 /// time at which it was said, whichever vehicle has the request then.
-public struct CampusTrial {
+package struct CampusTrial {
     private let day: CampusDay
     private let changed: [CampusSettings.Key: Int64]
     private var settings: CampusSettings
@@ -52,7 +52,7 @@ public struct CampusTrial {
     private static let afterS = 7_200.0
 
     /// Nil: the campus was not published by the end of the span.
-    public init?(_ day: CampusDay, changed: [CampusSettings.Key: Int64]) {
+    package init?(_ day: CampusDay, changed: [CampusSettings.Key: Int64]) {
         guard let start = day.start, let area = CampusArea(boundary: start.settings.boundary) else { return nil }
         (self.day, self.changed, self.area, learned) = (day, changed, area, start.learned)
         settings = start.settings
@@ -67,7 +67,7 @@ public struct CampusTrial {
     }
 
     /// Runs the whole span.
-    public static func run(_ day: CampusDay, changed: [CampusSettings.Key: Int64] = [:]) -> CampusFigures? {
+    package static func run(_ day: CampusDay, changed: [CampusSettings.Key: Int64] = [:]) -> CampusFigures? {
         guard var trial = CampusTrial(day, changed: changed) else { return nil }
         // What the record at hand led to stands behind it with the same offset.
         let events = day.events.filter { $0.atMs < day.spanMs.upperBound }
@@ -194,7 +194,7 @@ public struct CampusTrial {
 
 extension CampusDay {
     /// As it was decided and driven.
-    public var figures: CampusFigures {
+    package var figures: CampusFigures {
         var figures = CampusFigures()
         (figures.requests, figures.overrides) = (rides.count, overrides)
         (figures.driveS, figures.otherVehicles, figures.movedArrivalS) = (driveS, otherVehicles, movedArrivalS)

@@ -1,11 +1,11 @@
-public import Alerts
+package import Alerts
 internal import Basics
 package import Fleet
 internal import Pipeline
 
 /// Given a model, when readings, ticks and services come in this order, then these alerts have been told. A file of them:
 /// RuleTestFile.swift.
-public struct RuleTest: Sendable {
+package struct RuleTest: Sendable {
     package enum Fact: Sendable {
         case reading(MachineReading)
         case tick(Int64)
@@ -27,9 +27,9 @@ public struct RuleTest: Sendable {
         let said: [String: String]
     }
 
-    public let name: String
+    package let name: String
     /// File and line, for messages.
-    public let place: String
+    package let place: String
     let model: String
     let vehicle: VehicleID
     let startMs: Int64
@@ -45,7 +45,7 @@ public struct RuleTest: Sendable {
     }
 
     /// What differs, with the readings around; nil when nothing does.
-    public func failure(by rules: RuleSet) -> String? {
+    package func failure(by rules: RuleSet) -> String? {
         let lines = ruleDifferences(rules) + alertDifferences(told(rules))
         return lines.isEmpty ? nil : "\(place): \(name)\n" + lines.map { "  \($0)\n" }.joined()
     }

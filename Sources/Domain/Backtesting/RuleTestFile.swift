@@ -4,9 +4,9 @@ internal import Fleet
 internal import Settings
 
 /// Why a file of rule tests cannot be read: file, line, what, and what is accepted.
-public struct RuleTestFault: Error, Equatable, CustomStringConvertible {
-    public let description: String
-    public init(description: String) { self.description = description }
+package struct RuleTestFault: Error, Equatable, CustomStringConvertible {
+    package let description: String
+    package init(description: String) { self.description = description }
 }
 
 /// A file of rule tests (docs/machines.md):
@@ -18,8 +18,8 @@ public struct RuleTestFault: Error, Equatable, CustomStringConvertible {
 ///           - {at: +0m, fuel_level_gal: 49.9}
 ///         then:
 ///           - {alert: Fuel Level, opened: +0m}
-public enum RuleTestFile {
-    public static func read(_ bytes: [UInt8], name: String) throws(RuleTestFault) -> [RuleTest] {
+package enum RuleTestFile {
+    package static func read(_ bytes: [UInt8], name: String) throws(RuleTestFault) -> [RuleTest] {
         let root: YAMLNode
         do throws(SettingsError) { root = try YAML.read(bytes, name: name) } catch {
             throw RuleTestFault(description: "\(error)")

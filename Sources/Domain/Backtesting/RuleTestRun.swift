@@ -1,23 +1,28 @@
-public import Alerts
+package import Alerts
 
 /// All rule tests of a folder against one set of rules.
-public struct RuleTestRun: Sendable {
-    public let passed: Int
+package struct RuleTestRun: Sendable {
+    package let passed: Int
     /// Each with what was expected and what came.
-    public let failures: [String]
+    package let failures: [String]
     /// Files that cannot be read, with why.
-    public let faults: [String]
+    package let faults: [String]
 
-    public var tests: Int { passed + failures.count }
-    public var isRight: Bool { failures.isEmpty && faults.isEmpty }
+    package var tests: Int { passed + failures.count }
+    package var isRight: Bool { failures.isEmpty && faults.isEmpty }
 
-    public var summary: String {
+    /// Whether nothing fails that did not fail before: somebody who changes one rule is not asked about the faults of another.
+    package func isRight(beside before: RuleTestRun) -> Bool {
+        Set(failures).isSubset(of: before.failures) && Set(faults).isSubset(of: before.faults)
+    }
+
+    package var summary: String {
         "\(passed) rule tests passed, \(failures.count) failed"
             + (faults.isEmpty ? "" : ", \(faults.count) files not read")
     }
 
     /// - Parameter files: their bytes, or why they cannot be read.
-    public init(_ files: [(name: String, bytes: Result<[UInt8], RuleTestFault>)], by rules: RuleSet) {
+    package init(_ files: [(name: String, bytes: Result<[UInt8], RuleTestFault>)], by rules: RuleSet) {
         var (tests, faults): ([RuleTest], [String]) = ([], [])
         for (name, bytes) in files {
             do throws(RuleTestFault) { tests += try RuleTestFile.read(try bytes.get(), name: name) } catch {

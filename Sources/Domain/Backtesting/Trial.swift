@@ -1,29 +1,29 @@
-public import Alerts
-public import Fleet
+package import Alerts
+package import Fleet
 
 /// One machine judged from its readings in the order of their times, as the worker judges it.
-public struct Trial: Sendable {
+package struct Trial: Sendable {
     private let rules: RuleTimeline
     private let services: ServiceLog
     private var fold = AlertFold()
     private var found: [String: Episode] = [:]
     private var vehicle: VehicleID?
 
-    public init(rules: RuleTimeline, services: ServiceLog = .none) { (self.rules, self.services) = (rules, services) }
+    package init(rules: RuleTimeline, services: ServiceLog = .none) { (self.rules, self.services) = (rules, services) }
 
     /// Precondition: `reading` is later than every reading before it.
-    public mutating func observe(_ reading: MachineReading) {
+    package mutating func observe(_ reading: MachineReading) {
         for episode in fold.observe(reading, rules: rules, services: services) { found[episode.id] = episode }
         vehicle = reading.vehicle
     }
 
     /// Readings later than the last one cannot change what opened before `ms`.
-    public func isSettled(before ms: Int64) -> Bool {
+    package func isSettled(before ms: Int64) -> Bool {
         fold.lastMs ?? .min >= ms && !fold.open.contains { $0.openedMs < ms }
     }
 
     /// Every episode, as it stands after the last reading. `clockMs` is the partition's greatest tick; nil: none.
-    public func episodes(clockMs: Int64?) -> [Episode] {
+    package func episodes(clockMs: Int64?) -> [Episode] {
         var found = found
         for episode in fold.served(services, rules: rules) { found[episode.id] = episode }
         if let vehicle, let clockMs {
@@ -33,7 +33,7 @@ public struct Trial: Sendable {
     }
 
     /// All readings at once.
-    public static func episodes(
+    package static func episodes(
         _ readings: some Sequence<MachineReading>, rules: RuleTimeline, services: ServiceLog = .none, clockMs: Int64?
     ) -> [Episode] {
         var trial = Trial(rules: rules, services: services)

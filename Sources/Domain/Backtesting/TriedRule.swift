@@ -1,19 +1,19 @@
-public import Alerts
-public import Fleet
+package import Alerts
+package import Fleet
 
 /// One parameter of one model with other numbers than its rule has; what is nil stays as it is.
-public struct TriedRule: Sendable {
-    public let parameter: MachineParameter
-    public let model: String
+package struct TriedRule: Sendable {
+    package let parameter: MachineParameter
+    package let model: String
     /// The test and its limit.
-    public var limit: (test: Threshold.Test, value: Int64)?
-    public var critical, clear, holdMs, absentMs: Int64?
+    package var limit: (test: Threshold.Test, value: Int64)?
+    package var critical, clear, holdMs, absentMs: Int64?
 
-    public init(_ parameter: MachineParameter, of model: String) { (self.parameter, self.model) = (parameter, model) }
+    package init(_ parameter: MachineParameter, of model: String) { (self.parameter, self.model) = (parameter, model) }
 
     /// The same sets with this rule, from the same times on. All other parameters are left out but contact, which takes
     /// the place of absences: no other rule looks at another one's. A machine with a rule of its own keeps it.
-    public func timeline(_ timeline: RuleTimeline) -> RuleTimeline {
+    package func timeline(_ timeline: RuleTimeline) -> RuleTimeline {
         RuleTimeline(
             timeline.entries.map { RuleTimeline.Entry(inForceMs: $0.inForceMs, rules: rules($0.rules)) })
     }
@@ -34,7 +34,7 @@ public struct TriedRule: Sendable {
     }
 
     /// What is wrong with it over one of these sets; nil: nothing.
-    public func contradiction(over timeline: RuleTimeline) -> Threshold.Contradiction? {
+    package func contradiction(over timeline: RuleTimeline) -> Threshold.Contradiction? {
         for entry in timeline.entries {
             let standing = entry.rules.models[model]?.first { $0.field == .parameter(parameter) }
             if let found = rule(standing)?.contradictions.first { return found }
@@ -74,18 +74,18 @@ public struct TriedRule: Sendable {
 }
 
 /// An alert that was raised beside the one that would have been.
-public struct TriedAlert: Sendable {
-    public enum Verdict: String, Sendable, CaseIterable { case same, changed, added, removed }
+package struct TriedAlert: Sendable {
+    package enum Verdict: String, Sendable, CaseIterable { case same, changed, added, removed }
 
-    public let was: Episode?
-    public let would: Episode?
+    package let was: Episode?
+    package let would: Episode?
 
-    public var verdict: Verdict {
+    package var verdict: Verdict {
         guard let was else { return .added }
         guard let would else { return .removed }
         return TriedAlert.isSame(was, would) ? .same : .changed
     }
-    public var openedMs: Int64 { (would ?? was)!.openedMs }
+    package var openedMs: Int64 { (would ?? was)!.openedMs }
 
     /// In all that the readings decide; what the rule says of itself aside.
     private static func isSame(_ a: Episode, _ b: Episode) -> Bool {
@@ -95,7 +95,7 @@ public struct TriedAlert: Sendable {
     }
 
     /// Pairs alerts of one machine and parameter: those that opened at one time, then those that overlap.
-    public static func pairs(was: [Episode], would: [Episode]) -> [TriedAlert] {
+    package static func pairs(was: [Episode], would: [Episode]) -> [TriedAlert] {
         var (free, pairs): ([Episode], [TriedAlert]) = (was, [])
         func take(_ fits: (Episode) -> Bool) -> Episode? { free.firstIndex(where: fits).map { free.remove(at: $0) } }
         var waiting: [Episode] = []

@@ -1,16 +1,16 @@
 internal import Foundation
 
 /// A civil day in a time zone: 23, 24 or 25 hours, as its calendar says.
-public struct ZonedDay: Sendable {
-    public let date: String
-    public let zone: String
+package struct ZonedDay: Sendable {
+    package let date: String
+    package let zone: String
     /// The span as epoch milliseconds: from the first instant of the day to the first of the next.
-    public let fromMs: Int64
-    public let toMs: Int64
+    package let fromMs: Int64
+    package let toMs: Int64
     private let calendar: Calendar
 
     /// Nil when the zone is not in the time zone database or the date is not `2026-11-21`.
-    public init?(date: String, zone: String) {
+    package init?(date: String, zone: String) {
         // Only names of the database: "GMT+5" and the like mean different things to different libraries.
         guard zone == "UTC" || zone.contains("/"), let timeZone = TimeZone(identifier: zone) else { return nil }
         var calendar = Calendar(identifier: .gregorian)
@@ -31,7 +31,7 @@ public struct ZonedDay: Sendable {
     }
 
     /// The day that a time lies in, like `2026-11-21`; in UTC where the zone is unknown.
-    public static func date(ofMs ms: Int64, zone: String) -> String {
+    package static func date(ofMs ms: Int64, zone: String) -> String {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = TimeZone(identifier: zone) ?? .gmt
         let parts = calendar.dateComponents(
@@ -44,7 +44,7 @@ public struct ZonedDay: Sendable {
     }
 
     /// `19:23:27` in the day's zone.
-    public func clock(_ ms: Int64) -> String {
+    package func clock(_ ms: Int64) -> String {
         let parts = calendar.dateComponents(
             [.hour, .minute, .second], from: Date(timeIntervalSince1970: Double(ms) / 1_000))
         return [parts.hour ?? 0, parts.minute ?? 0, parts.second ?? 0].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(
@@ -52,7 +52,7 @@ public struct ZonedDay: Sendable {
     }
 
     /// `2018-02-20 19:23` in the day's zone.
-    public func minute(_ ms: Int64) -> String {
+    package func minute(_ ms: Int64) -> String {
         let parts = calendar.dateComponents(
             [.year, .month, .day], from: Date(timeIntervalSince1970: Double(ms) / 1_000))
         func two(_ value: Int?) -> String { (value ?? 0) < 10 ? "0\(value ?? 0)" : "\(value ?? 0)" }

@@ -1,16 +1,16 @@
 internal import Codecs
-public import Fleet
+package import Fleet
 
 /// A place that may be told of a species whose places are nobody's business: the middle of its cell of 0.1°, the same for
 /// all places of the cell, so that many sightings together tell no more than one.
-public struct BlurredPlace: Equatable, Sendable {
-    public static let cellMilliDeg: Int32 = 100
+package struct BlurredPlace: Equatable, Sendable {
+    package static let cellMilliDeg: Int32 = 100
 
-    public let place: Position
+    package let place: Position
     /// No place of the cell is further away, in whole metres.
-    public let uncertaintyM: Int
+    package let uncertaintyM: Int
 
-    public init(_ place: Position) {
+    package init(_ place: Position) {
         let middle = WeatherCell(place, sizeMilliDeg: BlurredPlace.cellMilliDeg).middle
         let half = BlurredPlace.cellMilliDeg * 10_000 / 2
         // Meridians come together: the corner nearer to the equator is the furthest.

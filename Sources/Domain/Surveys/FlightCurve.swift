@@ -1,31 +1,31 @@
 /// The flight period of a species at a site in a year: mean counts by week, and the index of abundance that butterfly
 /// monitoring schemes make of them, the area below the counts by the trapezoid rule (Rothery and Roy, Journal of Applied
 /// Statistics 28, 2001: missing weeks lie on the line between their neighbours).
-public struct FlightCurve: Equatable, Sendable {
+package struct FlightCurve: Equatable, Sendable {
     /// A survey of the week; 0 where the species was not seen.
-    public struct Visit: Equatable, Sendable {
-        public let week: Int
-        public let individuals: Int
-        public init(week: Int, individuals: Int) { (self.week, self.individuals) = (week, individuals) }
+    package struct Visit: Equatable, Sendable {
+        package let week: Int
+        package let individuals: Int
+        package init(week: Int, individuals: Int) { (self.week, self.individuals) = (week, individuals) }
     }
 
-    public struct Week: Equatable, Sendable {
-        public let week: Int
-        public let visits: Int
-        public let meanCount: Double
-        public init(week: Int, visits: Int, meanCount: Double) {
+    package struct Week: Equatable, Sendable {
+        package let week: Int
+        package let visits: Int
+        package let meanCount: Double
+        package init(week: Int, visits: Int, meanCount: Double) {
             (self.week, self.visits, self.meanCount) = (week, visits, meanCount)
         }
     }
 
     /// Weeks with a visit, in their order.
-    public let weeks: [Week]
+    package let weeks: [Week]
     /// Individuals times weeks; 0 for fewer than two weeks.
-    public let index: Double
+    package let index: Double
     /// Where the counts have their mean, in weeks; nil where none was seen.
-    public let meanWeek: Double?
+    package let meanWeek: Double?
 
-    public init(_ visits: [Visit]) {
+    package init(_ visits: [Visit]) {
         let byWeek = Dictionary(grouping: visits, by: \.week)
         let weeks = byWeek.keys.sorted().map { week in
             let counts = byWeek[week]!.map(\.individuals)
@@ -36,7 +36,7 @@ public struct FlightCurve: Equatable, Sendable {
     }
 
     /// - Parameter weeks: in their order, each once.
-    public init(weeks: [Week]) {
+    package init(weeks: [Week]) {
         self.weeks = weeks
         index = zip(weeks, weeks.dropFirst()).reduce(0) { area, pair in
             area + Double(pair.1.week - pair.0.week) * (pair.0.meanCount + pair.1.meanCount) / 2

@@ -1,46 +1,46 @@
 internal import Basics
-public import Codecs
-public import Fleet
+package import Codecs
+package import Fleet
 
 /// The rows that a survey makes: a function of its newest version, its weather and the taxonomy.
-public struct FoldedSurvey: Equatable, Sendable {
-    public struct FoldedSighting: Equatable, Sendable {
-        public let sighting: Sighting
-        public let match: TaxonMatch
+package struct FoldedSurvey: Equatable, Sendable {
+    package struct FoldedSighting: Equatable, Sendable {
+        package let sighting: Sighting
+        package let match: TaxonMatch
         /// Its own time, else the survey's start.
-        public let seenMs: Int64
+        package let seenMs: Int64
         /// Days since 1970-01-01, by the surveyors' clocks.
-        public let localDay: Int64
+        package let localDay: Int64
         /// Its own, else the survey's first.
-        public let place: Position?
-        public let weather: WeatherAnswer?
+        package let place: Position?
+        package let weather: WeatherAnswer?
     }
 
-    public let survey: Survey
+    package let survey: Survey
     /// 0 as it was handed in.
-    public let version: Int
-    public let submitted: SurveyHistory.Version
+    package let version: Int
+    package let submitted: SurveyHistory.Version
     /// Of the latest review.
-    public let revisedMs: Int64?
-    public let localDay: Int64
-    public let walk: Walk
-    public let gate: ProtocolGate?
-    public let expertise: String?
+    package let revisedMs: Int64?
+    package let localDay: Int64
+    package let walk: Walk
+    package let gate: ProtocolGate?
+    package let expertise: String?
     /// By hour, those of the survey only.
-    public let weather: [WeatherAnswer]
+    package let weather: [WeatherAnswer]
     /// Hours that no service has told of; 0 where no place is known to ask for.
-    public let weatherMissing: Int
-    public let sightings: [FoldedSighting]
+    package let weatherMissing: Int
+    package let sightings: [FoldedSighting]
 
     /// It met a species whose places are nobody's business.
-    public var isSensitive: Bool { sightings.contains { $0.match.isSensitive } }
-    public var needsReview: Bool { sightings.contains { $0.match.reviewReason != nil } }
-    public var individuals: Int64 { sightings.reduce(0) { $0 + Int64($1.sighting.count) } }
+    package var isSensitive: Bool { sightings.contains { $0.match.isSensitive } }
+    package var needsReview: Bool { sightings.contains { $0.match.reviewReason != nil } }
+    package var individuals: Int64 { sightings.reduce(0) { $0 + Int64($1.sighting.count) } }
 
     /// Nil: it was not handed in yet.
     ///
     /// - Parameter names: what each given name stands for.
-    public init?(_ history: SurveyHistory, names: (String) -> TaxonMatch) {
+    package init?(_ history: SurveyHistory, names: (String) -> TaxonMatch) {
         guard let submitted = history.versions.first, let newest = history.versions.last else { return nil }
         let survey = newest.survey
         (self.survey, self.submitted, version) = (survey, submitted, history.versions.count - 1)
@@ -68,11 +68,11 @@ public struct FoldedSurvey: Equatable, Sendable {
 }
 
 /// How much surveyors know, where they use the usual words.
-public enum Expertise {
+package enum Expertise {
     static let ladder = ["novice", "beginner", "intermediate", "experienced", "advanced", "expert", "professional"]
 
     /// Of words that are not usual the first; nil for none.
-    public static func highest(_ words: [String]) -> String? {
+    package static func highest(_ words: [String]) -> String? {
         let known = words.compactMap { word in ladder.firstIndex(of: word.lowercased()).map { ($0, word) } }
         return known.max { $0.0 < $1.0 }?.1 ?? words.first
     }

@@ -2,13 +2,13 @@ internal import Basics
 internal import Fleet
 
 /// A week of ISO 8601: Monday to Sunday, of the year that holds its Thursday.
-public struct ISOWeek: Hashable, Comparable, Sendable {
-    public let year: Int
+package struct ISOWeek: Hashable, Comparable, Sendable {
+    package let year: Int
     /// 1 to 53.
-    public let week: Int
+    package let week: Int
 
     /// - Parameter day: days since 1970-01-01.
-    public init(day: Int64) {
+    package init(day: Int64) {
         let monday = day - ISOWeek.weekday(day)
         let thursday = monday + 3
         let year = UTC.civil(days: thursday).year
@@ -16,10 +16,10 @@ public struct ISOWeek: Hashable, Comparable, Sendable {
         week = Int((thursday - UTC.days(year: year, month: 1, day: 1)) / 7) + 1
     }
 
-    public init(year: Int, week: Int) { (self.year, self.week) = (year, week) }
+    package init(year: Int, week: Int) { (self.year, self.week) = (year, week) }
 
     /// The day of its Monday. 4 January always lies in the first week.
-    public var monday: Int64 {
+    package var monday: Int64 {
         let fourth = UTC.days(year: Int64(year), month: 1, day: 4)
         return fourth - ISOWeek.weekday(fourth) + Int64(week - 1) * 7
     }
@@ -27,5 +27,5 @@ public struct ISOWeek: Hashable, Comparable, Sendable {
     /// 0 is Monday. 1970-01-01 was a Thursday.
     private static func weekday(_ day: Int64) -> Int64 { ((day + 3) % 7 + 7) % 7 }
 
-    public static func < (a: ISOWeek, b: ISOWeek) -> Bool { (a.year, a.week) < (b.year, b.week) }
+    package static func < (a: ISOWeek, b: ISOWeek) -> Bool { (a.year, a.week) < (b.year, b.week) }
 }

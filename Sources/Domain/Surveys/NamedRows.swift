@@ -2,15 +2,15 @@ internal import Codecs
 internal import Formats
 
 /// A CSV file with a first line of names, row by row; bounded.
-public struct NamedRows: Sendable {
-    public struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
-        public let description: String
-        public init(_ description: String) { self.description = description }
+package struct NamedRows: Sendable {
+    package struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
+        package let description: String
+        package init(_ description: String) { self.description = description }
     }
 
-    public struct Row: Sendable {
+    package struct Row: Sendable {
         /// Counted from 1.
-        public let line: Int
+        package let line: Int
         private let places: [String: Int]
         private let fields: [String]
 
@@ -19,18 +19,18 @@ public struct NamedRows: Sendable {
         }
 
         /// Nil where there is no such column, and where it is empty.
-        public subscript(_ name: String) -> String? {
+        package subscript(_ name: String) -> String? {
             guard let place = places[name], place < fields.count, !fields[place].isEmpty else { return nil }
             return fields[place]
         }
     }
 
-    public static let rowsMax = 5_000_000
+    package static let rowsMax = 5_000_000
 
-    public let names: [String]
-    public private(set) var rows: [Row] = []
+    package let names: [String]
+    package private(set) var rows: [Row] = []
 
-    public init(_ bytes: [UInt8]) throws(Fault) {
+    package init(_ bytes: [UInt8]) throws(Fault) {
         var records = CSVRecords(bytes)
         guard let head = records.next() else { throw Fault("is empty") }
         names = try head.fields.map { field throws(Fault) in try NamedRows.text(field, line: 1) }
@@ -48,7 +48,7 @@ public struct NamedRows: Sendable {
         }
     }
 
-    public func has(_ wanted: String...) -> Bool { wanted.allSatisfy(names.contains) }
+    package func has(_ wanted: String...) -> Bool { wanted.allSatisfy(names.contains) }
 
     private static func text(_ bytes: [UInt8], line: Int) throws(Fault) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else { throw Fault("line \(line): is not UTF-8") }

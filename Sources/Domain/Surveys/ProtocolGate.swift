@@ -1,6 +1,6 @@
 internal import Basics
-public import Codecs
-public import Fleet
+package import Codecs
+package import Fleet
 
 /// Whether a survey kept to the rules of its protocol: a flag with reasons, never a refusal.
 ///
@@ -8,19 +8,19 @@ public import Fleet
 /// northern uplands); from 13 to 17 °C only with 60 % sunshine; above 17 °C under any sky, but not in rain; wind at most
 /// Beaufort 5; 10:45 to 15:45 by the surveyors' clocks, which show summer time; in the 26 weeks from 1 April. Weeks are
 /// those of the north: the season is judged north of 35° only.
-public struct ProtocolGate: Equatable, Sendable {
-    public enum Verdict: String, Sendable { case within, outside, unknown }
+package struct ProtocolGate: Equatable, Sendable {
+    package enum Verdict: String, Sendable { case within, outside, unknown }
 
-    public static let pollardWalk = "pollard-walk"
+    package static let pollardWalk = "pollard-walk"
 
-    public let verdict: Verdict
+    package let verdict: Verdict
     /// First what breaks a rule, then what is missing, then what was taken for something else.
-    public let reasons: [String]
+    package let reasons: [String]
 
     /// Nil: its protocol has no rules here.
     ///
     /// - Parameter service: what a service says of the survey's hours. The surveyors' own values go before it.
-    public init?(_ survey: Survey, place: Position?, service: [WeatherAnswer]) {
+    package init?(_ survey: Survey, place: Position?, service: [WeatherAnswer]) {
         guard survey.surveyProtocol == ProtocolGate.pollardWalk else { return nil }
         var findings = Findings()
         ProtocolGate.judgeTime(survey, place, &findings)

@@ -1,21 +1,21 @@
 internal import Basics
 internal import Codecs
-public import Fleet
+package import Fleet
 internal import Formats
 
 /// Surveys from the tables that recording schemes publish: what a table has beyond a survey's own fields is kept under
 /// its name.
-public enum SurveyFiles {
-    public typealias Fault = NamedRows.Fault
+package enum SurveyFiles {
+    package typealias Fault = NamedRows.Fault
 
     /// What tables leave open.
-    public struct Choices: Sendable {
+    package struct Choices: Sendable {
         /// Of all surveys; nil: by locality or number.
-        public var site: String?
+        package var site: String?
         /// East of UTC; tables have times by the clocks of the place.
-        public var offsetMin: Int
-        public var surveyProtocol: String?
-        public init(site: String?, offsetMin: Int, surveyProtocol: String?) {
+        package var offsetMin: Int
+        package var surveyProtocol: String?
+        package init(site: String?, offsetMin: Int, surveyProtocol: String?) {
             (self.site, self.offsetMin, self.surveyProtocol) = (site, offsetMin, surveyProtocol)
         }
     }
@@ -34,7 +34,7 @@ public enum SurveyFiles {
     /// Events and occurrences as Darwin Core has them, `eventTime` as `10:00/10:30`.
     ///
     /// - Parameter way: of the transect that all of them walked; may be empty.
-    public static func darwinCore(
+    package static func darwinCore(
         events: NamedRows, occurrences: NamedRows, way: [Position], _ choices: Choices
     ) throws(Fault) -> [Survey] {
         guard events.has("eventID", "eventDate", "eventTime"),
@@ -127,7 +127,7 @@ public enum SurveyFiles {
 
     /// Visits and counts of a monitoring scheme as the R package rbms has them: of a visit the day is known, and a visit
     /// without a count found nothing.
-    public static func visits(
+    package static func visits(
         _ visits: NamedRows, counts: NamedRows, _ choices: Choices
     ) throws(Fault) -> [Survey] {
         guard visits.has("SITE_ID", "DATE"), counts.has("SITE_ID", "DATE", "SPECIES", "COUNT") else {
@@ -163,7 +163,7 @@ public enum SurveyFiles {
     // MARK: A way
 
     /// The first line of a GeoJSON file.
-    public static func way(_ geoJSON: [UInt8]) throws(Fault) -> [Position] {
+    package static func way(_ geoJSON: [UInt8]) throws(Fault) -> [Position] {
         let tree: JSONTree
         do throws(JSONTree.Fault) { tree = try JSONTree(geoJSON) } catch { throw Fault("is \(error)") }
         let features = tree["features"]?.items ?? [tree]

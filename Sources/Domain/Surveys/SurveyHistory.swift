@@ -1,23 +1,23 @@
-public import Codecs
-public import Fleet
+package import Codecs
+package import Fleet
 internal import Formats
 
 /// All that is known of one survey: its versions, reviews that wait for the version they were made from, and what services
 /// said of its weather. Facts in, changes out; what is already known changes nothing.
-public struct SurveyHistory: Equatable, Sendable {
+package struct SurveyHistory: Equatable, Sendable {
     /// As it was handed in, or by a reviewer.
-    public struct Version: Equatable, Sendable {
-        public var id: String
-        public var offset: Int64
-        public var saidMs: Int64
-        public var account: String
-        public var by: String
-        public var note: String?
+    package struct Version: Equatable, Sendable {
+        package var id: String
+        package var offset: Int64
+        package var saidMs: Int64
+        package var account: String
+        package var by: String
+        package var note: String?
         /// Nil: as it was handed in.
-        public var basedOn: Int?
-        public var survey: Survey
+        package var basedOn: Int?
+        package var survey: Survey
 
-        public init(
+        package init(
             id: String, offset: Int64, saidMs: Int64, account: String, by: String, note: String?, basedOn: Int?,
             survey: Survey
         ) {
@@ -26,7 +26,7 @@ public struct SurveyHistory: Equatable, Sendable {
         }
     }
 
-    public enum Outcome: Equatable, Sendable {
+    package enum Outcome: Equatable, Sendable {
         case taken
         /// Known already: nothing changes.
         case repeated
@@ -34,20 +34,20 @@ public struct SurveyHistory: Equatable, Sendable {
     }
 
     /// A review of a version further ahead is somebody's mistake.
-    public static let waitingMax = 100
+    package static let waitingMax = 100
 
     /// Version 0 first.
-    public private(set) var versions: [Version]
+    package private(set) var versions: [Version]
     /// By the version that they were made from.
-    public private(set) var waiting: [Int: Version]
+    package private(set) var waiting: [Int: Version]
     /// By the hour's start.
-    public private(set) var weather: [Int64: WeatherAnswer]
+    package private(set) var weather: [Int64: WeatherAnswer]
 
-    public init(versions: [Version] = [], waiting: [Int: Version] = [:], weather: [Int64: WeatherAnswer] = [:]) {
+    package init(versions: [Version] = [], waiting: [Int: Version] = [:], weather: [Int64: WeatherAnswer] = [:]) {
         (self.versions, self.waiting, self.weather) = (versions, waiting, weather)
     }
 
-    public mutating func take(_ record: SurveyRecord, offset: Int64) -> Outcome {
+    package mutating func take(_ record: SurveyRecord, offset: Int64) -> Outcome {
         func version(_ survey: Survey, basedOn: Int?, note: String?) -> Version {
             Version(
                 id: record.id, offset: offset, saidMs: record.ts, account: record.account, by: record.by, note: note,
@@ -105,19 +105,19 @@ public struct SurveyHistory: Equatable, Sendable {
 
 extension WeatherAnswer {
     /// As records and tables have it.
-    public var text: String { JSONValue.object(fields).rendered() }
+    package var text: String { JSONValue.object(fields).rendered() }
 }
 
 /// The hours of a survey, UTC.
-public enum SurveyHours {
-    public static let hourMs: Int64 = 3_600_000
+package enum SurveyHours {
+    package static let hourMs: Int64 = 3_600_000
 
     /// The full hour that an answer is nearest to: services tell of the hour, or of a reading shortly before or after.
-    public static func hour(_ answer: WeatherAnswer) -> Int64 { start(of: answer.hour.ts + hourMs / 2) }
-    public static func start(of ts: Int64) -> Int64 { WeatherAnswer.hour(of: ts) }
+    package static func hour(_ answer: WeatherAnswer) -> Int64 { start(of: answer.hour.ts + hourMs / 2) }
+    package static func start(of ts: Int64) -> Int64 { WeatherAnswer.hour(of: ts) }
 
     /// From that of its start to that of its stop; at most 25.
-    public static func of(_ survey: Survey) -> [Int64] {
+    package static func of(_ survey: Survey) -> [Int64] {
         Array(stride(from: start(of: survey.startMs), through: start(of: survey.stopMs), by: Int(hourMs)))
     }
 }

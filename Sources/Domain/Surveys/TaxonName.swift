@@ -1,42 +1,42 @@
 /// What a name that a surveyor gave stands for.
-public struct TaxonMatch: Equatable, Sendable {
+package struct TaxonMatch: Equatable, Sendable {
     /// The accepted name; the one given, where none is known.
-    public var name: String
+    package var name: String
     /// Nil: not known.
-    public var taxon: String?
-    public var isSensitive = false
+    package var taxon: String?
+    package var isSensitive = false
     /// Why somebody should look at it; nil: no need.
-    public var reviewReason: String?
+    package var reviewReason: String?
 
-    public init(name: String, taxon: String?, isSensitive: Bool = false, reviewReason: String? = nil) {
+    package init(name: String, taxon: String?, isSensitive: Bool = false, reviewReason: String? = nil) {
         (self.name, self.taxon, self.isSensitive) = (name, taxon, isSensitive)
         self.reviewReason = reviewReason
     }
 }
 
 /// Names of species, and how they are compared.
-public enum TaxonName {
-    public enum Kind: String, CaseIterable, Sendable { case accepted, synonym, common }
+package enum TaxonName {
+    package enum Kind: String, CaseIterable, Sendable { case accepted, synonym, common }
 
     /// A name's entry in a taxonomy.
-    public struct Entry: Equatable, Sendable {
-        public let kind: Kind
-        public let taxon: String
-        public let accepted: String
-        public let isSensitive: Bool
-        public init(kind: Kind, taxon: String, accepted: String, isSensitive: Bool) {
+    package struct Entry: Equatable, Sendable {
+        package let kind: Kind
+        package let taxon: String
+        package let accepted: String
+        package let isSensitive: Bool
+        package init(kind: Kind, taxon: String, accepted: String, isSensitive: Bool) {
             (self.kind, self.taxon, self.accepted, self.isSensitive) = (kind, taxon, accepted, isSensitive)
         }
     }
 
     /// Lower case, single blanks, none at the ends.
-    public static func folded(_ name: String) -> String {
+    package static func folded(_ name: String) -> String {
         name.split(whereSeparator: \.isWhitespace).joined(separator: " ").lowercased()
     }
 
     /// An accepted name goes before a synonym, a synonym before a common name. What stands for several taxa, or for none,
     /// stays as it was given.
-    public static func match(_ given: String, _ entries: [Entry]) -> TaxonMatch {
+    package static func match(_ given: String, _ entries: [Entry]) -> TaxonMatch {
         for kind in Kind.allCases {
             let found = entries.filter { $0.kind == kind }
             if found.count == 1 {

@@ -1,24 +1,24 @@
 /// A taxonomy as a CSV file: `taxon,name,rank,parent,authorship,sensitive,synonyms,common_names`; the last two hold names
 /// with `|` between them. Only `taxon`, `name` and `rank` must be there.
-public struct TaxonomyFile: Equatable, Sendable {
-    public struct Taxon: Equatable, Sendable {
-        public let taxon, name, rank: String
-        public let parent, authorship: String?
-        public let isSensitive: Bool
-        public let synonyms, commonNames: [String]
+package struct TaxonomyFile: Equatable, Sendable {
+    package struct Taxon: Equatable, Sendable {
+        package let taxon, name, rank: String
+        package let parent, authorship: String?
+        package let isSensitive: Bool
+        package let synonyms, commonNames: [String]
     }
 
-    public typealias Fault = NamedRows.Fault
+    package typealias Fault = NamedRows.Fault
 
-    public static let taxaMax = 1_000_000
+    package static let taxaMax = 1_000_000
     private static let ranks: Set<String> = [
         "kingdom", "phylum", "class", "order", "superfamily", "family", "subfamily", "tribe", "genus", "subgenus",
         "species", "subspecies", "variety", "form",
     ]
 
-    public private(set) var taxa: [Taxon] = []
+    package private(set) var taxa: [Taxon] = []
 
-    public init(_ bytes: [UInt8]) throws(Fault) {
+    package init(_ bytes: [UInt8]) throws(Fault) {
         let file = try NamedRows(bytes)
         guard file.has("taxon", "name", "rank") else { throw Fault("needs the columns taxon, name and rank") }
         guard file.rows.count <= TaxonomyFile.taxaMax else { throw Fault("more than \(TaxonomyFile.taxaMax) taxa") }
@@ -72,7 +72,7 @@ public struct TaxonomyFile: Equatable, Sendable {
     private static func isPlain(_ text: String) -> Bool { text.unicodeScalars.allSatisfy { $0.value >= 0x20 } }
 
     /// Every name with what it stands for: folded, each once a taxon, the better kind of name first.
-    public var names: [(name: String, taxon: String, kind: TaxonName.Kind, given: String)] {
+    package var names: [(name: String, taxon: String, kind: TaxonName.Kind, given: String)] {
         taxa.flatMap { taxon in
             let all =
                 [(taxon.name, TaxonName.Kind.accepted)] + taxon.synonyms.map { ($0, .synonym) }

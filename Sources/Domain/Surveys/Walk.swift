@@ -1,18 +1,18 @@
 internal import Codecs
-public import Fleet
+package import Fleet
 
 /// What follows from where a survey went.
-public struct Walk: Equatable, Sendable {
+package struct Walk: Equatable, Sendable {
     /// Where the survey says it was, else the first place of its way, else of its sightings; nil: it names none.
-    public let place: Position?
+    package let place: Position?
     /// The encoded polyline of its waypoints, 5 decimals; nil for fewer than two.
-    public let line: String?
+    package let line: String?
     /// Along its waypoints; where there are fewer than two, its sections together, when each has its distance.
-    public let distanceM: Double?
+    package let distanceM: Double?
     /// Over the whole time of the survey; nil where that is none.
-    public let paceMps: Double?
+    package let paceMps: Double?
 
-    public init(_ survey: Survey) {
+    package init(_ survey: Survey) {
         let places = survey.waypoints.map(\.place)
         place = survey.place ?? places.first ?? survey.sightings.lazy.compactMap(\.place).first
         line = places.count > 1 ? Polyline.encode(places) : nil

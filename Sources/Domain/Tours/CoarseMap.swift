@@ -5,7 +5,7 @@ internal import Formats
 
 /// Land, lakes and borders of a coarse map of the world, of which a package gets what lies in its frame. From GeoJSON (RFC 7946)
 /// with a `kind` for each feature.
-public struct CoarseMap: Sendable {
+package struct CoarseMap: Sendable {
     /// A polygon, its outer ring first, or one line.
     private struct Shape {
         let kind: String
@@ -23,7 +23,7 @@ public struct CoarseMap: Sendable {
     private let shapes: [Shape]
 
     /// Nil: it is no such map.
-    public init?(geoJSON bytes: [UInt8]) {
+    package init?(geoJSON bytes: [UInt8]) {
         guard let features = (try? JSONTree(bytes, valuesMax: 2_000_000))?["features"]?.items else { return nil }
         var shapes: [Shape] = []
         for feature in features {

@@ -1,21 +1,21 @@
 internal import Codecs
-public import Fleet
+package import Fleet
 internal import Formats
 
 /// The line of a GPX 1.0 or 1.1 file (topografix.com/GPX/1/1): its tracks' points in order, or, where it has none, its routes'.
 /// Times, heights and names are left behind: they say who walked when.
-public struct GPXTrack: Equatable, Sendable {
-    public struct Fault: Error, Equatable, CustomStringConvertible { public let description: String }
+package struct GPXTrack: Equatable, Sendable {
+    package struct Fault: Error, Equatable, CustomStringConvertible { public let description: String }
 
-    public static let bytesMax = 8 << 20
+    package static let bytesMax = 8 << 20
     /// Points nearer than this to the line between their neighbours are left out.
     static let toleranceM = 2.0
 
-    public let places: [Position]
+    package let places: [Position]
     /// Before points were left out.
-    public let points: Int
+    package let points: Int
 
-    public init(_ file: [UInt8]) throws(Fault) {
+    package init(_ file: [UInt8]) throws(Fault) {
         let root: XMLElement
         do throws(XMLFault) {
             root = try XMLReader.root(of: file, bytesMax: GPXTrack.bytesMax, depthMax: 8, elementsMax: 400_000)

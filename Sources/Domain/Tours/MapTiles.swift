@@ -3,14 +3,14 @@ internal import Glibc
 
 /// The tiles that cover a frame at one zoom, as web maps count: columns from the 180th meridian eastwards, rows from the north
 /// southwards (EPSG:3857, 2^zoom tiles each way).
-public struct TileCover: Equatable, Sendable {
-    public let zoom: Int
-    public let columns: ClosedRange<Int>
-    public let rows: ClosedRange<Int>
+package struct TileCover: Equatable, Sendable {
+    package let zoom: Int
+    package let columns: ClosedRange<Int>
+    package let rows: ClosedRange<Int>
 
-    public var count: Int { columns.count * rows.count }
+    package var count: Int { columns.count * rows.count }
 
-    public init(_ corners: Corners, zoom: Int) {
+    package init(_ corners: Corners, zoom: Int) {
         let side = 1 << zoom
         func column(_ longitude: Int32) -> Int {
             min(side - 1, max(0, Int(((Double(longitude) * 1e-7 + 180) / 360 * Double(side)).rounded(.down))))
@@ -28,29 +28,29 @@ public struct TileCover: Equatable, Sendable {
 }
 
 /// The part of the operator's map that goes into a package.
-public struct MapTiles: Equatable, Sendable {
-    public struct Tile: Equatable, Sendable {
-        public let zoom, column, row: Int
-        public let content: [UInt8]
+package struct MapTiles: Equatable, Sendable {
+    package struct Tile: Equatable, Sendable {
+        package let zoom, column, row: Int
+        package let content: [UInt8]
     }
 
     /// A walk at zoom 15 has some hundred.
-    public static let tilesMax = 2_000
-    public static let bytesMax = 24 << 20
+    package static let tilesMax = 2_000
+    package static let bytesMax = 24 << 20
 
-    public let mediaType: String
-    public let attribution: String
+    package let mediaType: String
+    package let attribution: String
     /// By zoom, column and row. Holes of the map are left out.
-    public let tiles: [Tile]
+    package let tiles: [Tile]
 
-    public init(mediaType: String, attribution: String, tiles: [Tile]) {
+    package init(mediaType: String, attribution: String, tiles: [Tile]) {
         (self.mediaType, self.attribution, self.tiles) = (mediaType, attribution, tiles)
     }
 
     /// Cuts a tour's frame out of a map.
     /// - Parameter zooms: that the map has.
     /// - Throws: `TourPackage.Fault`: more than a package may hold.
-    public init(
+    package init(
         of tour: Tour, zooms: ClosedRange<Int>, mediaType: String, attribution: String,
         tile: (_ zoom: Int, _ column: Int, _ row: Int) -> [UInt8]?
     ) throws(TourPackage.Fault) {

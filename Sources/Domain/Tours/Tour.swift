@@ -1,19 +1,19 @@
-public import Fleet
+package import Fleet
 
 /// The frame of a tour's map: south-west and north-east corner. It does not cross the 180th meridian.
-public struct Corners: Equatable, Sendable {
-    public var southWest: Position
-    public var northEast: Position
+package struct Corners: Equatable, Sendable {
+    package var southWest: Position
+    package var northEast: Position
 
-    public init(southWest: Position, northEast: Position) {
+    package init(southWest: Position, northEast: Position) {
         (self.southWest, self.northEast) = (southWest, northEast)
     }
 
     /// A trail is walked: 2 degrees are more than 200 km from south to north.
-    public static let degreesMax: Int64 = 2
+    package static let degreesMax: Int64 = 2
 
     /// Which rule the frame breaks; nil: none.
-    public var fault: String? {
+    package var fault: String? {
         let height = Int64(northEast.latitude) - Int64(southWest.latitude)
         let width = Int64(northEast.longitude) - Int64(southWest.longitude)
         guard height > 0, width > 0 else {
@@ -25,48 +25,48 @@ public struct Corners: Equatable, Sendable {
         return nil
     }
 
-    public func contains(_ place: Position) -> Bool {
+    package func contains(_ place: Position) -> Bool {
         (southWest.latitude...northEast.latitude).contains(place.latitude)
             && (southWest.longitude...northEast.longitude).contains(place.longitude)
     }
 }
 
 /// A place of a tour where there is something to read, see or hear.
-public struct Waypoint: Equatable, Sendable {
-    public var id: String
-    public var place: Position
-    public var title: String
-    public var text: String
+package struct Waypoint: Equatable, Sendable {
+    package var id: String
+    package var place: Position
+    package var title: String
+    package var text: String
     /// Pictures and films by the SHA-256 of their content, in the order in which they are shown.
-    public var media: [String]
+    package var media: [String]
 
-    public init(id: String, place: Position, title: String, text: String = "", media: [String] = []) {
+    package init(id: String, place: Position, title: String, text: String = "", media: [String] = []) {
         (self.id, self.place, self.title, self.text, self.media) = (id, place, title, text, media)
     }
 }
 
 /// What a ranger works on. It may be unfinished; `faults` says what is missing before it can be published.
-public struct Tour: Equatable, Sendable {
+package struct Tour: Equatable, Sendable {
     /// The name of the area, by which tours are listed.
-    public var area: String
-    public var text: String
-    public var corners: Corners?
+    package var area: String
+    package var text: String
+    package var corners: Corners?
     /// In walking order.
-    public var waypoints: [Waypoint]
+    package var waypoints: [Waypoint]
     /// The line of the trail, drawn or from a GPX file.
-    public var track: [Position]
+    package var track: [Position]
     /// The finest tiles of the operator's map that go along: at 14 a tile is 2.4 km wide on the equator.
-    public var mapZoom = 14
+    package var mapZoom = 14
 
-    public static let mapZooms = 0...17
-    public static let areaBytesMax = 200
-    public static let titleBytesMax = 200
-    public static let textBytesMax = 4_000
-    public static let waypointsMax = 100
-    public static let mediaMax = 8
-    public static let trackMax = 2_000
+    package static let mapZooms = 0...17
+    package static let areaBytesMax = 200
+    package static let titleBytesMax = 200
+    package static let textBytesMax = 4_000
+    package static let waypointsMax = 100
+    package static let mediaMax = 8
+    package static let trackMax = 2_000
 
-    public init(
+    package init(
         area: String, text: String = "", corners: Corners? = nil, waypoints: [Waypoint] = [], track: [Position] = []
     ) {
         (self.area, self.text, self.corners) = (area, text, corners)
@@ -74,10 +74,10 @@ public struct Tour: Equatable, Sendable {
     }
 
     /// All media, each once, in the order of their names.
-    public var media: [String] { Set(waypoints.flatMap(\.media)).sorted() }
+    package var media: [String] { Set(waypoints.flatMap(\.media)).sorted() }
 
     /// What must be done before it can be published, a sentence each; empty: it can.
-    public var faults: [String] {
+    package var faults: [String] {
         var faults: [String] = []
         if area.isEmpty { faults.append("The tour needs the name of its area.") }
         if corners == nil { faults.append("The map needs its frame: two corners.") }

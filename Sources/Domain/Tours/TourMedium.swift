@@ -3,8 +3,8 @@ internal import Formats
 
 /// A picture or film whose content says that it is one, without what cameras write beside it: where it was taken above all.
 /// Its name says nothing: what is kept is what the content is.
-public struct TourMedium: Equatable, Sendable {
-    public enum Fault: Error, Equatable, CustomStringConvertible {
+package struct TourMedium: Equatable, Sendable {
+    package enum Fault: Error, Equatable, CustomStringConvertible {
         case unknown
         case tooLarge(bytes: Int, most: Int)
         case image(String)
@@ -14,7 +14,7 @@ public struct TourMedium: Equatable, Sendable {
         case trailing(kind: String, bytes: Int)
         case refused(String)
 
-        public var description: String {
+        package var description: String {
             switch self {
             case .unknown: "by its content it is no JPEG, PNG, WebP, MP4 or WebM file"
             case .tooLarge(let bytes, let most): "it has \(bytes) bytes, at most \(most) are taken"
@@ -27,14 +27,14 @@ public struct TourMedium: Equatable, Sendable {
         }
     }
 
-    public static let imageBytesMax = PhotoFile.bytesMax
-    public static let videoBytesMax = 32 << 20
+    package static let imageBytesMax = PhotoFile.bytesMax
+    package static let videoBytesMax = 32 << 20
 
-    public let mediaType: String
-    public let content: [UInt8]
+    package let mediaType: String
+    package let content: [UInt8]
 
     /// - Throws: `Fault`; nothing of the file is kept then.
-    public init(_ bytes: [UInt8]) throws(Fault) {
+    package init(_ bytes: [UInt8]) throws(Fault) {
         if bytes.count >= 12, bytes[4..<8].elementsEqual("ftyp".utf8) {
             try TourMedium.check(bytes, most: TourMedium.videoBytesMax)
             (mediaType, content) = ("video/mp4", try MP4File.cleaned(bytes))

@@ -3,28 +3,28 @@ internal import Fleet
 internal import Formats
 
 /// What phones take along: one archive a tour and version. Its bytes follow from the tour, its number and the media alone.
-public struct TourPackage: Equatable, Sendable {
+package struct TourPackage: Equatable, Sendable {
     /// A picture or film as it was kept; its digest is its name.
-    public struct Medium: Equatable, Sendable {
-        public let mediaType: String
-        public let content: [UInt8]
-        public init(mediaType: String, content: [UInt8]) { (self.mediaType, self.content) = (mediaType, content) }
+    package struct Medium: Equatable, Sendable {
+        package let mediaType: String
+        package let content: [UInt8]
+        package init(mediaType: String, content: [UInt8]) { (self.mediaType, self.content) = (mediaType, content) }
     }
 
-    public struct File: Equatable, Sendable {
-        public let name: String
+    package struct File: Equatable, Sendable {
+        package let name: String
         /// SHA-256 in hexadecimal.
-        public let digest: String
-        public let content: [UInt8]
+        package let digest: String
+        package let content: [UInt8]
     }
 
-    public enum Fault: Error, Equatable, CustomStringConvertible {
+    package enum Fault: Error, Equatable, CustomStringConvertible {
         case unfinished([String])
         case mediumMissing(String)
         case tooLarge(bytes: Int)
         case mapTooLarge(String)
 
-        public var description: String {
+        package var description: String {
             switch self {
             case .unfinished(let faults): faults.joined(separator: " ")
             case .mediumMissing(let name):
@@ -38,12 +38,12 @@ public struct TourPackage: Equatable, Sendable {
     }
 
     /// What a phone downloads over a thin line, and a page can make in memory.
-    public static let bytesMax = 64 << 20
+    package static let bytesMax = 64 << 20
 
     /// In the order of the archive.
-    public let files: [File]
-    public let tour: String
-    public let version: Int
+    package let files: [File]
+    package let tour: String
+    package let version: Int
 
     /// - Parameters:
     ///   - id: of the tour.
@@ -51,7 +51,7 @@ public struct TourPackage: Equatable, Sendable {
     ///   - tiles: of the operator's map; nil: there is none.
     ///   - coarse: what the line of the trail is drawn on where there are no tiles.
     ///   - sha256: in hexadecimal.
-    public init(
+    package init(
         of tour: Tour, id: String, version: Int, media: [String: Medium], tiles: MapTiles? = nil,
         coarse: CoarseMap? = nil, sha256: ([UInt8]) -> String
     ) throws(Fault) {
@@ -81,14 +81,14 @@ public struct TourPackage: Equatable, Sendable {
         guard bytes <= TourPackage.bytesMax else { throw .tooLarge(bytes: bytes) }
     }
 
-    public var archive: [UInt8] { TourPackage.archive(files) }
+    package var archive: [UInt8] { TourPackage.archive(files) }
 
     /// What a phone that has the files of `earlier` needs to make this archive, byte by byte: the list of all files in their
     /// order, and those that are new.
     /// - Parameters:
     ///   - earlier: digests by file name, of an earlier version's archive.
     ///   - digests: SHA-256 of the two archives.
-    public func delta(
+    package func delta(
         from version: Int, _ earlier: [String: String], digests: (from: String, to: String), sha256: ([UInt8]) -> String
     ) -> [UInt8] {
         let isNew = files.map { earlier[$0.name] != $0.digest }

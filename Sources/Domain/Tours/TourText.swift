@@ -1,20 +1,20 @@
 internal import Basics
 internal import Codecs
 internal import Fleet
-public import Formats
+package import Formats
 
 /// Tours as JSON: what the panel sends and what is kept. Degrees are numbers with up to seven decimals.
-public enum TourText {
+package enum TourText {
     /// Where and why a text is no tour.
-    public struct Fault: Error, Equatable, CustomStringConvertible {
-        public let description: String
+    package struct Fault: Error, Equatable, CustomStringConvertible {
+        package let description: String
         init(_ place: String, _ reason: String) { description = "\(place): \(reason)" }
     }
 
     /// As much as the bounds of `Tour` can add up to.
-    public static let bytesMax = 1 << 20
+    package static let bytesMax = 1 << 20
 
-    public static func decode(_ bytes: [UInt8]) throws(Fault) -> Tour {
+    package static func decode(_ bytes: [UInt8]) throws(Fault) -> Tour {
         let tree: JSONTree
         do throws(JSONTree.Fault) {
             tree = try JSONTree(bytes, bytesMax: bytesMax, valuesMax: 20_000)
@@ -49,7 +49,7 @@ public enum TourText {
         return tour
     }
 
-    public static func encode(_ tour: Tour) -> JSONValue {
+    package static func encode(_ tour: Tour) -> JSONValue {
         .object([
             ("area", .text(tour.area)), ("text", .text(tour.text)),
             ("corners", tour.corners.map(encode) ?? .null), ("map_zoom", .integer(Int64(tour.mapZoom))),
@@ -58,7 +58,7 @@ public enum TourText {
         ])
     }
 
-    public static func encode(_ corners: Corners) -> JSONValue {
+    package static func encode(_ corners: Corners) -> JSONValue {
         .object([
             ("south_west", .list([latitude(corners.southWest), longitude(corners.southWest)])),
             ("north_east", .list([latitude(corners.northEast), longitude(corners.northEast)])),
@@ -112,7 +112,7 @@ public enum TourText {
     }
 
     /// 64 digits of hexadecimal in lower case.
-    public static func isDigest(_ text: String) -> Bool {
+    package static func isDigest(_ text: String) -> Bool {
         text.utf8.count == 64 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 

@@ -1,4 +1,4 @@
-public import Fleet
+package import Fleet
 internal import Routing
 
 /// How long a walk is, and in which order waypoints are walked shortest.
@@ -6,31 +6,31 @@ internal import Routing
 /// Lengths are great circles from waypoint to waypoint (`Position.metres`, haversine on a sphere of 6,371,008.8 m). Paths wind:
 /// what is walked is longer. Times are Naismith's rule (W. W. Naismith, Scottish Mountaineering Journal II, 1892) without the
 /// heights, which are not known: 5 km in an hour, without stops.
-public enum WalkingOrder {
-    public static let kmh = 5.0
+package enum WalkingOrder {
+    package static let kmh = 5.0
     /// Of so many waypoints the order is proven to be the shortest.
-    public static let exactMax = 12
+    package static let exactMax = 12
 
-    public struct Proposal: Equatable, Sendable {
+    package struct Proposal: Equatable, Sendable {
         /// Indices of the places, in walking order; the first stays the first.
-        public let order: [Int]
-        public let metres: Double
+        package let order: [Int]
+        package let metres: Double
         /// No order is shorter.
-        public let isProven: Bool
+        package let isProven: Bool
     }
 
     /// In the order given, with `isRound` back to the first.
-    public static func metres(_ places: [Position], isRound: Bool) -> Double {
+    package static func metres(_ places: [Position], isRound: Bool) -> Double {
         var sum = zip(places, places.dropFirst()).reduce(0) { $0 + $1.0.metres(to: $1.1) }
         if isRound, let first = places.first, let last = places.last { sum += last.metres(to: first) }
         return sum
     }
 
     /// Whole minutes, rounded up.
-    public static func minutes(metres: Double) -> Int { Int((metres / (kmh * 1_000 / 60)).rounded(.up)) }
+    package static func minutes(metres: Double) -> Int { Int((metres / (kmh * 1_000 / 60)).rounded(.up)) }
 
     /// The shortest walk that begins at the first place. Never longer than the order given.
-    public static func propose(_ places: [Position], isRound: Bool) -> Proposal {
+    package static func propose(_ places: [Position], isRound: Bool) -> Proposal {
         let legs = places.map { from in places.map { from.metres(to: $0) } }
         func length(_ order: [Int]) -> Double {
             var sum = zip(order, order.dropFirst()).reduce(0) { $0 + legs[$1.0][$1.1] }

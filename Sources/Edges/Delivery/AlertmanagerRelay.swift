@@ -5,22 +5,22 @@ internal import Fleet
 internal import Formats
 internal import Postgres
 internal import Storage
-public import Telemetry
+package import Telemetry
 internal import Threads
 
 /// What a relay to a Prometheus Alertmanager is made of.
-public struct AlertmanagerSettings: Sendable {
+package struct AlertmanagerSettings: Sendable {
     /// Without a slash at the end.
-    public var url: String
-    public var isPlainAllowed: Bool
+    package var url: String
+    package var isPlainAllowed: Bool
     /// PEM file with the roots that are believed; nil: the system's.
-    public var caFile: String?
-    public var intervalMs: Int64
+    package var caFile: String?
+    package var intervalMs: Int64
     /// How people reach the pages; empty: not known.
-    public var site: String
-    public var conninfo: String
+    package var site: String
+    package var conninfo: String
 
-    public init(
+    package init(
         url: String, isPlainAllowed: Bool, caFile: String?, intervalMs: Int64, site: String, conninfo: String
     ) {
         (self.url, self.isPlainAllowed, self.caFile) = (url, isPlainAllowed, caFile)
@@ -31,7 +31,7 @@ public struct AlertmanagerSettings: Sendable {
 /// Tells a Prometheus Alertmanager of all open alerts, again and again, and of those that ended lately (its API v2). It keeps
 /// nothing: what is said is how things stand, so any number may run, and a crash leaves out nothing. An alert that is not
 /// said again ends there by itself.
-public final class AlertmanagerRelay {
+package final class AlertmanagerRelay {
     private static let batch = 1_000
     /// So many intervals without being said end an alert there.
     private static let intervalsKept: Int64 = 4
@@ -40,7 +40,7 @@ public final class AlertmanagerRelay {
     private let said, failures: Counter
     private var trouble: TroubleLog
 
-    public init(_ settings: AlertmanagerSettings, metrics: Metrics, log: Log) {
+    package init(_ settings: AlertmanagerSettings, metrics: Metrics, log: Log) {
         self.settings = settings
         trouble = TroubleLog(
             cannot: "Alertmanager does not get the alerts; it is asked again",
@@ -51,7 +51,7 @@ public final class AlertmanagerRelay {
     }
 
     /// Returns when `shouldStop` says so.
-    public func run(shouldStop: () -> Bool) {
+    package func run(shouldStop: () -> Bool) {
         while !shouldStop() {
             let beganMs = Clock.steadyMs()
             do {

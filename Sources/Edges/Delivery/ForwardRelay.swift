@@ -2,26 +2,26 @@ internal import Clients
 internal import Fleet
 internal import Postgres
 internal import Storage
-public import Surveys
-public import Telemetry
+package import Surveys
+package import Telemetry
 internal import Threads
 
 /// What a relay to a collector is made of.
-public struct ForwardSettings: Sendable {
-    public var url: String
+package struct ForwardSettings: Sendable {
+    package var url: String
     /// The collector's name, as surveys say it.
-    public var collector: String
+    package var collector: String
     /// The operator's own key there; nil: none is needed.
-    public var key: String?
+    package var key: String?
     /// PEM file with the roots that are believed; nil: the system's.
-    public var caFile: String?
+    package var caFile: String?
     /// On this machine only.
-    public var isPlainAllowed: Bool
-    public var userAgent: String
-    public var fields: ForwardFields
-    public var conninfo: String
+    package var isPlainAllowed: Bool
+    package var userAgent: String
+    package var fields: ForwardFields
+    package var conninfo: String
 
-    public init(
+    package init(
         url: String, collector: String, key: String?, caFile: String?, isPlainAllowed: Bool, userAgent: String,
         fields: ForwardFields, conninfo: String
     ) {
@@ -33,7 +33,7 @@ public struct ForwardSettings: Sendable {
 
 /// Brings versions of surveys to the collector: at least once, with the same id at each try. Any number of relays may run;
 /// each version is held by one of them while it is under way.
-public final class ForwardRelay {
+package final class ForwardRelay {
     private static let backOffMs: ClosedRange<Int64> = 1_000...60_000
     /// A version that was put off.
     private static let putOffMs: ClosedRange<Int64> = 2_000...300_000
@@ -48,7 +48,7 @@ public final class ForwardRelay {
     private let metrics: ForwardMetrics
     private let retry: RetryLoop
 
-    public init(_ settings: ForwardSettings, metrics: Metrics, log: Log) {
+    package init(_ settings: ForwardSettings, metrics: Metrics, log: Log) {
         (self.settings, self.log) = (settings, log)
         self.metrics = ForwardMetrics(metrics)
         retry = RetryLoop(
@@ -57,7 +57,7 @@ public final class ForwardRelay {
     }
 
     /// Returns when `shouldStop` says so; a version that is under way then is finished first.
-    public func run(shouldStop: () -> Bool) {
+    package func run(shouldStop: () -> Bool) {
         retry.run(shouldStop: shouldStop, kind: { _ in "database" }) { try serve(shouldStop) }
     }
 

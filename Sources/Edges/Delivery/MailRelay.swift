@@ -1,24 +1,24 @@
-public import Clients
-public import Crypto
+package import Clients
+package import Crypto
 internal import Fleet
 internal import Postgres
 internal import Storage
-public import Telemetry
+package import Telemetry
 internal import Threads
 
 /// What a mail relay is made of.
-public struct MailSettings: Sendable {
-    public var server: MailServer
-    public var login: (user: String, password: String)?
+package struct MailSettings: Sendable {
+    package var server: MailServer
+    package var login: (user: String, password: String)?
     /// PEM file with the roots that are believed; nil: the system's.
-    public var caFile: String?
+    package var caFile: String?
     /// A plain address.
-    public var from: String
+    package var from: String
     /// Opens the mails that bring codes; nil: they wait.
-    public var codeKey: CodeKey?
-    public var conninfo: String
+    package var codeKey: CodeKey?
+    package var conninfo: String
 
-    public init(
+    package init(
         server: MailServer, login: (user: String, password: String)?, caFile: String?, from: String, codeKey: CodeKey?,
         conninfo: String
     ) {
@@ -30,7 +30,7 @@ public struct MailSettings: Sendable {
 /// Brings waiting mail to the mail server: at least once, with the same Message-ID at each try. Any number of relays
 /// may run; each mail is held by one of them while it is under way. A mail is deleted when the server has taken it, put
 /// off when it does not take it yet, given up when it never will or nobody needs it any more.
-public final class MailRelay {
+package final class MailRelay {
     private static let backOffMs: ClosedRange<Int64> = 1_000...60_000
     /// A mail that was put off: greylisting lets nobody in before a minute or some.
     private static let putOffMs: ClosedRange<Int64> = 2_000...300_000
@@ -43,7 +43,7 @@ public final class MailRelay {
     private let retry: RetryLoop
     private var nextPruneMs: Int64 = 0
 
-    public init(_ settings: MailSettings, metrics: Metrics, log: Log) {
+    package init(_ settings: MailSettings, metrics: Metrics, log: Log) {
         (self.settings, self.log) = (settings, log)
         self.metrics = MailMetrics(metrics)
         retry = RetryLoop(
@@ -52,7 +52,7 @@ public final class MailRelay {
     }
 
     /// Returns when `shouldStop` says so; a mail that is under way then is finished first.
-    public func run(shouldStop: () -> Bool) {
+    package func run(shouldStop: () -> Bool) {
         retry.run(shouldStop: shouldStop, kind: kind) { try serve(shouldStop) }
     }
 

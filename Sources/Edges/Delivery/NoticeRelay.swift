@@ -1,27 +1,27 @@
 internal import Basics
 internal import Codecs
-public import Crypto
+package import Crypto
 internal import Fleet
 internal import Formats
 internal import Postgres
 internal import Presentation
 internal import Storage
-public import Telemetry
+package import Telemetry
 internal import Threads
 
 /// What notices are made with.
-public struct NoticeSettings: Sendable {
-    public var conninfo: String
+package struct NoticeSettings: Sendable {
+    package var conninfo: String
     /// There is a mail server.
-    public var hasMail: Bool
+    package var hasMail: Bool
     /// Under what messages wait, and what links are made of; nil: no links, and only mail.
-    public var codeKey: CodeKey?
+    package var codeKey: CodeKey?
     /// How people reach the pages, without a slash at the end; empty: not known, so no links.
-    public var site: String
+    package var site: String
     /// What comes together within this time goes into one message.
-    public var groupWaitMs: Int64
+    package var groupWaitMs: Int64
 
-    public init(conninfo: String, hasMail: Bool, codeKey: CodeKey?, site: String, groupWaitMs: Int64) {
+    package init(conninfo: String, hasMail: Bool, codeKey: CodeKey?, site: String, groupWaitMs: Int64) {
         (self.conninfo, self.hasMail, self.codeKey) = (conninfo, hasMail, codeKey)
         (self.site, self.groupWaitMs) = (site, groupWaitMs)
     }
@@ -29,7 +29,7 @@ public struct NoticeSettings: Sendable {
 
 /// Decides who is told of which alert, and makes the messages. Each step is a transaction that takes what it works on, so a
 /// crash loses and doubles nothing. Any number of relays may run; one at a time decides.
-public final class NoticeRelay {
+package final class NoticeRelay {
     private static let backOffMs: ClosedRange<Int64> = 1_000...60_000
     private static let pollMs: Int64 = 1_000
     private static let eventsMax: Int64 = 500
@@ -44,7 +44,7 @@ public final class NoticeRelay {
     private let metrics: NoticeMetrics
     private let retry: RetryLoop
 
-    public init(_ settings: NoticeSettings, metrics: Metrics, log: Log) {
+    package init(_ settings: NoticeSettings, metrics: Metrics, log: Log) {
         (self.settings, self.log) = (settings, log)
         rules = NoticeRules(
             groupWaitMs: settings.groupWaitMs, hasKey: settings.codeKey != nil, hasMail: settings.hasMail)
@@ -55,7 +55,7 @@ public final class NoticeRelay {
     }
 
     /// Returns when `shouldStop` says so.
-    public func run(shouldStop: () -> Bool) {
+    package func run(shouldStop: () -> Bool) {
         // Nothing but the database is asked.
         retry.run(shouldStop: shouldStop, kind: { _ in "database" }) { try serve(shouldStop) }
     }

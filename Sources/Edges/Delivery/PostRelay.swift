@@ -1,29 +1,29 @@
 internal import Basics
-public import Clients
-public import Crypto
+package import Clients
+package import Crypto
 internal import Fleet
 internal import Foundation
 internal import Postgres
-public import Sockets
+package import Sockets
 internal import Storage
 internal import Synchronization
-public import Telemetry
+package import Telemetry
 internal import Threads
 
 /// What a relay to webhooks and browsers is made of.
-public struct PostSettings: Sendable {
-    public var conninfo: String
+package struct PostSettings: Sendable {
+    package var conninfo: String
     /// Under what messages and webhooks' keys wait.
-    public var codeKey: CodeKey
-    public var webhookHosts, pushHosts: AllowedHosts
+    package var codeKey: CodeKey
+    package var webhookHosts, pushHosts: AllowedHosts
     /// Who we are to push services; nil: no pushes.
-    public var pushKey: PushKey?
+    package var pushKey: PushKey?
     /// Where these hosts may be: people choose among them, and some lead where their owners like.
-    public var reach: Reach
+    package var reach: Reach
     /// PEM file with the roots that are believed; nil: the system's.
-    public var caFile: String?
+    package var caFile: String?
 
-    public init(
+    package init(
         conninfo: String, codeKey: CodeKey, webhookHosts: AllowedHosts, pushHosts: AllowedHosts, pushKey: PushKey?,
         reach: Reach, caFile: String?
     ) {
@@ -37,7 +37,7 @@ public struct PostSettings: Sendable {
 ///
 /// A process has two ways out, so that a server that says nothing, or takes its time, holds up nobody else's messages: one of them is
 /// kept for those that answered soon the last time, and of an account only one message is under way.
-public final class PostRelay {
+package final class PostRelay {
     private static let backOffMs: ClosedRange<Int64> = 1_000...60_000
     private static let putOffMs: ClosedRange<Int64> = 2_000...600_000
     private static let pollMs: Int64 = 1_000
@@ -56,7 +56,7 @@ public final class PostRelay {
     private var hasAnswered: Bool?
 
     /// The ways out of one process, each to run in a thread of its own.
-    public static func ways(_ settings: PostSettings, metrics: Metrics, log: Log) -> (
+    package static func ways(_ settings: PostSettings, metrics: Metrics, log: Log) -> (
         any: PostRelay, answered: PostRelay
     ) {
         let (metrics, underWay) = (PostMetrics(metrics), UnderWay())
@@ -77,7 +77,7 @@ public final class PostRelay {
     }
 
     /// Returns when `shouldStop` says so; a message that is under way then is finished first.
-    public func run(shouldStop: () -> Bool) {
+    package func run(shouldStop: () -> Bool) {
         // A webhook that is not well is one message's trouble.
         retry.run(shouldStop: shouldStop, kind: { $0 is PostgresError ? "database" : "clients" }) {
             try serve(shouldStop)

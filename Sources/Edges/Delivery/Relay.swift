@@ -1,19 +1,19 @@
-public import Kafka
+package import Kafka
 internal import Postgres
 internal import Synchronization
-public import Telemetry
+package import Telemetry
 internal import Threads
 
 /// What a relay is made of.
-public struct RelaySettings: Sendable {
-    public var kafka: KafkaSettings
-    public var conninfo: String
+package struct RelaySettings: Sendable {
+    package var kafka: KafkaSettings
+    package var conninfo: String
     /// Rows of `drover.rejected` that a partition keeps.
-    public var rejectedRowsMax: Int64
+    package var rejectedRowsMax: Int64
     /// Makes the topics that are missing; throws while the broker is away.
-    public var prepareTopics: @Sendable () throws -> Void
+    package var prepareTopics: @Sendable () throws -> Void
 
-    public init(
+    package init(
         kafka: KafkaSettings, conninfo: String, rejectedRowsMax: Int64,
         prepareTopics: @escaping @Sendable () throws -> Void
     ) {
@@ -24,7 +24,7 @@ public struct RelaySettings: Sendable {
 
 /// Brings the outbox to the topics: at least once, each key in order. Of many relays on one database one is active; the
 /// others wait for its end. It never gives up: what the broker or the database refuses is said once and tried again.
-public final class Relay {
+package final class Relay {
     private static let backOffMs: ClosedRange<Int64> = 250...5_000
     /// How often a waiting relay asks whether it is its turn.
     private static let turnMs: Int64 = 250
@@ -39,10 +39,10 @@ public final class Relay {
     private let log: Log
     private let metrics: RelayMetrics
     private let retry: RetryLoop
-    public let standing = RelayStanding()
+    package let standing = RelayStanding()
     private var nextPruneMs: Int64 = 0
 
-    public init(_ settings: RelaySettings, metrics: Metrics, log: Log) {
+    package init(_ settings: RelaySettings, metrics: Metrics, log: Log) {
         (self.settings, self.log) = (settings, log)
         self.metrics = RelayMetrics(metrics)
         retry = RetryLoop(
@@ -51,7 +51,7 @@ public final class Relay {
     }
 
     /// Returns when `shouldStop` says so. What is not acknowledged then stays in the outbox.
-    public func run(shouldStop: () -> Bool) {
+    package func run(shouldStop: () -> Bool) {
         retry.run(shouldStop: shouldStop, kind: kind) { try serve(shouldStop) }
         log.info("relay stopped", ["relayed": "\(metrics.relayed.value)"])
     }
@@ -122,10 +122,10 @@ public final class Relay {
 }
 
 /// Whether a relay relays, or could at once take over from one that does.
-public final class RelayStanding: Sendable {
+package final class RelayStanding: Sendable {
     private let found = Mutex(Health.Finding.ill("has not had its turn yet"))
 
-    public var finding: Health.Finding { found.withLock { $0 } }
+    package var finding: Health.Finding { found.withLock { $0 } }
 
     func set(_ finding: Health.Finding) { found.withLock { $0 = finding } }
 }

@@ -32,19 +32,19 @@ enum PushCipher {
 
 /// Who we are to push services (VAPID, RFC 8292): a key pair of P-256.
 @safe
-public final class PushKey: Sendable {
-    public struct Fault: Error, CustomStringConvertible { public let description: String }
+package final class PushKey: Sendable {
+    package struct Fault: Error, CustomStringConvertible { package let description: String }
 
     private let pem: [UInt8]
     /// The public key, 65 bytes: what browsers subscribe with.
-    public let publicKey: [UInt8]
+    package let publicKey: [UInt8]
     /// `mailto:` or `https:`, where push services reach who sends.
     private let contact: String
 
     /// - Parameters:
     ///   - pem: a private key, as `openssl ecparam -name prime256v1 -genkey -noout` writes it.
     ///   - contact: a mail address or page of whoever runs this installation.
-    public init(pem: [UInt8], contact: String) throws {
+    package init(pem: [UInt8], contact: String) throws {
         guard let publicKey = P256.publicKey(pem: pem) else {
             throw Fault(
                 description:

@@ -1,30 +1,30 @@
 /// Calls that were made, and whether another one may be. In no stretch of time as long as a period there are more calls
 /// than its limit, wherever the owner begins to count: the slice that has begun and all that the period touches are added
 /// up. That leaves at most a slice's share unused. Pure: the time is the database's, so that all processes agree.
-public struct CallBudget: Equatable, Sendable {
-    public struct Slice: Equatable, Hashable, Sendable {
-        public let period: CallLimits.Period
+package struct CallBudget: Equatable, Sendable {
+    package struct Slice: Equatable, Hashable, Sendable {
+        package let period: CallLimits.Period
         /// Slices since 1970.
-        public let number: Int64
-        public init(_ period: CallLimits.Period, _ number: Int64) { (self.period, self.number) = (period, number) }
+        package let number: Int64
+        package init(_ period: CallLimits.Period, _ number: Int64) { (self.period, self.number) = (period, number) }
     }
 
-    public enum Verdict: Equatable, Sendable {
+    package enum Verdict: Equatable, Sendable {
         /// The call begins then, now or soon; it is counted.
         case go(atMs: Int64)
         case wait(untilMs: Int64)
     }
 
-    public let limits: CallLimits
-    public private(set) var calls: [Slice: Int] = [:]
-    public private(set) var spacedUntilMs: Int64
+    package let limits: CallLimits
+    package private(set) var calls: [Slice: Int] = [:]
+    package private(set) var spacedUntilMs: Int64
 
-    public init(_ limits: CallLimits, calls: [Slice: Int], spacedUntilMs: Int64) {
+    package init(_ limits: CallLimits, calls: [Slice: Int], spacedUntilMs: Int64) {
         (self.limits, self.calls, self.spacedUntilMs) = (limits, calls, spacedUntilMs)
     }
 
     /// - Parameter patienceMs: how long the caller would wait for its turn.
-    public mutating func take(nowMs: Int64, patienceMs: Int64) -> Verdict {
+    package mutating func take(nowMs: Int64, patienceMs: Int64) -> Verdict {
         // A clock that was set back must not make anybody wait for ever.
         let spaced = min(spacedUntilMs, nowMs + 60_000)
         let atMs = limits.spacingMs > 0 ? max(nowMs, spaced) : nowMs
@@ -37,7 +37,7 @@ public struct CallBudget: Equatable, Sendable {
     }
 
     /// Calls that may be made now, by period.
-    public func left(nowMs: Int64) -> [CallLimits.Period: Int] {
+    package func left(nowMs: Int64) -> [CallLimits.Period: Int] {
         var left: [CallLimits.Period: Int] = [:]
         for (period, limit) in limits.calls {
             left[period] = max(0, limit - used(period, slice: nowMs / period.sliceMs))
@@ -46,7 +46,7 @@ public struct CallBudget: Equatable, Sendable {
     }
 
     /// The number of the oldest slice that still counts.
-    public static func oldest(_ period: CallLimits.Period, nowMs: Int64) -> Int64 {
+    package static func oldest(_ period: CallLimits.Period, nowMs: Int64) -> Int64 {
         nowMs / period.sliceMs - period.slices
     }
 

@@ -1,8 +1,8 @@
 internal import Fleet
 
 /// How often a service may be asked, as its owner says: `60/min, 1000/day`. Pure.
-public struct CallLimits: Equatable, Sendable {
-    public enum Period: String, CaseIterable, Sendable {
+package struct CallLimits: Equatable, Sendable {
+    package enum Period: String, CaseIterable, Sendable {
         case minute = "min", hour = "h", day, month
 
         /// A month is the longest: whatever the owner takes for one, no more is asked.
@@ -25,14 +25,14 @@ public struct CallLimits: Equatable, Sendable {
         var sliceMs: Int64 { ms / slices }
     }
 
-    public struct Fault: Error, CustomStringConvertible { public let description: String }
+    package struct Fault: Error, CustomStringConvertible { package let description: String }
 
-    public var calls: [Period: Int] = [:]
+    package var calls: [Period: Int] = [:]
     /// Between the beginnings of two calls; 0: none.
-    public var spacingMs: Int64 = 0
+    package var spacingMs: Int64 = 0
 
     /// Empty: no limit.
-    public init(_ text: String) throws(Fault) {
+    package init(_ text: String) throws(Fault) {
         for part in text.split(separator: ",") {
             let words = part.split(separator: "/", omittingEmptySubsequences: false)
                 .map { $0.filter { !$0.isWhitespace } }
@@ -58,7 +58,7 @@ public struct CallLimits: Equatable, Sendable {
         )
     }
 
-    public var text: String {
+    package var text: String {
         let spacing = spacingMs > 0 ? ["\(1_000 / spacingMs)/s"] : []
         let texts = spacing + Period.allCases.compactMap { period in calls[period].map { "\($0)/\(period.rawValue)" } }
         return texts.isEmpty ? "none" : texts.joined(separator: ", ")

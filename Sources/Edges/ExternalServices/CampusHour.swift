@@ -1,9 +1,9 @@
-public import Codecs
-public import Fleet
+package import Codecs
+package import Fleet
 internal import Formats
 
 /// What an hour's time and weather make of a campus: the surge and the speed that its settings say. Pure.
-public struct CampusHour: Sendable {
+package struct CampusHour: Sendable {
     private static let hourMs: Int64 = 3_600_000
 
     private let settings: CampusSettings
@@ -15,7 +15,7 @@ public struct CampusHour: Sendable {
     private let wind: StepTable?
 
     /// - Throws: a table that cannot be read; one on the log can.
-    public init(_ settings: CampusSettings, zone: TimeZoneName) throws(DayHours.Fault) {
+    package init(_ settings: CampusSettings, zone: TimeZoneName) throws(DayHours.Fault) {
         func hours(_ key: CampusSettings.TableKey) throws(DayHours.Fault) -> DayHours? {
             guard let text = settings.tables[key] else { return nil }
             return try DayHours(text, key.range)
@@ -29,18 +29,18 @@ public struct CampusHour: Sendable {
         (rain, snow, wind) = (try steps(.surgeRain), try steps(.surgeSnow), try steps(.surgeWind))
     }
 
-    public var asksWeather: Bool { rain != nil || snow != nil || wind != nil }
-    public var saysNothing: Bool { speeds == nil && hours == nil && !asksWeather }
+    package var asksWeather: Bool { rain != nil || snow != nil || wind != nil }
+    package var saysNothing: Bool { speeds == nil && hours == nil && !asksWeather }
 
     /// The middle of the smallest box around the campus.
-    public var middle: Position {
+    package var middle: Position {
         func middle(_ values: [Int32]) -> Int32 { Int32((Int64(values.min()!) + Int64(values.max()!)) / 2) }
         return Position(
             latitude: middle(settings.boundary.map(\.latitude)), longitude: middle(settings.boundary.map(\.longitude)))
     }
 
     /// - Parameter weather: nil: not known; time of day alone counts.
-    public func record(atMs: Int64, weather: WeatherAnswer?) -> RideRecord.Hour {
+    package func record(atMs: Int64, weather: WeatherAnswer?) -> RideRecord.Hour {
         let localMs = atMs + zone.offsetMs(atMs)
         let sinceMs = ((localMs % CampusHour.hourMs) + CampusHour.hourMs) % CampusHour.hourMs
         let hour = zone.weekHour(atMs) % 24

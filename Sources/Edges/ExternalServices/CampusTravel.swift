@@ -1,4 +1,4 @@
-public import Fleet
+package import Fleet
 internal import Foundation
 internal import Postgres
 internal import Storage
@@ -8,7 +8,7 @@ internal import Telemetry
 /// ones. What was measured goes onto the log before the pickup: the decision, and every replay of it, asks nobody.
 ///
 /// Safe from any thread: one measures at a time, and whoever would wait too long goes without.
-public final class CampusTravel: @unchecked Sendable {
+package final class CampusTravel: @unchecked Sendable {
     /// So many of the nearest: with the pickup and the drop-off, one question to a service with OSRM's own limit.
     static let vehiclesMax = 20
     static let stopsMax = 36
@@ -21,14 +21,14 @@ public final class CampusTravel: @unchecked Sendable {
     private let waitMs: Int
 
     /// - Parameter waitMs: the most that a pickup waits for it.
-    public init(_ settings: TravelSettings, database: SharedDatabase, waitMs: Int) throws {
+    package init(_ settings: TravelSettings, database: SharedDatabase, waitMs: Int) throws {
         (self.database, self.waitMs) = (database, waitMs)
         client = try TravelTimes(settings, database: database)
         source = settings.service.map { $0.address.name + "/" + settings.profile }
     }
 
     /// Nil: there is no service, it gave no answer in time, or it knows none of these ways. Decisions go by distance then.
-    public func measured(campus: String, pickup: RideRecord.Pickup, nowMs: Int64) -> RideRecord? {
+    package func measured(campus: String, pickup: RideRecord.Pickup, nowMs: Int64) -> RideRecord? {
         guard let source, lock.lock(before: Date(timeIntervalSinceNow: Double(waitMs) / 1_000)) else { return nil }
         defer { lock.unlock() }
         guard let places = try? database.run("travel", { try self.places(campus, pickup, $0) }) else { return nil }

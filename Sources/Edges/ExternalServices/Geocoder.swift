@@ -1,16 +1,16 @@
 internal import Basics
 internal import Codecs
 internal import Crypto
-public import Fleet
+package import Fleet
 internal import Storage
 
 /// A rectangle of the globe; it may not cross the 180th meridian.
-public struct Area: Equatable, Sendable {
-    public let southWest: Position
-    public let northEast: Position
+package struct Area: Equatable, Sendable {
+    package let southWest: Position
+    package let northEast: Position
 
     /// `SOUTH,WEST,NORTH,EAST` in degrees.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 4, let southWest = Position(text: parts[0] + "," + parts[1]),
             let northEast = Position(text: parts[2] + "," + parts[3]), southWest.latitude < northEast.latitude,
@@ -19,28 +19,28 @@ public struct Area: Equatable, Sendable {
         (self.southWest, self.northEast) = (southWest, northEast)
     }
 
-    public func contains(_ place: Position) -> Bool {
+    package func contains(_ place: Position) -> Bool {
         (southWest.latitude...northEast.latitude).contains(place.latitude)
             && (southWest.longitude...northEast.longitude).contains(place.longitude)
     }
 }
 
-public struct GeocoderSettings: Sendable {
-    public var service: ServiceSettings
+package struct GeocoderSettings: Sendable {
+    package var service: ServiceSettings
     /// Where places are looked for; nil: everywhere.
-    public var area: Area?
+    package var area: Area?
     /// Of a degree, for the way from a place to an address.
-    public var decimals = 4
-    public var keptMs: Int64 = 30 * UTC.msPerDay
-    public init(service: ServiceSettings) { self.service = service }
+    package var decimals = 4
+    package var keptMs: Int64 = 30 * UTC.msPerDay
+    package init(service: ServiceSettings) { self.service = service }
 }
 
 /// A place with its address, as far as both are known.
-public struct GeocodedPlace: Equatable, Sendable {
-    public enum Method: String, Sendable { case given, service, cache }
-    public let position: Position
-    public let label: String?
-    public let method: Method
+package struct GeocodedPlace: Equatable, Sendable {
+    package enum Method: String, Sendable { case given, service, cache }
+    package let position: Position
+    package let label: String?
+    package let method: Method
 
     package init(position: Position, label: String?, method: Method) {
         (self.position, self.label, self.method) = (position, label, method)
@@ -48,8 +48,8 @@ public struct GeocodedPlace: Equatable, Sendable {
 }
 
 /// Addresses to places and back: from the table, else from the service. Coordinates that are given decide. For one thread.
-public final class Geocoder {
-    public static let addressBytesMax = 300
+package final class Geocoder {
+    package static let addressBytesMax = 300
     /// That there is no such place is believed for a day: maps grow.
     private static let nothingMs: Int64 = UTC.msPerDay
 
@@ -58,17 +58,17 @@ public final class Geocoder {
     private let service: OutsideService
     private var source: String { settings.service.address.name }
 
-    public init(_ settings: GeocoderSettings, database: SharedDatabase) throws {
+    package init(_ settings: GeocoderSettings, database: SharedDatabase) throws {
         (self.settings, self.database) = (settings, database)
         service = try OutsideService("geocoder", settings.service, database)
     }
 
-    public var limits: CallLimits { settings.service.limits }
-    public func left() throws(ServiceError) -> [CallLimits.Period: Int] { try service.left() }
+    package var limits: CallLimits { settings.service.limits }
+    package func left() throws(ServiceError) -> [CallLimits.Period: Int] { try service.left() }
 
     /// Where a rider means. With coordinates nobody is asked: two geocoders cannot disagree, and it works when they are
     /// down. Nil: there is no such place.
-    public func place(
+    package func place(
         address: String?, position: Position?, nowMs: Int64, timeoutMs: Int? = nil
     ) throws(ServiceError) -> GeocodedPlace? {
         if let position { return GeocodedPlace(position: position, label: address, method: .given) }
@@ -76,7 +76,7 @@ public final class Geocoder {
         return try search(address, nowMs: nowMs, timeoutMs: timeoutMs)
     }
 
-    public func search(
+    package func search(
         _ address: String, nowMs: Int64, timeoutMs: Int? = nil
     ) throws(ServiceError) -> GeocodedPlace? {
         let words = address.split(whereSeparator: \.isWhitespace).joined(separator: " ")
@@ -102,7 +102,7 @@ public final class Geocoder {
     }
 
     /// - Parameter isFresh: asks whatever is kept.
-    public func reverse(
+    package func reverse(
         _ position: Position, nowMs: Int64, timeoutMs: Int? = nil, fresh isFresh: Bool = false
     ) throws(ServiceError) -> GeocodedPlace? {
         let rounded = position.rounded(decimals: settings.decimals)

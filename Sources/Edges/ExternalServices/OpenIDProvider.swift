@@ -8,35 +8,35 @@ internal import Foundation
 internal import Synchronization
 
 /// Log-in at an OpenID Connect provider: code flow with PKCE (OpenID Connect Core 1.0, 3.1; RFC 7636).
-public final class OpenIDProvider: Sendable {
+package final class OpenIDProvider: Sendable {
     /// Who logged in there.
-    public struct Identity: Equatable, Sendable {
-        public let issuer, subject: String
-        public let mail: String?
-        public let isMailVerified: Bool
-        public let firstName, lastName: String
+    package struct Identity: Equatable, Sendable {
+        package let issuer, subject: String
+        package let mail: String?
+        package let isMailVerified: Bool
+        package let firstName, lastName: String
     }
 
-    public struct Fault: Error, CustomStringConvertible { public let description: String }
+    package struct Fault: Error, CustomStringConvertible { package let description: String }
 
     /// What the log-in that comes back has to match; the browser keeps it meanwhile.
-    public struct Attempt: Sendable {
-        public let state, nonce, verifier: String
+    package struct Attempt: Sendable {
+        package let state, nonce, verifier: String
 
-        public static func random() -> Attempt {
+        package static func random() -> Attempt {
             Attempt(
                 state: Base64URL.text(Secrets.random(16)), nonce: Base64URL.text(Secrets.random(16)),
                 verifier: Base64URL.text(Secrets.random(32)))
         }
 
         /// For a cookie.
-        public var text: String { "\(state).\(nonce).\(verifier)" }
+        package var text: String { "\(state).\(nonce).\(verifier)" }
 
         init(state: String, nonce: String, verifier: String) {
             (self.state, self.nonce, self.verifier) = (state, nonce, verifier)
         }
 
-        public init?(_ text: String) {
+        package init?(_ text: String) {
             let parts = text.split(separator: ".").map(String.init)
             guard parts.count == 3, (60...200).contains(text.utf8.count) else { return nil }
             self.init(state: parts[0], nonce: parts[1], verifier: parts[2])
@@ -50,7 +50,7 @@ public final class OpenIDProvider: Sendable {
     }
 
     /// As people call it.
-    public let name: String
+    package let name: String
     private let issuer: ServiceAddress
     /// As it calls itself, to the letter.
     private let issuerName: String
@@ -65,7 +65,7 @@ public final class OpenIDProvider: Sendable {
     private static let leewayS: Int64 = 120
 
     /// - Parameter issuer: the setting `oidc.issuer`.
-    public init(
+    package init(
         name: String, issuer: String, clientID: String, clientSecret: String, caFile: String?
     ) throws(ServiceAddress.Fault) {
         self.issuer = try ServiceAddress(issuer, setting: "oidc.issuer")
@@ -75,7 +75,7 @@ public final class OpenIDProvider: Sendable {
 
     /// Where the browser goes. Asks the provider where that is, once an hour.
     /// - Parameter back: where it comes back to.
-    public func address(of attempt: Attempt, back: String, nowMs: Int64) throws(Fault) -> String {
+    package func address(of attempt: Attempt, back: String, nowMs: Int64) throws(Fault) -> String {
         let endpoints = try known(nowMs: nowMs)
         let challenge = Base64URL.text(Secrets.sha256(Array(attempt.verifier.utf8)))
         let query = OpenIDProvider.form([
@@ -87,7 +87,7 @@ public final class OpenIDProvider: Sendable {
     }
 
     /// Who came back with that code.
-    public func identity(
+    package func identity(
         code: String, attempt: Attempt, back: String, nowMs: Int64
     ) throws(Fault) -> Identity {
         let endpoints = try known(nowMs: nowMs)

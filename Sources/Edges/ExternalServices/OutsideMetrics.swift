@@ -1,14 +1,14 @@
-public import Telemetry
+package import Telemetry
 
 /// What became of questions to services of others, for the process that asks.
-public struct OutsideMetrics: Sendable {
+package struct OutsideMetrics: Sendable {
     static let services = ["weather", "weather-history", "travel", "geocoder"]
 
     private let questions: Family<Counter>
     private let dropped: Family<Counter>
 
     /// Once a registry: names are taken then.
-    public init(_ metrics: Metrics) {
+    package init(_ metrics: Metrics) {
         questions = metrics.counters(
             "drover_outside_questions_total", "Questions to services of others by what became of them.",
             [

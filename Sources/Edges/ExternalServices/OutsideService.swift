@@ -3,20 +3,20 @@ internal import Foundation
 internal import Telemetry
 
 /// How one service is asked.
-public struct ServiceSettings: Sendable {
-    public var address: ServiceAddress
-    public var limits: CallLimits
-    public var caFile: String?
+package struct ServiceSettings: Sendable {
+    package var address: ServiceAddress
+    package var limits: CallLimits
+    package var caFile: String?
     /// One whole request.
-    public var timeoutMs: Int
+    package var timeoutMs: Int
     /// How long a caller waits for its turn.
-    public var patienceMs: Int64 = 3_000
-    public var breaker = CircuitBreaker.Rules()
+    package var patienceMs: Int64 = 3_000
+    package var breaker = CircuitBreaker.Rules()
     /// Who asks, so that the owner of the service can reach somebody (`User-Agent`).
-    public var userAgent = "drover"
-    public var metrics: OutsideMetrics?
+    package var userAgent = "drover"
+    package var metrics: OutsideMetrics?
 
-    public init(address: ServiceAddress, limits: CallLimits, caFile: String?, timeoutMs: Int) {
+    package init(address: ServiceAddress, limits: CallLimits, caFile: String?, timeoutMs: Int) {
         (self.address, self.limits, self.caFile, self.timeoutMs) = (address, limits, caFile, timeoutMs)
     }
 }

@@ -1,16 +1,16 @@
 internal import Foundation
 
 /// Where a service is: `https://service.example/prefix`, or plain `http` on this machine.
-public struct ServiceAddress: Sendable {
-    public struct Fault: Error, CustomStringConvertible { public let description: String }
+package struct ServiceAddress: Sendable {
+    package struct Fault: Error, CustomStringConvertible { package let description: String }
 
     /// Without a slash at the end.
-    public let base: String
+    package let base: String
     /// Names what the service is in the cache: another server has other answers.
     package let name: String
-    public let isPlain: Bool
+    package let isPlain: Bool
 
-    public init(_ text: String, setting: String) throws(Fault) {
+    package init(_ text: String, setting: String) throws(Fault) {
         let url = URLComponents(string: text)
         guard let url, let host = url.host, !host.isEmpty, url.user == nil, url.password == nil, url.query == nil,
             url.fragment == nil, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })

@@ -1,6 +1,6 @@
 /// Why a service gave no answer. Holds no secret, no place and nothing of what the service wrote.
-public struct ServiceError: Error, Sendable, CustomStringConvertible {
-    public enum Reason: String, CaseIterable, Sendable {
+package struct ServiceError: Error, Sendable, CustomStringConvertible {
+    package enum Reason: String, CaseIterable, Sendable {
         /// Its owner's limit, as the settings say, is reached.
         case limit
         /// It failed again and again and is left alone.
@@ -20,16 +20,16 @@ public struct ServiceError: Error, Sendable, CustomStringConvertible {
         case database
     }
 
-    public let service: String
-    public let reason: Reason
+    package let service: String
+    package let reason: Reason
     /// Sensible time of the next try, epoch milliseconds; nil: not known.
-    public var retryAtMs: Int64?
+    package var retryAtMs: Int64?
     /// Without the service's name.
-    public let text: String
+    package let text: String
 
     init(_ service: String, _ reason: Reason, _ text: String, retryAtMs: Int64? = nil) {
         (self.service, self.reason, self.text, self.retryAtMs) = (service, reason, text, retryAtMs)
     }
 
-    public var description: String { "\(service): \(text)" }
+    package var description: String { "\(service): \(text)" }
 }

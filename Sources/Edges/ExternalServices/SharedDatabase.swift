@@ -3,14 +3,14 @@ internal import Telemetry
 
 /// The session with PostgreSQL that clients of services share within a thread. It comes back by itself, and never keeps
 /// its caller for longer than a few seconds.
-public final class SharedDatabase {
+package final class SharedDatabase {
     private static let againMs: Int64 = 5_000
 
     private let conninfo: String
     private var connection: Connection?
     private var tryAgainMs: Int64 = 0
 
-    public init(conninfo: String) { self.conninfo = conninfo }
+    package init(conninfo: String) { self.conninfo = conninfo }
 
     func run<T>(_ service: String, _ body: (Connection) throws -> T) throws(ServiceError) -> T {
         do {

@@ -4,10 +4,10 @@ internal import Fleet
 internal import Foundation
 
 /// A picture of a map.
-public struct Tile: Sendable {
+package struct Tile: Sendable {
     /// As its first bytes say, whatever the server calls it.
-    public let mediaType: String
-    public let content: [UInt8]
+    package let mediaType: String
+    package let content: [UInt8]
 
     /// Nil: it is no picture that maps are drawn of.
     init?(_ content: [UInt8]) {
@@ -26,14 +26,14 @@ public struct Tile: Sendable {
 }
 
 /// Where picture tiles are: an address with `{z}`, `{x}`, `{y}` and, where the server wants one, `{key}` in it.
-public struct TileAddress: Sendable {
-    public struct Fault: Error, CustomStringConvertible { public let description: String }
+package struct TileAddress: Sendable {
+    package struct Fault: Error, CustomStringConvertible { package let description: String }
 
     private let text: String
     private let key: String
     let isPlain: Bool
 
-    public init(_ text: String, key: String, setting: String) throws(Fault) {
+    package init(_ text: String, key: String, setting: String) throws(Fault) {
         let places = ["{z}", "{x}", "{y}"]
         guard places.allSatisfy({ text.components(separatedBy: $0).count == 2 }) else {
             throw Fault(
@@ -66,7 +66,7 @@ public struct TileAddress: Sendable {
 }
 
 /// Asks for tiles, for one thread; its calls block.
-public final class TileServer {
+package final class TileServer {
     private static let service = "tiles"
     private static let tileBytesMax = 1 << 20
 
@@ -74,7 +74,7 @@ public final class TileServer {
     private let userAgent: String
     private let client: HTTPSClient
 
-    public init(_ address: TileAddress, caFile: String?, userAgent: String) throws {
+    package init(_ address: TileAddress, caFile: String?, userAgent: String) throws {
         (self.address, self.userAgent) = (address, userAgent)
         var limits = HTTPSClient.Limits()
         (limits.connectMs, limits.totalMs, limits.bodyBytesMax) = (3_000, 8_000, TileServer.tileBytesMax)
@@ -82,7 +82,7 @@ public final class TileServer {
     }
 
     /// Nil: the server has none there.
-    public func tile(zoom: Int, column: Int, row: Int) throws(ServiceError) -> Tile? {
+    package func tile(zoom: Int, column: Int, row: Int) throws(ServiceError) -> Tile? {
         let reply: Reply
         do throws(RequestError) {
             reply = try client.ask(

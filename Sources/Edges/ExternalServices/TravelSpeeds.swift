@@ -1,8 +1,8 @@
 internal import Fleet
 
 /// What a way takes when nobody knows the roads: the straight line times a detour, at the speed of the hour. Pure.
-public struct TravelSpeeds: Equatable, Sendable {
-    public struct Fault: Error, CustomStringConvertible { public let description: String }
+package struct TravelSpeeds: Equatable, Sendable {
+    package struct Fault: Error, CustomStringConvertible { package let description: String }
 
     /// By hour of the day, local.
     let kmh: [Double]
@@ -10,7 +10,7 @@ public struct TravelSpeeds: Equatable, Sendable {
     let detour: Double
 
     /// - Parameter text: `0-6 40, 6-10 22, 10-24 30`: hours from, to, and km/h; together the whole day.
-    public init(_ text: String, detourThousandths: Int64) throws(Fault) {
+    package init(_ text: String, detourThousandths: Int64) throws(Fault) {
         do throws(DayHours.Fault) {
             kmh = try DayHours(text, 1_000...200_000).thousandths.map { Double($0) / 1_000 }
         } catch { throw Fault(description: error.description) }

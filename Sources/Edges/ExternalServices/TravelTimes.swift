@@ -1,31 +1,31 @@
 internal import Basics
 internal import Codecs
-public import Fleet
+package import Fleet
 internal import Foundation
 internal import Telemetry
 
-public struct TravelSettings: Sendable {
+package struct TravelSettings: Sendable {
     /// Nil: always by distance.
-    public var service: ServiceSettings?
+    package var service: ServiceSettings?
     /// Of the service, such as `driving`.
-    public var profile = "driving"
+    package var profile = "driving"
     /// Of one request; OSRM's own standard is 100.
-    public var coordinatesMax = 100
+    package var coordinatesMax = 100
     /// Decimals of a degree that leave the machine and that are kept; 4 are about 11 m.
-    public var decimals = 4
-    public var keptMs: Int64 = 7 * UTC.msPerDay
-    public var speeds: TravelSpeeds
+    package var decimals = 4
+    package var keptMs: Int64 = 7 * UTC.msPerDay
+    package var speeds: TravelSpeeds
     /// The zone whose hours `speeds` means.
-    public var zone: TimeZoneName
+    package var zone: TimeZoneName
 
-    public init(speeds: TravelSpeeds, zone: TimeZoneName) { (self.speeds, self.zone) = (speeds, zone) }
+    package init(speeds: TravelSpeeds, zone: TimeZoneName) { (self.speeds, self.zone) = (speeds, zone) }
 }
 
 /// A zone of the time zone database.
-public struct TimeZoneName: Sendable {
+package struct TimeZoneName: Sendable {
     private let zone: TimeZone
 
-    public init?(_ name: String) {
+    package init?(_ name: String) {
         // Names of the database and older ones for the same: Asia/Calcutta and Asia/Kolkata.
         guard name == "UTC" || name.contains("/"), let zone = TimeZone(identifier: name) else { return nil }
         self.zone = zone
@@ -45,46 +45,46 @@ public struct TimeZoneName: Sendable {
     }
 }
 
-public enum TravelMethod: String, Sendable {
+package enum TravelMethod: String, Sendable {
     case service, cache
     /// The straight line, with detour and speed of the hour.
     case distance
 }
 
-public struct TravelLeg: Equatable, Sendable {
-    public let durationMs: Int64
-    public let distanceM: Int64
-    public let method: TravelMethod
+package struct TravelLeg: Equatable, Sendable {
+    package let durationMs: Int64
+    package let distanceM: Int64
+    package let method: TravelMethod
 }
 
 /// Ways from each source to each destination.
-public struct TravelTable: Sendable {
+package struct TravelTable: Sendable {
     /// Row by row, one row a source.
-    public var legs: [TravelLeg]
+    package var legs: [TravelLeg]
     /// Why some are by distance; nil where the service just knows no way, or is not set.
-    public var fault: ServiceError?
+    package var fault: ServiceError?
 }
 
 /// A way for a map.
-public struct TravelLine: Sendable {
+package struct TravelLine: Sendable {
     /// Of the road; by distance: the places themselves, to be drawn dashed.
-    public var points: [Position]
-    public var leg: TravelLeg
-    public var fault: ServiceError?
+    package var points: [Position]
+    package var leg: TravelLeg
+    package var fault: ServiceError?
 }
 
 /// Travel times: from the table, else from the service, else from distance and speed; never without an answer. For one
 /// thread.
-public final class TravelTimes {
+package final class TravelTimes {
     /// Ways of one question.
-    public static let legsMax = 40_000
-    public static let stopsMax = 50
+    package static let legsMax = 40_000
+    package static let stopsMax = 50
 
     private let settings: TravelSettings
     private let service: OutsideService?
     private let cache: TravelCache?
 
-    public init(_ settings: TravelSettings, database: SharedDatabase) throws {
+    package init(_ settings: TravelSettings, database: SharedDatabase) throws {
         self.settings = settings
         service = try settings.service.map { try OutsideService("travel", $0, database) }
         cache = settings.service.map {
@@ -93,8 +93,8 @@ public final class TravelTimes {
         }
     }
 
-    public var limits: CallLimits? { settings.service?.limits }
-    public func left() throws(ServiceError) -> [CallLimits.Period: Int] {
+    package var limits: CallLimits? { settings.service?.limits }
+    package func left() throws(ServiceError) -> [CallLimits.Period: Int] {
         guard let service else { return [:] }
         return try service.left()
     }
@@ -104,7 +104,7 @@ public final class TravelTimes {
     ///   - timeoutMs: for all requests together; what has no answer by then is by distance.
     ///   - isFresh: asks whatever is kept.
     /// Precondition: at most `legsMax` pairs.
-    public func table(
+    package func table(
         from sources: [Position], to destinations: [Position], atMs: Int64, nowMs: Int64, timeoutMs: Int? = nil,
         fresh isFresh: Bool = false
     ) -> TravelTable {
@@ -193,7 +193,7 @@ public final class TravelTimes {
     }
 
     /// - Parameter stops: 2 to `stopsMax` places, in order.
-    public func line(
+    package func line(
         through stops: [Position], atMs: Int64, nowMs: Int64, timeoutMs: Int? = nil
     ) -> TravelLine {
         precondition((2...TravelTimes.stopsMax).contains(stops.count))

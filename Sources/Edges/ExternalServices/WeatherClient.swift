@@ -1,39 +1,39 @@
 internal import Basics
-public import Codecs
-public import Fleet
+package import Codecs
+package import Fleet
 internal import Formats
 internal import Storage
 internal import Telemetry
 
-public struct WeatherSettings: Sendable {
-    public var shelf: WeatherShelf
-    public var now: ServiceSettings
-    public var past: ServiceSettings
-    public var key: String
+package struct WeatherSettings: Sendable {
+    package var shelf: WeatherShelf
+    package var now: ServiceSettings
+    package var past: ServiceSettings
+    package var key: String
 
-    public init(_ shelf: WeatherShelf, now: ServiceSettings, past: ServiceSettings, key: String) {
+    package init(_ shelf: WeatherShelf, now: ServiceSettings, past: ServiceSettings, key: String) {
         (self.shelf, self.now, self.past, self.key) = (shelf, now, past, key)
     }
 
-    public var provider: WeatherProvider { shelf.provider }
+    package var provider: WeatherProvider { shelf.provider }
 }
 
 /// The weather of a place and hour: from the table, else from the service, which is told the middle of a cell and never
 /// the place. For one thread.
-public final class WeatherClient {
+package final class WeatherClient {
     private let settings: WeatherSettings
     private let database: SharedDatabase
     private let now: OutsideService
     private let past: OutsideService
 
-    public init(_ settings: WeatherSettings, database: SharedDatabase) throws {
+    package init(_ settings: WeatherSettings, database: SharedDatabase) throws {
         (self.settings, self.database) = (settings, database)
         now = try OutsideService("weather", settings.now, database)
         past = try OutsideService("weather-history", budget: "weather", settings.past, database)
     }
 
     /// Without asking anybody outside; nil: not known yet.
-    public func known(at position: Position, ts: Int64, nowMs: Int64) throws(ServiceError) -> WeatherAnswer? {
+    package func known(at position: Position, ts: Int64, nowMs: Int64) throws(ServiceError) -> WeatherAnswer? {
         let hourMs = WeatherAnswer.hour(of: ts)
         return try database.run("weather") {
             try self.settings.shelf.known(at: position, from: hourMs, through: hourMs, nowMs: nowMs, on: $0).first
@@ -41,7 +41,7 @@ public final class WeatherClient {
     }
 
     /// - Parameter timeoutMs: less than the setting, when somebody waits.
-    public func weather(
+    package func weather(
         at position: Position, ts: Int64, nowMs: Int64, timeoutMs: Int? = nil
     ) throws(ServiceError) -> WeatherAnswer {
         if let known = try known(at: position, ts: ts, nowMs: nowMs) { return known }
@@ -54,7 +54,7 @@ public final class WeatherClient {
     }
 
     /// Asks whatever is kept, for `outside check`.
-    public func ask(at position: Position, nowMs: Int64) throws(ServiceError) -> WeatherAnswer {
+    package func ask(at position: Position, nowMs: Int64) throws(ServiceError) -> WeatherAnswer {
         let cell = settings.shelf.cell(position)
         let hourMs = WeatherAnswer.hour(of: nowMs)
         guard let plan = WeatherPlan(settings.provider, cell, hourMs: hourMs, nowMs: nowMs) else {
@@ -63,8 +63,8 @@ public final class WeatherClient {
         return try fetch(plan, cell, hourMs: hourMs, nowMs: nowMs, timeoutMs: nil)
     }
 
-    public func left() throws(ServiceError) -> [CallLimits.Period: Int] { try now.left() }
-    public var limits: CallLimits { settings.now.limits }
+    package func left() throws(ServiceError) -> [CallLimits.Period: Int] { try now.left() }
+    package var limits: CallLimits { settings.now.limits }
 
     private func fetch(
         _ plan: WeatherPlan, _ cell: WeatherCell, hourMs: Int64, nowMs: Int64, timeoutMs: Int?

@@ -3,12 +3,12 @@ internal import Codecs
 internal import Fleet
 
 /// Who answers for weather.
-public enum WeatherProvider: String, CaseIterable, Sendable {
+package enum WeatherProvider: String, CaseIterable, Sendable {
     case openWeatherMap = "openweathermap"
     case openMeteo = "open-meteo"
 
     /// Where it is asked, and where for the past; the same where it has one address.
-    public var addresses: (now: String, past: String) {
+    package var addresses: (now: String, past: String) {
         switch self {
         case .openWeatherMap: ("https://api.openweathermap.org", "https://api.openweathermap.org")
         case .openMeteo: ("https://api.open-meteo.com", "https://archive-api.open-meteo.com")
@@ -16,7 +16,7 @@ public enum WeatherProvider: String, CaseIterable, Sendable {
     }
 
     /// Its free tier. One Call is free for 1,000 calls a day; Open-Meteo's is for non-commercial use.
-    public var freeLimits: String {
+    package var freeLimits: String {
         switch self {
         case .openWeatherMap: "60/min, 1000/day, 1000000/month"
         case .openMeteo: "600/min, 5000/h, 10000/day"

@@ -1,14 +1,14 @@
-public import Codecs
-public import Fleet
-public import Postgres
+package import Codecs
+package import Fleet
+package import Postgres
 internal import Storage
 
 /// What a weather service told before and is still believed. Asks nobody outside; for any thread.
-public struct WeatherShelf: Sendable {
-    public let provider: WeatherProvider
+package struct WeatherShelf: Sendable {
+    package let provider: WeatherProvider
     let cellMilliDeg: Int32
 
-    public init(_ provider: WeatherProvider, cellMilliDeg: Int32) {
+    package init(_ provider: WeatherProvider, cellMilliDeg: Int32) {
         (self.provider, self.cellMilliDeg) = (provider, cellMilliDeg)
     }
 
@@ -19,7 +19,7 @@ public struct WeatherShelf: Sendable {
     /// - Parameters:
     ///   - first: start of an hour, epoch milliseconds; `last` as well.
     ///   - connection: of a role that may call `drover.weather_known`.
-    public func known(
+    package func known(
         at position: Position, from first: Int64, through last: Int64, nowMs: Int64, on connection: Connection
     ) throws -> [WeatherAnswer] {
         try WeatherHourStore.known(

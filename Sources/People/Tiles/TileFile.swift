@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// Picture tiles of a base map, opened for reading.
-public protocol TileSource: Sendable {
+package protocol TileSource: Sendable {
     /// Media type of its tiles.
     var type: String { get }
     var zooms: ClosedRange<Int> { get }
@@ -18,18 +18,18 @@ public protocol TileSource: Sendable {
 }
 
 /// What holds them: MBTiles or PMTiles, as the first bytes say.
-public enum TileFile {
+package enum TileFile {
     /// Why a file is not taken, and what to do.
-    public struct Fault: Error, CustomStringConvertible, Equatable {
-        public let description: String
+    package struct Fault: Error, CustomStringConvertible, Equatable {
+        package let description: String
     }
 
     /// A tile of this zoom is a few metres wide.
-    public static let zoomMax = 22
+    package static let zoomMax = 22
     /// Larger tiles are none.
     static let tileBytesMax = 4 << 20
 
-    public static func open(path: String) throws(Fault) -> any TileSource {
+    package static func open(path: String) throws(Fault) -> any TileSource {
         let handle = FileHandle(forReadingAtPath: path)
         // What cannot be read is SQLite's to explain.
         let first = (try? handle?.read(upToCount: PMTiles.magic.count)) ?? Data()

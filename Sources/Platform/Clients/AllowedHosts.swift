@@ -1,16 +1,16 @@
 internal import Foundation
-public import Sockets
+package import Sockets
 
 /// The servers that people may have us send to: without this, who gives an address could make us ask any server that we
 /// reach and they do not. Pure.
-public struct AllowedHosts: Sendable {
-    public struct Fault: Error, Equatable, CustomStringConvertible { public let description: String }
+package struct AllowedHosts: Sendable {
+    package struct Fault: Error, Equatable, CustomStringConvertible { public let description: String }
 
     private let entries: [(host: String, port: Int?, isSuffix: Bool)]
-    public var isEmpty: Bool { entries.isEmpty }
+    package var isEmpty: Bool { entries.isEmpty }
 
     /// - Parameter text: hosts separated by commas: `hooks.example.org`, `*.sms.example`, `127.0.0.1:8443`.
-    public init(_ text: String) throws(Fault) {
+    package init(_ text: String) throws(Fault) {
         var entries: [(host: String, port: Int?, isSuffix: Bool)] = []
         for part in text.split(separator: ",").map({ $0.trimmingCharacters(in: .whitespaces).lowercased() }) {
             let isSuffix = part.hasPrefix("*.")
@@ -33,7 +33,7 @@ public struct AllowedHosts: Sendable {
     }
 
     /// Whether we may send to `url`: HTTPS, plain HTTP to this machine, no user in it, and one of the hosts.
-    public func allow(_ url: String) -> Bool {
+    package func allow(_ url: String) -> Bool {
         guard url.utf8.count <= 1_000, url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
             let parts = URLComponents(string: url), let host = parts.host?.lowercased(), parts.user == nil,
             parts.password == nil, parts.fragment == nil
@@ -46,14 +46,14 @@ public struct AllowedHosts: Sendable {
 
     /// What an address names by itself: whoever lists `127.0.0.1:8443` as a host means this machine. A name may lead anywhere
     /// and names nothing.
-    public static func networks(of url: String) -> [CIDR] {
+    package static func networks(of url: String) -> [CIDR] {
         guard let host = URLComponents(string: url)?.host?.lowercased() else { return [] }
         if host == "localhost" { return ["127.0.0.0/8", "::1"].compactMap { CIDR($0) } }
         return [CIDR(host.filter { !"[]".contains($0) })].compactMap(\.self)
     }
 
     /// Plain HTTP, to this machine: the only one that it is allowed to.
-    public static func isPlain(_ url: String) -> Bool {
+    package static func isPlain(_ url: String) -> Bool {
         guard let parts = URLComponents(string: url), parts.scheme == "http" else { return false }
         return parts.host == "localhost"
             || parts.host?.hasPrefix("127.") == true

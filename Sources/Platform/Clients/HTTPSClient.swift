@@ -1,12 +1,12 @@
 internal import CCurl
-public import Sockets
+package import Sockets
 
 /// What a server answered, whatever its status.
-public struct Reply: Sendable {
-    public let status: Int
+package struct Reply: Sendable {
+    package let status: Int
     /// By lower-case name; of repeated ones the last.
-    public let headers: [String: String]
-    public let body: [UInt8]
+    package let headers: [String: String]
+    package let body: [UInt8]
 
     package init(status: Int, headers: [String: String], body: [UInt8]) {
         (self.status, self.headers, self.body) = (status, headers, body)
@@ -14,25 +14,25 @@ public struct Reply: Sendable {
 }
 
 /// A request that got no whole answer. The text names neither headers nor bodies, which may hold secrets.
-public struct RequestError: Error, Sendable, CustomStringConvertible {
+package struct RequestError: Error, Sendable, CustomStringConvertible {
     /// Where it was to go, without the query; empty where it was nowhere.
-    public let url: String
-    public let reason: String
+    package let url: String
+    package let reason: String
     /// Where it would have led, for the log: an address that we do not connect to. Nil: it was something else.
-    public var refusal: String?
-    public var description: String { url.isEmpty ? reason : "\(url): \(reason)" }
+    package var refusal: String?
+    package var description: String { url.isEmpty ? reason : "\(url): \(reason)" }
 }
 
 /// Asks servers of others over HTTPS, for one thread; its calls block. Certificates are always checked, redirects are
 /// not followed: they would carry the headers to whom they were not meant for. Plain HTTP only where it is allowed.
 @safe
-public final class HTTPSClient {
-    public struct Limits: Sendable {
-        public var connectMs = 10_000
+package final class HTTPSClient {
+    package struct Limits: Sendable {
+        package var connectMs = 10_000
         /// The whole request.
-        public var totalMs = 60_000
-        public var bodyBytesMax = 16 << 20
-        public init() {}
+        package var totalMs = 60_000
+        package var bodyBytesMax = 16 << 20
+        package init() {}
     }
 
     private let handle: OpaquePointer
@@ -42,15 +42,15 @@ public final class HTTPSClient {
     private let identity: Identity?
 
     /// Who we are to servers that ask for a certificate: PEM files.
-    public struct Identity: Sendable {
-        public let certificate, key: String
-        public init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }
+    package struct Identity: Sendable {
+        package let certificate, key: String
+        package init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }
     }
 
     /// - Parameters:
     ///   - caFile: PEM file with the roots that are believed; nil: the system's.
     ///   - isPlainAllowed: plain HTTP as well, for servers on this machine; no proxy is asked then.
-    public init(
+    package init(
         caFile: String? = nil, identity: Identity? = nil, limits: Limits = Limits(), isPlainAllowed: Bool = false
     ) throws {
         // Once a process, and safe to repeat (libcurl manual, curl_global_init, since 7.84).
@@ -69,7 +69,7 @@ public final class HTTPSClient {
     ///   - totalMs: less time than the limits give; nil: theirs.
     ///   - reach: where the host's name may lead, when somebody else than the operator has said the address; it is held
     ///     against each address that is connected to. Nil: anywhere.
-    public func ask(
+    package func ask(
         _ url: String, headers: [(name: String, value: String)] = [], body: [UInt8]? = nil, totalMs: Int? = nil,
         reach: Reach? = nil
     ) throws(RequestError) -> Reply {

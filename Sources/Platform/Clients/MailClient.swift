@@ -2,7 +2,7 @@ internal import CCurl
 
 /// Hands mail to an SMTP server (RFC 5321), for one thread; its calls block. Certificates are always checked.
 @safe
-public final class MailClient {
+package final class MailClient {
     private static let connectMs = 10_000
     private static let totalMs = 60_000
 
@@ -13,7 +13,7 @@ public final class MailClient {
 
     /// - Parameter caFile: PEM file with the roots that are believed; nil: the system's. With one, a server on this machine
     ///   must speak TLS, too.
-    public init(_ server: MailServer, login: (user: String, password: String)?, caFile: String?) throws {
+    package init(_ server: MailServer, login: (user: String, password: String)?, caFile: String?) throws {
         // Once a process, and safe to repeat (libcurl manual, curl_global_init, since 7.84).
         guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let made = unsafe curl_easy_init() else {
             throw RequestError(url: "", reason: "libcurl cannot start: no memory?")
@@ -28,7 +28,7 @@ public final class MailClient {
     ///   - from: a plain address.
     ///   - to: a plain address.
     ///   - message: header and body with CRLF (RFC 5322).
-    public func send(from: String, to: String, message: [UInt8]) -> MailOutcome {
+    package func send(from: String, to: String, message: [UInt8]) -> MailOutcome {
         let curl = unsafe UnsafeMutableRawPointer(handle)
         // Connections stay open for the next mail.
         unsafe curl_easy_reset(curl)

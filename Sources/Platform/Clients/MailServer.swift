@@ -1,19 +1,19 @@
 /// Where mail goes out: `smtp://host:port` (STARTTLS) or `smtps://host:port` (TLS from the first byte).
-public struct MailServer: Equatable, Sendable {
-    public struct Fault: Error, Equatable, CustomStringConvertible { public let description: String }
+package struct MailServer: Equatable, Sendable {
+    package struct Fault: Error, Equatable, CustomStringConvertible { public let description: String }
 
-    public let host: String
-    public let port: UInt16
+    package let host: String
+    package let port: UInt16
     /// TLS from the first byte (RFC 8314, 3.3).
-    public let isImplicitTLS: Bool
+    package let isImplicitTLS: Bool
     /// This machine: its own relay may speak plain SMTP.
-    public var isLoopback: Bool {
+    package var isLoopback: Bool {
         let isAddress = host.utf8.allSatisfy { $0 == 0x2E || (0x30...0x39).contains($0) }
         return host == "localhost" || host == "[::1]" || isAddress && host.hasPrefix("127.")
     }
     var url: String { "\(isImplicitTLS ? "smtps" : "smtp")://\(host):\(port)" }
 
-    public init(_ text: String) throws(Fault) {
+    package init(_ text: String) throws(Fault) {
         let schemes = [("smtp://", false, UInt16(587)), ("smtps://", true, 465)]
         guard let (prefix, isImplicitTLS, standardPort) = schemes.first(where: { text.hasPrefix($0.0) }) else {
             throw Fault(description: "must be smtp://HOST:PORT or smtps://HOST:PORT")
@@ -43,7 +43,7 @@ public struct MailServer: Equatable, Sendable {
 }
 
 /// What became of a mail. The reasons name no address and hold nothing of the mail.
-public enum MailOutcome: Equatable, Sendable {
+package enum MailOutcome: Equatable, Sendable {
     case taken
     /// For good: this mail will never be taken.
     case refused(String)

@@ -1,11 +1,11 @@
 internal import Foundation
 
 /// The header `Retry-After`: seconds or a date (RFC 9110, 10.2.3).
-public enum RetryAfter {
+package enum RetryAfter {
     private static let secondsMax: Int64 = 366 * 86_400
 
     /// Milliseconds from now; nil where there is none that can be read.
-    public static func ms(_ text: String?, nowMs: Int64) -> Int64? {
+    package static func ms(_ text: String?, nowMs: Int64) -> Int64? {
         guard let text else { return nil }
         if let seconds = Int64(text) { return seconds >= 0 ? min(seconds, secondsMax) * 1_000 : nil }
         let format = DateFormatter()

@@ -1,8 +1,8 @@
 /// Base64 for addresses, without padding (RFC 4648, 5).
-public enum Base64URL {
+package enum Base64URL {
     static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    public static func text(_ bytes: [UInt8]) -> String {
+    package static func text(_ bytes: [UInt8]) -> String {
         var (text, bits, count): ([UInt8], UInt32, Int) = ([], 0, 0)
         for byte in bytes {
             (bits, count) = (bits << 8 | UInt32(byte), count + 8)
@@ -16,7 +16,7 @@ public enum Base64URL {
     }
 
     /// Nil: other characters, or a length that no bytes have.
-    public static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+    package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         var (bytes, bits, count): ([UInt8], UInt32, Int) = ([], 0, 0)
         for character in text.utf8 {
             guard let digit = alphabet.firstIndex(of: character) else { return nil }

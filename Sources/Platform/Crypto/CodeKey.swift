@@ -3,36 +3,36 @@ internal import CSodium
 /// The key under which codes of few digits are kept, and what is sealed. It is in a file of the page's and of `drover notify`, never
 /// in the database: who reads the tables can try no code against them, and reads neither mail that waits nor a second factor.
 /// While keys are changed there are two: what is new is made with the first, and what the one before made still holds.
-public struct CodeKey: Sendable {
-    public struct Fault: Error, Equatable, CustomStringConvertible { public let description: String }
+package struct CodeKey: Sendable {
+    package struct Fault: Error, Equatable, CustomStringConvertible { public let description: String }
 
     /// What is sealed: each with a key of its own, so that what is learned of one says nothing of the other.
-    public enum Use: Sendable { case mail, secondFactor }
+    package enum Use: Sendable { case mail, secondFactor }
 
-    public static let bytesMin = 32
+    package static let bytesMin = 32
     private static let bytesMax = 4_096
     private let now: Keys
     private let before: Keys?
 
     /// Of files' bytes, whatever they are: 32 or more that nobody can guess (`openssl rand -out FILE 32`).
-    public init(_ bytes: [UInt8], before old: [UInt8]? = nil) throws {
+    package init(_ bytes: [UInt8], before old: [UInt8]? = nil) throws {
         now = try Keys(bytes)
         before = try old.map { try Keys($0) }
     }
 
     /// Eight digits, each as likely as any other.
-    public static func randomCode() -> String {
+    package static func randomCode() -> String {
         let digits = String(Secrets.random(below: 100_000_000))
         return String(repeating: "0", count: 8 - digits.count) + digits
     }
 
     /// What is kept of a person's code: keyed BLAKE2b over whose it is and the code.
-    public func digest(code: String, campus: String, person: String) -> [UInt8] {
+    package func digest(code: String, campus: String, person: String) -> [UInt8] {
         CodeKey.digest(code, campus, person, now.codes)
     }
 
     /// The same of a code that was mailed before the keys were changed; nil: there is no key from before.
-    public func digestBefore(code: String, campus: String, person: String) -> [UInt8]? {
+    package func digestBefore(code: String, campus: String, person: String) -> [UInt8]? {
         before.map { CodeKey.digest(code, campus, person, $0.codes) }
     }
 
@@ -41,10 +41,10 @@ public struct CodeKey: Sendable {
     }
 
     /// What a mailed link shows: of its purpose and what it is for always the same, and nobody without the key knows it.
-    public func link(_ purpose: String, _ of: String) -> Token { CodeKey.link(purpose, of, now.links) }
+    package func link(_ purpose: String, _ of: String) -> Token { CodeKey.link(purpose, of, now.links) }
 
     /// Whether a link is that of its purpose, by either key.
-    public func isLink(_ shown: Token, _ purpose: String, _ of: String) -> Bool {
+    package func isLink(_ shown: Token, _ purpose: String, _ of: String) -> Bool {
         // Digests: how long it takes to compare them says nothing of the link.
         [now, before].contains { keys in keys.map { CodeKey.link(purpose, of, $0.links).digest } == shown.digest }
     }
@@ -54,7 +54,7 @@ public struct CodeKey: Sendable {
     }
 
     /// Encrypted and authenticated (XSalsa20-Poly1305) with a nonce of chance in front.
-    public func seal(_ bytes: [UInt8], for use: Use = .mail) -> [UInt8] {
+    package func seal(_ bytes: [UInt8], for use: Use = .mail) -> [UInt8] {
         let nonce = Secrets.random(Int(crypto_secretbox_NONCEBYTES))
         var box = [UInt8](repeating: 0, count: bytes.count + Int(crypto_secretbox_MACBYTES))
         unsafe crypto_secretbox_easy(&box, bytes, UInt64(bytes.count), nonce, now.key(use))
@@ -62,12 +62,12 @@ public struct CodeKey: Sendable {
     }
 
     /// Nil: sealed with neither key, or changed since.
-    public func open(_ sealed: [UInt8], for use: Use = .mail) -> [UInt8]? {
+    package func open(_ sealed: [UInt8], for use: Use = .mail) -> [UInt8]? {
         CodeKey.open(sealed, now.key(use)) ?? before.flatMap { CodeKey.open(sealed, $0.key(use)) }
     }
 
     /// It opens with the key of before alone.
-    public func needsKeyBefore(_ sealed: [UInt8], for use: Use = .mail) -> Bool {
+    package func needsKeyBefore(_ sealed: [UInt8], for use: Use = .mail) -> Bool {
         CodeKey.open(sealed, now.key(use)) == nil && open(sealed, for: use) != nil
     }
 

@@ -28,10 +28,12 @@ package enum HMAC {
 
 extension Secrets {
     /// HMAC-SHA-256, where others say which it is.
-    public static func hmacSHA256(_ bytes: [UInt8], key: [UInt8]) -> [UInt8] { HMAC.code(.sha256, of: bytes, key: key) }
+    package static func hmacSHA256(_ bytes: [UInt8], key: [UInt8]) -> [UInt8] {
+        HMAC.code(.sha256, of: bytes, key: key)
+    }
 
     /// Whether it is the HMAC-SHA-256 of these bytes. Takes the same time whatever differs.
-    public static func isHMACSHA256(_ code: [UInt8], of bytes: [UInt8], key: [UInt8]) -> Bool {
+    package static func isHMACSHA256(_ code: [UInt8], of bytes: [UInt8], key: [UInt8]) -> Bool {
         unsafe code.count == 32 && sodium_memcmp(code, hmacSHA256(bytes, key: key), 32) == 0
     }
 }

@@ -2,20 +2,20 @@ internal import Basics
 internal import CSodium
 
 /// Codes of the time (TOTP, RFC 6238, over HOTP, RFC 4226): SHA-1, six digits, 30 s, as every authenticator program takes them.
-public enum OneTimeCode {
-    public static let secretBytes = 20
-    public static let digits = 6
+package enum OneTimeCode {
+    package static let secretBytes = 20
+    package static let digits = 6
     private static let stepMs: Int64 = 30_000
     /// Clocks of phones may be so many steps off.
     private static let slack: Int64 = 1
 
-    public static func randomSecret() -> [UInt8] { Secrets.random(secretBytes) }
+    package static func randomSecret() -> [UInt8] { Secrets.random(secretBytes) }
 
-    public static func step(ofMs now: Int64) -> Int64 { now / stepMs }
+    package static func step(ofMs now: Int64) -> Int64 { now / stepMs }
 
     /// The step that the code is of, one that is newer than the last one that was taken; nil: it is another code.
     /// Codes of all steps are compared, each in the same time, whatever matches.
-    public static func step(of code: String, secret: [UInt8], atMs now: Int64, after last: Int64) -> Int64? {
+    package static func step(of code: String, secret: [UInt8], atMs now: Int64, after last: Int64) -> Int64? {
         var found: Int64?
         for step in step(ofMs: now) - slack...step(ofMs: now) + slack {
             if isSame(Array(code.utf8), Array(text(secret, step: step).utf8)), step > last { found = step }
@@ -24,7 +24,7 @@ public enum OneTimeCode {
     }
 
     /// RFC 4226, 5.3.
-    public static func text(_ secret: [UInt8], step: Int64, digits: Int = digits) -> String {
+    package static func text(_ secret: [UInt8], step: Int64, digits: Int = digits) -> String {
         let counter = stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: step >> Int64($0)) }
         let digest = HMAC.code(.sha1, of: counter, key: secret)
         let at = Int(digest[19] & 0x0F)
@@ -40,7 +40,7 @@ public enum OneTimeCode {
     }
 
     /// What authenticator programs take, as a picture or a link (Google Authenticator's "Key Uri Format").
-    public static func address(_ secret: [UInt8], account: String, issuer: String) -> String {
+    package static func address(_ secret: [UInt8], account: String, issuer: String) -> String {
         let (issuer, account) = (PercentEncoding.text(issuer), PercentEncoding.text(account))
         return "otpauth://totp/\(issuer):\(account)?secret=\(Base32.text(secret))&issuer=\(issuer)"
             + "&algorithm=SHA1&digits=\(digits)&period=\(stepMs / 1_000)"
@@ -48,10 +48,10 @@ public enum OneTimeCode {
 }
 
 /// RFC 4648, 6, without padding: letters and digits that people tell apart.
-public enum Base32 {
+package enum Base32 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
 
-    public static func text(_ bytes: [UInt8]) -> String {
+    package static func text(_ bytes: [UInt8]) -> String {
         var (text, bits, count): ([UInt8], UInt32, UInt32) = ([], 0, 0)
         for byte in bytes {
             (bits, count) = (bits << 8 | UInt32(byte), count + 8)
@@ -66,18 +66,18 @@ public enum Base32 {
 }
 
 /// What lets somebody in once whose phone is lost: 80 bits of chance, written down.
-public enum RecoveryCode {
-    public static let count = 10
+package enum RecoveryCode {
+    package static let count = 10
     private static let letters = 16
 
     /// Like `K3QX-7ZPA-…`, four by four.
-    public static func random() -> String {
+    package static func random() -> String {
         let text = Array(Base32.text(Secrets.random(letters * 5 / 8)))
         return stride(from: 0, to: letters, by: 4).map { String(text[$0..<$0 + 4]) }.joined(separator: "-")
     }
 
     /// What is kept of it, and of what account; nil: it has not the form of one. Blanks, hyphens and case do not matter.
-    public static func digest(_ code: String, account: String) -> [UInt8]? {
+    package static func digest(_ code: String, account: String) -> [UInt8]? {
         let text = code.uppercased().filter { !" -".contains($0) }
         guard text.utf8.count == letters, text.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
             return nil

@@ -2,33 +2,33 @@ internal import CSodium
 
 /// Argon2id (RFC 9106) of passwords. What is compared and kept is a digest of its output, made here and compared in the
 /// database, so that whoever asks the database reads nothing that passwords can be tried against.
-public enum Password {
+package enum Password {
     /// How dear one try is.
-    public struct Cost: Equatable, Sendable {
-        public let memoryKiB: Int32
-        public let passes: Int32
-        public init(memoryKiB: Int32, passes: Int32) { (self.memoryKiB, self.passes) = (memoryKiB, passes) }
+    package struct Cost: Equatable, Sendable {
+        package let memoryKiB: Int32
+        package let passes: Int32
+        package init(memoryKiB: Int32, passes: Int32) { (self.memoryKiB, self.passes) = (memoryKiB, passes) }
         /// libsodium's for log-ins; OWASP's Password Storage Cheat Sheet asks for 19 MiB and two passes at least.
-        public static let standard = Cost(memoryKiB: 65_536, passes: 2)
+        package static let standard = Cost(memoryKiB: 65_536, passes: 2)
         fileprivate static let memoryKiBMax: Int32 = 1 << 20
         fileprivate static let passesMax: Int32 = 16
     }
 
-    public static let saltBytes = 16
+    package static let saltBytes = 16
     /// In bytes of UTF-8. NIST SP 800-63B: 8 characters at least, 64 and more must be taken, no rules of composition.
-    public static let length = 10...200
+    package static let length = 10...200
 
     /// Two at a time, since each holds its memory, and four that wait: a flood of log-ins holds 6 of the 12 threads that
     /// answer pages.
     private static let line = ShortLine(atWork: 2, waiting: 4)
 
     /// Whoever hashes one now is sent away: to be asked before a try is counted.
-    public static var isBusy: Bool { line.isFull }
+    package static var isBusy: Bool { line.isFull }
 
-    public static func randomSalt() -> [UInt8] { Secrets.random(saltBytes) }
+    package static func randomSalt() -> [UInt8] { Secrets.random(saltBytes) }
 
     /// Takes some 60 ms of a core. Nil: the cost is none that this takes, or too many wait for their turn.
-    public static func digest(_ password: String, salt: [UInt8], cost: Cost = .standard) -> [UInt8]? {
+    package static func digest(_ password: String, salt: [UInt8], cost: Cost = .standard) -> [UInt8]? {
         guard salt.count == saltBytes, (8...Cost.memoryKiBMax).contains(cost.memoryKiB),
             (1...Cost.passesMax).contains(cost.passes)
         else { return nil }

@@ -1,9 +1,9 @@
 internal import CSodium
 
 /// Chance and digests from libsodium.
-public enum Secrets {
+package enum Secrets {
     /// Unpredictable bytes.
-    public static func random(_ count: Int) -> [UInt8] {
+    package static func random(_ count: Int) -> [UInt8] {
         start()
         var bytes = [UInt8](repeating: 0, count: count)
         unsafe randombytes_buf(&bytes, count)
@@ -11,15 +11,15 @@ public enum Secrets {
     }
 
     /// 0 to `bound` - 1, each as likely as any other.
-    public static func random(below bound: UInt32) -> UInt32 {
+    package static func random(below bound: UInt32) -> UInt32 {
         start()
         return randombytes_uniform(bound)
     }
 
-    public static let digestBytes = 32
+    package static let digestBytes = 32
 
     /// BLAKE2b, 256 bits. For what cannot be guessed: a password needs a slow hash.
-    public static func digest(_ bytes: [UInt8]) -> [UInt8] {
+    package static func digest(_ bytes: [UInt8]) -> [UInt8] {
         start()
         var digest = [UInt8](repeating: 0, count: digestBytes)
         unsafe crypto_generichash(&digest, digestBytes, bytes, UInt64(bytes.count), nil, 0)
@@ -27,7 +27,7 @@ public enum Secrets {
     }
 
     /// The same under a key of `digestBytes`: for what can be guessed, where the key is kept apart.
-    public static func digest(_ bytes: [UInt8], key: [UInt8]) -> [UInt8] {
+    package static func digest(_ bytes: [UInt8], key: [UInt8]) -> [UInt8] {
         precondition(key.count == digestBytes, "a key of another length")
         start()
         var digest = [UInt8](repeating: 0, count: digestBytes)
@@ -36,7 +36,7 @@ public enum Secrets {
     }
 
     /// SHA-256 (FIPS 180-4), where others say which digest it is.
-    public static func sha256(_ bytes: [UInt8]) -> [UInt8] {
+    package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
         start()
         var digest = [UInt8](repeating: 0, count: 32)
         unsafe crypto_hash_sha256(&digest, bytes, UInt64(bytes.count))

@@ -3,21 +3,21 @@ internal import Synchronization
 
 /// Work of which a few pieces are done at a time and a few more wait; whoever comes then is sent away at once, so that no flood of it
 /// holds the threads that others need.
-public final class ShortLine: Sendable {
+package final class ShortLine: Sendable {
     private let placesMax: Int
     private let taken = Mutex(0)
     private let turns: DispatchSemaphore
 
-    public init(atWork: Int, waiting: Int) {
+    package init(atWork: Int, waiting: Int) {
         placesMax = atWork + waiting
         turns = DispatchSemaphore(value: atWork)
     }
 
     /// Whether who comes now is sent away.
-    public var isFull: Bool { taken.withLock { $0 >= placesMax } }
+    package var isFull: Bool { taken.withLock { $0 >= placesMax } }
 
     /// Nil: the line was full.
-    public func run<Result>(_ work: () throws -> Result) rethrows -> Result? {
+    package func run<Result>(_ work: () throws -> Result) rethrows -> Result? {
         let hasPlace = taken.withLock { taken in
             guard taken < placesMax else { return false }
             taken += 1

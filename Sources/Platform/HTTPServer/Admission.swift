@@ -1,5 +1,5 @@
 /// Whether somebody may send a body that is not small. Asked when the headers are here and nothing of the body is.
-public enum Admission: Sendable {
+package enum Admission: Sendable {
     /// What is held of their bodies is counted for that account, wherever they come from.
     case known(String)
     /// Small bodies only; this is what a larger one gets.

@@ -7,7 +7,7 @@ internal import Synchronization
 /// While there is nothing to send the connection is suspended and costs no thread. Whether the client is still there shows
 /// in sending, or when it is asked for: heartbeats are the caller's.
 @safe
-public final class BodyStream: Sendable {
+package final class BodyStream: Sendable {
     private struct State {
         var pending: [UInt8] = []
         /// Address of the library's connection object; nil before the answer and after its end.
@@ -23,11 +23,11 @@ public final class BodyStream: Sendable {
     private let state = Mutex(State())
 
     /// - Parameter bytesMax: what may wait for a client that does not read; beyond it the stream ends.
-    public init(bytesMax: Int = 256 << 10) { self.bytesMax = bytesMax }
+    package init(bytesMax: Int = 256 << 10) { self.bytesMax = bytesMax }
 
     /// False: the stream has ended, nobody gets it.
     @discardableResult
-    public func send(_ bytes: [UInt8]) -> Bool {
+    package func send(_ bytes: [UInt8]) -> Bool {
         state.withLock { state in
             guard !state.isEnded else { return false }
             state.isEnded = state.pending.count + bytes.count > bytesMax
@@ -38,7 +38,7 @@ public final class BodyStream: Sendable {
     }
 
     /// What was sent before still goes out.
-    public func end() {
+    package func end() {
         state.withLock { state in
             state.isEnded = true
             BodyStream.resume(&state)
@@ -46,13 +46,13 @@ public final class BodyStream: Sendable {
     }
 
     /// Cuts the connection, so that the client does not take what it got for all.
-    public func fail() {
+    package func fail() {
         state.withLock { state in (state.pending, state.isFailed) = ([], true) }
         end()
     }
 
     /// Waits until no more than `bytesMax` wait for the client; false: the stream has ended, or the client takes nothing.
-    public func waitForRoom(bytesMax: Int, timeoutMs: Int) -> Bool {
+    package func waitForRoom(bytesMax: Int, timeoutMs: Int) -> Bool {
         var waitedMs = 0
         while true {
             let (waiting, isEnded) = state.withLock { ($0.pending.count, $0.isEnded) }
@@ -64,10 +64,10 @@ public final class BodyStream: Sendable {
         }
     }
 
-    public var isEnded: Bool { state.withLock(\.isEnded) }
+    package var isEnded: Bool { state.withLock(\.isEnded) }
 
     /// Ends it if the client has closed its side; true: it has ended. It costs a call of the system.
-    public func endsIfLeft() -> Bool {
+    package func endsIfLeft() -> Bool {
         state.withLock { state in
             // The library closes the socket after it has let go of this stream, which takes this lock.
             guard !state.isEnded, state.connection != nil, state.socket >= 0 else { return state.isEnded }

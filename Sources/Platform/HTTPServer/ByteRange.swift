@@ -1,5 +1,5 @@
 /// What part of a file a client asks for (RFC 9110, 14).
-public enum ByteRange: Equatable, Sendable {
+package enum ByteRange: Equatable, Sendable {
     case whole
     case part(Range<Int>)
     /// Nothing of the file lies in what was asked for.
@@ -9,7 +9,7 @@ public enum ByteRange: Equatable, Sendable {
     ///   - range: the header; nil: none.
     ///   - ifRange: the header; the part counts only while the client's copy is of this very file.
     ///   - tag: the file's, strong, with its quotes.
-    public init(range: String?, ifRange: String?, tag: String, count: Int) {
+    package init(range: String?, ifRange: String?, tag: String, count: Int) {
         // A date would be compared with one that is not sent (13.1.5).
         guard let range, ifRange == nil || ifRange == tag else {
             self = .whole
@@ -54,7 +54,7 @@ extension Response {
     /// - Parameters:
     ///   - tag: strong, with its quotes: another one with each change of the file.
     ///   - headers: of the file, whatever part of it is sent.
-    public static func file(
+    package static func file(
         _ file: FileBody, to request: Request, tag: String, headers: [(name: String, value: String)]
     ) -> Response {
         let common = headers + [("ETag", tag), ("Accept-Ranges", "bytes")]

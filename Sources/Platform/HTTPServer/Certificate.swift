@@ -1,13 +1,13 @@
 internal import CMicrohttpd
 
 /// Who a server is to its clients over TLS: PEM texts as the files hold them.
-public struct Certificate: Sendable {
+package struct Certificate: Sendable {
     /// The server's certificate first, then what leads from it to a root.
-    public var chain: [UInt8]
+    package var chain: [UInt8]
     /// Its private key, without a passphrase.
-    public var key: [UInt8]
+    package var key: [UInt8]
 
-    public init(chain: [UInt8], key: [UInt8]) { (self.chain, self.key) = (chain, key) }
+    package init(chain: [UInt8], key: [UInt8]) { (self.chain, self.key) = (chain, key) }
 }
 
 /// A certificate that GnuTLS has read and found to belong to its key.

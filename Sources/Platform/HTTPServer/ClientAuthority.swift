@@ -2,12 +2,12 @@ internal import CMicrohttpd
 
 /// Whose clients are let in: those that show a certificate for clients that is signed by one of these authorities, in
 /// its time and not revoked. All others are refused in the handshake. PEM texts as the files hold them.
-public struct ClientAuthority: Sendable, Equatable {
-    public var authorities: [UInt8]
+package struct ClientAuthority: Sendable, Equatable {
+    package var authorities: [UInt8]
     /// Lists of revoked certificates. One whose next update is overdue goes on to count.
-    public var revoked: [UInt8]?
+    package var revoked: [UInt8]?
 
-    public init(authorities: [UInt8], revoked: [UInt8]? = nil) {
+    package init(authorities: [UInt8], revoked: [UInt8]? = nil) {
         (self.authorities, self.revoked) = (authorities, revoked)
     }
 }

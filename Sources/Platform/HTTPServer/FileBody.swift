@@ -4,12 +4,12 @@ internal import Glibc
 /// An open file, of which answers send parts straight from the system's cache: no thread waits and nothing is held in memory.
 /// The file must not change while it is here.
 @safe
-public final class FileBody: Sendable {
+package final class FileBody: Sendable {
     private let descriptor: Int32
-    public let count: Int
+    package let count: Int
 
     /// - Parameter descriptor: taken over, and closed with this.
-    public init(descriptor: Int32, count: Int) {
+    package init(descriptor: Int32, count: Int) {
         precondition(descriptor >= 0 && count >= 0)
         (self.descriptor, self.count) = (descriptor, count)
     }

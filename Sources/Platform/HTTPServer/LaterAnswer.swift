@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// An answer that is not there yet. Its request holds no thread while it waits; any thread may give it. Whoever hands one
 /// out gives it in bounded time: the server sets no limit.
-public final class LaterAnswer: Sendable {
+package final class LaterAnswer: Sendable {
     private struct State {
         var response: Response?
         var then: (@Sendable (Response) -> Void)?
@@ -10,10 +10,10 @@ public final class LaterAnswer: Sendable {
 
     private let state = Mutex(State())
 
-    public init() {}
+    package init() {}
 
     /// The first one counts.
-    public func give(_ response: Response) {
+    package func give(_ response: Response) {
         let then = state.withLock { state -> (@Sendable (Response) -> Void)? in
             guard state.response == nil else { return nil }
             state.response = response

@@ -1,44 +1,44 @@
 /// What one server grants its clients.
-public struct Limits: Sendable {
+package struct Limits: Sendable {
     /// Longer bodies get 413.
-    public var bodyBytesMax = 1 << 20
+    package var bodyBytesMax = 1 << 20
     /// Other limits than that, of the paths that are named.
-    public var bodyBytesMaxByPath: [String: Int] = [:]
+    package var bodyBytesMaxByPath: [String: Int] = [:]
     /// Taken of anybody. Who sends more must be known first, where the server asks for that.
-    public var smallBodyBytes = 64 << 10
+    package var smallBodyBytes = 64 << 10
     /// The same for paths at which callers say in the body who they are.
-    public var strangersBytesMaxByPath: [String: Int] = [:]
+    package var strangersBytesMaxByPath: [String: Int] = [:]
     /// Bodies of all requests that are being received or handled; beyond it the next ones get 503. Many clients that each
     /// keep within their limit must not fill the memory.
-    public var allBodiesBytesMax = 96 << 20
+    package var allBodiesBytesMax = 96 << 20
     /// Of that, what bodies that are not small leave free.
-    public var roomForSmallBytes = 8 << 20
+    package var roomForSmallBytes = 8 << 20
     /// Of that, what bodies of more than `bodyBytesMax` leave free.
-    public var roomForUsualBytes = 24 << 20
+    package var roomForUsualBytes = 24 << 20
     /// Of one client that nobody has been asked about; behind a proxy that is not trusted all clients are one. More gets 429.
-    public var bodiesPerAddressBytesMax = 4 << 20
+    package var bodiesPerAddressBytesMax = 4 << 20
     /// Of somebody who is known: a film and something beside it.
-    public var bodiesPerAccountBytesMax = 34 << 20
+    package var bodiesPerAccountBytesMax = 34 << 20
     /// Request line and headers of one request; more gets 431 or 414.
-    public var headerBytesMax = 16 << 10
-    public var connectionsMax = 1000
+    package var headerBytesMax = 16 << 10
+    package var connectionsMax = 1000
     /// Connections of one address; behind a proxy all clients are one address.
-    public var connectionsPerAddressMax = 200
+    package var connectionsPerAddressMax = 200
     /// Proxies in front of us, by address: who asks is whom they name.
-    public var trustedProxies: Set<String> = []
+    package var trustedProxies: Set<String> = []
     /// A connection on which nothing happens is closed.
-    public var idleMs = 15_000
+    package var idleMs = 15_000
     /// From the first byte of a request line to the last of the body, however busy the connection is.
-    public var receiveMs = 20_000
+    package var receiveMs = 20_000
     /// The same for a large body over a thin line, which gets time for what has arrived.
-    public var receiveInAllMs = 600_000
+    package var receiveInAllMs = 600_000
     /// From the handler's answer to its last byte.
-    public var sendMs = 60_000
+    package var sendMs = 60_000
     /// Names that `Host` may have, without port, lower case; empty: any. Keeps foreign pages from reaching a server on
     /// the loopback address under a name of theirs.
-    public var hosts: Set<String> = []
+    package var hosts: Set<String> = []
 
-    public init() {}
+    package init() {}
 
     func bodyBytesMax(of path: String) -> Int { bodyBytesMaxByPath[path] ?? bodyBytesMax }
     func strangersBytesMax(of path: String) -> Int { strangersBytesMaxByPath[path] ?? smallBodyBytes }

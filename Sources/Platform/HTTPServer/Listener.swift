@@ -1,8 +1,8 @@
 internal import Glibc
 
 /// Why a server did not start, and what to do.
-public struct ServerError: Error, Sendable, CustomStringConvertible {
-    public let description: String
+package struct ServerError: Error, Sendable, CustomStringConvertible {
+    package let description: String
 }
 
 /// A listening socket. We make it ourselves to say exactly what is wrong and to learn the port that was chosen.

@@ -1,26 +1,26 @@
 internal import Basics
 
 /// A request whose target, headers and body have been checked.
-public struct Request: Sendable {
+package struct Request: Sendable {
     /// `GET`, `POST`, …; a HEAD request comes as it is, the router gives it GET's handler.
-    public var method: String
+    package var method: String
     /// Percent-decoded, valid UTF-8, without NUL, control characters and dot segments. Begins with `/`.
-    public var path: String
+    package var path: String
     /// The path's parts, each decoded by itself: an encoded `/` does not make two of one.
-    public var segments: [String]
+    package var segments: [String]
     /// The first value of each name in the query.
-    public var query: [String: String]
+    package var query: [String: String]
     /// All of the query, in order.
-    public var queryItems: [(name: String, value: String)]
+    package var queryItems: [(name: String, value: String)]
     /// By lower-case name; repeated headers are joined with `, `.
-    public var headers: [String: String]
-    public var body: [UInt8]
+    package var headers: [String: String]
+    package var body: [UInt8]
     /// The client's address as this server sees it: a proxy's, when there is one in front. `?` when unknown.
-    public var remote: String
+    package var remote: String
     /// What `{name}` segments of the router's pattern matched.
-    public var parameters: [String: String] = [:]
+    package var parameters: [String: String] = [:]
 
-    public init(
+    package init(
         method: String, path: String, segments: [String]? = nil, queryItems: [(name: String, value: String)] = [],
         headers: [String: String] = [:], body: [UInt8] = [], remote: String = "?"
     ) {
@@ -36,14 +36,14 @@ public struct Request: Sendable {
     }
 
     /// The media type in lower case, without its parameters.
-    public var contentType: String? {
+    package var contentType: String? {
         headers["content-type"].map { value in
             String(value.prefix { $0 != ";" }).filter { $0 != " " && $0 != "\t" }.lowercased()
         }
     }
 
     /// An `application/x-www-form-urlencoded` body; nil when it is none or not valid UTF-8.
-    public var formItems: [(name: String, value: String)]? {
+    package var formItems: [(name: String, value: String)]? {
         guard contentType == "application/x-www-form-urlencoded" else { return nil }
         return Target.items(body[...])
     }

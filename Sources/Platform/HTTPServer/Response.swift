@@ -1,53 +1,54 @@
 internal import Basics
 
 /// What goes back. `Server` adds Date, Content-Length and the security headers that are not set here.
-public struct Response: Sendable {
-    public var status: Int
-    public var headers: [(name: String, value: String)]
-    public var body: [UInt8]
+package struct Response: Sendable {
+    package var status: Int
+    package var headers: [(name: String, value: String)]
+    package var body: [UInt8]
     /// Set: it says why a request was refused, for programs; this is the same for people.
-    public private(set) var refusal: (title: String, detail: String)?
+    package private(set) var refusal: (title: String, detail: String)?
     /// Set: the body goes on, and `body` is not sent.
-    public var stream: BodyStream?
+    package var stream: BodyStream?
     /// Set: the body is a part of a file, and `body` is not sent.
     var file: (body: FileBody, range: Range<Int>)?
     /// Set: this is none, and that gives it.
     var later: LaterAnswer?
 
-    public init(_ status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
+    package init(_ status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
         self.status = status
         self.headers = headers
         self.body = body
     }
 
-    public static func text(_ text: String, status: Int = 200, type: String = "text/plain; charset=utf-8") -> Response {
+    package static func text(_ text: String, status: Int = 200, type: String = "text/plain; charset=utf-8") -> Response
+    {
         Response(status, headers: [("Content-Type", type)], body: Array(text.utf8))
     }
 
     /// - Parameter json: already JSON.
-    public static func json(_ json: String, status: Int = 200) -> Response {
+    package static func json(_ json: String, status: Int = 200) -> Response {
         Response(status, headers: [("Content-Type", "application/json")], body: Array(json.utf8))
     }
 
     /// A body that goes on until `stream` ends; the connection ends with it.
-    public static func streaming(_ stream: BodyStream, type: String) -> Response {
+    package static func streaming(_ stream: BodyStream, type: String) -> Response {
         var response = Response(200, headers: [("Content-Type", type), ("Connection", "close")])
         response.stream = stream
         return response
     }
 
     /// What it says is not known yet.
-    public var isLater: Bool { later != nil }
+    package var isLater: Bool { later != nil }
 
     /// What `answer` is given, when it is.
-    public static func later(_ answer: LaterAnswer) -> Response {
+    package static func later(_ answer: LaterAnswer) -> Response {
         var response = Response(500)
         response.later = answer
         return response
     }
 
     /// What `make` makes of it: at once, or on the thread of whoever gives the response when that is.
-    public func then(_ make: @escaping @Sendable (Response) -> Response) -> Response {
+    package func then(_ make: @escaping @Sendable (Response) -> Response) -> Response {
         guard let later else { return make(self) }
         let answer = LaterAnswer()
         later.whenGiven { answer.give(make($0)) }
@@ -55,7 +56,7 @@ public struct Response: Sendable {
     }
 
     /// To another page of ours after a form was taken. Precondition: `path` begins with one `/`.
-    public static func seeOther(_ path: String) -> Response {
+    package static func seeOther(_ path: String) -> Response {
         precondition(path.hasPrefix("/") && !path.hasPrefix("//"), "redirects stay on this server")
         return Response(303, headers: [("Location", path)])
     }
@@ -65,7 +66,7 @@ public struct Response: Sendable {
     ///   - type: stable name of the problem for programs, kebab case; becomes `urn:drover:problem:TYPE`.
     ///   - detail: what happened to this request and what to do.
     ///   - more: further members, values already JSON.
-    public static func problem(
+    package static func problem(
         _ status: Int, type: String, detail: String, more: KeyValuePairs<String, String> = [:]
     ) -> Response {
         var json =
@@ -80,14 +81,14 @@ public struct Response: Sendable {
     }
 
     /// The same with one more header.
-    public func with(_ name: String, _ value: String) -> Response {
+    package func with(_ name: String, _ value: String) -> Response {
         var response = self
         response.headers.append((name, value))
         return response
     }
 
     /// The first value of a header.
-    public func header(_ name: String) -> String? {
+    package func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 

@@ -1,6 +1,6 @@
 /// Finds a request's handler by method and path. Give `route` to `Server` as its handler.
-public struct Router: Sendable {
-    public typealias Handler = @Sendable (Request) -> Response
+package struct Router: Sendable {
+    package typealias Handler = @Sendable (Request) -> Response
 
     private enum Part: Sendable, Hashable { case fixed(String), parameter(String) }
     private struct Entry: Sendable {
@@ -10,11 +10,11 @@ public struct Router: Sendable {
 
     private var entries: [Entry] = []
 
-    public init() {}
+    package init() {}
 
     /// - Parameter pattern: `/vehicles/{vehicle}/trips`; `{name}` matches one non-empty segment. Patterns are tried in the
     ///   order in which they were added.
-    public mutating func add(_ method: String, _ pattern: String, _ handler: @escaping Handler) {
+    package mutating func add(_ method: String, _ pattern: String, _ handler: @escaping Handler) {
         precondition(pattern.hasPrefix("/"), "\(pattern): a pattern begins with /")
         let parts = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { part -> Part in
             part.hasPrefix("{") && part.hasSuffix("}")
@@ -29,7 +29,7 @@ public struct Router: Sendable {
     }
 
     /// HEAD gets GET's handler. 404 and 405 come as problem details.
-    public func route(_ request: Request) -> Response {
+    package func route(_ request: Request) -> Response {
         var allowed: Set<String> = []
         for entry in entries {
             guard let parameters = Router.match(entry.parts, request.segments) else { continue }

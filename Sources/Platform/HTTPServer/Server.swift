@@ -6,7 +6,7 @@ internal import Threads
 
 /// An HTTP/1.1 server. Handlers run on threads of their own and may block.
 @safe
-public final class Server: @unchecked Sendable {
+package final class Server: @unchecked Sendable {
     // Written once; `stopped` guards what ends.
     private let daemon: OpaquePointer
     private let listener: Int32
@@ -16,7 +16,7 @@ public final class Server: @unchecked Sendable {
     private let stopped = Mutex(false)
 
     /// The port that is listened on.
-    public let port: UInt16
+    package let port: UInt16
 
     /// Of the library: they do nothing that waits.
     private static let ioThreads = 2
@@ -34,7 +34,7 @@ public final class Server: @unchecked Sendable {
     ///   - admit: who may send more than a small body; asked on a handler's thread. Nil: everybody.
     ///   - refused: told why a client's certificate was not taken, and its address.
     /// - Throws: `ServerError`.
-    public init(
+    package init(
         host: String = "127.0.0.1", port: UInt16, threads: Int = 2, limits: Limits = Limits(),
         certificate: Certificate? = nil, clients: ClientAuthority? = nil,
         admit: (@Sendable (Request) -> Admission)? = nil,
@@ -74,7 +74,7 @@ public final class Server: @unchecked Sendable {
 
     /// Refuses new connections, lets requests in flight finish for at most `graceMs`, then closes all. Safe to call
     /// twice.
-    public func stop(graceMs: Int = 5000) {
+    package func stop(graceMs: Int = 5000) {
         let isFirst = stopped.withLock { stopped in
             defer { stopped = true }
             return !stopped
@@ -106,7 +106,7 @@ public final class Server: @unchecked Sendable {
     /// clients are let in than before, all are cut: who was revoked must not stay.
     /// Precondition: the server was started with a certificate, and with `clients` or without as now.
     /// - Throws: `ServerError`, and the one in use stays.
-    public func renew(_ certificate: Certificate, clients: ClientAuthority? = nil) throws {
+    package func renew(_ certificate: Certificate, clients: ClientAuthority? = nil) throws {
         if try context.renew(certificate, clients) { context.connections.cutAll() }
     }
 

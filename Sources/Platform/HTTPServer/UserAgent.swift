@@ -1,5 +1,5 @@
 /// What a client calls itself in the header User-Agent (RFC 9110, 10.1.5), as people know it.
-public enum UserAgent {
+package enum UserAgent {
     /// The first that is found: later ones call themselves as earlier ones do, too.
     private static let programs = [
         ("Edg", "Edge"), ("OPR/", "Opera"), ("SamsungBrowser/", "Samsung Internet"), ("Firefox/", "Firefox"),
@@ -12,7 +12,7 @@ public enum UserAgent {
     ]
 
     /// `Chrome on Android`; of who is not known the first name: `curl`. Empty: it says none.
-    public static func name(_ text: String) -> String {
+    package static func name(_ text: String) -> String {
         func found(_ names: [(mark: String, name: String)]) -> String? { names.first { text.contains($0.mark) }?.name }
         let program = found(programs) ?? first(text)
         return found(systems).map { "\(program) on \($0)" } ?? program

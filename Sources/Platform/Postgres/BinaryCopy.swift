@@ -1,9 +1,9 @@
 /// Rows in the binary format of COPY (PostgreSQL manual, COPY, "Binary Format"). The width of each integer must be its
 /// column's: the server takes an `int8` for an `integer` column as a damaged file.
-public struct BinaryCopy: Sendable {
+package struct BinaryCopy: Sendable {
     /// What to send; ends with the trailer after `finish`.
-    public private(set) var bytes: [UInt8]
-    public private(set) var rowCount = 0
+    package private(set) var bytes: [UInt8]
+    package private(set) var rowCount = 0
     private var fieldsLeft = 0
     private var isFinished = false
 
@@ -11,7 +11,7 @@ public struct BinaryCopy: Sendable {
     static let header: [UInt8] =
         Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0x00] + [UInt8](repeating: 0, count: 8)
 
-    public init(reservingBytes capacity: Int = 0) {
+    package init(reservingBytes capacity: Int = 0) {
         bytes = []
         bytes.reserveCapacity(capacity)
         bytes += BinaryCopy.header
@@ -20,10 +20,10 @@ public struct BinaryCopy: Sendable {
     private init(fragment: ()) { bytes = [] }
 
     /// Rows without the header and the trailer, for `Connection.copyIn(_:fragments:)`.
-    public static var fragment: BinaryCopy { BinaryCopy(fragment: ()) }
+    package static var fragment: BinaryCopy { BinaryCopy(fragment: ()) }
 
     /// Begins a row. Precondition: the row before has all its fields.
-    public mutating func row(columns: Int) {
+    package mutating func row(columns: Int) {
         precondition(fieldsLeft == 0, "the row before lacks \(fieldsLeft) of its columns")
         precondition((1...1600).contains(columns) && !isFinished, "a row has 1 to 1600 columns")
         Field.append(Int16(columns), to: &bytes)
@@ -31,68 +31,68 @@ public struct BinaryCopy: Sendable {
         rowCount += 1
     }
 
-    public mutating func null() {
+    package mutating func null() {
         takeField()
         Field.append(Int32(-1), to: &bytes)
     }
 
-    public mutating func int2(_ value: Int16) { fixed(value) }
-    public mutating func int4(_ value: Int32) { fixed(value) }
-    public mutating func int8(_ value: Int64) { fixed(value) }
-    public mutating func float4(_ value: Float) { fixed(value.bitPattern) }
-    public mutating func float8(_ value: Double) { fixed(value.bitPattern) }
-    public mutating func bool(_ value: Bool) { fixed(UInt8(value ? 1 : 0)) }
+    package mutating func int2(_ value: Int16) { fixed(value) }
+    package mutating func int4(_ value: Int32) { fixed(value) }
+    package mutating func int8(_ value: Int64) { fixed(value) }
+    package mutating func float4(_ value: Float) { fixed(value.bitPattern) }
+    package mutating func float8(_ value: Double) { fixed(value.bitPattern) }
+    package mutating func bool(_ value: Bool) { fixed(UInt8(value ? 1 : 0)) }
     /// `timestamptz` from epoch milliseconds.
-    public mutating func timestampMs(_ value: Int64) { fixed(Timestamp.microseconds(epochMs: value)) }
+    package mutating func timestampMs(_ value: Int64) { fixed(Timestamp.microseconds(epochMs: value)) }
     /// `date` from days since 1970-01-01.
-    public mutating func date(days: Int) { fixed(Int32(days - 10_957)) }
+    package mutating func date(days: Int) { fixed(Int32(days - 10_957)) }
 
     // Nil is NULL.
-    public mutating func int4(_ value: Int32?) { if let value { int4(value) } else { null() } }
-    public mutating func int8(_ value: Int64?) { if let value { int8(value) } else { null() } }
-    public mutating func float8(_ value: Double?) { if let value { float8(value) } else { null() } }
-    public mutating func bool(_ value: Bool?) { if let value { bool(value) } else { null() } }
-    public mutating func timestampMs(_ value: Int64?) { if let value { timestampMs(value) } else { null() } }
-    public mutating func text(_ value: String?) { if let value { text(value) } else { null() } }
+    package mutating func int4(_ value: Int32?) { if let value { int4(value) } else { null() } }
+    package mutating func int8(_ value: Int64?) { if let value { int8(value) } else { null() } }
+    package mutating func float8(_ value: Double?) { if let value { float8(value) } else { null() } }
+    package mutating func bool(_ value: Bool?) { if let value { bool(value) } else { null() } }
+    package mutating func timestampMs(_ value: Int64?) { if let value { timestampMs(value) } else { null() } }
+    package mutating func text(_ value: String?) { if let value { text(value) } else { null() } }
 
     /// Also for varchar and enums. The server refuses a whole COPY that holds a NUL in a text: what comes from outside
     /// must have been checked for it.
-    public mutating func text(_ value: String) {
+    package mutating func text(_ value: String) {
         takeField()
         Field.append(Int32(value.utf8.count), to: &bytes)
         bytes += value.utf8
     }
 
-    public mutating func bytea(_ value: [UInt8]) {
+    package mutating func bytea(_ value: [UInt8]) {
         takeField()
         Field.append(Int32(value.count), to: &bytes)
         bytes += value
     }
 
     /// Text that is already UTF-8. Precondition: it is.
-    public mutating func text(utf8: ArraySlice<UInt8>) { bytea(utf8) }
-    public mutating func bytea(_ value: ArraySlice<UInt8>) {
+    package mutating func text(utf8: ArraySlice<UInt8>) { bytea(utf8) }
+    package mutating func bytea(_ value: ArraySlice<UInt8>) {
         takeField()
         Field.append(Int32(value.count), to: &bytes)
         bytes += value
     }
 
     /// `jsonb`, from its text.
-    public mutating func jsonb(_ text: String) {
+    package mutating func jsonb(_ text: String) {
         takeField()
         Field.append(Int32(text.utf8.count + 1), to: &bytes)
         bytes.append(1)  // the only version of jsonb's wire form (jsonb_recv)
         bytes += text.utf8
     }
 
-    public mutating func textArray(_ values: [String]) {
+    package mutating func textArray(_ values: [String]) {
         array(TypeID.text, values) { Array($0.utf8) }
     }
-    public mutating func int8Array(_ values: [Int64]) { array(TypeID.int8, values, Field.bytes) }
-    public mutating func int4Array(_ values: [Int32]) { array(TypeID.int4, values, Field.bytes) }
+    package mutating func int8Array(_ values: [Int64]) { array(TypeID.int8, values, Field.bytes) }
+    package mutating func int4Array(_ values: [Int32]) { array(TypeID.int4, values, Field.bytes) }
 
     /// Ends the data. Precondition: the last row has all its fields.
-    public mutating func finish() {
+    package mutating func finish() {
         precondition(fieldsLeft == 0, "the last row lacks \(fieldsLeft) of its columns")
         guard !isFinished else { return }
         Field.append(Int16(-1), to: &bytes)

@@ -3,7 +3,7 @@ internal import CLibpq
 /// One session with the server, for one thread: its calls block. After an error with `isConnectionLost`, drop it and
 /// make another.
 @safe
-public final class Connection {
+package final class Connection {
     let handle: OpaquePointer
     private let notices: Notices
     private var remembered: Set<String> = []
@@ -14,7 +14,7 @@ public final class Connection {
     ///   - connectTimeoutS: for each address, unless `conninfo` has a `connect_timeout`.
     ///   - notices: takes the server's notices, on this connection's thread.
     /// - Throws: `PostgresError` with what to do.
-    public init(
+    package init(
         conninfo: String, connectTimeoutS: Int = 10, applicationName: String = "drover",
         notices: @escaping (String) -> Void = { _ in }
     ) throws {
@@ -44,7 +44,7 @@ public final class Connection {
     deinit { unsafe PQfinish(handle) }
 
     /// Where the server is reached, by a name or the folder of its socket, and which database of it this is.
-    public var place: (host: String, port: String, database: String) {
+    package var place: (host: String, port: String, database: String) {
         func text(_ found: UnsafeMutablePointer<CChar>?) -> String {
             if let found = unsafe found { unsafe String(cString: found) } else { "" }
         }
@@ -52,22 +52,22 @@ public final class Connection {
     }
 
     /// `150006` is 15.6.
-    public var serverVersion: Int { Int(unsafe PQserverVersion(handle)) }
+    package var serverVersion: Int { Int(unsafe PQserverVersion(handle)) }
 
     /// Notes what was made for this session only. False: it was noted before.
-    public func remember(_ name: String) -> Bool { remembered.insert(name).inserted }
+    package func remember(_ name: String) -> Bool { remembered.insert(name).inserted }
 
     /// What libpq knows without asking: false after a statement found the connection gone.
-    public var isOpen: Bool { unsafe PQstatus(handle) == CONNECTION_OK }
+    package var isOpen: Bool { unsafe PQstatus(handle) == CONNECTION_OK }
 
     /// Whether `BEGIN` was sent and neither `COMMIT` nor `ROLLBACK`.
-    public var isInTransaction: Bool {
+    package var isInTransaction: Bool {
         let status = unsafe PQtransactionStatus(handle)
         return status == PQTRANS_INTRANS || status == PQTRANS_INERROR || status == PQTRANS_ACTIVE
     }
 
     /// What the server keeps of a password (SCRAM-SHA-256, RFC 5803), so that the password itself never goes there.
-    public func passwordVerifier(_ password: String, of login: String) throws -> String {
+    package func passwordVerifier(_ password: String, of login: String) throws -> String {
         guard let verifier = unsafe PQencryptPasswordConn(handle, password, login, "scram-sha-256") else {
             throw unsafe PostgresError.usage(PostgresError.text(PQerrorMessage(handle)))
         }
@@ -78,7 +78,7 @@ public final class Connection {
     /// Runs one or more statements without parameters; their rows are dropped. Several statements are one transaction
     /// unless they say otherwise. Returns the last one's count of rows changed.
     @discardableResult
-    public func execute(_ sql: String) throws -> Int {
+    package func execute(_ sql: String) throws -> Int {
         try checkNoNUL(sql)
         let result = unsafe PQexec(handle, sql)
         defer { unsafe PQclear(result) }
@@ -94,7 +94,7 @@ public final class Connection {
 
     /// Runs one statement with parameters and gives all its rows.
     @discardableResult
-    public func query(_ sql: String, _ parameters: [Parameter] = []) throws -> Rows {
+    package func query(_ sql: String, _ parameters: [Parameter] = []) throws -> Rows {
         try checkNoNUL(sql)
         let encoded = try parameters.enumerated().map { try $1.encoded(position: $0 + 1) }
         let types = parameters.map(\.type)
@@ -113,7 +113,7 @@ public final class Connection {
     }
 
     /// For cancelling a running statement from another thread.
-    public func canceller() -> Canceller { unsafe Canceller(PQgetCancel(handle)) }
+    package func canceller() -> Canceller { unsafe Canceller(PQgetCancel(handle)) }
 
     func check(_ result: OpaquePointer?) throws {
         switch unsafe PQresultStatus(result) {
@@ -145,7 +145,7 @@ public final class Connection {
 
 /// Cancels what a connection is doing. Safe from any thread, also when the connection is idle or gone.
 @safe
-public final class Canceller: @unchecked Sendable {
+package final class Canceller: @unchecked Sendable {
     // Written once; PQcancel reads its argument only and is documented to be thread-safe.
     private let handle: OpaquePointer?
 
@@ -155,7 +155,7 @@ public final class Canceller: @unchecked Sendable {
     /// Asks the server to cancel; the statement then fails with 57014, or finishes if it was faster. False: the request
     /// could not be sent.
     @discardableResult
-    public func cancel() -> Bool {
+    package func cancel() -> Bool {
         guard let handle = unsafe handle else { return false }
         var reason = [CChar](repeating: 0, count: 256)
         return unsafe PQcancel(handle, &reason, Int32(reason.count)) == 1

@@ -4,7 +4,7 @@ extension Connection {
     /// Runs `COPY … FROM STDIN (FORMAT binary)` with the rows that `body` writes, sent while they are made. Returns how
     /// many rows the server took. When `body` throws, nothing is copied and its error is thrown on.
     @discardableResult
-    public func copyIn(_ sql: String, _ body: (inout CopyWriter) throws -> Void) throws -> Int {
+    package func copyIn(_ sql: String, _ body: (inout CopyWriter) throws -> Void) throws -> Int {
         try beginCopy(sql)
         var writer = CopyWriter(self)
         do {
@@ -21,7 +21,7 @@ extension Connection {
 
     /// The same for data that is ready, in the format the statement names.
     @discardableResult
-    public func copyIn(_ sql: String, bytes: [UInt8]) throws -> Int {
+    package func copyIn(_ sql: String, bytes: [UInt8]) throws -> Int {
         try beginCopy(sql)
         do {
             var at = 0
@@ -39,7 +39,7 @@ extension Connection {
 
     /// The same for rows in the binary format that were made elsewhere, without header and trailer.
     @discardableResult
-    public func copyIn(_ sql: String, fragments: [[UInt8]]) throws -> Int {
+    package func copyIn(_ sql: String, fragments: [[UInt8]]) throws -> Int {
         try beginCopy(sql)
         do {
             try put(BinaryCopy.header, 0..<BinaryCopy.header.count)
@@ -126,7 +126,7 @@ extension Connection {
 struct CopyBroken: Error {}
 
 /// Takes the rows of one COPY and sends them in chunks.
-public struct CopyWriter {
+package struct CopyWriter {
     static let chunkBytes = 256 * 1024
 
     private let connection: Connection
@@ -136,7 +136,7 @@ public struct CopyWriter {
 
     /// One row. Precondition: `fill` writes exactly `columns` fields.
     @inline(__always)
-    public mutating func row(columns: Int, _ fill: (inout BinaryCopy) throws -> Void) throws {
+    package mutating func row(columns: Int, _ fill: (inout BinaryCopy) throws -> Void) throws {
         if copy.bytes.count >= CopyWriter.chunkBytes { try flush() }
         copy.row(columns: columns)
         try fill(&copy)

@@ -3,7 +3,7 @@ internal import CLibpq
 extension Connection {
     /// Runs `COPY … TO STDOUT` and lends each row as the server sends it, in the statement's format. Holds one row at a
     /// time. When `take` throws, the rest is not asked for and its error is thrown on.
-    public func copyOut(_ sql: String, _ take: (UnsafeRawBufferPointer) throws -> Void) throws {
+    package func copyOut(_ sql: String, _ take: (UnsafeRawBufferPointer) throws -> Void) throws {
         try checkNoNUL(sql)
         let result = unsafe PQexec(handle, sql)
         let status = unsafe PQresultStatus(result)
@@ -46,7 +46,7 @@ extension Connection {
     }
 
     /// The text as a literal of a statement that takes no parameters, quotes and all.
-    public func literal(_ text: String) throws -> String {
+    package func literal(_ text: String) throws -> String {
         try checkNoNUL(text)
         guard let quoted = unsafe PQescapeLiteral(handle, text, text.utf8.count) else {
             throw unsafe PostgresError.of(nil, on: handle)

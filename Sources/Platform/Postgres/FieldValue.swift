@@ -1,5 +1,5 @@
 /// A field whose type the statement decides: for output that shows whatever a query gives.
-public enum FieldValue: Equatable, Sendable {
+package enum FieldValue: Equatable, Sendable {
     case null
     case text(String)
     case bool(Bool)
@@ -12,7 +12,7 @@ public enum FieldValue: Equatable, Sendable {
 
 extension Row {
     /// - Throws: `PostgresError` for a type that is none of these: cast it in the statement.
-    public func value(_ column: Int) throws -> FieldValue {
+    package func value(_ column: Int) throws -> FieldValue {
         guard let bytes = rows.bytes(row, column) else { return .null }
         let type = rows.types[column]
         if let value = Decode.bool(type, bytes) { return .bool(value) }

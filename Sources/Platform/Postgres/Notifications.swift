@@ -2,16 +2,16 @@ internal import CLibpq
 internal import Glibc
 
 /// What `NOTIFY` told a session that listens.
-public struct Notification: Equatable, Sendable {
-    public let channel: String
-    public let payload: String
+package struct Notification: Equatable, Sendable {
+    package let channel: String
+    package let payload: String
 }
 
 extension Connection {
     /// From now on `notifications` tells what `NOTIFY` says on this channel.
     ///
     /// Precondition: the channel is a name of the program's own, for it stands in the statement as it is.
-    public func listen(to channel: String) throws {
+    package func listen(to channel: String) throws {
         precondition(channel.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F }, "no name: \(channel)")
         try execute("LISTEN \(channel)")
     }
@@ -21,7 +21,7 @@ extension Connection {
     ///
     /// Also a cheap look whether the session is still there: with 0 it asks nothing of the server.
     /// - Throws: `PostgresError` when the connection is lost.
-    public func notifications(timeoutMs: Int32) throws -> [Notification] {
+    package func notifications(timeoutMs: Int32) throws -> [Notification] {
         var taken = try takeNotifications()
         guard taken.isEmpty, timeoutMs > 0 else { return taken }
         var socket = pollfd(fd: unsafe PQsocket(handle), events: Int16(POLLIN), revents: 0)

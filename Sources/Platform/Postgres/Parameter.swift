@@ -1,7 +1,7 @@
 internal import CLibpq
 
 /// A value for `$1`, `$2`, …, always sent apart from the statement.
-public enum Parameter: Sendable, Hashable {
+package enum Parameter: Sendable, Hashable {
     case null
     /// Text whose type the server infers: also for uuid, jsonb, numeric, enums and dates. Must hold no NUL.
     case text(String)
@@ -21,8 +21,8 @@ public enum Parameter: Sendable, Hashable {
     case timestampArray([Int64])
 
     /// Shorter at call sites; nil is NULL.
-    public static func text(_ value: String?) -> Parameter { value.map { .text($0) } ?? .null }
-    public static func int8(_ value: Int?) -> Parameter { value.map { .int8(Int64($0)) } ?? .null }
+    package static func text(_ value: String?) -> Parameter { value.map { .text($0) } ?? .null }
+    package static func int8(_ value: Int?) -> Parameter { value.map { .int8(Int64($0)) } ?? .null }
 
     /// The server's type; 0 lets it infer.
     var type: Oid {

@@ -2,35 +2,35 @@ internal import CLibpq
 
 /// What went wrong between us and PostgreSQL, and what to do about it. Holds no values: the server quotes them in some
 /// of its texts, and those parts are taken out here.
-public struct PostgresError: Error, Sendable, CustomStringConvertible {
+package struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// insufficient_privilege
-    public static let noRight = "42501"
+    package static let noRight = "42501"
     /// lock_not_available
-    public static let lockNotAvailable = "55P03"
+    package static let lockNotAvailable = "55P03"
 
     /// Five characters, SQL standard and PostgreSQL's appendix A. Empty when the failure has none: no server answered.
-    public let sqlState: String
-    public let message: String
+    package let sqlState: String
+    package let message: String
     /// Which key, row or limit, without its value.
-    public let detail: String?
+    package let detail: String?
     /// Where: function, COPY line and column.
-    public let context: String?
+    package let context: String?
     /// Names from the server, for callers that branch on them.
-    public let table: String?
-    public let constraint: String?
+    package let table: String?
+    package let constraint: String?
     /// The connection is of no more use; make a new one.
-    public let isConnectionLost: Bool
+    package let isConnectionLost: Bool
     /// A COMMIT went out and no answer came back. Whether it happened must be read back, never guessed.
-    public internal(set) var isOutcomeUnknown = false
+    package internal(set) var isOutcomeUnknown = false
 
     /// The server understood what it was given and does not take it: given again it would say the same. Data exceptions,
     /// integrity, syntax and limits of a program (SQL standard and appendix A, classes 22, 23, 42, 54, P0).
-    public var isRefusal: Bool {
+    package var isRefusal: Bool {
         !isConnectionLost && sqlState != PostgresError.noRight
             && ["22", "23", "42", "54", "P0"].contains(sqlState.prefix(2))
     }
 
-    public var description: String {
+    package var description: String {
         var text = "PostgreSQL: \(message)"
         if !sqlState.isEmpty { text += " (\(sqlState))" }
         if let detail { text += "; \(detail)" }
@@ -39,7 +39,7 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
     }
 
     /// One sentence on what to do, for the usual causes.
-    public var advice: String? {
+    package var advice: String? {
         if let known = Advice.bySQLState[sqlState] { return known }
         if sqlState.isEmpty, isConnectionLost { return Advice.forText(message) }
         return nil

@@ -2,15 +2,15 @@ internal import CLibpq
 
 /// The rows of a query, in the server's binary form until they are asked for.
 @safe
-public final class Rows: RandomAccessCollection {
+package final class Rows: RandomAccessCollection {
     let result: OpaquePointer
-    public let count: Int
+    package let count: Int
     /// Column names as the statement gives them.
-    public let columns: [String]
+    package let columns: [String]
     let types: [UInt32]
     private let indices: [String: Int]
     /// Rows inserted, updated, deleted or selected, as the server counted them.
-    public let rowsChanged: Int
+    package let rowsChanged: Int
 
     init(owning result: OpaquePointer) {
         unsafe self.result = result
@@ -26,15 +26,15 @@ public final class Rows: RandomAccessCollection {
 
     deinit { unsafe PQclear(result) }
 
-    public var startIndex: Int { 0 }
-    public var endIndex: Int { count }
-    public subscript(_ row: Int) -> Row {
+    package var startIndex: Int { 0 }
+    package var endIndex: Int { count }
+    package subscript(_ row: Int) -> Row {
         precondition((0..<count).contains(row), "row \(row) of \(count)")
         return Row(rows: self, row: row)
     }
 
     /// - Throws: `PostgresError` naming the columns there are.
-    public func index(of column: String) throws -> Int {
+    package func index(of column: String) throws -> Int {
         guard let index = indices[column] else {
             throw PostgresError.usage("no column \(column) among \(columns.joined(separator: ", "))")
         }
@@ -52,51 +52,51 @@ public final class Rows: RandomAccessCollection {
 }
 
 /// One row. Each accessor gives nil for NULL and throws when the column does not exist or is of another type.
-public struct Row {
+package struct Row {
     let rows: Rows
     let row: Int
 
     /// The column's place, for those that read several in order.
-    public func index(of column: String) throws -> Int { try rows.index(of: column) }
+    package func index(of column: String) throws -> Int { try rows.index(of: column) }
 
-    public func isNull(_ column: String) throws -> Bool { try isNull(rows.index(of: column)) }
-    public func text(_ column: String) throws -> String? { try text(rows.index(of: column)) }
-    public func int(_ column: String) throws -> Int? { try int(rows.index(of: column)) }
-    public func double(_ column: String) throws -> Double? { try double(rows.index(of: column)) }
-    public func bool(_ column: String) throws -> Bool? { try bool(rows.index(of: column)) }
-    public func bytes(_ column: String) throws -> [UInt8]? { try bytes(rows.index(of: column)) }
-    public func timestampMs(_ column: String) throws -> Int64? { try timestampMs(rows.index(of: column)) }
-    public func dateDays(_ column: String) throws -> Int? { try dateDays(rows.index(of: column)) }
-    public func numericText(_ column: String) throws -> String? { try numericText(rows.index(of: column)) }
-    public func textArray(_ column: String) throws -> [String?]? { try textArray(rows.index(of: column)) }
-    public func intArray(_ column: String) throws -> [Int?]? { try intArray(rows.index(of: column)) }
-    public func doubleArray(_ column: String) throws -> [Double?]? { try doubleArray(rows.index(of: column)) }
-    public func timestampMsArray(_ column: String) throws -> [Int64?]? { try timestampMsArray(rows.index(of: column)) }
+    package func isNull(_ column: String) throws -> Bool { try isNull(rows.index(of: column)) }
+    package func text(_ column: String) throws -> String? { try text(rows.index(of: column)) }
+    package func int(_ column: String) throws -> Int? { try int(rows.index(of: column)) }
+    package func double(_ column: String) throws -> Double? { try double(rows.index(of: column)) }
+    package func bool(_ column: String) throws -> Bool? { try bool(rows.index(of: column)) }
+    package func bytes(_ column: String) throws -> [UInt8]? { try bytes(rows.index(of: column)) }
+    package func timestampMs(_ column: String) throws -> Int64? { try timestampMs(rows.index(of: column)) }
+    package func dateDays(_ column: String) throws -> Int? { try dateDays(rows.index(of: column)) }
+    package func numericText(_ column: String) throws -> String? { try numericText(rows.index(of: column)) }
+    package func textArray(_ column: String) throws -> [String?]? { try textArray(rows.index(of: column)) }
+    package func intArray(_ column: String) throws -> [Int?]? { try intArray(rows.index(of: column)) }
+    package func doubleArray(_ column: String) throws -> [Double?]? { try doubleArray(rows.index(of: column)) }
+    package func timestampMsArray(_ column: String) throws -> [Int64?]? { try timestampMsArray(rows.index(of: column)) }
 
-    public func isNull(_ column: Int) -> Bool { rows.bytes(row, column) == nil }
+    package func isNull(_ column: Int) -> Bool { rows.bytes(row, column) == nil }
 
     /// Text types, json, jsonb, uuid, enums and names.
-    public func text(_ column: Int) throws -> String? { try decode(column, "text", Decode.text) }
+    package func text(_ column: Int) throws -> String? { try decode(column, "text", Decode.text) }
     /// `smallint`, `integer`, `bigint`, `oid`.
-    public func int(_ column: Int) throws -> Int? { try decode(column, "an integer", Decode.int) }
+    package func int(_ column: Int) throws -> Int? { try decode(column, "an integer", Decode.int) }
     /// `real`, `double precision`, and integers.
-    public func double(_ column: Int) throws -> Double? { try decode(column, "a floating number", Decode.double) }
-    public func bool(_ column: Int) throws -> Bool? { try decode(column, "a boolean", Decode.bool) }
+    package func double(_ column: Int) throws -> Double? { try decode(column, "a floating number", Decode.double) }
+    package func bool(_ column: Int) throws -> Bool? { try decode(column, "a boolean", Decode.bool) }
     /// The field as the server sent it: a `bytea` as it is, any other type in its binary form.
-    public func bytes(_ column: Int) throws -> [UInt8]? { rows.bytes(row, column) }
+    package func bytes(_ column: Int) throws -> [UInt8]? { rows.bytes(row, column) }
     /// `timestamptz` (and `timestamp`, taken as UTC) as epoch milliseconds, rounded down; the infinities are
     /// `Int64.min` and `Int64.max`.
-    public func timestampMs(_ column: Int) throws -> Int64? { try decode(column, "a timestamp", Decode.timestampMs) }
+    package func timestampMs(_ column: Int) throws -> Int64? { try decode(column, "a timestamp", Decode.timestampMs) }
     /// `date` as days since 1970-01-01.
-    public func dateDays(_ column: Int) throws -> Int? { try decode(column, "a date", Decode.dateDays) }
+    package func dateDays(_ column: Int) throws -> Int? { try decode(column, "a date", Decode.dateDays) }
     /// `numeric` (and integers) as decimal text with the column's scale: `12.50`.
-    public func numericText(_ column: Int) throws -> String? { try decode(column, "a numeric", Decode.numericText) }
-    public func textArray(_ column: Int) throws -> [String?]? { try array(column, "text[]", Decode.text) }
-    public func intArray(_ column: Int) throws -> [Int?]? { try array(column, "an array of integers", Decode.int) }
-    public func doubleArray(_ column: Int) throws -> [Double?]? {
+    package func numericText(_ column: Int) throws -> String? { try decode(column, "a numeric", Decode.numericText) }
+    package func textArray(_ column: Int) throws -> [String?]? { try array(column, "text[]", Decode.text) }
+    package func intArray(_ column: Int) throws -> [Int?]? { try array(column, "an array of integers", Decode.int) }
+    package func doubleArray(_ column: Int) throws -> [Double?]? {
         try array(column, "an array of numbers", Decode.double)
     }
-    public func timestampMsArray(_ column: Int) throws -> [Int64?]? {
+    package func timestampMsArray(_ column: Int) throws -> [Int64?]? {
         try array(column, "an array of timestamps", Decode.timestampMs)
     }
 

@@ -1,7 +1,7 @@
 extension Connection {
     /// A session of a role that runs for good. A statement that waits for a lock, or runs, for longer than this fails, and its
     /// thread goes on: nobody with a login of their own can make a server stand still. `SET LOCAL` gives a statement more.
-    public static func ofService(
+    package static func ofService(
         conninfo: String, connectTimeoutS: Int = 10, applicationName: String = "drover", lockS: Int = 10,
         statementS: Int = 60
     ) throws -> Connection {

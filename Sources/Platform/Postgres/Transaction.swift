@@ -6,7 +6,7 @@ extension Connection {
     /// A lost connection during COMMIT throws with `isOutcomeUnknown`: the caller reads back whether it happened.
     /// - Parameter begin: for another isolation level or read-only, e.g. `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`.
     @discardableResult
-    public func transaction<R>(_ begin: String = "BEGIN", _ body: () throws -> R) throws -> R {
+    package func transaction<R>(_ begin: String = "BEGIN", _ body: () throws -> R) throws -> R {
         precondition(!isInTransaction, "a transaction within a transaction")
         try execute(begin)
         let value: R
@@ -21,11 +21,11 @@ extension Connection {
     }
 
     /// Runs `body` on one state of the database: in the transaction that is open, or in one of its own that only reads.
-    public func snapshot<R>(_ body: () throws -> R) throws -> R {
+    package func snapshot<R>(_ body: () throws -> R) throws -> R {
         isInTransaction ? try body() : try transaction(Connection.beginSnapshot, body)
     }
 
-    public static let beginSnapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+    package static let beginSnapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
     private func commit() throws {
         let result = unsafe PQexec(handle, "COMMIT")

@@ -1,9 +1,9 @@
 /// What settings of the way to Kafka must be together.
-public enum KafkaRules {
-    public struct Fault: Sendable, Equatable {
-        public let key: String
+package enum KafkaRules {
+    package struct Fault: Sendable, Equatable {
+        package let key: String
         /// Begins with the key; with the rule and what to do.
-        public let text: String
+        package let text: String
     }
 
     /// What Kafka allows in a topic's name.
@@ -20,7 +20,7 @@ public enum KafkaRules {
     }
 
     /// All that is wrong, in the order of the table. Files are looked at elsewhere.
-    public static func faults(_ settings: Settings) -> [Fault] {
+    package static func faults(_ settings: Settings) -> [Fault] {
         let wire = settings.text("kafka.security_protocol")
         let (isTLS, isSASL) = (wire.hasSuffix("ssl"), wire.hasPrefix("sasl"))
         func isSet(_ key: String) -> Bool { !settings.text(key).isEmpty }

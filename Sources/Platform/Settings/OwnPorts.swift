@@ -1,6 +1,6 @@
 /// The ports of the servers that an installation consists of: nobody is led to them by an address that a person said.
 extension Settings {
-    public var ownPorts: Set<UInt16> {
+    package var ownPorts: Set<UInt16> {
         let single = ["web.port", "apps.port", "metrics.port"].compactMap { UInt16(text($0)) }
         let brokers = text("kafka.brokers").split(separator: ",").map { Settings.port(of: $0) ?? 9_092 }
         let databases = SettingRow.table.filter { if case .connection = $0.kind { true } else { false } }

@@ -1,7 +1,7 @@
 internal import Basics
 
 /// A role that reads a setting; `drover up` is all of them at once.
-public enum SettingReader: String, CaseIterable, Sendable {
+package enum SettingReader: String, CaseIterable, Sendable {
     case work, serve, notify, gateway
     case iso = "gateway pull-iso"
     /// What a person runs and what ends by itself, such as `drover report` or `drover migrate`.
@@ -84,11 +84,11 @@ public enum SettingReader: String, CaseIterable, Sendable {
 }
 
 extension SettingRow {
-    public var readers: [SettingReader] { SettingReader.ofKey[key] ?? SettingReader.ofGroup[group] ?? [] }
+    package var readers: [SettingReader] { SettingReader.ofKey[key] ?? SettingReader.ofGroup[group] ?? [] }
 
     /// How a change comes in without a restart: always of what the setting names, never of the setting itself.
     /// Nil: it does not.
-    public var readAgain: String? {
+    package var readAgain: String? {
         switch key {
         case "web.certificate", "web.certificate_key", "apps.certificate", "apps.key", "apps.client_authority",
             "apps.client_revoked":
@@ -103,7 +103,7 @@ extension SettingRow {
     }
 
     /// What a value must be, with its unit.
-    public var type: String {
+    package var type: String {
         switch kind {
         case .text: return "text"
         case .integer(0...1): return "0 or 1"

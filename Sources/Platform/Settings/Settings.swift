@@ -1,34 +1,34 @@
 internal import Basics
 
 /// Everything wrong with the settings, in one go.
-public struct SettingsError: Error, CustomStringConvertible {
-    public let faults: [String]
-    public init(faults: [String]) { self.faults = faults }
-    public var description: String { faults.joined(separator: "\n") }
+package struct SettingsError: Error, CustomStringConvertible {
+    package let faults: [String]
+    package init(faults: [String]) { self.faults = faults }
+    package var description: String { faults.joined(separator: "\n") }
 }
 
 /// One place where settings come from, with a name that messages can show.
-public struct SettingSource: Sendable {
-    public enum Origin: Sendable { case file, environment, other }
+package struct SettingSource: Sendable {
+    package enum Origin: Sendable { case file, environment, other }
 
-    public let name: String
-    public let origin: Origin
+    package let name: String
+    package let origin: Origin
     /// By dotted key.
-    public internal(set) var values: [String: String]
+    package internal(set) var values: [String: String]
     /// Where a value stands in the file, counted from 1.
-    public internal(set) var lines: [String: Int] = [:]
+    package internal(set) var lines: [String: Int] = [:]
     /// What could not be read, each with its place.
-    public internal(set) var faults: [String] = []
+    package internal(set) var faults: [String] = []
     /// No: the file could be read up to a fault of its syntax only.
-    public internal(set) var isWhole = true
+    package internal(set) var isWhole = true
 
-    public init(_ name: String, _ values: [String: String], origin: Origin = .other) {
+    package init(_ name: String, _ values: [String: String], origin: Origin = .other) {
         (self.name, self.values, self.origin) = (name, values, origin)
     }
 
     /// The variables that are settings, or look as if they were meant to be: `DROVER_` and the name of a group. With `_FILE`
     /// behind it a variable names a file whose first line is the value: so containers are given secrets.
-    public init(environment: [String: String], read: (_ path: String) throws -> [UInt8]) {
+    package init(environment: [String: String], read: (_ path: String) throws -> [UInt8]) {
         self.init("environment", [:], origin: .environment)
         let groups = Set(SettingRow.table.map { "DROVER_" + $0.group.uppercased() + "_" })
         let known = Dictionary(uniqueKeysWithValues: SettingRow.table.map { ($0.variable, $0.key) })
@@ -76,13 +76,13 @@ public struct SettingSource: Sendable {
 }
 
 /// Checked settings. Later sources win: built-in defaults, the YAML file, `DROVER_…` variables, options of a command.
-public struct Settings: Sendable {
+package struct Settings: Sendable {
     private var values: [String: String] = [:]
     /// The source that each setting is of; none: the table.
     private var sources: [String: SettingSource] = [:]
 
     /// Settings with all that is wrong with them: where a value is at fault the one before it stays.
-    public struct Reading: Sendable {
+    package struct Reading: Sendable {
         public fileprivate(set) var settings = Settings()
         public fileprivate(set) var faults: [String] = []
         /// The settings of the table that are at fault.
@@ -92,13 +92,13 @@ public struct Settings: Sendable {
     private init() {}
 
     /// `sources` from weakest to strongest.
-    public init(sources: [SettingSource]) throws(SettingsError) {
+    package init(sources: [SettingSource]) throws(SettingsError) {
         let reading = Settings.read(sources)
         guard reading.faults.isEmpty else { throw SettingsError(faults: reading.faults) }
         self = reading.settings
     }
 
-    public static func read(_ sources: [SettingSource]) -> Reading {
+    package static func read(_ sources: [SettingSource]) -> Reading {
         var reading = Reading()
         for row in SettingRow.table { reading.settings.values[row.key] = row.standard }
         let keys = SettingRow.table.map(\.key)
@@ -151,22 +151,22 @@ public struct Settings: Sendable {
         }
     }
 
-    public func text(_ key: String) -> String {
+    package func text(_ key: String) -> String {
         guard let value = values[key] else { preconditionFailure("\(key) is not in the settings table") }
         return value
     }
     /// The setting, or the other one when it is empty.
-    public func text(_ key: String, or other: String) -> String { text(key).isEmpty ? text(other) : text(key) }
-    public func integer(_ key: String) -> Int64 { Int64(text(key))! }
-    public func thousandths(_ key: String) -> Int64 { Decimal.scaled(text(key).utf8, decimals: 3)! }
+    package func text(_ key: String, or other: String) -> String { text(key).isEmpty ? text(other) : text(key) }
+    package func integer(_ key: String) -> Int64 { Int64(text(key))! }
+    package func thousandths(_ key: String) -> Int64 { Decimal.scaled(text(key).utf8, decimals: 3)! }
 
     /// Where a setting was made, with its name: `drover.yaml: line 3: kafka.group`. Nil: nowhere, it is the default.
-    public func place(_ key: String) -> String? { sources[key]?.place(key) }
+    package func place(_ key: String) -> String? { sources[key]?.place(key) }
     /// The place that a setting was made in; nil: nowhere.
-    public func source(_ key: String) -> SettingSource? { sources[key] }
+    package func source(_ key: String) -> SettingSource? { sources[key] }
 
     /// A message that begins with a setting, with its file and line in front where it has one.
-    public func located(_ message: String) -> String {
+    package func located(_ message: String) -> String {
         let key = String(message.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." })
         guard let source = sources[key], source.origin == .file else { return message }
         return source.place(key) + message.dropFirst(key.count)
@@ -174,9 +174,9 @@ public struct Settings: Sendable {
 }
 
 /// The known word that somebody who made a slip meant.
-public enum Nearest {
+package enum Nearest {
     /// Nil: none is near enough to be meant.
-    public static func word(to typed: String, of words: [String]) -> String? {
+    package static func word(to typed: String, of words: [String]) -> String? {
         // `brokers` at the top of a file is `kafka.brokers`, when no other group has one.
         let sameEnd = words.filter { $0.hasSuffix("." + typed) }
         if sameEnd.count == 1 { return sameEnd[0] }

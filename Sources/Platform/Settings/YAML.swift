@@ -2,11 +2,11 @@ internal import CYaml
 
 /// Reads small YAML files. libyaml, because YAML's quoting and indentation are not ours to write again. Aliases, tags and
 /// further documents are refused: nothing of ours needs them.
-public enum YAML {
+package enum YAML {
     static let depthMax = 8
 
     /// The whole file; an empty one is an empty map. Keys that stand twice are all said at once.
-    public static func read(_ bytes: [UInt8], name: String) throws(SettingsError) -> YAMLNode {
+    package static func read(_ bytes: [UInt8], name: String) throws(SettingsError) -> YAMLNode {
         let (root, faults, _) = parse(bytes, name)
         guard faults.isEmpty else { throw SettingsError(faults: faults) }
         return root
@@ -58,14 +58,14 @@ public enum YAML {
     }
 
     /// Nested maps of scalars become dotted keys.
-    public static func flatten(_ bytes: [UInt8], name: String) throws(SettingsError) -> [String: String] {
+    package static func flatten(_ bytes: [UInt8], name: String) throws(SettingsError) -> [String: String] {
         let source = settings(bytes, name: name)
         guard source.faults.isEmpty else { throw SettingsError(faults: source.faults) }
         return source.values
     }
 
     /// A settings file, with what is wrong with it as YAML.
-    public static func settings(_ bytes: [UInt8], name: String) -> SettingSource {
+    package static func settings(_ bytes: [UInt8], name: String) -> SettingSource {
         var source = SettingSource(name, [:], origin: .file)
         let (root, faults, isWhole) = parse(bytes, name)
         (source.faults, source.isWhole) = (faults, isWhole)
@@ -99,21 +99,21 @@ public enum YAML {
 }
 
 /// A value of a YAML file and the line on which it begins, counted from 1.
-public struct YAMLNode: Sendable {
-    public struct Entry: Sendable {
-        public let key: String
-        public let node: YAMLNode
+package struct YAMLNode: Sendable {
+    package struct Entry: Sendable {
+        package let key: String
+        package let node: YAMLNode
     }
 
-    public enum Value: Sendable {
+    package enum Value: Sendable {
         case text(String)
         /// In the order of the file; no key stands twice.
         case map([Entry])
         case list([YAMLNode])
     }
 
-    public let line: Int
-    public let value: Value
+    package let line: Int
+    package let value: Value
 }
 
 /// Facts in (YAML events), a tree out.

@@ -1,11 +1,11 @@
 internal import Glibc
 
 /// An IPv4 or IPv6 address: 4 or 16 bytes in network order.
-public struct Address: Hashable, Sendable, CustomStringConvertible {
-    public let bytes: [UInt8]
+package struct Address: Hashable, Sendable, CustomStringConvertible {
+    package let bytes: [UInt8]
 
     /// Nil when the text is no address; names are for `resolve`.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
             var bytes = [UInt8](repeating: 0, count: count)
             if unsafe inet_pton(family, text, &bytes) == 1 {
@@ -22,7 +22,7 @@ public struct Address: Hashable, Sendable, CustomStringConvertible {
         self.bytes = mapped ? Array(bytes[12...]) : bytes
     }
 
-    public var description: String {
+    package var description: String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         let family = bytes.count == 4 ? AF_INET : AF_INET6
         _ = unsafe inet_ntop(family, bytes, &text, socklen_t(text.count))
@@ -30,7 +30,7 @@ public struct Address: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The address, or the first one of a name. Blocks while the name is looked up.
-    public static func resolve(_ host: String) throws(SocketError) -> Address {
+    package static func resolve(_ host: String) throws(SocketError) -> Address {
         if let address = Address(host) { return address }
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -87,12 +87,12 @@ public struct Address: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A range of addresses: `192.168.0.0/16`, `fd00::/8`, or a single address.
-public struct CIDR: Hashable, Sendable, CustomStringConvertible {
+package struct CIDR: Hashable, Sendable, CustomStringConvertible {
     let base: Address
     private let bits: Int
 
     /// Nil when the text is no range, or has bits beyond its length: most likely it is not what was meant.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let base = Address(String(parts[0])) else { return nil }
         let width = base.bytes.count * 8
@@ -103,11 +103,11 @@ public struct CIDR: Hashable, Sendable, CustomStringConvertible {
         guard CIDR.masked(base.bytes, bits) == base.bytes else { return nil }
     }
 
-    public func contains(_ address: Address) -> Bool {
+    package func contains(_ address: Address) -> Bool {
         address.bytes.count == base.bytes.count && CIDR.masked(address.bytes, bits) == base.bytes
     }
 
-    public var description: String { "\(base)/\(bits)" }
+    package var description: String { "\(base)/\(bits)" }
 
     private static func masked(_ bytes: [UInt8], _ bits: Int) -> [UInt8] {
         bytes.enumerated().map { index, byte in

@@ -1,5 +1,5 @@
 /// What an address is for, by IANA's registries of special-purpose addresses (RFC 6890, RFC 8190; tables of 2024).
-public enum AddressKind: String, CaseIterable, Sendable {
+package enum AddressKind: String, CaseIterable, Sendable {
     case unspecified, loopback, multicast, broadcast, reserved, documentation, benchmarking
     case linkLocal = "link-local"
     case privateUse = "private"
@@ -12,7 +12,7 @@ public enum AddressKind: String, CaseIterable, Sendable {
 }
 
 extension Address {
-    public var kind: AddressKind {
+    package var kind: AddressKind {
         Address.kinds.first { $0.network.contains(self) }?.kind ?? (bytes.count == 4 ? .public : .reserved)
     }
 

@@ -2,9 +2,9 @@ internal import CEpoll
 internal import Glibc
 
 /// What a system call on a socket said.
-public struct SocketError: Error, Equatable, Sendable, CustomStringConvertible {
-    public let description: String
-    public init(_ description: String) { self.description = description }
+package struct SocketError: Error, Equatable, Sendable, CustomStringConvertible {
+    package let description: String
+    package init(_ description: String) { self.description = description }
 
     /// The text of `errno` after a failed call.
     init(doing: String, _ code: Int32 = errno) {
@@ -14,11 +14,11 @@ public struct SocketError: Error, Equatable, Sendable, CustomStringConvertible {
 
 /// Waits for many descriptors at once (epoll, level-triggered). One thread.
 @safe
-public final class Poller {
+package final class Poller {
     private let epoll: Int32
     private var events = unsafe [epoll_event](repeating: epoll_event(), count: 1_024)
 
-    public init() throws {
+    package init() throws {
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard epoll >= 0 else { throw SocketError(doing: "epoll_create1") }
     }
@@ -26,11 +26,11 @@ public final class Poller {
     deinit { close(epoll) }
 
     /// Asks for reading, or for writing, or both. A descriptor that is closed leaves by itself.
-    public func add(_ descriptor: Int32, tag: Int, reading: Bool, writing: Bool) throws {
+    package func add(_ descriptor: Int32, tag: Int, reading: Bool, writing: Bool) throws {
         try control(EPOLL_CTL_ADD, descriptor, tag, reading, writing)
     }
 
-    public func change(_ descriptor: Int32, tag: Int, reading: Bool, writing: Bool) throws {
+    package func change(_ descriptor: Int32, tag: Int, reading: Bool, writing: Bool) throws {
         try control(EPOLL_CTL_MOD, descriptor, tag, reading, writing)
     }
 
@@ -42,16 +42,16 @@ public final class Poller {
     }
 
     /// The tags of what is ready, at most 1,024 of them; empty after the time or a signal.
-    public func wait(timeoutMs: Int32) -> [Int] {
+    package func wait(timeoutMs: Int32) -> [Int] {
         let count = unsafe epoll_wait(epoll, &events, Int32(events.count), timeoutMs)
         return (0..<max(0, Int(count))).map { unsafe Int(events[$0].data.u64) }
     }
 }
 
 /// Descriptors that a process may have open at once.
-public enum Descriptors {
+package enum Descriptors {
     /// Raises the soft limit to the hard one and returns it.
-    public static func raiseLimit() -> Int {
+    package static func raiseLimit() -> Int {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1_024 }
         limit.rlim_cur = limit.rlim_max

@@ -1,14 +1,14 @@
 /// Where we connect when somebody else than the operator has said the address. The one place that decides: of the
 /// address that a name was resolved to, right before it is connected to, so that no name leads elsewhere afterwards. Pure.
-public struct Reach: Sendable {
-    public enum Refusal: Error, Equatable, CustomStringConvertible, Sendable {
+package struct Reach: Sendable {
+    package enum Refusal: Error, Equatable, CustomStringConvertible, Sendable {
         /// No network can be named that holds it.
         case never(AddressKind)
         case ownPort(UInt16)
         /// The operator has not named its network.
         case unnamed(AddressKind)
 
-        public var description: String {
+        package var description: String {
             switch self {
             case .never(let kind): "\(kind.rawValue) addresses are nobody's to connect to"
             case .ownPort(let port): "port \(port) is one of our own servers'"
@@ -26,17 +26,17 @@ public struct Reach: Sendable {
     ///   - takesPublic: every address of the internet as well.
     ///   - ownPorts: of the servers that this installation consists of, wherever they are: a network that is named is
     ///     named for boxes.
-    public init(networks: [CIDR], takesPublic: Bool, ownPorts: Set<UInt16>) {
+    package init(networks: [CIDR], takesPublic: Bool, ownPorts: Set<UInt16>) {
         (self.networks, self.takesPublic, self.ownPorts) = (networks, takesPublic, ownPorts)
     }
 
     /// With more networks that are named.
-    public func with(_ more: [CIDR]) -> Reach {
+    package func with(_ more: [CIDR]) -> Reach {
         Reach(networks: networks + more, takesPublic: takesPublic, ownPorts: ownPorts)
     }
 
     /// Nil: it may be connected to.
-    public func refusal(of address: Address, port: UInt16) -> Refusal? {
+    package func refusal(of address: Address, port: UInt16) -> Refusal? {
         let kind = address.kind
         switch kind {
         case .unspecified, .multicast, .broadcast: return .never(kind)

@@ -1,15 +1,15 @@
 internal import Glibc
 
 /// A TCP connection that never blocks, inside TLS or not. It owns its descriptor. One thread.
-public final class Stream {
-    public enum Reading: Equatable, Sendable { case bytes([UInt8]), nothingYet, ended, failed(SocketError) }
-    public enum Progress: Equatable, Sendable {
+package final class Stream {
+    package enum Reading: Equatable, Sendable { case bytes([UInt8]), nothingYet, ended, failed(SocketError) }
+    package enum Progress: Equatable, Sendable {
         case done, waiting, failed(SocketError)
         /// The other side is not the one that was pinned.
         case distrusted(SocketError)
     }
 
-    public let descriptor: Int32
+    package let descriptor: Int32
     private var tls: TLSStream?
     private let pinned: String?
     private var isOpening: Bool
@@ -20,7 +20,7 @@ public final class Stream {
 
     /// Begins to connect; `open` says when it is done.
     /// - Parameter pinned: SHA-256 of the only certificate that is taken, in hexadecimal; needed with TLS.
-    public init(to address: Address, port: UInt16, tls context: TLSContext?, pinned: String?) throws {
+    package init(to address: Address, port: UInt16, tls context: TLSContext?, pinned: String?) throws {
         let family = address.bytes.count == 4 ? AF_INET : AF_INET6
         descriptor = socket(family, Stream.kind, 0)
         (self.pinned, isOpening, isShakingHands) = (pinned, true, context != nil)
@@ -55,10 +55,10 @@ public final class Stream {
     }
 
     /// Whether to wait for room to write; for reading is always waited.
-    public var wantsWriting: Bool { isOpening || tlsWantsWriting || (!unsent.isEmpty && !isShakingHands) }
+    package var wantsWriting: Bool { isOpening || tlsWantsWriting || (!unsent.isEmpty && !isShakingHands) }
 
     /// Goes on with connecting and the handshake; `.done` when bytes can flow.
-    public func open() -> Progress {
+    package func open() -> Progress {
         if isOpening {
             var (code, length): (Int32, socklen_t) = (0, socklen_t(MemoryLayout<Int32>.size))
             _ = unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length)
@@ -86,7 +86,7 @@ public final class Stream {
     }
 
     /// What has come, at most 64 KiB.
-    public func read() -> Reading {
+    package func read() -> Reading {
         var failure: Reading?
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
             switch unsafe take(UnsafeMutableRawBufferPointer(buffer)) {
@@ -109,15 +109,15 @@ public final class Stream {
     }
 
     /// Bytes that wait to be sent.
-    public var unsentCount: Int { unsent.count }
+    package var unsentCount: Int { unsent.count }
 
     /// Puts bytes behind those that wait, and sends what goes.
-    public func send(_ bytes: [UInt8]) -> Progress {
+    package func send(_ bytes: [UInt8]) -> Progress {
         unsent += bytes
         return flush()
     }
 
-    public func flush() -> Progress {
+    package func flush() -> Progress {
         while !unsent.isEmpty {
             switch unsafe unsent.withUnsafeBytes({ unsafe put($0) }) {
             case .done(let count):
@@ -142,12 +142,12 @@ public final class Stream {
 }
 
 /// A listening port of the loopback or another address.
-public final class Listening {
-    public let descriptor: Int32
-    public let port: UInt16
+package final class Listening {
+    package let descriptor: Int32
+    package let port: UInt16
 
     /// - Parameter port: 0: any free one.
-    public init(_ address: Address, port: UInt16) throws {
+    package init(_ address: Address, port: UInt16) throws {
         descriptor = socket(address.bytes.count == 4 ? AF_INET : AF_INET6, Stream.kind, 0)
         self.port = try Listening.listen(descriptor, address, port)
     }
@@ -173,7 +173,7 @@ public final class Listening {
     }
 
     /// The next connection that waits; nil when there is none.
-    public func accept(tls: TLSContext?) throws -> Stream? {
+    package func accept(tls: TLSContext?) throws -> Stream? {
         let accepted = Glibc.accept(descriptor, nil, nil)
         guard accepted >= 0 else {
             // What ended before we came is not there any more.

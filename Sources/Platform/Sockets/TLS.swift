@@ -3,16 +3,16 @@ internal import COpenSSL
 
 /// What connections of one kind share: a client without trust in authorities (it pins), or a server's certificate.
 @safe
-public final class TLSContext: @unchecked Sendable {
+package final class TLSContext: @unchecked Sendable {
     // Written once. OpenSSL counts references to a context atomically, and what we read of it does not change.
     fileprivate let handle: OpaquePointer
     fileprivate let isServer: Bool
 
     /// A client. Which certificate it takes is decided for each connection.
-    public convenience init() throws { try unsafe self.init(TLS_client_method(), isServer: false) }
+    package convenience init() throws { try unsafe self.init(TLS_client_method(), isServer: false) }
 
     /// A server with a certificate and its key, PEM files.
-    public convenience init(certificate: String, key: String) throws {
+    package convenience init(certificate: String, key: String) throws {
         try unsafe self.init(TLS_server_method(), isServer: true)
         guard unsafe SSL_CTX_use_certificate_chain_file(handle, certificate) == 1 else {
             throw TLSStream.error("\(certificate): cannot be used as a certificate")
@@ -37,7 +37,7 @@ public final class TLSContext: @unchecked Sendable {
     deinit { unsafe SSL_CTX_free(handle) }
 
     /// SHA-256 of the certificate that a server shows, in hexadecimal.
-    public var certificateSHA256: String? {
+    package var certificateSHA256: String? {
         unsafe SSL_CTX_get0_certificate(handle).flatMap { unsafe TLSStream.fingerprint($0) }
     }
 }

@@ -1,41 +1,41 @@
-public import Kafka
+package import Kafka
 
 /// A record as it stands on its topic.
-public struct PushedRecord: Sendable {
-    public let offset: Int64
-    public let key: [UInt8]
+package struct PushedRecord: Sendable {
+    package let offset: Int64
+    package let key: [UInt8]
     /// Nil: a tombstone.
-    public let value: [UInt8]?
+    package let value: [UInt8]?
     /// Epoch milliseconds; -1: the log has no stamps.
-    public let pushedMs: Int64
+    package let pushedMs: Int64
 }
 
 /// Reads single records back from their topics, outside of any group.
-public final class RecordReader {
+package final class RecordReader {
     /// A broker that sends nothing for so long is given up.
     private static let patienceMs: Int32 = 10_000
 
     private let consumer: Consumer
 
-    public init(_ settings: KafkaSettings) throws {
+    package init(_ settings: KafkaSettings) throws {
         var settings = settings
         settings.extra["queued.min.messages"] = "5000"
         consumer = try Consumer(settings, group: settings.clientID, instanceID: nil, batchMax: 5_000)
     }
 
     /// Nil when the topic is not there.
-    public func partitions(of topic: String) throws -> Int32? {
+    package func partitions(of topic: String) throws -> Int32? {
         try consumer.partitions(of: topic, timeoutMs: RecordReader.patienceMs)
     }
 
     /// The offset after the last record.
-    public func end(of partition: TopicPartition) throws -> Int64 {
+    package func end(of partition: TopicPartition) throws -> Int64 {
         try consumer.watermarks(of: partition, timeoutMs: RecordReader.patienceMs).high
     }
 
     /// The records of these offsets that are still there, in order. What was cut off at the log's start, compacted, or
     /// never there is left out.
-    public func read(
+    package func read(
         _ partition: TopicPartition, _ offsets: ClosedRange<Int64>, _ take: (PushedRecord) throws -> Void
     ) throws {
         let ends = try consumer.watermarks(of: partition, timeoutMs: RecordReader.patienceMs)

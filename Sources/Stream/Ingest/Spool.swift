@@ -4,8 +4,8 @@ internal import Foundation
 internal import Synchronization
 
 /// What the spool's file cannot do, and what to do about it.
-public struct SpoolError: Error, CustomStringConvertible {
-    public let description: String
+package struct SpoolError: Error, CustomStringConvertible {
+    package let description: String
 }
 
 /// A record that waits for the broker.

@@ -1,8 +1,8 @@
 internal import Codecs
 internal import Fleet
-public import Kafka
+package import Kafka
 internal import Synchronization
-public import Telemetry
+package import Telemetry
 internal import Threads
 
 /// Tells the workers through the log what time it is: a tick record in each partition of the reading topics, again and
@@ -10,7 +10,7 @@ internal import Threads
 /// ahead of the broker's stamp is dropped by the worker, and one that jumps waits for another to agree.
 ///
 /// A tick that cannot be sent at its time is not sent: the next one says more.
-public final class Ticker: Sendable {
+package final class Ticker: Sendable {
     private let kafka: KafkaSettings
     private let topics: [String]
     private let name: String
@@ -23,7 +23,7 @@ public final class Ticker: Sendable {
     /// Nothing is asked of the broker before `start`.
     ///
     /// - Parameter name: as `Tick.sender` makes it.
-    public init(
+    package init(
         _ kafka: KafkaSettings, name: String, topics: [String] = Topics.readings, intervalS: Int64, log: Log
     ) {
         self.name = name
@@ -33,17 +33,17 @@ public final class Ticker: Sendable {
 
     /// From now on only these partitions get ticks; nil: all there are. For a worker, which ticks what it owns.
     /// Safe from any thread; never waits.
-    public func own(_ partitions: [TopicPartition]?) { owned.withLock { $0 = partitions } }
+    package func own(_ partitions: [TopicPartition]?) { owned.withLock { $0 = partitions } }
 
     /// Call it once.
-    public func start() {
+    package func start() {
         // The thread keeps the ticker alive until it is stopped.
         thread.start("ticker") { [self] _ in run() }
     }
 
     /// Returns when the thread has ended: at once, or after a request to a broker that does not answer. To be called
     /// once, after `start`.
-    public func stop() { thread.stop() }
+    package func stop() { thread.stop() }
 
     private func run() {
         var producer: Producer?

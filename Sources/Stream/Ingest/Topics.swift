@@ -1,17 +1,17 @@
 internal import Fleet
-public import Kafka
+package import Kafka
 
 /// Makes the topics that are missing and tells how many partitions they have. The number is fixed when a topic is
 /// made: a vehicle's partition follows from it.
-public enum Topics {
+package enum Topics {
     /// What comes in: workers read these, and ticks go to them.
-    public static let readings = [Topic.cars, Topic.machines, Topic.dispatch, Topic.sightings, Topic.tours]
+    package static let readings = [Topic.cars, Topic.machines, Topic.dispatch, Topic.sightings, Topic.tours]
     /// What comes back out, from the outbox.
-    public static let results = [Topic.alerts, Topic.assignments, Topic.rejected]
+    package static let results = [Topic.alerts, Topic.assignments, Topic.rejected]
 
     /// How a topic's records are stamped.
-    public static let stampType = "message.timestamp.type"
-    public static let brokerStamps = "LogAppendTime"
+    package static let stampType = "message.timestamp.type"
+    package static let brokerStamps = "LogAppendTime"
 
     /// Topics keep everything: a replay reaches back as far as they do.
     private static let config = [
@@ -21,7 +21,7 @@ public enum Topics {
     ]
 
     /// - Parameter shape: of those that are missing; the others stay as they are.
-    public static func ensure(
+    package static func ensure(
         _ settings: KafkaSettings, _ shape: TopicShape, timeoutMs: Int32 = 10_000
     ) throws -> [String: Int32] {
         let all = readings + results
@@ -44,13 +44,13 @@ public enum Topics {
     }
 
     /// What decides of the topics that workers read, as the brokers have it now.
-    public struct Deciding: Sendable {
-        public let identities: [String: TopicIdentity]
+    package struct Deciding: Sendable {
+        package let identities: [String: TopicIdentity]
         /// Topics whose records their senders stamp, where the broker tells it.
-        public let stampedBySenders: [String]
+        package let stampedBySenders: [String]
     }
 
-    public static func deciding(_ settings: KafkaSettings, timeoutMs: Int32) throws -> Deciding {
+    package static func deciding(_ settings: KafkaSettings, timeoutMs: Int32) throws -> Deciding {
         let admin = try Admin(settings)
         let identities = try admin.identities(of: readings, timeoutMs: timeoutMs)
         // A broker that does not tell its topics' settings is no fault.
@@ -60,7 +60,7 @@ public enum Topics {
     }
 
     /// The topics that are there, and what to do where they have not the copies that are wanted; nothing is changed.
-    public static func standing(
+    package static func standing(
         _ settings: KafkaSettings, _ shape: TopicShape, timeoutMs: Int32
     ) throws -> TopicStanding {
         let admin = try Admin(settings)
@@ -95,28 +95,28 @@ public enum Topics {
 }
 
 /// The topics that brokers have.
-public struct TopicStanding: Sendable {
-    public let topics: Int
-    public let ours: Int
+package struct TopicStanding: Sendable {
+    package let topics: Int
+    package let ours: Int
     /// Of the topic of ours that has the fewest.
-    public let copies: Int
+    package let copies: Int
     /// What to do; nil: they are as they are wanted.
-    public let remedy: String?
+    package let remedy: String?
 
-    public var text: String {
+    package var text: String {
         ours == 0 ? "\(topics) topics" : "\(topics) topics, \(copies) \(copies == 1 ? "copy" : "copies") of ours"
     }
 }
 
 /// How topics are made.
-public struct TopicShape: Sendable {
+package struct TopicShape: Sendable {
     static let acknowledgingName = "min.insync.replicas"
 
-    public let partitions: Int32
+    package let partitions: Int32
     /// Copies of each record, each at another broker.
-    public let replication: Int32
+    package let replication: Int32
 
-    public init(partitions: Int32, replication: Int32) {
+    package init(partitions: Int32, replication: Int32) {
         (self.partitions, self.replication) = (partitions, replication)
     }
 
@@ -130,4 +130,4 @@ public struct TopicShape: Sendable {
 }
 
 /// Topics that cannot be made as they are wanted; complete, with what to do.
-public struct TopicFault: Error, CustomStringConvertible { public let description: String }
+package struct TopicFault: Error, CustomStringConvertible { package let description: String }

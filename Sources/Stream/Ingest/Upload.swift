@@ -1,20 +1,20 @@
 internal import Codecs
-public import Fleet
+package import Fleet
 internal import Formats
 
 /// A batch of readings, or of what else an app hands in, each item looked at by itself.
-public struct Upload: Sendable {
+package struct Upload: Sendable {
     /// Which readings an upload may hold.
-    public enum Kind: String, Sendable, CaseIterable {
+    package enum Kind: String, Sendable, CaseIterable {
         case machines, cars
         var topic: String { self == .machines ? Topic.machines : Topic.cars }
     }
-    public enum Form: Sendable { case json, lines }
+    package enum Form: Sendable { case json, lines }
 
     /// The body as a whole is no batch.
-    public enum Fault: Error, CustomStringConvertible {
+    package enum Fault: Error, CustomStringConvertible {
         case body(String)
-        public var description: String {
+        package var description: String {
             switch self {
             case .body(let why): why
             }
@@ -35,14 +35,14 @@ public struct Upload: Sendable {
     let topic: String
     var items: [Item] = []
     /// Of each item of the body in order, why it is not taken; nil: it is.
-    public internal(set) var reasons: [String?] = []
+    package internal(set) var reasons: [String?] = []
     /// The vehicles that the accepted readings are of, and the times that these span.
     private(set) var spans: [VehicleID: ClosedRange<Int64>] = [:]
     /// What the accepted items beside readings are about, each by itself.
     private var said: [(vehicle: VehicleID, span: ClosedRange<Int64>)] = []
 
     /// Who sends it must be allowed to write about each of these vehicles, at these times; each is named once.
-    public var about: [(vehicle: VehicleID, span: ClosedRange<Int64>)] {
+    package var about: [(vehicle: VehicleID, span: ClosedRange<Int64>)] {
         let said = said.filter { $0.span != spans[$0.vehicle] }
         let each = Dictionary(grouping: said, by: \.vehicle).mapValues { Set($0.map(\.span)) }
         return spans.sorted { $0.key < $1.key }.map { (vehicle: $0.key, span: $0.value) }
@@ -52,14 +52,14 @@ public struct Upload: Sendable {
             }
     }
 
-    public var isOfCars: Bool { topic == Topic.cars }
+    package var isOfCars: Bool { topic == Topic.cars }
 
     init(topic: String) { self.topic = topic }
 
     /// Readings, which go to the topic byte for byte as they came. Checks every item with the worker's own decoder: what
     /// is accepted here is not rejected there.
     /// - Parameter nowMs: no reading may be further ahead of it than a day.
-    public init(_ body: [UInt8], _ kind: Kind, _ form: Form, nowMs: Int64) throws(Fault) {
+    package init(_ body: [UInt8], _ kind: Kind, _ form: Form, nowMs: Int64) throws(Fault) {
         self.init(topic: kind.topic)
         let decoder = RecordDecoder()
         for item in try Upload.split(body, form) {

@@ -1,12 +1,12 @@
 internal import Basics
 internal import Codecs
 internal import Crypto
-public import Fleet
+package import Fleet
 
 /// What an app says of cars beside readings.
 extension Upload {
     /// Which kinds of records an address takes, and how they are called on the wire.
-    public enum Records: Sendable {
+    package enum Records: Sendable {
         /// A driver's marks and words on trips.
         case trips
         /// What a phone found out about a car's health.
@@ -30,7 +30,7 @@ extension Upload {
     }
 
     /// Records of these kinds, said by `account`: they are written anew, so that nobody speaks for another.
-    public init(
+    package init(
         _ body: [UInt8], _ kinds: Records, _ form: Form, account: String, nowMs: Int64
     ) throws(Fault) {
         self.init(topic: Topic.cars)
@@ -57,11 +57,11 @@ extension Upload {
 
     /// What somebody says of a machine.
     /// Throws when the worker would refuse it.
-    public init(ofMachine action: Action) throws(Fault) { try self.init(action, isMachine: true) }
+    package init(ofMachine action: Action) throws(Fault) { try self.init(action, isMachine: true) }
 
     /// What somebody says of a car or its trips.
     /// Throws when the worker would refuse it.
-    public init(ofCar action: Action) throws(Fault) { try self.init(action, isMachine: false) }
+    package init(ofCar action: Action) throws(Fault) { try self.init(action, isMachine: false) }
 
     private init(_ action: Action, isMachine: Bool) throws(Fault) {
         self.init(topic: isMachine ? Topic.machines : Topic.cars)
@@ -77,7 +77,7 @@ extension Upload {
     /// An account's settings, for every partition.
     ///
     /// - Parameter name: who says it; nil: the account itself.
-    public init(settings: String, account: String, by name: String? = nil, nowMs: Int64) {
+    package init(settings: String, account: String, by name: String? = nil, nowMs: Int64) {
         self.init(topic: Topic.cars)
         let action = Action(
             id: "s-" + Hex.text(Secrets.random(16)), vehicle: nil, ts: nowMs, by: name ?? account, note: nil,
@@ -92,7 +92,7 @@ extension Upload {
     /// Says that `account` drove each of the upload's cars while its readings were read: up to now. Who would say it of
     /// tomorrow would be the driver of whoever takes the car then. The record's id follows from the readings, so that a repeat of
     /// the upload repeats it. They go first: whose limits count is known with the readings.
-    public mutating func add(drivenBy account: String, nowMs: Int64) {
+    package mutating func add(drivenBy account: String, nowMs: Int64) {
         var read: [[UInt8]: [UInt8]] = [:]
         for item in items { read[item.key, default: []] += Secrets.digest(item.value) }
         let driven = spans.sorted { $0.key < $1.key }.compactMap { vehicle, span -> Item? in

@@ -1,14 +1,14 @@
 internal import Fleet
 internal import Foundation
-public import Kafka
+package import Kafka
 internal import Synchronization
-public import Telemetry
+package import Telemetry
 internal import Threads
 
 /// Brings uploads to their topics and answers when the broker has acknowledged every reading of one. A thread of its
 /// own owns the producer; those who hand in wait for it.
-public final class UploadSender: Sendable {
-    public enum Outcome: Equatable, Sendable {
+package final class UploadSender: Sendable {
+    package enum Outcome: Equatable, Sendable {
         /// On the log, on all replicas.
         case acknowledged
         /// The broker does not answer: nothing is promised. Some readings may be there; a repeat with the same ids
@@ -28,10 +28,10 @@ public final class UploadSender: Sendable {
     static let turnMs = 1_000
 
     /// Where the last record of an upload stands.
-    public struct Place: Equatable, Sendable {
-        public let partition: Int32
-        public let offset: Int64
-        public init(partition: Int32, offset: Int64) { (self.partition, self.offset) = (partition, offset) }
+    package struct Place: Equatable, Sendable {
+        package let partition: Int32
+        package let offset: Int64
+        package init(partition: Int32, offset: Int64) { (self.partition, self.offset) = (partition, offset) }
     }
 
     /// Ride records and surveys under way at once, which hold no thread.
@@ -90,7 +90,7 @@ public final class UploadSender: Sendable {
 
     /// Nothing is asked of the broker before the first upload.
     /// - Parameter shape: of a topic that is not there yet.
-    public init(_ kafka: KafkaSettings, shape: TopicShape, metrics: Metrics, health: Health = Health(), log: Log) {
+    package init(_ kafka: KafkaSettings, shape: TopicShape, metrics: Metrics, health: Health = Health(), log: Log) {
         (self.kafka, self.shape, self.log) = (kafka, shape, log)
         loop = health.loop("uploads", patience: 10)
         accepted = metrics.counter("drover_upload_readings_total", "Readings of uploads that the broker acknowledged.")
@@ -100,13 +100,13 @@ public final class UploadSender: Sendable {
     }
 
     /// To be called once, when nobody hands in any more.
-    public func stop() {
+    package func stop() {
         state.withLock { $0.isStopped = true }
         thread.stop()
     }
 
     /// Waits until the outcome is known: about `patienceMs` at most, twice that when the broker goes away meanwhile.
-    public func send(_ upload: Upload) -> Outcome {
+    package func send(_ upload: Upload) -> Outcome {
         guard !upload.items.isEmpty else { return .acknowledged }
         let ended = DispatchSemaphore(value: 0)
         let outcome = Mutex(Outcome.busy)
@@ -120,17 +120,17 @@ public final class UploadSender: Sendable {
 
     /// Ride records of one campus. Does not wait: `then` is called once, here or on the sender's thread, which it must not
     /// keep. With `acknowledged` comes the place of the last of them.
-    public func send(rides upload: Upload, then: @escaping @Sendable (Outcome, Place?) -> Void) {
+    package func send(rides upload: Upload, then: @escaping @Sendable (Outcome, Place?) -> Void) {
         hand(in: upload, isRide: true, then: then)
     }
 
     /// A survey, in the same manner.
-    public func send(survey upload: Upload, then: @escaping @Sendable (Outcome, Place?) -> Void) {
+    package func send(survey upload: Upload, then: @escaping @Sendable (Outcome, Place?) -> Void) {
         hand(in: upload, isRide: true, then: then)
     }
 
     /// What visitors' phones tell of tours, in the same manner.
-    public func send(tours upload: Upload, then: @escaping @Sendable (Outcome, Place?) -> Void) {
+    package func send(tours upload: Upload, then: @escaping @Sendable (Outcome, Place?) -> Void) {
         hand(in: upload, isRide: true, then: then)
     }
 

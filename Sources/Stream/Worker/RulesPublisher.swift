@@ -1,25 +1,25 @@
-public import Alerts
+package import Alerts
 internal import Basics
 internal import Codecs
 internal import Fleet
-public import Kafka
+package import Kafka
 internal import Telemetry
-public import Trips
+package import Trips
 
 /// Puts rule sets on the log, which alone says by what readings are judged (docs/decisions/0005) and trips folded (0024).
-public final class RulesPublisher {
+package final class RulesPublisher {
     private let settings: KafkaSettings
     private var producer: Producer?
 
-    public init(_ settings: KafkaSettings) { self.settings = settings }
+    package init(_ settings: KafkaSettings) { self.settings = settings }
 
     /// In force from `fromMs` on. The broker has acknowledged them when it returns.
-    public func publish(_ rules: RuleSet, fromMs: Int64, to partitions: [TopicPartition]) throws {
+    package func publish(_ rules: RuleSet, fromMs: Int64, to partitions: [TopicPartition]) throws {
         try put(RecordWriter.rules(fromMs: fromMs, version: rules.version, text: rules.text), on: partitions)
     }
 
     /// The same of trip rules: for trips that begin from `fromMs` on.
-    public func publish(_ rules: TripRules, fromMs: Int64, to partitions: [TopicPartition]) throws {
+    package func publish(_ rules: TripRules, fromMs: Int64, to partitions: [TopicPartition]) throws {
         try put(RecordWriter.tripRules(fromMs: fromMs, rules.limits), on: partitions)
     }
 

@@ -1,36 +1,36 @@
-public import Alerts
+package import Alerts
 internal import Codecs
 internal import Fleet
-public import Kafka
+package import Kafka
 internal import Storage
-public import Telemetry
+package import Telemetry
 internal import Threads
-public import Trips
+package import Trips
 
 /// What a worker is made of.
-public struct WorkerSettings {
-    public var kafka: KafkaSettings
-    public var group: String
+package struct WorkerSettings {
+    package var kafka: KafkaSettings
+    package var group: String
     /// Static member id; nil: dynamic membership.
-    public var instanceID: String?
-    public var conninfo: String
-    public var lanes: Int
-    public var batchMax: Int
-    public var commitIntervalMs: Int64
-    public var tripRules: TripRules
-    public var alertRules: RuleSet
-    public var topics: [String]
-    public var sessionTimeoutMs: Int64
+    package var instanceID: String?
+    package var conninfo: String
+    package var lanes: Int
+    package var batchMax: Int
+    package var commitIntervalMs: Int64
+    package var tripRules: TripRules
+    package var alertRules: RuleSet
+    package var topics: [String]
+    package var sessionTimeoutMs: Int64
     /// So many vehicles of a partition may be set apart; 0: none.
-    public var quarantineMax = 16
-    public var kept: (cars: KeptSpan, machines: KeptSpan) = (KeptSpan(days: nil), KeptSpan(days: nil))
+    package var quarantineMax = 16
+    package var kept: (cars: KeptSpan, machines: KeptSpan) = (KeptSpan(days: nil), KeptSpan(days: nil))
     /// Told of the group's assignment whenever it changes, on the worker's thread.
-    public var onAssignment: ([TopicPartition]) -> Void = { _ in }
+    package var onAssignment: ([TopicPartition]) -> Void = { _ in }
     /// Where the results go, and by what they are made; nil: by the product's cars and machines.
     package var schema = Store.liveSchema
     package var stages: StageFactory?
 
-    public init(
+    package init(
         kafka: KafkaSettings, group: String, instanceID: String?, sessionTimeoutMs: Int64, conninfo: String, lanes: Int,
         batchMax: Int, commitIntervalMs: Int64, tripRules: TripRules, alertRules: RuleSet, topics: [String]
     ) {
@@ -44,7 +44,7 @@ public struct WorkerSettings {
 /// Reads the topics on one thread, spreads their partitions over the lanes, and keeps to what the consumer group says. It
 /// never gives up: what the database or the broker refuses is said and tried again, from the offsets that the database
 /// holds.
-public final class Worker {
+package final class Worker {
     /// How long until a partition that failed is loaded again, doubled up to the last.
     private static let backOffMs: ClosedRange<Int64> = 250...10_000
     /// A partition that another worker wrote is left alone for this long: by then the group has told who owns it.
@@ -116,10 +116,10 @@ public final class Worker {
 
     private var assignedMs: Int64 = 0
     /// Every partition of the assignment is being read, and how long it took to get there.
-    public private(set) var isReading = false
-    public private(set) var takeoverMs: Int64 = 0
+    package private(set) var isReading = false
+    package private(set) var takeoverMs: Int64 = 0
 
-    public init(_ settings: WorkerSettings, metrics: Metrics, health: Health = Health(), log: Log) throws {
+    package init(_ settings: WorkerSettings, metrics: Metrics, health: Health = Health(), log: Log) throws {
         (self.settings, self.log) = (settings, log)
         loop = health.loop("poll")
         let standing = WorkerStanding()
@@ -161,7 +161,7 @@ public final class Worker {
     }
 
     /// Returns when `shouldStop` says so. What is not committed then is read again by the next worker.
-    public func run(shouldStop: () -> Bool) {
+    package func run(shouldStop: () -> Bool) {
         log.info(
             "worker started",
             [

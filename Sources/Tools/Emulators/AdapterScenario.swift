@@ -1,8 +1,8 @@
 internal import Fleet
-public import Settings
+package import Settings
 
 /// How an adapter behaves on the wire.
-public enum AdapterPeer: String, CaseIterable, Sendable {
+package enum AdapterPeer: String, CaseIterable, Sendable {
     case answers, silent, closes, garbage, babble, slow, stopped
     case noData = "no_data"
     case unableToConnect = "unable_to_connect"
@@ -12,10 +12,10 @@ public enum AdapterPeer: String, CaseIterable, Sendable {
 }
 
 /// Adapters of one kind in a scenario.
-public struct AdapterGroup: Equatable, Sendable {
-    public let name: String
+package struct AdapterGroup: Equatable, Sendable {
+    package let name: String
     var weight = 1
-    public var peer = AdapterPeer.answers
+    package var peer = AdapterPeer.answers
     var latencyMs: Int64 = 40
     var spaces = true
     var units = 1
@@ -37,11 +37,11 @@ public struct AdapterGroup: Equatable, Sendable {
 }
 
 /// A scenario file for adapters: which cars there are and what happens to them.
-public struct AdapterScenario: Equatable, Sendable {
+package struct AdapterScenario: Equatable, Sendable {
     package var groups: [AdapterGroup] = []
 
     /// - Throws: `SettingsError` with every fault.
-    public init(yaml: [UInt8], name: String) throws(SettingsError) {
+    package init(yaml: [UInt8], name: String) throws(SettingsError) {
         let values = try YAML.flatten(yaml, name: name)
         var (faults, groups): ([String], [String: AdapterGroup]) = ([], [:])
         for (key, text) in values.sorted(by: { $0.key < $1.key }) {

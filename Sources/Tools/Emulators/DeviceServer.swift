@@ -1,8 +1,8 @@
-public import Sockets
+package import Sockets
 internal import Telemetry
 
 /// What a device does on the wire.
-public enum WireStep: Equatable, Sendable {
+package enum WireStep: Equatable, Sendable {
     case send([UInt8])
     case pause(ms: Int64)
     /// The same again and again, as fast as it is taken.
@@ -13,7 +13,7 @@ public enum WireStep: Equatable, Sendable {
 }
 
 /// A device without its machine or car.
-public protocol EmulatedDevice {
+package protocol EmulatedDevice {
     /// What it remembers of one connection.
     associatedtype Talk
     /// A connection is closed after so many bytes of answers; 0: never.
@@ -28,13 +28,13 @@ public protocol EmulatedDevice {
 }
 
 /// Serves emulated devices, each on a port of its own of the loopback: one thread, one event queue.
-public final class DeviceServer<Device: EmulatedDevice> {
+package final class DeviceServer<Device: EmulatedDevice> {
     private let roundMs: Int32 = 20
     private let unsentMax = 65_536
 
-    public let devices: [Device]
+    package let devices: [Device]
     /// Takes the devices' notes, each with its device and the time; nil: nobody reads them.
-    public var journal: ((_ device: Int, _ nowMs: Int64, _ note: String) -> Void)?
+    package var journal: ((_ device: Int, _ nowMs: Int64, _ note: String) -> Void)?
     private let listeners: [Listening]
     private let poller: Poller
     private let tls: TLSContext?
@@ -43,7 +43,7 @@ public final class DeviceServer<Device: EmulatedDevice> {
     private var chance = SystemRandomNumberGenerator()
 
     /// - Parameter port: of the first device, the others follow; 0: any free ones.
-    public init(_ devices: [Device], port: UInt16, tls: TLSContext?) throws {
+    package init(_ devices: [Device], port: UInt16, tls: TLSContext?) throws {
         (self.devices, self.tls) = (devices, tls)
         let needed = devices.count * 2 + 100
         let limit = Descriptors.raiseLimit()
@@ -61,9 +61,9 @@ public final class DeviceServer<Device: EmulatedDevice> {
         }
     }
 
-    public func port(of index: Int) -> UInt16 { listeners[index].port }
+    package func port(of index: Int) -> UInt16 { listeners[index].port }
 
-    public func run(shouldStop: () -> Bool) throws {
+    package func run(shouldStop: () -> Bool) throws {
         while !shouldStop() {
             for tag in poller.wait(timeoutMs: roundMs) {
                 if tag < listeners.count {

@@ -3,9 +3,9 @@ internal import Fleet
 
 /// An ELM327 adapter without a car. What it says at a time is a function of scenario, seed and that time; it is made
 /// by formulas of its own, so that a gateway's decoder is judged by it.
-public struct EmulatedAdapter: Sendable {
-    public let group: AdapterGroup
-    public let vin: String
+package struct EmulatedAdapter: Sendable {
+    package let group: AdapterGroup
+    package let vin: String
     private let seed: UInt64
     private let drive: EmulatedDrive
 
@@ -19,7 +19,7 @@ public struct EmulatedAdapter: Sendable {
         "fuel_rate_lph": Wave("0.8 .. 12 over 2 min")!,
     ]
 
-    public init(_ scenario: AdapterScenario, seed: UInt64, index: Int) {
+    package init(_ scenario: AdapterScenario, seed: UInt64, index: Int) {
         group = scenario.group(of: index)
         self.seed = SplitMix64.mixed(seed &+ UInt64(index) &* 0x9E37_79B9_7F4A_7C15)
         drive = EmulatedDrive(seed: self.seed)
@@ -142,20 +142,20 @@ public struct EmulatedAdapter: Sendable {
 // MARK: - The adapter's side (ELM327 data sheet)
 
 extension EmulatedAdapter: EmulatedDevice {
-    public var cutAfterBytes: Int { 0 }
+    package var cutAfterBytes: Int { 0 }
 
-    public struct Talk {
+    package struct Talk {
         var echoes = true
         var hasFoundBus = false
         var answers = 0
     }
 
-    public func newTalk() -> Talk { Talk() }
+    package func newTalk() -> Talk { Talk() }
 
     /// A command that never ends is not kept for ever.
     private static let commandBytesMax = 1_000
 
-    public func steps(
+    package func steps(
         for received: inout [UInt8], _ talk: inout Talk, isBusy: Bool, atMs now: Int64,
         chance: inout SystemRandomNumberGenerator
     ) -> [WireStep] {

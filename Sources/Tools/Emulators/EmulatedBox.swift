@@ -1,13 +1,13 @@
 internal import Basics
-public import Codecs
+package import Codecs
 internal import Crypto
 internal import Fleet
 internal import Sockets
 
 /// A box without a machine. What it says at a time is a function of scenario, seed and that time.
-public struct EmulatedBox: Sendable {
-    public let group: BoxGroup
-    public let serial: String
+package struct EmulatedBox: Sendable {
+    package let group: BoxGroup
+    package let serial: String
     let scenario: Scenario
     private let seed: UInt64
 
@@ -25,7 +25,7 @@ public struct EmulatedBox: Sendable {
     private static let tirePressure = ["S690 Combine": 193, "R4038 Sprayer": 441]
     private static let tirePressureStandard = 80
 
-    public init(_ scenario: Scenario, seed: UInt64, index: Int) {
+    package init(_ scenario: Scenario, seed: UInt64, index: Int) {
         self.scenario = scenario
         group = scenario.group(ofBox: index)
         self.seed = SplitMix64.mixed(seed &+ UInt64(index) &* 0x9E37_79B9_7F4A_7C15)
@@ -34,10 +34,10 @@ public struct EmulatedBox: Sendable {
 
     private func chance(_ purpose: UInt64) -> UInt64 { SplitMix64.mixed(seed &+ purpose) }
 
-    public func newest(atMs now: Int64) -> Int64 { now / scenario.intervalMs }
+    package func newest(atMs now: Int64) -> Int64 { now / scenario.intervalMs }
     func oldest(atMs now: Int64) -> Int64 { max(1, newest(atMs: now) - scenario.memory + 1) }
 
-    public func reading(_ sequence: Int64) -> MTGReading {
+    package func reading(_ sequence: Int64) -> MTGReading {
         let ts = sequence * scenario.intervalMs
         var reading = MTGReading(sequence: sequence, ts: ts)
         (reading.serial, reading.model, reading.firmware) = (serial, group.model, group.firmware)
@@ -72,7 +72,7 @@ public struct EmulatedBox: Sendable {
     }
 
     /// The key of the debug log.
-    public var debugLogKey: [UInt8] { (10..<42).map { UInt8(truncatingIfNeeded: chance($0)) } }
+    package var debugLogKey: [UInt8] { (10..<42).map { UInt8(truncatingIfNeeded: chance($0)) } }
 
     private func debugLog(atMs now: Int64) -> [UInt8] {
         var text = ""
@@ -86,7 +86,7 @@ public struct EmulatedBox: Sendable {
     private static let debugLogPageBytes = 32_768
 
     /// - Parameter isProven: whether a debug log's proof is right.
-    public func answer(_ request: MTGRequest, atMs now: Int64, challenge: [UInt8], isProven: Bool) -> MTGAnswer {
+    package func answer(_ request: MTGRequest, atMs now: Int64, challenge: [UInt8], isProven: Bool) -> MTGAnswer {
         switch request {
         case .reading: return .reading(reading(newest(atMs: now)))
         case .backlog(let after, let most):
@@ -123,16 +123,16 @@ public struct EmulatedBox: Sendable {
 }
 
 extension EmulatedBox: EmulatedDevice {
-    public var cutAfterBytes: Int { group.cutAfterBytes }
+    package var cutAfterBytes: Int { group.cutAfterBytes }
 
-    public struct Talk {
+    package struct Talk {
         /// Good for the next request.
         var challenge: [UInt8]?
     }
 
-    public func newTalk() -> Talk { Talk() }
+    package func newTalk() -> Talk { Talk() }
 
-    public func steps(
+    package func steps(
         for received: inout [UInt8], _ talk: inout Talk, isBusy: Bool, atMs now: Int64,
         chance: inout SystemRandomNumberGenerator
     ) -> [WireStep] {

@@ -1,23 +1,23 @@
-public import Fleet
+package import Fleet
 
 /// Riders, ride drivers and their vehicles of one day, without any of them: what they say is a function of the seed and
 /// of the itineraries that were decided. Vehicles drive along these, at the speed that the campus counts on.
-public struct EmulatedCampus: Sendable {
+package struct EmulatedCampus: Sendable {
     /// A stop of an itinerary.
-    public struct Stop: Equatable, Sendable {
-        public let request: String
-        public let isPickup: Bool
-        public init(request: String, isPickup: Bool) { (self.request, self.isPickup) = (request, isPickup) }
+    package struct Stop: Equatable, Sendable {
+        package let request: String
+        package let isPickup: Bool
+        package init(request: String, isPickup: Bool) { (self.request, self.isPickup) = (request, isPickup) }
     }
 
     /// What is known of the rides and vehicles so far.
-    public struct Plan: Equatable, Sendable {
+    package struct Plan: Equatable, Sendable {
         /// Of vehicles in service or leaving it.
-        public var stops: [String: [Stop]] = [:]
+        package var stops: [String: [Stop]] = [:]
         /// Requests that are neither over nor refused.
-        public var outstanding: Set<String> = []
-        public var onBoard: Set<String> = []
-        public init() {}
+        package var outstanding: Set<String> = []
+        package var onBoard: Set<String> = []
+        package init() {}
     }
 
     private struct Car: Sendable {
@@ -37,7 +37,7 @@ public struct EmulatedCampus: Sendable {
     private static let detour = 1.3
     private static let standMs: (pickup: Int64, dropoff: Int64) = (20_000, 10_000)
 
-    public let campus: String
+    package let campus: String
     private let startMs: Int64
     private let script: CampusScript
     private var nextEvent = 0
@@ -48,14 +48,14 @@ public struct EmulatedCampus: Sendable {
     private var putOut: [String: Position] = [:]
 
     /// - Parameter startMs: when the day begins; everything it says is of its hours.
-    public init(campus: String, seed: UInt64, startMs: Int64) {
+    package init(campus: String, seed: UInt64, startMs: Int64) {
         (self.campus, self.startMs, nowMs) = (campus, startMs, startMs)
         script = CampusScript(seed: seed)
         cars = CampusScript.vehicles.map { Car(place: $0.place, freeMs: startMs, signMs: startMs) }
     }
 
     /// Where it lies; it goes by its records' times.
-    public var settings: CampusSettings {
+    package var settings: CampusSettings {
         CampusSettings(
             name: "Foggy Bottom (emulated)", boundary: CampusScript.boundary,
             numbers: [
@@ -65,7 +65,7 @@ public struct EmulatedCampus: Sendable {
             ])
     }
 
-    public var roster: [RosterEntry] {
+    package var roster: [RosterEntry] {
         CampusScript.riders.enumerated().map { number, name in
             RosterEntry(id: rider(number), role: .rider, name: name, mail: "\(rider(number))@campus.example")
         }
@@ -75,10 +75,10 @@ public struct EmulatedCampus: Sendable {
             } + [RosterEntry(id: "desk", role: .dispatcher, name: "Dispatch desk", mail: "desk@campus.example")]
     }
 
-    public var requestCount: Int { script.requests.count }
+    package var requestCount: Int { script.requests.count }
 
     /// Before the first step: the campus, and who rides.
-    public mutating func opening() -> [RideRecord] {
+    package mutating func opening() -> [RideRecord] {
         [record(.campus(settings))]
             + CampusScript.riders.enumerated().map { number, name in
                 record(.profile(rider: rider(number), person: .init(name: name, photo: nil)))
@@ -87,7 +87,7 @@ public struct EmulatedCampus: Sendable {
 
     /// What is said at the next moment at which something happens, given what was decided on all before; nil: the day
     /// is over. It is not empty, and its times do not go back.
-    public mutating func step(_ plan: Plan) -> [RideRecord]? {
+    package mutating func step(_ plan: Plan) -> [RideRecord]? {
         let isIdle = plan.outstanding.isEmpty
         let dueMs = nextEvent < script.events.count ? startMs + script.events[nextEvent].atMs : nil
         guard dueMs != nil || !isIdle, nowMs - startMs < EmulatedCampus.lengthMs else { return nil }

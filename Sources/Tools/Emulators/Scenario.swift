@@ -1,6 +1,6 @@
 internal import Basics
 internal import Fleet
-public import Settings
+package import Settings
 
 /// How a value moves over time: it stays, goes there and back, or falls (rises) and begins again.
 /// In thousandths; a pure function of time.
@@ -47,19 +47,19 @@ package struct Wave: Equatable, Sendable {
 }
 
 /// How a box behaves on the wire.
-public enum Peer: String, CaseIterable, Sendable {
+package enum Peer: String, CaseIterable, Sendable {
     case answers, silent, closes, truncated, slow, endless
     case wrongLength = "wrong_length"
     case random
 }
 
 /// Boxes of one kind in a scenario.
-public struct BoxGroup: Equatable, Sendable {
-    public let name: String
+package struct BoxGroup: Equatable, Sendable {
+    package let name: String
     var weight = 1
     var model = "8R Tractor"
     var firmware = "4.11.2"
-    public var peer = Peer.answers
+    package var peer = Peer.answers
     var structureBytes = 288
     /// A connection is closed after so many bytes of answers; 0: never.
     var cutAfterBytes = 0
@@ -70,14 +70,14 @@ public struct BoxGroup: Equatable, Sendable {
 }
 
 /// A scenario file: which boxes there are and what happens to them.
-public struct Scenario: Equatable, Sendable {
+package struct Scenario: Equatable, Sendable {
     var intervalMs: Int64 = 60_000
     /// How many readings a box keeps.
     var memory: Int64 = 60
     package var groups: [BoxGroup] = []
 
     /// - Throws: `SettingsError` with every fault.
-    public init(yaml: [UInt8], name: String) throws(SettingsError) {
+    package init(yaml: [UInt8], name: String) throws(SettingsError) {
         let values = try YAML.flatten(yaml, name: name)
         var (faults, groups): ([String], [String: BoxGroup]) = ([], [:])
         var memoryMinutes: Int64 = 60

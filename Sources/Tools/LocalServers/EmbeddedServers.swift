@@ -6,7 +6,7 @@ internal import Synchronization
 /// what it acknowledged in its last second when it is killed.
 ///
 /// The servers end with this process, however it ends. Methods may be called from any thread.
-public final class EmbeddedServers: Sendable {
+package final class EmbeddedServers: Sendable {
     private let folder: DataFolder
     private let broker: BrokerServer
     private let postgres: PostgresServer
@@ -23,7 +23,7 @@ public final class EmbeddedServers: Sendable {
 
     /// Takes the data folder, ends what an earlier run left in it, and returns when both servers answer and the
     /// database `drover` with its logins is there. Throws `EmbeddedError`; nothing is left running then.
-    public static func start(_ settings: EmbeddedSettings) throws -> EmbeddedServers {
+    package static func start(_ settings: EmbeddedSettings) throws -> EmbeddedServers {
         let log = settings.log
         let folder = try DataFolder(settings.dataDirectory)
         try folder.endLeftovers(log: log)
@@ -49,21 +49,21 @@ public final class EmbeddedServers: Sendable {
     }
 
     /// The broker's address as librdkafka's `bootstrap.servers` takes it.
-    public var brokers: String { broker.address }
+    package var brokers: String { broker.address }
 
     /// How libpq connects as `user`: drover_owner (migrations), drover_worker, drover_web, drover_notify, drover_poller
     /// (gateway), or postgres (superuser).
-    public func conninfo(user: String, database: String = "drover") -> String {
+    package func conninfo(user: String, database: String = "drover") -> String {
         postgres.conninfo(user: user, database: database)
     }
 
     /// Gives each login the rights of its role. To be called after the migrations, which make these rights.
-    public func grantRoles() throws {
+    package func grantRoles() throws {
         try postgres.execute(Roles.grant, database: Roles.database)
     }
 
     /// A sentence when one of the servers ended by itself, nil while both run. Cheap: ask once a second.
-    public func failure() -> String? {
+    package func failure() -> String? {
         for child in [postgres.child, broker.child] where child.exitStatus() != nil {
             return "\(child.name), process \(child.pid), ended by itself; see \(folder.file(child.name + ".log"))"
         }
@@ -71,7 +71,7 @@ public final class EmbeddedServers: Sendable {
     }
 
     /// Stops both, waits, and gives the data folder free: at most 50 s, usually well under one. May be called twice.
-    public func stop() {
+    package func stop() {
         let first = stopped.withLock { stopped in
             defer { stopped = true }
             return !stopped

@@ -1,19 +1,19 @@
 internal import Foundation
 
 /// Where the embedded servers keep their data and which binaries they are.
-public struct EmbeddedSettings: Sendable {
+package struct EmbeddedSettings: Sendable {
     /// Everything is kept below this folder; it is made when missing. One running `drover` a folder.
-    public var dataDirectory: String
+    package var dataDirectory: String
     /// The broker's program, `noida-db`. Nil: `$DROVER_BROKER`, then `.drover/venv` in a folder above the running
     /// program (where Deploy/install puts it), then `PATH`.
-    public var brokerBinary: String?
+    package var brokerBinary: String?
     /// The folder that holds `postgres` and `initdb`. Nil: the version that made the cluster or, for a new one, the
     /// newest under /usr/lib/postgresql, then `PATH`.
-    public var postgresBinDirectory: String?
+    package var postgresBinDirectory: String?
     /// Receives one line an event, without a time stamp.
-    public var log: @Sendable (String) -> Void
+    package var log: @Sendable (String) -> Void
 
-    public init(
+    package init(
         dataDirectory: String, brokerBinary: String? = nil, postgresBinDirectory: String? = nil,
         log: @escaping @Sendable (String) -> Void = { _ in }
     ) {
@@ -25,8 +25,8 @@ public struct EmbeddedSettings: Sendable {
 }
 
 /// What could not be done, to which thing, and what to do about it; the text is complete and meant for people.
-public struct EmbeddedError: Error, CustomStringConvertible, Equatable, Sendable {
-    public let description: String
+package struct EmbeddedError: Error, CustomStringConvertible, Equatable, Sendable {
+    package let description: String
 
     init(_ description: String) { self.description = description }
 

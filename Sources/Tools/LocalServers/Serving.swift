@@ -3,7 +3,7 @@ internal import Foundation
 extension EmbeddedServers {
     /// What a test run needs to know, one `NAME=value` a line, the value unquoted to the end of the line.
     /// The database user is the cluster's superuser, so that a test can make databases of its own.
-    public func testEnvironment() -> [String] {
+    package func testEnvironment() -> [String] {
         [
             "DROVER_TEST_POSTGRES=\(conninfo(user: "postgres"))",
             "DROVER_TEST_BROKERS=\(brokers)",
@@ -15,7 +15,7 @@ extension EmbeddedServers {
     ///
     /// To be called on the main thread before other threads exist: these signals are blocked, and a thread that was
     /// there before would still take them.
-    public static func serve(_ settings: EmbeddedSettings, ready: ([String]) -> Void) throws {
+    package static func serve(_ settings: EmbeddedSettings, ready: ([String]) -> Void) throws {
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
         for signal in [SIGINT, SIGTERM, SIGHUP] { unsafe sigaddset(&signals, signal) }

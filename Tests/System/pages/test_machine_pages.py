@@ -368,6 +368,11 @@ def test_two_who_change_a_threshold_at_once(farm):
     assert root.post(address, **{**fields(late.body, address), **texts, "threshold": "52"}).status == 303
     assert root.post(address, **{**fields(root.get(address).body, address), **texts, "threshold": "52"}).headers["Location"].endswith("said=same")
     assert dev.post(oil, **{**early, "form": dev.mark(), "test": "above", "threshold": "56", "clear": "52", "unit": "°C", "type": "int", "user": "farmer", "anyway": "1", "do": "save"}).status == 303
+    # Rule tests that failed before this change do not ask again; those that it breaks do.
+    kept = {key: value for key, value in texts.items() if key != "anyway"}
+    assert root.post(address, **{**fields(root.get(address).body, address), **kept, "threshold": "52", "advice": "Fill it up"}).status == 303
+    broken = root.post(address, **{**fields(root.get(address).body, address), **kept, "test": "none"})
+    assert broken.status == 409 and "rule tests fail with it" in broken.body
     for wrong, said in [({"threshold": "many"}, "must be a number"), ({"test": "over"}, "must be one of: above, below, none"), ({"unit": "<b>" * 10, "type": "bool"}, "is compared as int"),
                         ({"every": "50"}, "services are counted in Engine Hours")]:
         answer = root.post(address, **{**fields(root.get(address).body, address), **texts, **wrong})

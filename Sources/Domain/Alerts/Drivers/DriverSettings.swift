@@ -117,7 +117,7 @@ public struct DriverSettings: Equatable, Sendable {
     /// The same of the installation's limits: nothing else is theirs.
     public mutating func set(limit word: String) throws(Fault) {
         let key = String(word.prefix { $0 != "=" })
-        if let setting = DriverSetting(rawValue: key), !setting.isLimit {
+        guard DriverSetting(rawValue: key)?.isLimit == true else {
             let limits = DriverSetting.limits.map(\.rawValue).joined(separator: ", ")
             throw Fault(description: "`\(key)` is no limit: \(limits)")
         }

@@ -1,8 +1,8 @@
 /// Rows of PostgreSQL's text format (manual, COPY, "Text Format"): tabs between fields, `\N` for NULL, escapes.
-public enum CopyText {
+package enum CopyText {
     /// The fields of one row, with or without its line end; nil for NULL.
     /// - Parameter isTerse: NULL was written as nothing at all.
-    public static func fields(_ row: some Collection<UInt8>, isTerse: Bool = false) -> [[UInt8]?] {
+    package static func fields(_ row: some Collection<UInt8>, isTerse: Bool = false) -> [[UInt8]?] {
         var (fields, field, isNull): ([[UInt8]?], [UInt8], Bool) = ([], [], false)
         var at = row.startIndex
         while at < row.endIndex {

@@ -3,13 +3,13 @@ internal import Formats
 
 /// The files of a Darwin Core Archive with an event core (TDWG, "Darwin Core text guide", 2014): terms by the names of the
 /// list at dwc.tdwg.org/terms, tables as text with tabs.
-public enum DarwinCore {
+package enum DarwinCore {
     /// A table of the archive.
-    public struct Table: Sendable {
-        public let file: String
-        public let rowType: String
+    package struct Table: Sendable {
+        package let file: String
+        package let rowType: String
         /// The first column is the event's id.
-        public let terms: [String]
+        package let terms: [String]
         private let footprint: Int?
 
         init(file: String, rowType: String, terms: [String]) {
@@ -22,7 +22,7 @@ public enum DarwinCore {
 
     private static let namespace = "http://rs.tdwg.org/dwc/terms/"
 
-    public static let events = Table(
+    package static let events = Table(
         file: "event.txt", rowType: namespace + "Event",
         terms: [
             "eventID", "parentEventID", "eventDate", "locationID", "locality", "verbatimLocality", "footprintWKT",
@@ -30,7 +30,7 @@ public enum DarwinCore {
             "samplingProtocol", "samplingEffort", "sampleSizeValue", "sampleSizeUnit", "eventRemarks",
             "dataGeneralizations", "informationWithheld", "dynamicProperties",
         ])
-    public static let occurrences = Table(
+    package static let occurrences = Table(
         file: "occurrence.txt", rowType: namespace + "Occurrence",
         terms: [
             "eventID", "occurrenceID", "basisOfRecord", "eventDate", "scientificName", "taxonID",
@@ -39,19 +39,19 @@ public enum DarwinCore {
             "identificationRemarks", "habitat", "occurrenceRemarks", "associatedMedia", "associatedTaxa",
             "dataGeneralizations", "informationWithheld", "dynamicProperties",
         ])
-    public static let measurements = Table(
+    package static let measurements = Table(
         file: "measurementorfact.txt", rowType: namespace + "MeasurementOrFact",
         terms: [
             "eventID", "measurementID", "occurrenceID", "measurementType", "measurementValue", "measurementUnit",
             "measurementMethod", "measurementDeterminedDate",
         ])
-    public static let tables = [events, occurrences, measurements]
+    package static let tables = [events, occurrences, measurements]
 
     /// The first line of a table.
-    public static func head(_ table: Table) -> [UInt8] { Array((table.terms.joined(separator: "\t") + "\n").utf8) }
+    package static func head(_ table: Table) -> [UInt8] { Array((table.terms.joined(separator: "\t") + "\n").utf8) }
 
     /// One line. The guide's tables have no escapes: control characters become blanks.
-    public static func line(_ fields: [[UInt8]?], of table: Table) -> [UInt8] {
+    package static func line(_ fields: [[UInt8]?], of table: Table) -> [UInt8] {
         precondition(fields.count == table.terms.count, "a row has as many fields as the table has terms")
         var line: [UInt8] = []
         for (index, field) in fields.enumerated() {
@@ -64,7 +64,7 @@ public enum DarwinCore {
 
     /// Appends a line made of a row of COPY (text format, NULL as nothing) whose columns are the table's terms. A
     /// footprint comes as an encoded polyline and leaves as well-known text.
-    public static func append(_ row: Span<UInt8>, of table: Table, to lines: inout [UInt8]) {
+    package static func append(_ row: Span<UInt8>, of table: Table, to lines: inout [UInt8]) {
         var (at, column, start) = (0, 0, lines.count)
         while at < row.count {
             let byte = row[at]
@@ -97,7 +97,7 @@ public enum DarwinCore {
     }
 
     /// `meta.xml`: which columns are which terms.
-    public static var meta: [UInt8] {
+    package static var meta: [UInt8] {
         var text = """
             <?xml version="1.0" encoding="UTF-8"?>
             <archive xmlns="http://rs.tdwg.org/dwc/text/" metadata="eml.xml">
@@ -121,20 +121,20 @@ public enum DarwinCore {
     }
 
     /// What an archive says of itself.
-    public struct Dataset: Sendable {
-        public var title: String
+    package struct Dataset: Sendable {
+        package var title: String
         /// Who hands it out: an organisation.
-        public var creator: String
+        package var creator: String
         /// What others may do with it.
-        public var rights: String
-        public init(title: String, creator: String, rights: String) {
+        package var rights: String
+        package init(title: String, creator: String, rights: String) {
             (self.title, self.creator, self.rights) = (title, creator, rights)
         }
     }
 
     /// `eml.xml`, with what GBIF's profile of EML 2.1.1 asks for at least.
     /// - Parameter date: of the export, as 2026-11-22.
-    public static func eml(_ dataset: Dataset, date: String, id: String) -> [UInt8] {
+    package static func eml(_ dataset: Dataset, date: String, id: String) -> [UInt8] {
         let (title, creator) = (XMLRPC.escaped(dataset.title), XMLRPC.escaped(dataset.creator))
         return Array(
             """

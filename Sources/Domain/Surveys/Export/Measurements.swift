@@ -5,7 +5,7 @@ internal import Formats
 
 /// What was measured on a walk and at its sightings, as lines of `DarwinCore.measurements`. What a weather service says of
 /// an hour is the walk's, once: its sightings' times tell which hour is theirs.
-public enum Measurements {
+package enum Measurements {
     private struct Quantity {
         let key, type, unit: String
         init(_ key: String, _ type: String, _ unit: String) { (self.key, self.type, self.unit) = (key, type, unit) }
@@ -31,7 +31,7 @@ public enum Measurements {
 
     /// - Parameter row: the event's id, its begin by the surveyors' clocks, these clocks' offset in minutes, what surveyors
     ///   measured (an object), and what services say (a list of objects by hour).
-    public static func append(walk row: [[UInt8]?], to lines: inout [UInt8]) {
+    package static func append(walk row: [[UInt8]?], to lines: inout [UInt8]) {
         precondition(row.count == 5, "a row has as many fields as were asked for")
         let (event, offset) = (text(row[0]), Int(text(row[2])) ?? 0)
         append(own: row[3], Source(event: event, occurrence: "", id: event, when: text(row[1])), to: &lines)
@@ -47,7 +47,7 @@ public enum Measurements {
 
     /// - Parameter row: the event's id, the occurrence's, when it was seen by the surveyors' clocks, what surveyors measured
     ///   (an object), and the light in lux.
-    public static func append(sighting row: [[UInt8]?], to lines: inout [UInt8]) {
+    package static func append(sighting row: [[UInt8]?], to lines: inout [UInt8]) {
         precondition(row.count == 5, "a row has as many fields as were asked for")
         let occurrence = text(row[1])
         let source = Source(event: text(row[0]), occurrence: occurrence, id: occurrence, when: text(row[2]))

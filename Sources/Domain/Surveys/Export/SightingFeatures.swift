@@ -2,15 +2,15 @@ internal import Codecs
 internal import Formats
 
 /// Sightings or walks as one GeoJSON feature collection (RFC 7946), a feature a line.
-public struct SightingFeatures: Sendable {
-    public enum Kind: Sendable {
+package struct SightingFeatures: Sendable {
+    package enum Kind: Sendable {
         case text
         /// Already JSON: numbers, objects, lists, true and false.
         case json
     }
 
-    public static let head = Array("{\"type\":\"FeatureCollection\",\"features\":[\n".utf8)
-    public static let tail = Array("\n]}\n".utf8)
+    package static let head = Array("{\"type\":\"FeatureCollection\",\"features\":[\n".utf8)
+    package static let tail = Array("\n]}\n".utf8)
 
     private let properties: [(name: String, kind: Kind)]
     private let hasLine: Bool
@@ -18,12 +18,12 @@ public struct SightingFeatures: Sendable {
     /// - Parameters:
     ///   - properties: what follows latitude and longitude in each row, in order.
     ///   - hasLine: an encoded polyline stands between them.
-    public init(properties: [(name: String, kind: Kind)], hasLine: Bool = false) {
+    package init(properties: [(name: String, kind: Kind)], hasLine: Bool = false) {
         (self.properties, self.hasLine) = (properties, hasLine)
     }
 
     /// One feature; what is NULL is left out.
-    public func feature(_ fields: [[UInt8]?]) -> [UInt8] {
+    package func feature(_ fields: [[UInt8]?]) -> [UInt8] {
         let places = hasLine ? 3 : 2
         precondition(fields.count == properties.count + places, "a row has as many fields as were asked for")
         var members: [(String, JSONValue)] = []

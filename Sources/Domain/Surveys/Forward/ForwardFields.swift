@@ -4,29 +4,29 @@
 ///     Country = "Kenya"
 ///
 /// In the order of the lines; a text in quotation marks is the same in every row.
-public struct ForwardFields: Equatable, Sendable {
-    public struct Fault: Error, Equatable, CustomStringConvertible {
-        public let line: Int
-        public let reason: String
-        public var description: String { "line \(line): \(reason)" }
+package struct ForwardFields: Equatable, Sendable {
+    package struct Fault: Error, Equatable, CustomStringConvertible {
+        package let line: Int
+        package let reason: String
+        package var description: String { "line \(line): \(reason)" }
     }
 
-    public enum Value: Equatable, Sendable {
+    package enum Value: Equatable, Sendable {
         case field(ForwardField)
         case constant(String)
     }
 
-    public static let bytesMax = 64 << 10
+    package static let bytesMax = 64 << 10
     static let columnsMax = 100
     private static let textBytesMax = 200
 
-    public private(set) var columns: [(name: String, value: Value)] = []
+    package private(set) var columns: [(name: String, value: Value)] = []
 
-    public static func == (a: ForwardFields, b: ForwardFields) -> Bool {
+    package static func == (a: ForwardFields, b: ForwardFields) -> Bool {
         a.columns.map(\.name) == b.columns.map(\.name) && a.columns.map(\.value) == b.columns.map(\.value)
     }
 
-    public init(_ bytes: [UInt8]) throws(Fault) {
+    package init(_ bytes: [UInt8]) throws(Fault) {
         guard bytes.count <= ForwardFields.bytesMax, let text = String(validating: bytes, as: UTF8.self) else {
             throw Fault(line: 1, reason: "the file must be UTF-8 text of at most \(ForwardFields.bytesMax) bytes")
         }
@@ -73,7 +73,7 @@ public struct ForwardFields: Equatable, Sendable {
 
 /// What a collector may be told. Nobody's name, mail or phone is among it, nor a field that is not known here: what that
 /// holds nobody has looked at.
-public enum ForwardField: String, CaseIterable, Sendable {
+package enum ForwardField: String, CaseIterable, Sendable {
     /// Of the record's version, the same at each try.
     case id
     case event, occurrence, site, survey, version

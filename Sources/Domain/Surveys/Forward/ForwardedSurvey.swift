@@ -1,7 +1,7 @@
-public import Fleet
+package import Fleet
 
 /// A version of a survey as a collector is sent it: CSV (RFC 4180), a row a sighting; one row where nothing was seen.
-public struct ForwardedSurvey: Sendable {
+package struct ForwardedSurvey: Sendable {
     private let survey: Survey
     private let version: Int
     private let isBlurred: Bool
@@ -10,7 +10,7 @@ public struct ForwardedSurvey: Sendable {
     /// - Parameters:
     ///   - isSiteSensitive: a species whose places are nobody's business was ever seen at its site.
     ///   - names: what each given name stands for.
-    public init(
+    package init(
         _ survey: Survey, version: Int, isSiteSensitive: Bool, names: @escaping @Sendable (String) -> TaxonMatch
     ) {
         (self.survey, self.version, self.names) = (survey, version, names)
@@ -18,9 +18,9 @@ public struct ForwardedSurvey: Sendable {
     }
 
     /// The same at each try, and of no other version.
-    public static func id(site: String, survey: String, version: Int) -> String { "\(site):\(survey):\(version)" }
+    package static func id(site: String, survey: String, version: Int) -> String { "\(site):\(survey):\(version)" }
 
-    public func csv(_ fields: ForwardFields) -> [UInt8] {
+    package func csv(_ fields: ForwardFields) -> [UInt8] {
         let place = Walk(survey).place
         let sightings: [(number: Int, seen: Sighting)?] =
             survey.sightings.isEmpty ? [nil] : survey.sightings.enumerated().map { ($0.offset, $0.element) }

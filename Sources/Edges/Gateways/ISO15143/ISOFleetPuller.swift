@@ -2,26 +2,26 @@ internal import Clients
 internal import Codecs
 internal import Fleet
 internal import Foundation
-public import Ingest
-public import Kafka
-public import Telemetry
+package import Ingest
+package import Kafka
+package import Telemetry
 internal import Threads
 
 /// Where a maker's ISO 15143-3 service is, and how often it may be asked.
-public struct ISOFleetSettings: Sendable {
+package struct ISOFleetSettings: Sendable {
     /// Address of the first page of the fleet snapshot.
-    public var endpoint: String
+    package var endpoint: String
     /// Where access tokens are given out (OAuth 2.0, client credentials); empty: the service wants none.
-    public var tokenURL: String
-    public var clientID: String
-    public var clientSecret: String
-    public var caFile: String?
-    public var intervalMs: Int64
-    public var requestsPerHourMax: Int
+    package var tokenURL: String
+    package var clientID: String
+    package var clientSecret: String
+    package var caFile: String?
+    package var intervalMs: Int64
+    package var requestsPerHourMax: Int
     /// So many hours of time series are read with each pull; 0: only snapshots.
-    public var seriesHours: Int64
+    package var seriesHours: Int64
 
-    public init(
+    package init(
         endpoint: String, tokenURL: String, clientID: String, clientSecret: String, caFile: String?, intervalMs: Int64,
         requestsPerHourMax: Int, seriesHours: Int64
     ) {
@@ -34,12 +34,12 @@ public struct ISOFleetSettings: Sendable {
 
 /// Pulls a mixed fleet's snapshots and time series, page by page, and pushes what they say as machines' readings. The
 /// same page pulled twice gives the same records, so that any request may be repeated. One thread.
-public final class ISOFleetPuller {
-    public struct Counts: Equatable, Sendable {
-        public var pages = 0
-        public var readings = 0
+package final class ISOFleetPuller {
+    package struct Counts: Equatable, Sendable {
+        package var pages = 0
+        package var readings = 0
         /// Pages that were given up.
-        public var failed = 0
+        package var failed = 0
     }
 
     /// A page that is still to be asked for.
@@ -82,7 +82,7 @@ public final class ISOFleetPuller {
 
     /// - Parameter shape: of a topic that is not there yet.
     /// - Throws: when the settings cannot work, before anybody is asked.
-    public init(
+    package init(
         _ settings: ISOFleetSettings, kafka: KafkaSettings, shape: TopicShape, metrics: Metrics, log: Log
     ) throws {
         (self.settings, self.kafka, self.shape, self.log) = (settings, kafka, shape, log)
@@ -92,7 +92,7 @@ public final class ISOFleetPuller {
     }
 
     /// Pulls again and again until it shall stop.
-    public func run(shouldStop: () -> Bool) {
+    package func run(shouldStop: () -> Bool) {
         while !shouldStop() {
             let startMs = Clock.steadyMs()
             let counts = pull(shouldStop: shouldStop)
@@ -104,7 +104,7 @@ public final class ISOFleetPuller {
     }
 
     /// One snapshot of the fleet, and the series that belong to it.
-    public func pull(shouldStop: () -> Bool) -> Counts {
+    package func pull(shouldStop: () -> Bool) -> Counts {
         var counts = Counts()
         (said, saidBefore) = ([:], said)
         var (waiting, seen, pins): ([Page], Set<URL>, [VehicleID: String?]) = ([.snapshot(endpoint)], [endpoint], [:])

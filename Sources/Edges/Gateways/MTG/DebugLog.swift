@@ -1,15 +1,15 @@
 internal import Codecs
 internal import Crypto
-public import Sockets
+package import Sockets
 internal import Telemetry
 
 /// Fetches a box's debug log, for developers: one connection that is waited for.
-public struct DebugLog {
+package struct DebugLog {
     /// No box's log is longer; one that says so is not believed.
     private static let bytesMax: Int64 = 64 << 20
 
     /// Of a box's own key.
-    public static let keyBytes = 32
+    package static let keyBytes = 32
 
     private let stream: Stream
     private let poller: Poller
@@ -20,7 +20,7 @@ public struct DebugLog {
     /// - Parameters:
     ///   - pinned: SHA-256 of the box's certificate; nil: plain TCP, which the caller has found to be allowed.
     ///   - timeoutMs: for connecting, and for each answer.
-    public init(_ address: Address, port: UInt16, pinned: String?, timeoutMs: Int64) throws {
+    package init(_ address: Address, port: UInt16, pinned: String?, timeoutMs: Int64) throws {
         (name, self.timeoutMs) = ("\(address):\(port)", timeoutMs)
         stream = try Stream(to: address, port: port, tls: pinned.map { _ in try TLSContext() }, pinned: pinned)
         poller = try Poller()
@@ -30,7 +30,7 @@ public struct DebugLog {
     /// The whole log.
     /// - Parameter key: the box's own, `keyBytes` long.
     /// - Throws: `SocketError` with what to do.
-    public mutating func fetch(key: [UInt8]) throws -> [UInt8] {
+    package mutating func fetch(key: [UInt8]) throws -> [UInt8] {
         precondition(key.count == DebugLog.keyBytes)
         try wait { stream in stream.open() }
         var log: [UInt8] = []

@@ -1,6 +1,6 @@
 /// What is asked of a car, and when: a cycle of steps that begins again after the last one. The values of one step make
 /// one reading. It is written as text, so that another rhythm is another setting.
-public struct PollSchedule: Equatable, Sendable {
+package struct PollSchedule: Equatable, Sendable {
     /// From the beginning of one step to that of the next.
     package let stepMs: Int64
     /// The requests of each step, in their order. Of a request's parameters the first that the car supports is asked.
@@ -8,14 +8,14 @@ public struct PollSchedule: Equatable, Sendable {
 
     /// Two requests a second, the limit of many adapters, in a cycle of ten seconds: speed and engine speed, air flow
     /// (MAF, or else manifold pressure and intake temperature, from which it is derived), module voltage, coolant.
-    public static let standardText = "1000 ms: 0D 1-10; 0C 1,3,5,7,9; 10/0B 2,4; 10/0F 8; 42 6; 05 10"
-    public static let standard = try! PollSchedule(standardText)
+    package static let standardText = "1000 ms: 0D 1-10; 0C 1,3,5,7,9; 10/0B 2,4; 10/0F 8; 42 6; 05 10"
+    package static let standard = try! PollSchedule(standardText)
 
     private static let stepsMax = 3_600
     private static let requestsMax = 20
 
     /// `1000 ms: 0D 1-10; 10/0B 2,4`: the length of a step, then parameters with their steps, the first being 1.
-    public init(_ text: String) throws(PollScheduleFault) {
+    package init(_ text: String) throws(PollScheduleFault) {
         let halves = text.split(separator: ":", omittingEmptySubsequences: false)
         guard halves.count == 2 else {
             throw PollScheduleFault("must begin with the length of a step, like `1000 ms:`")
@@ -69,7 +69,7 @@ public struct PollSchedule: Equatable, Sendable {
 }
 
 /// What is wrong with a schedule's text, and how it is written.
-public struct PollScheduleFault: Error, Equatable, CustomStringConvertible {
-    public let description: String
+package struct PollScheduleFault: Error, Equatable, CustomStringConvertible {
+    package let description: String
     init(_ description: String) { self.description = description }
 }

@@ -1,5 +1,5 @@
 internal import Ingest
-public import Telemetry
+package import Telemetry
 internal import Threads
 
 /// What boxes and adapters have in common.
@@ -15,13 +15,13 @@ struct GatewayParts {
 
 /// Polls boxes (MTG) and cars' adapters (OBD-II), each kind on a thread of its own, into one spool that is drained to
 /// the broker.
-public final class Gateway {
+package final class Gateway {
     private let parts: GatewayParts
     private let boxes: MTGGateway
     private let adapters: OBDGateway
 
     /// - Throws: `SpoolError` when the spool's file cannot be used.
-    public init(_ settings: GatewaySettings, metrics: Metrics, health: Health = Health(), log: Log) throws {
+    package init(_ settings: GatewaySettings, metrics: Metrics, health: Health = Health(), log: Log) throws {
         let metrics = GatewayMetrics(metrics)
         let spool = try Spool(path: settings.spoolPath)
         parts = GatewayParts(
@@ -45,7 +45,7 @@ public final class Gateway {
     }
 
     /// Returns when `shouldStop` says so. What was given by then is in the spool or at the broker.
-    public func run(shouldStop: () -> Bool) {
+    package func run(shouldStop: () -> Bool) {
         parts.log.info(
             "gateway started", ["spooled": "\(parts.spool.count)", "spool": "\(parts.settings.spoolPath)"])
         parts.registry.start()

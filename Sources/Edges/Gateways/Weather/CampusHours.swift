@@ -1,25 +1,25 @@
 internal import Codecs
-public import ExternalServices
+package import ExternalServices
 internal import Fleet
-public import Kafka
+package import Kafka
 internal import Postgres
 internal import Storage
-public import Telemetry
+package import Telemetry
 internal import Threads
 
 /// Says on the log what each hour's time and weather make of each campus. Several of them do no harm: equal values have
 /// equal ids, and decide nothing. For one thread.
-public final class CampusHours {
-    public struct Settings {
-        public var kafka: KafkaSettings
+package final class CampusHours {
+    package struct Settings {
+        package var kafka: KafkaSettings
         /// Of a role that may read `drover.campus`.
-        public var conninfo: String
+        package var conninfo: String
         /// Nil: time of day alone.
-        public var weather: WeatherClient?
+        package var weather: WeatherClient?
         /// Between two looks.
-        public var intervalMs: Int64
+        package var intervalMs: Int64
 
-        public init(kafka: KafkaSettings, conninfo: String, weather: WeatherClient?, intervalMs: Int64) {
+        package init(kafka: KafkaSettings, conninfo: String, weather: WeatherClient?, intervalMs: Int64) {
             (self.kafka, self.conninfo, self.weather, self.intervalMs) = (kafka, conninfo, weather, intervalMs)
         }
     }
@@ -36,7 +36,7 @@ public final class CampusHours {
     /// Zones that no longer are, each told once.
     private var unknownZones: Set<String> = []
 
-    public init(_ settings: Settings, log: Log) {
+    package init(_ settings: Settings, log: Log) {
         (self.settings, self.log) = (settings, log)
         trouble = TroubleLog(
             cannot: "surge and speed of campuses cannot be said", again: "surge and speed of campuses are said again",
@@ -47,7 +47,7 @@ public final class CampusHours {
     }
 
     /// Returns when `shouldStop` says so.
-    public func run(shouldStop: () -> Bool) {
+    package func run(shouldStop: () -> Bool) {
         while !shouldStop() {
             do {
                 try look(nowMs: Clock.nowMs())

@@ -1,6 +1,6 @@
-public import Codecs
+package import Codecs
 internal import ExternalServices
-public import Fleet
+package import Fleet
 internal import Formats
 internal import Postgres
 internal import Storage
@@ -87,7 +87,7 @@ struct SurveyWeather {
 
 extension SurveyRecord {
     /// - Parameter answers: at least one.
-    public init(weather answers: [WeatherAnswer], of survey: String, site: String, account: String, ts: Int64) {
+    package init(weather answers: [WeatherAnswer], of survey: String, site: String, account: String, ts: Int64) {
         self.init(
             id: "weather-\(answers[0].fetchedMs)-\(answers[0].hour.ts)", site: site, ts: ts, account: account,
             by: "weather",

@@ -1,23 +1,23 @@
 internal import Codecs
-public import ExternalServices
+package import ExternalServices
 internal import Fleet
-public import Kafka
+package import Kafka
 internal import Postgres
-public import Telemetry
+package import Telemetry
 internal import Threads
 
 /// Asks for the weather of surveys and of cars' trips that lack it and puts the answers on the log, for the worker to join.
 /// Several of them do no harm: of one hour the answer counts that was asked for last. For one thread.
-public final class WeatherBackfill {
-    public struct Settings {
-        public var kafka: KafkaSettings
+package final class WeatherBackfill {
+    package struct Settings {
+        package var kafka: KafkaSettings
         /// Of a role that may read when and where surveys and trips were.
-        public var conninfo: String
-        public var weather: WeatherClient
+        package var conninfo: String
+        package var weather: WeatherClient
         /// Between two looks.
-        public var intervalMs: Int64
+        package var intervalMs: Int64
 
-        public init(kafka: KafkaSettings, conninfo: String, weather: WeatherClient, intervalMs: Int64) {
+        package init(kafka: KafkaSettings, conninfo: String, weather: WeatherClient, intervalMs: Int64) {
             (self.kafka, self.conninfo, self.weather, self.intervalMs) = (kafka, conninfo, weather, intervalMs)
         }
     }
@@ -28,7 +28,7 @@ public final class WeatherBackfill {
     private var trips = TripWeather()
     private var trouble: TroubleLog
 
-    public init(_ settings: Settings, log: Log) {
+    package init(_ settings: Settings, log: Log) {
         self.settings = settings
         trouble = TroubleLog(
             cannot: "the weather of surveys and trips cannot be asked for; it is added later",
@@ -37,7 +37,7 @@ public final class WeatherBackfill {
     }
 
     /// Returns when `shouldStop` says so.
-    public func run(shouldStop: () -> Bool) {
+    package func run(shouldStop: () -> Bool) {
         while !shouldStop() {
             do {
                 if let error = try look(shouldStop) { trouble.failed("\(error)") } else { trouble.isOver() }

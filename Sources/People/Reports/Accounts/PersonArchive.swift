@@ -1,22 +1,22 @@
 internal import Formats
-public import Postgres
-public import Storage
+package import Postgres
+package import Storage
 
 /// All that is held of a person as a ZIP archive, written as it is read: a table of JSON each, and files.
-public struct PersonArchive: Sendable {
+package struct PersonArchive: Sendable {
     private static let pieceBytes = 1 << 18
 
     private let data: PersonData
     private let account, today: String
 
     /// - Parameter today: for its first page, like 2026-05-01.
-    public init(_ data: PersonData, account: String, today: String) {
+    package init(_ data: PersonData, account: String, today: String) {
         (self.data, self.account, self.today) = (data, account, today)
     }
 
     /// - Parameter write: takes the archive's bytes in order; what it throws ends the writing.
     /// - Returns: how many rows and files it holds.
-    public func run(
+    package func run(
         on connection: Connection, write: @escaping ([UInt8]) throws -> Void
     ) throws -> (rows: Int, files: Int) {
         try connection.transaction(Connection.beginSnapshot) {

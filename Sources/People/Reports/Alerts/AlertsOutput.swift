@@ -1,18 +1,18 @@
-public import Alerts
+package import Alerts
 internal import Basics
 internal import Codecs
 internal import Fleet
 internal import Formats
 
 /// Alerts in the three formats, as judged offline. Keys and units are those of the report's alerts.
-public struct AlertsOutput: Sendable {
+package struct AlertsOutput: Sendable {
     private let episodes: [Episode]
 
-    public init(_ episodes: [Episode]) {
+    package init(_ episodes: [Episode]) {
         self.episodes = episodes.sorted { ($0.openedMs, $0.id) < ($1.openedMs, $1.id) }
     }
 
-    public static let formats: [String: @Sendable (AlertsOutput) -> String] = [
+    package static let formats: [String: @Sendable (AlertsOutput) -> String] = [
         "json": { output in JSONValue.list(output.episodes.map(json)).rendered(indent: true) },
         "csv": { table($0.episodes, AlertRow.columns).csv() },
         "table": { output in

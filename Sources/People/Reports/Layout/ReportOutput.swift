@@ -17,10 +17,10 @@ package protocol ReportOutput {
     func text() -> String
 }
 
-public enum ReportFormat: String, CaseIterable, Sendable {
+package enum ReportFormat: String, CaseIterable, Sendable {
     case html, csv, json, xlsx, pdf, table
 
-    public var mediaType: String {
+    package var mediaType: String {
         switch self {
         case .html: "text/html; charset=utf-8"
         case .csv: "text/csv; charset=utf-8"

@@ -1,25 +1,25 @@
 import Presentation
 
 /// The days that a report is of, in the reader's zone: each has 23, 24 or 25 hours.
-public struct ReportSpan: Sendable {
-    public static let daysMax: Int64 = 400
+package struct ReportSpan: Sendable {
+    package static let daysMax: Int64 = 400
 
-    public enum Length: String, CaseIterable, Sendable {
+    package enum Length: String, CaseIterable, Sendable {
         case day, week, month
     }
 
     private let day: ZonedDay
     /// `2026-11-21`, or `2026-11-16/2026-11-22`: first and last day (ISO 8601-1, 5.5).
-    public let date: String
-    public let first: String
-    public let last: String
-    public let fromMs: Int64
-    public let toMs: Int64
-    public var zone: String { day.zone }
-    public var isOneDay: Bool { first == last }
+    package let date: String
+    package let first: String
+    package let last: String
+    package let fromMs: Int64
+    package let toMs: Int64
+    package var zone: String { day.zone }
+    package var isOneDay: Bool { first == last }
 
     /// The day, week from Monday on, or month that a day lies in; nil: no such day or zone.
-    public init?(_ length: Length, of date: String, zone: String) {
+    package init?(_ length: Length, of date: String, zone: String) {
         guard let day = CivilDate(date, zone: zone) else { return nil }
         switch length {
         case .day: self.init(from: day, days: 1)
@@ -31,7 +31,7 @@ public struct ReportSpan: Sendable {
     }
 
     /// From one day to another, both included; nil: no such days or zone, the wrong way round, or more than `daysMax`.
-    public init?(from first: String, until last: String, zone: String) {
+    package init?(from first: String, until last: String, zone: String) {
         guard let first = CivilDate(first, zone: zone), let last = CivilDate(last, zone: zone) else { return nil }
         self.init(from: first, days: first.days(to: last) + 1)
     }

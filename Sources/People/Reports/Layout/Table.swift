@@ -1,12 +1,12 @@
 /// Plain text columns and CSV from the same cells.
-public struct Table: Sendable {
-    public let headers: [String]
-    public var rows: [[String?]] = []
+package struct Table: Sendable {
+    package let headers: [String]
+    package var rows: [[String?]] = []
 
-    public init(_ headers: [String]) { self.headers = headers }
+    package init(_ headers: [String]) { self.headers = headers }
 
     /// Numbers to the right, unknown as `–`.
-    public func text() -> String {
+    package func text() -> String {
         let cells = [headers] + rows.map { $0.map { $0 ?? "–" } }
         let widths = headers.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
         let numeric = headers.indices.map { column in
@@ -21,7 +21,7 @@ public struct Table: Sendable {
     }
 
     /// RFC 4180; unknown is empty. A text that a spreadsheet would run as a formula gets a quote in front.
-    public func csv() -> String {
+    package func csv() -> String {
         let lines = [headers.map { Optional($0) }] + rows
         return lines.map { $0.map { Table.field($0 ?? "") }.joined(separator: ",") }.joined(separator: "\r\n") + "\r\n"
     }

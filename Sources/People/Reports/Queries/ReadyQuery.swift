@@ -1,46 +1,46 @@
 internal import Basics
 internal import Fleet
-public import Postgres
+package import Postgres
 internal import Presentation
 
 /// A query that comes with Drover: a file of Queries with the question it answers and what it asks for.
 ///
 /// Comment lines at its head: `-- Question: …`, `-- Parameter: NAME KIND [= STANDARD]: what it is` for `$1`, `$2` … in order,
 /// `-- Plan: …` how PostgreSQL should go about it, `-- For: installation` where no person's rights are enough.
-public struct ReadyQuery: Sendable {
+package struct ReadyQuery: Sendable {
     /// The folders of Queries that hold them, in the order in which they are listed.
-    public static let areas = ["machines", "cars", "dispatch", "tours", "joint", "sightings"]
+    package static let areas = ["machines", "cars", "dispatch", "tours", "joint", "sightings"]
 
-    public struct Parameter: Sendable {
-        public enum Kind: String, CaseIterable, Sendable { case text, integer, number, date, time }
-        public let name: String
-        public let kind: Kind
+    package struct Parameter: Sendable {
+        package enum Kind: String, CaseIterable, Sendable { case text, integer, number, date, time }
+        package let name: String
+        package let kind: Kind
         /// Nil: it must be said.
-        public let standard: String?
-        public let meaning: String
+        package let standard: String?
+        package let meaning: String
     }
 
-    public struct Fault: Error, CustomStringConvertible {
-        public let description: String
+    package struct Fault: Error, CustomStringConvertible {
+        package let description: String
         init(_ description: String) { self.description = description }
     }
 
-    public let name: String
-    public let question: String
-    public let parameters: [Parameter]
+    package let name: String
+    package let question: String
+    package let parameters: [Parameter]
     /// Words that the plan holds, like the name of an index; nil: any plan will do.
-    public let plan: String?
+    package let plan: String?
     /// Reads what only the installation's own programs may read.
-    public let isOfInstallation: Bool
-    public let sql: String
+    package let isOfInstallation: Bool
+    package let sql: String
 
     /// The folder.
-    public var area: String { String(name.prefix { $0 != "/" }) }
+    package var area: String { String(name.prefix { $0 != "/" }) }
     /// The name within its area.
-    public var ownName: String { String(name.dropFirst(area.utf8.count + 1)) }
+    package var ownName: String { String(name.dropFirst(area.utf8.count + 1)) }
 
     /// - Parameter name: folder and file without `.sql`, like `sightings/counts_by_week`.
-    public init(name: String, text: String) throws(Fault) {
+    package init(name: String, text: String) throws(Fault) {
         var (question, plan): (String?, String?) = (nil, nil)
         var isOfInstallation = false
         var parameters: [Parameter] = []
@@ -73,7 +73,7 @@ public struct ReadyQuery: Sendable {
 
     /// - Parameter given: values by name.
     /// - Throws: `Fault` with all that is missing, unknown or no value of its kind.
-    public func values(_ given: [String: String]) throws(Fault) -> [Postgres.Parameter] {
+    package func values(_ given: [String: String]) throws(Fault) -> [Postgres.Parameter] {
         var faults = given.keys.sorted().filter { name in !parameters.contains { $0.name == name } }
             .map { "\($0) is none of its parameters" }
         let values = parameters.map { parameter in
@@ -89,7 +89,7 @@ public struct ReadyQuery: Sendable {
     }
 
     /// The same, answered with its plan and times.
-    public func explained() throws(Fault) -> ReadyQuery {
+    package func explained() throws(Fault) -> ReadyQuery {
         try ReadyQuery(name: name, text: header + "EXPLAIN (ANALYZE, BUFFERS, SUMMARY)\n" + body)
     }
 
@@ -111,7 +111,7 @@ public struct ReadyQuery: Sendable {
     }
 
     /// For psql: values come by `-v NAME=VALUE`, and what is left out is the standard.
-    public var psql: String {
+    package var psql: String {
         let standards = parameters.map { parameter in
             let otherwise =
                 parameter.standard.map { "\\set \(parameter.name) '\($0.replacing("'", with: "''"))'" }
@@ -133,7 +133,7 @@ extension String {
 }
 
 extension ReadyQuery.Parameter.Kind {
-    public var example: String {
+    package var example: String {
         switch self {
         case .text: "a text"
         case .integer: "a whole number"

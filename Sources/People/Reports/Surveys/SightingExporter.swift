@@ -1,13 +1,13 @@
-public import Postgres
-public import Storage
-public import Surveys
+package import Postgres
+package import Storage
+package import Surveys
 
 /// Streams sightings or walks out of PostgreSQL, window by window: what is held is one chunk, however many they are.
-public struct SightingExporter: Sendable {
-    public enum Format: String, CaseIterable, Sendable {
+package struct SightingExporter: Sendable {
+    package enum Format: String, CaseIterable, Sendable {
         case csv, geojson, dwca
 
-        public var mediaType: String {
+        package var mediaType: String {
             switch self {
             case .csv: "text/csv; charset=utf-8"
             case .geojson: "application/geo+json"
@@ -17,10 +17,10 @@ public struct SightingExporter: Sendable {
     }
 
     /// All surveys that began before `nextMs` are written.
-    public struct Progress: Sendable {
-        public let rows: Int64
-        public let windowsDone, windows: Int
-        public let nextMs: Int64
+    package struct Progress: Sendable {
+        package let rows: Int64
+        package let windowsDone, windows: Int
+        package let nextMs: Int64
     }
 
     private static let chunkBytes = 256 << 10
@@ -34,7 +34,7 @@ public struct SightingExporter: Sendable {
     /// - Parameters:
     ///   - rows: what a row of a table or a feature is; an archive has both.
     ///   - today: as 2026-11-22; an archive says of when it is.
-    public init(
+    package init(
         _ export: SightingExport, _ format: Format, rows: SightingExport.Rows = .sightings,
         dataset: DarwinCore.Dataset, today: String
     ) {
@@ -44,7 +44,7 @@ public struct SightingExporter: Sendable {
     /// Returns how many sightings, or walks, were written. All is of one moment of the database. Where the export goes on behind
     /// something, neither header nor opening is written.
     /// - Parameter write: takes the bytes in order; what it throws ends the export.
-    public func run(
+    package func run(
         on connection: Connection, progress: (Progress) throws -> Void, write: @escaping ([UInt8]) throws -> Void
     ) throws -> Int64 {
         try connection.snapshot {

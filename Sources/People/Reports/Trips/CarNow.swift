@@ -1,17 +1,17 @@
 package import Alerts
 internal import Basics
 internal import Codecs
-public import Fleet
+package import Fleet
 internal import Formats
-public import Postgres
+package import Postgres
 internal import Presentation
 internal import Storage
-public import Trips
+package import Trips
 
 /// What a car is doing: the values of the trip so far and the latest of each signal, as a driver sees them.
 ///
 /// A trip is stored minute by minute; while somebody asks, the open minute is there, too, within about a second.
-public struct CarNow: Sendable {
+package struct CarNow: Sendable {
     /// A value that was read longer ago says nothing of the car now.
     private static let latestMs = 2 * UTC.msPerMinute
 
@@ -29,7 +29,7 @@ public struct CarNow: Sendable {
     /// - Parameters:
     ///   - rules: where none are on record.
     ///   - price: where the account has none of its own.
-    public static func read(
+    package static func read(
         _ vehicle: VehicleID, account: String, rules: TripRules, price: FuelPrice?, queries: ReportQueries,
         on connection: Connection
     ) throws -> CarNow? {
@@ -84,7 +84,7 @@ public struct CarNow: Sendable {
     }
 
     /// Unknown is null, never 0.
-    public func json(nowMs: Int64) -> String {
+    package func json(nowMs: Int64) -> String {
         let figures = read.figures
         let trip = figures.trip
         let isDriving = isDriving(nowMs: nowMs)

@@ -2,15 +2,15 @@ internal import Glibc
 
 /// Two sets of drives of one route, before and after something was changed: how far their means are apart, and how far
 /// they could be by chance. Welch's t-test (B. L. Welch, Biometrika 34, 1947), which does not ask for equal spreads.
-public struct Comparison: Equatable, Sendable {
-    public struct Sample: Equatable, Sendable {
-        public let count: Int
-        public let mean: Double
+package struct Comparison: Equatable, Sendable {
+    package struct Sample: Equatable, Sendable {
+        package let count: Int
+        package let mean: Double
         /// Of the single drives (n − 1 in the divisor); nil with fewer than two.
-        public let standardDeviation: Double?
+        package let standardDeviation: Double?
 
         /// Nil without a value.
-        public init?(_ values: [Double]) {
+        package init?(_ values: [Double]) {
             guard !values.isEmpty else { return nil }
             count = values.count
             let mean = values.reduce(0, +) / Double(values.count)
@@ -20,15 +20,15 @@ public struct Comparison: Equatable, Sendable {
         }
     }
 
-    public let before: Sample
-    public let after: Sample
+    package let before: Sample
+    package let after: Sample
 
-    public init(before: Sample, after: Sample) { (self.before, self.after) = (before, after) }
+    package init(before: Sample, after: Sample) { (self.before, self.after) = (before, after) }
 
-    public var difference: Double { after.mean - before.mean }
+    package var difference: Double { after.mean - before.mean }
 
     /// Half the width of the interval that holds the true difference in 95 of 100 such comparisons; nil: too few drives.
-    public var margin: Double? {
+    package var margin: Double? {
         guard let a = before.standardDeviation, let b = after.standardDeviation else { return nil }
         let (va, vb) = (a * a / Double(before.count), b * b / Double(after.count))
         guard va + vb > 0 else { return 0 }
@@ -38,7 +38,7 @@ public struct Comparison: Equatable, Sendable {
     }
 
     /// Whether chance alone hardly explains the difference; nil: too few drives.
-    public var isClear: Bool? { margin.map { difference.magnitude > $0 } }
+    package var isClear: Bool? { margin.map { difference.magnitude > $0 } }
 }
 
 /// Student's t distribution.

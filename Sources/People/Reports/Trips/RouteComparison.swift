@@ -1,17 +1,17 @@
 package import Alerts
 internal import Basics
 internal import Codecs
-public import Fleet
+package import Fleet
 internal import Formats
-public import Postgres
-public import Trips
+package import Postgres
+package import Trips
 
 /// The drives of one route before and after something was done to the car: what changed, and whether chance explains it.
-public struct RouteComparison: Sendable {
-    public struct Fault: Error, CustomStringConvertible { public let description: String }
+package struct RouteComparison: Sendable {
+    package struct Fault: Error, CustomStringConvertible { package let description: String }
 
     /// What tells that drives are of one route.
-    public enum By: Sendable {
+    package enum By: Sendable {
         /// They go the way of the trip that this time lies in.
         case routeOf(ms: Int64)
         /// They bear this tag.
@@ -24,7 +24,7 @@ public struct RouteComparison: Sendable {
     private let after: [TripRead]
 
     /// - Parameter span: drives that begin in it.
-    public static func read(
+    package static func read(
         _ vehicle: VehicleID, by: By, changedMs: Int64, span: Range<Int64>, price: FuelPrice?, queries: ReportQueries,
         on connection: Connection
     ) throws -> RouteComparison {
@@ -112,15 +112,15 @@ public struct RouteComparison: Sendable {
         return table
     }
 
-    public func csv() -> String { table.csv() }
+    package func csv() -> String { table.csv() }
 
     /// For a terminal.
-    public func text() -> String {
+    package func text() -> String {
         "\(vehicle): \(before.count) drives before \(UTC.text(changedMs)), \(after.count) from then on\n\(table.text())\n"
             + "A difference is clear when it is larger than its margin: chance alone makes so much in 5 of 100 comparisons."
     }
 
-    public func json() -> String {
+    package func json() -> String {
         func starts(_ trips: [TripRead]) -> JSONValue { .list(trips.map { .text(UTC.text($0.trip.startMs)) }) }
         let figures = lines.map { line in
             let cells = cells(line)

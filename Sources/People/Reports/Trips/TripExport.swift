@@ -1,15 +1,15 @@
 internal import Basics
 internal import Codecs
-public import Fleet
+package import Fleet
 internal import Formats
-public import Postgres
-public import Trips
+package import Postgres
+package import Trips
 
 /// One trip as other programs take it: every reading with all that was read, or its track.
-public struct TripExport: Sendable {
-    public struct Fault: Error, CustomStringConvertible { public let description: String }
+package struct TripExport: Sendable {
+    package struct Fault: Error, CustomStringConvertible { package let description: String }
 
-    public static let formats: [String: @Sendable (TripExport) throws(Fault) -> String] = [
+    package static let formats: [String: @Sendable (TripExport) throws(Fault) -> String] = [
         "gpx": { (export) throws(Fault) in try export.gpx() }, "csv": { (export) throws(Fault) in export.csv() },
         "json": { (export) throws(Fault) in export.json() },
     ]
@@ -21,14 +21,14 @@ public struct TripExport: Sendable {
     /// - Parameters:
     ///   - readings: of one trip, by time, one a time.
     ///   - gapMs: positions further apart in time are two segments of the track.
-    public init(vehicle: String, readings: [CarReading], gapMs: Int64) {
+    package init(vehicle: String, readings: [CarReading], gapMs: Int64) {
         (name, self.readings, self.gapMs) = (vehicle, readings, gapMs)
     }
 
     /// The trip that a time lies in; nil: none.
     ///
     /// - Parameter rules: where none are on record.
-    public static func read(
+    package static func read(
         _ vehicle: VehicleID, atMs: Int64, rules: TripRules, queries: ReportQueries, on connection: Connection
     ) throws -> TripExport? {
         try connection.snapshot {

@@ -91,11 +91,11 @@ extension TripRead {
 }
 
 /// The SQL files of Queries/reports, read once. `load` is given the folder's content by the caller.
-public struct ReportQueries: Sendable {
+package struct ReportQueries: Sendable {
     private let texts: [String: String]
 
     /// `texts` by file name without `.sql`.
-    public init(_ texts: [String: String]) { self.texts = texts }
+    package init(_ texts: [String: String]) { self.texts = texts }
 
     package subscript(_ name: String) -> String {
         guard let text = texts[name] else { preconditionFailure("Queries/reports/\(name).sql is missing") }

@@ -3,17 +3,17 @@ internal import Basics
 internal import Codecs
 internal import Fleet
 internal import Formats
-public import Trips
+package import Trips
 
 /// The rows of trips in the three formats. Keys and units are those that programs rely on.
-public struct TripsOutput: Sendable {
-    public static let formats: [String: @Sendable (TripsOutput) -> String] = [
+package struct TripsOutput: Sendable {
+    package static let formats: [String: @Sendable (TripsOutput) -> String] = [
         "json": { output in JSONValue.list(output.trips.map(output.json)).rendered(indent: true) },
         "csv": { $0.table().csv() },
         "table": { $0.shortTable().text() },
     ]
 
-    public struct Row: Sendable {
+    package struct Row: Sendable {
         /// The file or the vehicle.
         let name: String
         let figures: TripFigures
@@ -27,19 +27,21 @@ public struct TripsOutput: Sendable {
         let value: @Sendable (Row) -> String?
     }
 
-    public private(set) var trips: [Row] = []
+    package private(set) var trips: [Row] = []
 
     private let nameKey: String
 
     /// `nameKey` says what a trip is named by: `file` offline, `vehicle` in reports.
-    public init(nameKey: String) { self.nameKey = nameKey }
+    package init(nameKey: String) { self.nameKey = nameKey }
 
     package init(_ trips: [TripRead]) {
         self.init(nameKey: "vehicle")
         self.trips = trips.map { Row(name: $0.vehicle, figures: $0.figures, read: $0) }
     }
 
-    public mutating func add(_ name: String, _ figures: TripFigures) { trips.append(Row(name: name, figures: figures)) }
+    package mutating func add(_ name: String, _ figures: TripFigures) {
+        trips.append(Row(name: name, figures: figures))
+    }
 
     func json(_ row: Row) -> JSONValue {
         .object(
@@ -115,7 +117,7 @@ public struct TripsOutput: Sendable {
     ]
 
     func table() -> Table { table(columns) }
-    public func shortTable() -> Table {
+    package func shortTable() -> Table {
         table(columns.filter { $0.key == nameKey || TripsOutput.short.contains($0.key) })
     }
 

@@ -1,11 +1,11 @@
 internal import Basics
-public import Codecs
+package import Codecs
 internal import Fleet
 internal import Formats
 
 /// What a transcript says, one row a value, code, text or fault.
-public struct OBDRows: Sendable {
-    public static let formats: [String: @Sendable (OBDRows) -> String] = [
+package struct OBDRows: Sendable {
+    package static let formats: [String: @Sendable (OBDRows) -> String] = [
         "json": { $0.json() }, "csv": { $0.table().csv() }, "table": { $0.table().text() },
     ]
 
@@ -23,18 +23,18 @@ public struct OBDRows: Sendable {
         let text: String?
     }
 
-    public private(set) var faults = 0
+    package private(set) var faults = 0
     private var rows: [Row] = []
     private let meanings: TroubleCodeMeanings
     /// Known from the command line, or from what the adapter says of its protocol.
     private var bus: OBDBus?
 
-    public init(meanings: TroubleCodeMeanings) { self.meanings = meanings }
+    package init(meanings: TroubleCodeMeanings) { self.meanings = meanings }
 
-    public var count: Int { rows.count }
+    package var count: Int { rows.count }
 
     /// - Parameter bus: of the car, where the replies do not tell.
-    public mutating func add(file: String, _ exchanges: [OBDTranscript.Exchange], bus: OBDBus?) {
+    package mutating func add(file: String, _ exchanges: [OBDTranscript.Exchange], bus: OBDBus?) {
         self.bus = bus
         for exchange in exchanges { add(file, exchange) }
     }

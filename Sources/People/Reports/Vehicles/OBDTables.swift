@@ -1,11 +1,11 @@
 internal import Basics
-public import Codecs
+package import Codecs
 internal import Fleet
 internal import Formats
 
 /// The parameters that can be read, and what codes mean: for people and programs.
-public enum OBDTables {
-    public static let formats: [String: @Sendable (Table) -> String] = [
+package enum OBDTables {
+    package static let formats: [String: @Sendable (Table) -> String] = [
         "csv": { $0.csv() }, "table": { $0.text() },
         "json": { table in
             let numbers: Set = ["bytes", "least", "most", "decimals"]
@@ -17,7 +17,7 @@ public enum OBDTables {
         },
     ]
 
-    public static func pids() -> Table {
+    package static func pids() -> Table {
         var table = Table(["pid", "key", "name", "bytes", "formula", "unit", "least", "most", "decimals", "source"])
         for row in OBDTable.rows {
             var (least, most, decimals): (String?, String?, String?)
@@ -34,7 +34,7 @@ public enum OBDTables {
         return table
     }
 
-    public static func codes(_ codes: [TroubleCode], _ meanings: TroubleCodeMeanings) -> Table {
+    package static func codes(_ codes: [TroubleCode], _ meanings: TroubleCodeMeanings) -> Table {
         var table = Table(["code", "system", "origin", "subsystem", "description"])
         table.rows = codes.map {
             [$0.text, $0.system.rawValue, $0.origin.rawValue, $0.subsystem, meanings.text(of: $0)]

@@ -1,18 +1,18 @@
-public import Codecs
+package import Codecs
 internal import Foundation
 
 /// The folder with what trouble codes mean: `generic.csv`, and a file a make.
-public struct TroubleCodeFolder: Sendable {
+package struct TroubleCodeFolder: Sendable {
     private static let bytesMax = 8 << 20
 
-    public let path: String
-    public init(_ path: String) { self.path = path }
+    package let path: String
+    package init(_ path: String) { self.path = path }
 
-    public enum Fault: Error, CustomStringConvertible {
+    package enum Fault: Error, CustomStringConvertible {
         case unreadable(String)
         case wrong(String, TroubleCodeFileError)
 
-        public var description: String {
+        package var description: String {
             switch self {
             case .unreadable(let file): "\(file): cannot be read, or is larger than \(bytesMax >> 20) MiB"
             case .wrong(let file, let error): "\(file): \(error)"
@@ -21,7 +21,7 @@ public struct TroubleCodeFolder: Sendable {
     }
 
     /// - Parameter make: as registered; nil or without a file of its own: generic meanings only.
-    public func meanings(make: String? = nil) throws -> TroubleCodeMeanings {
+    package func meanings(make: String? = nil) throws -> TroubleCodeMeanings {
         guard let generic = try file("generic") else { throw Fault.unreadable(path + "/generic.csv") }
         var own: TroubleCodeFile?
         if let make, let name = TroubleCodeMeanings.fileName(make: make), name != "generic" { own = try file(name) }
@@ -29,7 +29,7 @@ public struct TroubleCodeFolder: Sendable {
     }
 
     /// The makes that have a file, in order.
-    public func makes() throws -> [String] {
+    package func makes() throws -> [String] {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
             throw Fault.unreadable(path)
         }

@@ -1,23 +1,23 @@
 internal import Codecs
-public import Crypto
+package import Crypto
 internal import ExternalServices
 internal import Fleet
-public import HTTPServer
+package import HTTPServer
 internal import Postgres
 internal import Presentation
 internal import Reports
 internal import Storage
-public import Telemetry
+package import Telemetry
 
 /// Log-in, registration, forgotten passwords and one's own account: docs/accounts.md. Nothing that is answered says whether
 /// there is an account. Through the page's login, which calls functions and reads no table of accounts.
-public final class AccountSite: Sendable {
+package final class AccountSite: Sendable {
     /// What mailed links begin with, and under what the mail is sealed while it waits.
-    public struct Post: Sendable {
+    package struct Post: Sendable {
         let address: String
         let key: CodeKey
         /// - Parameter address: as people reach the pages, like `https://drover.example.org`.
-        public init(address: String, key: CodeKey) {
+        package init(address: String, key: CodeKey) {
             self.key = key
             self.address = address.hasSuffix("/") ? String(address.dropLast()) : address
         }
@@ -41,7 +41,7 @@ public final class AccountSite: Sendable {
     ///   - provider: the name of the OpenID provider, nil: there is none.
     ///   - post: nil: no mail can be sent, so nobody registers or gets a new password by it.
     ///   - codeKey: nil: there are no second factors.
-    public init(
+    package init(
         conninfo: String, isSecure: Bool, post: Post?, codeKey: CodeKey?, secondFactor: SecondFactorRule,
         assets: AssetFiles, provider: String?, log: Log
     ) {
@@ -53,7 +53,7 @@ public final class AccountSite: Sendable {
         self.provider = provider
     }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         router.add("GET", "/login") { [self] request in
             .unkept(AccountPages.logIn(next: AccountSite.next(request.query["next"]), provider: provider))
         }

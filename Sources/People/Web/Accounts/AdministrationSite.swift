@@ -1,18 +1,18 @@
 internal import Fleet
-public import HTTPServer
+package import HTTPServer
 internal import Postgres
 internal import Presentation
 internal import Reports
 internal import Storage
 
 /// Who may what, and which vehicles belong together: pages of administrators.
-public struct AdministrationSite: Sendable {
+package struct AdministrationSite: Sendable {
     private let door: Door
     private let assets: AssetFiles
 
-    public init(door: Door, assets: AssetFiles) { (self.door, self.assets) = (door, assets) }
+    package init(door: Door, assets: AssetFiles) { (self.door, self.assets) = (door, assets) }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         router.add("GET", "/administration") { request in
             door.page(request, for: [.administrator]) { caller, connection in
                 try overview(caller, nil, connection)

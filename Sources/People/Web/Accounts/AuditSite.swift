@@ -1,20 +1,20 @@
 internal import Basics
 internal import Fleet
-public import HTTPServer
+package import HTTPServer
 internal import Presentation
 internal import Reports
 internal import Storage
 
 /// The audit log: a page of administrators.
-public struct AuditSite: Sendable {
+package struct AuditSite: Sendable {
     private static let linesMax = 100
 
     private let door: Door
     private let assets: AssetFiles
 
-    public init(door: Door, assets: AssetFiles) { (self.door, self.assets) = (door, assets) }
+    package init(door: Door, assets: AssetFiles) { (self.door, self.assets) = (door, assets) }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         router.add("GET", "/audit") { request in
             door.page(request, for: [.administrator]) { caller, connection in
                 let asked = AuditQuestion(request)

@@ -1,27 +1,27 @@
 internal import Basics
 internal import Codecs
 internal import Crypto
-public import ExternalServices
+package import ExternalServices
 internal import Fleet
-public import HTTPServer
+package import HTTPServer
 internal import Storage
 internal import Telemetry
 
 /// Log-in at an OpenID Connect provider; nothing but the way there and back.
-public struct OpenIDSite: Sendable {
+package struct OpenIDSite: Sendable {
     private let provider: OpenIDProvider
     private let accounts: AccountSite
     private let back: String
     private let attempts: AttemptCookie
 
     /// - Parameter address: as people reach the pages; the provider has to know `<address>/oidc/back`.
-    public init(_ provider: OpenIDProvider, accounts: AccountSite, address: String) {
+    package init(_ provider: OpenIDProvider, accounts: AccountSite, address: String) {
         (self.provider, self.accounts) = (provider, accounts)
         back = (address.hasSuffix("/") ? String(address.dropLast()) : address) + "/oidc/back"
         attempts = AttemptCookie(isSecure: accounts.cookie.isSecure)
     }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         router.add("GET", "/oidc/start") { request in
             accounts.answered {
                 let attempt = OpenIDProvider.Attempt.random()

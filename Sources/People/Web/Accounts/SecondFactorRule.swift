@@ -1,14 +1,14 @@
-public import Fleet
+package import Fleet
 internal import HTTPServer
 internal import Storage
 
 /// Who must have a second factor.
-public struct SecondFactorRule: Sendable {
+package struct SecondFactorRule: Sendable {
     static let path = "/account/second-factor"
-    public static let none = SecondFactorRule(roles: [])
+    package static let none = SecondFactorRule(roles: [])
 
     private let roles: Set<Role>
-    public init(roles: Set<Role>) { self.roles = roles }
+    package init(roles: Set<Role>) { self.roles = roles }
 
     func asks(_ holder: AccountHolder) -> Bool { !roles.isDisjoint(with: holder.roles.compactMap(Role.init)) }
 

@@ -3,11 +3,11 @@ internal import Postgres
 internal import Reports
 internal import Storage
 internal import Synchronization
-public import Telemetry
+package import Telemetry
 
 /// Drivers' open pages and apps: what is told to an account goes to all of its streams at once. A thread of its own waits
 /// for the database to say that there is something.
-public final class AlertStreams: Sendable {
+package final class AlertStreams: Sendable {
     static let limits = StreamLimits(inAll: 300, ofOne: 8)
     static let heartbeatMs: Int64 = 10_000
     private static let rowsMax = 500
@@ -28,7 +28,7 @@ public final class AlertStreams: Sendable {
     private let subscribers = Mutex<[Subscriber]>([])
     private let beatMs = Atomic(Clock.steadyMs())
 
-    public init(conninfo: String, log: Log) {
+    package init(conninfo: String, log: Log) {
         listener = DatabaseListener(
             name: "alert-streams", channel: AlertEvents.channel, conninfo: conninfo,
             trouble: "alerts do not reach open pages", log: log)
@@ -37,7 +37,7 @@ public final class AlertStreams: Sendable {
     }
 
     /// To be called once.
-    public func stop() {
+    package func stop() {
         listener.stop()
         for subscriber in subscribers.withLock({ $0 }) { subscriber.stream.end() }
     }

@@ -8,13 +8,13 @@ internal import Reports
 
 /// The models, their thresholds and pictures, for programs that judge without a connection: the files of the thresholds'
 /// folder as they are, read with each request. Only names that `tractors.xml` lists are looked for.
-public struct ModelFiles: Sendable {
+package struct ModelFiles: Sendable {
     static let bytesMax = 4 << 20
     private static let pictureTypes = ["svg": "image/svg+xml", "png": "image/png", "jpg": "image/jpeg"]
 
     private let folder: String
 
-    public init(folder: String) { self.folder = folder }
+    package init(folder: String) { self.folder = folder }
 
     func add(to router: inout Router) {
         router.add("GET", "/v1/models") { request in

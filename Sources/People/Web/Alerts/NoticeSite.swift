@@ -1,26 +1,26 @@
-public import Clients
-public import Crypto
+package import Clients
+package import Crypto
 internal import Fleet
 internal import Foundation
 internal import Gateways
-public import HTTPServer
-public import Ingest
+package import HTTPServer
+package import Ingest
 internal import Postgres
 internal import Storage
-public import Telemetry
+package import Telemetry
 
 /// What somebody wants to be told, how and when; what became of it; and the links of mails: docs/notices.md.
-public struct NoticeSite: Sendable {
+package struct NoticeSite: Sendable {
     /// What there is to be told by.
-    public struct Ways: Sendable {
-        public var hasMail: Bool
-        public var webhookHosts, pushHosts: AllowedHosts
+    package struct Ways: Sendable {
+        package var hasMail: Bool
+        package var webhookHosts, pushHosts: AllowedHosts
         /// What browsers subscribe with: 65 bytes; nil: no pushes.
-        public var pushKey: [UInt8]?
+        package var pushKey: [UInt8]?
         /// Under what webhooks' keys wait, and what links are made of; nil: neither.
-        public var codeKey: CodeKey?
+        package var codeKey: CodeKey?
 
-        public init(
+        package init(
             hasMail: Bool, webhookHosts: AllowedHosts, pushHosts: AllowedHosts, pushKey: [UInt8]?, codeKey: CodeKey?
         ) {
             (self.hasMail, self.webhookHosts, self.pushHosts) = (hasMail, webhookHosts, pushHosts)
@@ -39,12 +39,12 @@ public struct NoticeSite: Sendable {
     let log: Log
 
     /// - Parameter conninfo: of a login in drover_api, for links of mails.
-    public init(door: Door, conninfo: String, assets: AssetFiles, uploads: UploadSender, ways: Ways, log: Log) {
+    package init(door: Door, conninfo: String, assets: AssetFiles, uploads: UploadSender, ways: Ways, log: Log) {
         (self.door, self.assets, self.uploads, self.ways) = (door, assets, uploads, ways)
         (lender, self.log) = (ConnectionLender(conninfo: conninfo), log)
     }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         router.add("GET", "/notices") { request in
             door.page(request, for: NoticeSite.people) { caller, connection in
                 let said = request.query["said"].flatMap { NoticeSite.said[$0] }

@@ -1,5 +1,5 @@
-public import Alerts
-public import Backtesting
+package import Alerts
+package import Backtesting
 internal import Fleet
 internal import Foundation
 internal import Postgres
@@ -9,7 +9,7 @@ internal import Storage
 
 /// The folder of threshold files as pages change it: the files stay the source, and the publisher of `drover rules publish`
 /// brings them to the log.
-public struct RuleDesk: Sendable {
+package struct RuleDesk: Sendable {
     struct Fault: Error { let text: String }
 
     let folder: String
@@ -19,7 +19,7 @@ public struct RuleDesk: Sendable {
     let tests: @Sendable () throws -> [(name: String, bytes: Result<[UInt8], RuleTestFault>)]
     let publish: @Sendable (RuleSet) throws -> Void
 
-    public init(
+    package init(
         folder: String, read: @escaping @Sendable () throws -> RuleFolder,
         load: @escaping @Sendable (RuleFolder) throws -> RuleSet,
         tests: @escaping @Sendable () throws -> [(name: String, bytes: Result<[UInt8], RuleTestFault>)],

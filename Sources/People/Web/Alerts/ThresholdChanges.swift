@@ -52,13 +52,15 @@ extension ThresholdSite {
         if !isRemoval, let fault = try tooMuch(rules, caller, connection) {
             return again(ThresholdPages.faults(fault, []), status: 409)
         }
-        let tests = RuleTestRun(try desk.tests(), by: rules)
+        let files = try desk.tests()
+        let tests = RuleTestRun(files, by: rules)
+        let isRight = try tests.isRight || tests.isRight(beside: RuleTestRun(files, by: desk.load(folder)))
         if what == "try" {
             return again(
                 "\(try trial(form, rules, caller, connection))<h2>Rule tests with it</h2>\n\(ThresholdPages.tests(tests))",
-                asksAnyway: !tests.isRight, status: 200)
+                asksAnyway: !isRight, status: 200)
         }
-        guard tests.isRight || form.isAnyway else {
+        guard isRight || form.isAnyway else {
             return again(
                 ThresholdPages.faults(
                     isRemoval
@@ -196,19 +198,19 @@ extension ThresholdSite {
                     .text(own.map(\.name).sorted().joined(separator: ", ")),
                 ]
             }, empty: "None. A machine's own rules are made from its page.")
+        let versions = try connection.query(queries["rule_versions"], [.int8(ThresholdSite.editsMax)])
         return shown(
             "Thresholds", caller,
             """
             <p>The files' version is \(rules.version). <a href="/thresholds/tests">Run the rule tests</a></p>
             \(models)
             \(machines)
-            \(try versions(caller, connection))
+            \(try self.versions(versions, caller))
             """)
     }
 
-    private func versions(_ caller: PageCaller, _ connection: Connection) throws -> HTML {
-        let rows = try connection.query(queries["rule_versions"], [.int8(ThresholdSite.editsMax)])
-        return HTML.table(
+    private func versions(_ rows: Rows, _ caller: PageCaller) throws -> HTML {
+        HTML.table(
             caption: "Versions and changes",
             headers: [.word("When"), .word("Version"), .text("By"), .prose("Changed in a page")],
             rows: try rows.map { row in

@@ -24,6 +24,8 @@ struct ThresholdForm {
     /// What the form that was sent was made of.
     var basedOn: String
     var days = 30
+    /// A model that has no file has no page of thresholds either.
+    var hasModelFile = false
     var isAnyway = false
 
     struct Other {
@@ -124,7 +126,7 @@ struct ThresholdForm {
     }
 
     private var modelLink: HTML {
-        guard let model, !caller.roles.isDisjoint(with: ThresholdSite.modelEditors) else { return "" }
+        guard let model, hasModelFile, !caller.roles.isDisjoint(with: ThresholdSite.modelEditors) else { return "" }
         let address = RuleDesk.Of.model(model).address + "/" + Address.escaped(field.shownName)
         return " <a href=\"\(address)\">Change it for the model</a>"
     }

@@ -1,15 +1,15 @@
 internal import Alerts
 internal import Backtesting
 internal import Fleet
-public import HTTPServer
+package import HTTPServer
 internal import Postgres
 internal import Presentation
-public import Reports
+package import Reports
 internal import Storage
-public import Telemetry
+package import Telemetry
 
 /// Pages in which thresholds are looked at, tried, tested and changed. The files of the folder stay the source.
-public struct ThresholdSite: Sendable {
+package struct ThresholdSite: Sendable {
     static let editors: Set<Role> = [.farmer, .fleetManager, .developer, .administrator]
     /// Those of a model hold for machines of everybody. The others change those of their own machines (drover.edits_rules).
     static let modelEditors: Set<Role> = [.developer, .administrator]
@@ -22,12 +22,12 @@ public struct ThresholdSite: Sendable {
     let desk: RuleDesk
     let log: Log
 
-    public init(door: Door, assets: AssetFiles, queries: ReportQueries, desk: RuleDesk, log: Log) {
+    package init(door: Door, assets: AssetFiles, queries: ReportQueries, desk: RuleDesk, log: Log) {
         (self.door, self.assets, self.queries) = (door, assets, queries)
         (self.desk, self.log) = (desk, log)
     }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         router.add("GET", "/thresholds") { request in
             door.page(request, for: ThresholdSite.editors) { caller, connection in
                 try withFolder(caller) { folder in try list(caller, folder, connection) }
@@ -158,6 +158,7 @@ public struct ThresholdSite: Sendable {
             of: of, field: field, model: model, standing: own.first { $0.field == field },
             ofModel: model.flatMap { rules.models[$0] }?.first { $0.field == field },
             version: try ThresholdForm.version(field, folder.files[of.file], of.file), caller: caller)
+        form.hasModelFile = model.map { RuleDesk.models(folder).contains($0) } ?? false
         // Who may change the model's rule gives it to many machines by that.
         if let vehicle = of.vehicle, let model, caller.roles.isDisjoint(with: ThresholdSite.modelEditors) {
             form.others = try machines(model, but: vehicle.text, connection).map { machine in

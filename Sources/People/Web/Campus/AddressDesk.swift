@@ -1,9 +1,9 @@
-public import ExternalServices
+package import ExternalServices
 internal import Fleet
-public import Telemetry
+package import Telemetry
 
 /// Looks addresses up on a thread of its own: the service may take seconds.
-public final class AddressDesk: Sendable {
+package final class AddressDesk: Sendable {
     enum Answer: Sendable {
         case found(Position)
         case nothing
@@ -18,7 +18,7 @@ public final class AddressDesk: Sendable {
     private let trouble = OncePer(periodMs: 30_000)
     private let thread: SideThread<Geocoder?>
 
-    public init(_ settings: GeocoderSettings, conninfo: String, log: Log) {
+    package init(_ settings: GeocoderSettings, conninfo: String, log: Log) {
         self.log = log
         thread = SideThread("addresses", waitingMax: AddressDesk.waitingMax) {
             do {

@@ -2,16 +2,16 @@ internal import Basics
 internal import Codecs
 internal import Crypto
 internal import Fleet
-public import HTTPServer
+package import HTTPServer
 internal import Postgres
 internal import Presentation
-public import Reports
+package import Reports
 internal import Storage
 internal import Telemetry
 
 /// Pages of campus rides for riders, ride drivers and dispatchers who are logged in: docs/campus-pages.md. They say and read
 /// what apps do, by the same code (`CampusSite`): a form becomes the request that an app would send.
-public struct CampusPages: Sendable {
+package struct CampusPages: Sendable {
     /// Who looks at all of a campus.
     static let watchers: Set<Role> = [.dispatcher, .administrator]
     static let people: Set<Role> = [.rider, .rideDriver, .dispatcher]
@@ -25,7 +25,7 @@ public struct CampusPages: Sendable {
     /// Nil: itineraries are drawn straight.
     let routes: RouteDesk?
 
-    public init(
+    package init(
         _ campuses: CampusSite, codes: CodeDesk, door: Door, assets: AssetFiles, base: BaseMap, queries: ReportQueries,
         routes: RouteDesk?
     ) {
@@ -33,7 +33,7 @@ public struct CampusPages: Sendable {
         (self.base, self.queries, self.routes) = (base, queries, routes)
     }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         addBinding(to: &router)
         addRiding(to: &router)
         addDriving(to: &router)

@@ -4,16 +4,16 @@ internal import Crypto
 internal import Fleet
 internal import Formats
 internal import Gateways
-public import HTTPServer
-public import Ingest
+package import HTTPServer
+package import Ingest
 internal import Postgres
-public import Reports
+package import Reports
 internal import Storage
-public import Telemetry
+package import Telemetry
 
 /// What riders', ride drivers' and dispatchers' apps ask: docs/campus-apps.md. Behind a server that lets in apps with a
 /// certificate only; people show a token of theirs. Pages (`CampusPages`) ask the same of it for who is logged in.
-public final class CampusSite: Sendable {
+package final class CampusSite: Sendable {
     let lender: ConnectionLender
     private let door: Door
     let queries: ReportQueries
@@ -30,7 +30,7 @@ public final class CampusSite: Sendable {
     ///   - addresses: nil: places come as coordinates only.
     ///   - ways: nil: they are not measured; decisions go by distance.
     ///   - answerWaitMs: so long an answer waits for its decision.
-    public init(
+    package init(
         conninfo: String, queries: ReportQueries, uploads: UploadSender, addresses: AddressDesk?, ways: MeasureDesk?,
         answerWaitMs: Int64, door: Door, log: Log
     ) {
@@ -50,14 +50,14 @@ public final class CampusSite: Sendable {
     }
 
     /// To be called once, when no request comes any more.
-    public func stop() {
+    package func stop() {
         addresses?.stop()
         ways?.stop()
         watch.stop()
     }
 
     /// What answers which address.
-    public func router() -> Router {
+    package func router() -> Router {
         var router = Router()
         addProfiles(to: &router)
         addRides(to: &router)

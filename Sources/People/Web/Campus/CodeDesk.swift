@@ -1,15 +1,15 @@
 internal import Basics
 internal import Codecs
-public import Crypto
+package import Crypto
 internal import Fleet
 internal import Formats
-public import HTTPServer
+package import HTTPServer
 internal import Postgres
 internal import Storage
 
 /// Codes and tokens of people: a code is mailed to the address on the roster, and handed in once for a token. Nothing
 /// that is answered says who is on the roster. docs/campus-people.md.
-public struct CodeDesk: Sendable {
+package struct CodeDesk: Sendable {
     private static let bodyBytesMax = 10_000
     private static let deviceBytesMax = 100
     private static let codeDigits = 8
@@ -23,7 +23,7 @@ public struct CodeDesk: Sendable {
     /// - Parameters:
     ///   - key: what codes are kept under; second factors need it, too, also where no mail goes out.
     ///   - hasMail: there is a mail server, which brings codes.
-    public init(_ site: CampusSite, key: CodeKey?, hasMail: Bool) {
+    package init(_ site: CampusSite, key: CodeKey?, hasMail: Bool) {
         missing = [key == nil ? "people.code_key_file" : nil, hasMail ? nil : "mail.server"].compactMap(\.self)
         (self.site, self.key) = (site, missing.isEmpty ? key : nil)
     }
@@ -33,7 +33,7 @@ public struct CodeDesk: Sendable {
         "This server mails no codes: \(missing.joined(separator: " and ")) \(missing.count == 1 ? "is" : "are") not set."
     }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         router.add("POST", "/v1/campuses/{campus}/codes") { self.askCode($0) }
         router.add("POST", "/v1/campuses/{campus}/tokens") { self.takeCode($0) }
         router.add("DELETE", "/v1/campuses/{campus}/tokens/current") { self.endToken($0) }

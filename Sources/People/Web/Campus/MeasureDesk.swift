@@ -1,17 +1,17 @@
-public import ExternalServices
+package import ExternalServices
 internal import Fleet
 internal import Telemetry
 
 /// Measures the ways to a pickup before it is pushed, on a thread of its own. A pickup that would wait too long for its turn
 /// is decided by distance.
-public final class MeasureDesk: Sendable {
+package final class MeasureDesk: Sendable {
     static let waitingMax = 16
 
     private let waitMs: Int64
     private let thread: SideThread<CampusTravel>
 
     /// - Parameter waitMs: the most that a pickup waits, for its turn and for the service.
-    public init(_ travel: CampusTravel, waitMs: Int64) {
+    package init(_ travel: CampusTravel, waitMs: Int64) {
         self.waitMs = waitMs
         thread = SideThread("ways", waitingMax: MeasureDesk.waitingMax) { travel }
     }

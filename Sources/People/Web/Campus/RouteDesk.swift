@@ -1,15 +1,15 @@
-public import ExternalServices
+package import ExternalServices
 internal import Fleet
 internal import Telemetry
 
 /// Draws ways along roads for maps, on a thread of its own: the routing service may take its time, and a page can wait.
-public final class RouteDesk: Sendable {
+package final class RouteDesk: Sendable {
     static let waitingMax = 64
 
     private let timeoutMs: Int
     private let thread: SideThread<TravelTimes?>
 
-    public init(_ settings: TravelSettings, conninfo: String, timeoutMs: Int) {
+    package init(_ settings: TravelSettings, conninfo: String, timeoutMs: Int) {
         self.timeoutMs = timeoutMs
         thread = SideThread("routes", waitingMax: RouteDesk.waitingMax) {
             try? TravelTimes(settings, database: SharedDatabase(conninfo: conninfo))
@@ -17,7 +17,7 @@ public final class RouteDesk: Sendable {
     }
 
     /// To be called once.
-    public func stop() { thread.stop() }
+    package func stop() { thread.stop() }
 
     /// `then` is called once, with the road or nil where there is none to be had, on the thread of this or at once.
     /// - Parameter places: in order; only the first `TravelTimes.stopsMax` are drawn.

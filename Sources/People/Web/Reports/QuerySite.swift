@@ -1,13 +1,13 @@
 internal import Fleet
-public import HTTPServer
+package import HTTPServer
 internal import Postgres
 internal import Presentation
-public import Reports
+package import Reports
 internal import Telemetry
 
 /// The ready queries for people: chosen, filled in, answered with what the asker may see, and taken away. Row-level security
 /// decides the rows; the roles here only say which areas are listed.
-public final class QuerySite: Sendable {
+package final class QuerySite: Sendable {
     static let readers: Set<Role> = areas.values.reduce(into: []) { $0.formUnion($1) }
     private static let areas: [String: Set<Role>] = [
         "machines": [.analyst, .fleetManager, .developer, .operator, .administrator],
@@ -34,12 +34,12 @@ public final class QuerySite: Sendable {
     /// - Parameters:
     ///   - fleets: ask which fleets there are for who is logged in.
     ///   - patienceS: what a query may take in the database.
-    public init(door: Door, assets: AssetFiles, fleets: ReportQueries, queries: [ReadyQuery], patienceS: Int) {
+    package init(door: Door, assets: AssetFiles, fleets: ReportQueries, queries: [ReadyQuery], patienceS: Int) {
         (self.door, self.assets, self.fleets, self.patienceS) = (door, assets, fleets, patienceS)
         self.queries = queries.filter { !$0.isOfInstallation }
     }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         router.add("GET", "/queries") { [self] request in
             door.page(request, for: QuerySite.readers) { caller, _ in
                 let mine = queries.filter { !(QuerySite.areas[$0.area] ?? []).isDisjoint(with: caller.roles) }

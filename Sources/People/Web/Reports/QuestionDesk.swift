@@ -5,7 +5,7 @@ internal import Storage
 internal import Synchronization
 
 /// Statements of people's own, a few at a time: each has a connection of the login that may do nothing but ask.
-public final class QuestionDesk: Sendable {
+package final class QuestionDesk: Sendable {
     /// Why there is no answer. Each says what to do.
     enum Refusal: Error {
         /// The statement's fault.
@@ -27,7 +27,7 @@ public final class QuestionDesk: Sendable {
     /// - Parameters:
     ///   - conninfo: of a login that is in `drover_query` and in nothing else; empty: nobody may ask.
     ///   - patienceS: what a statement may take in the database.
-    public init(conninfo: String, patienceS: Int) {
+    package init(conninfo: String, patienceS: Int) {
         // None is kept: what a question took of memory goes back with its connection.
         lender = conninfo.isEmpty ? nil : ConnectionLender(conninfo: conninfo, idleMax: 0)
         looks = Mutex(ConnectionLender(conninfo: conninfo, idleMax: 1))

@@ -1,22 +1,22 @@
 internal import Fleet
-public import HTTPServer
+package import HTTPServer
 internal import Postgres
 internal import Reports
 internal import Storage
 internal import Telemetry
 
 /// `/query`: a statement of one's own, its answer as a page or to take away.
-public struct QuestionSite: Sendable {
+package struct QuestionSite: Sendable {
     static let readers = QuerySite.readers
     private let door: Door
     private let assets: AssetFiles
     private let desk: QuestionDesk
 
-    public init(door: Door, assets: AssetFiles, desk: QuestionDesk) {
+    package init(door: Door, assets: AssetFiles, desk: QuestionDesk) {
         (self.door, self.assets, self.desk) = (door, assets, desk)
     }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         router.add("GET", "/query") { request in
             door.page(request, for: QuestionSite.readers) { caller, connection in
                 page(try QuestionPage(caller: caller, views: QuestionViews.read(on: connection)))

@@ -1,14 +1,14 @@
 internal import Alerts
 internal import Fleet
-public import HTTPServer
+package import HTTPServer
 internal import Postgres
 internal import Presentation
-public import Reports
+package import Reports
 internal import Telemetry
-public import Trips
+package import Trips
 
 /// The page of reports, and the reports as files: those of `drover report`, of the same bytes.
-public final class ReportSite: Sendable {
+package final class ReportSite: Sendable {
     static let readers = Report.all.reduce(into: Set<Role>()) { $0.formUnion($1.roles) }
 
     private let door: Door
@@ -17,12 +17,12 @@ public final class ReportSite: Sendable {
     private let rules: TripRules
     private let price: FuelPrice?
 
-    public init(door: Door, assets: AssetFiles, queries: ReportQueries, rules: TripRules, price: FuelPrice?) {
+    package init(door: Door, assets: AssetFiles, queries: ReportQueries, rules: TripRules, price: FuelPrice?) {
         (self.door, self.assets) = (door, assets)
         (self.queries, self.rules, self.price) = (queries, rules, price)
     }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         router.add("GET", "/reports") { [self] in page($0) }
         router.add("GET", "/reports/{report}") { [self] in file($0) }
     }

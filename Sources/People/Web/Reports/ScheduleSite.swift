@@ -1,13 +1,13 @@
 internal import Basics
 internal import Fleet
-public import HTTPServer
+package import HTTPServer
 internal import Postgres
-public import Reports
+package import Reports
 internal import Storage
 internal import Telemetry
 
 /// Reports at times of their own: one's schedules, their runs and files.
-public struct ScheduleSite: Sendable {
+package struct ScheduleSite: Sendable {
     private static let runsShown = 10
     private let door: Door
     private let assets: AssetFiles
@@ -15,11 +15,11 @@ public struct ScheduleSite: Sendable {
     private let leastMinutes: Int
 
     /// - Parameter leastMinutes: between two times of a schedule; whoever runs Drover may make others by `drover schedule`.
-    public init(door: Door, assets: AssetFiles, queries: ReportQueries, leastMinutes: Int) {
+    package init(door: Door, assets: AssetFiles, queries: ReportQueries, leastMinutes: Int) {
         (self.door, self.assets, self.queries, self.leastMinutes) = (door, assets, queries, leastMinutes)
     }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         router.add("GET", "/reports/schedules") { request in
             door.page(request, for: ReportSite.readers) { caller, connection in
                 let said = request.query["said"].flatMap { ScheduleSite.said[$0] }

@@ -2,15 +2,15 @@ internal import Codecs
 internal import Crypto
 internal import Fleet
 internal import Formats
-public import HTTPServer
+package import HTTPServer
 internal import Postgres
 internal import Storage
-public import Telemetry
+package import Telemetry
 
 /// Who may send a body that is not small: whoever is logged in or shows a token that holds; a film, a track or a picture, only who
 /// may hand in such. Asked at the headers, so that nothing of a stranger's megabytes is kept; what else a request needs, its
 /// handler asks.
-public final class BodyGate: Sendable {
+package final class BodyGate: Sendable {
     /// Of pages that take more than others.
     private static let sessions: [String: Set<Role>] = [
         "/tour-media": TourPanel.rangers, "/tour-track": TourPanel.rangers, "/survey-photos": SurveyPages.surveyors,
@@ -18,7 +18,7 @@ public final class BodyGate: Sendable {
     /// Of what programs hand in.
     private static let scopes: [String: Scope] = ["/v1/survey-photos": .survey]
     /// Who calls XML-RPC says in the call who they are, and phones that tell of visits say nothing.
-    public static let strangersBytesMaxByPath = [
+    package static let strangersBytesMaxByPath = [
         "/v1/xmlrpc": XMLRPC.bytesMax, "/v1/tour-visits": TourSite.bodyBytesMax,
     ]
 
@@ -28,13 +28,13 @@ public final class BodyGate: Sendable {
     private let log: Log
 
     /// - Parameter conninfo: of a login in drover_api.
-    public init(conninfo: String, isSecure: Bool, secondFactor: SecondFactorRule = .none, log: Log) {
+    package init(conninfo: String, isSecure: Bool, secondFactor: SecondFactorRule = .none, log: Log) {
         self.secondFactor = secondFactor
         lender = ConnectionLender(conninfo: conninfo)
         (cookie, self.log) = (SessionCookie(isSecure: isSecure), log)
     }
 
-    public func admit(_ request: Request) -> Admission {
+    package func admit(_ request: Request) -> Admission {
         do {
             if BodyGate.sessions[request.path] == nil, request.headers["authorization"] != nil {
                 return try admitToken(request)
@@ -83,7 +83,7 @@ public final class BodyGate: Sendable {
 
 extension CampusSite {
     /// The same for people's apps.
-    public func admit(_ request: Request) -> Admission {
+    package func admit(_ request: Request) -> Admission {
         let token: Token
         switch Bearer.token(request) {
         case .success(let shown): token = shown

@@ -5,7 +5,7 @@ internal import Postgres
 internal import Presentation
 internal import Reports
 internal import Storage
-public import Telemetry
+package import Telemetry
 
 /// Who is logged in, as the database knows it.
 struct PageCaller: Sendable {
@@ -42,7 +42,7 @@ struct PageCaller: Sendable {
 /// Lets people in who are logged in and have one of the roles that an address is for. What they then read is held to what the
 /// account sees: the transaction has the role `drover_page`, for which row-level security holds
 /// (Queries/migrations/0031_sight.sql), whatever login the connection has.
-public final class Door: Sendable {
+package final class Door: Sendable {
     static let markHeader = "x-drover-form"
 
     /// Nil: there is no login that may do no more than people.
@@ -52,7 +52,7 @@ public final class Door: Sendable {
     private let log: Log
 
     /// - Parameter conninfo: of a login that is in `drover_page`; empty: nobody is let in.
-    public init(conninfo: String, isSecure: Bool, secondFactor: SecondFactorRule = .none, log: Log) {
+    package init(conninfo: String, isSecure: Bool, secondFactor: SecondFactorRule = .none, log: Log) {
         self.secondFactor = secondFactor
         lender = conninfo.isEmpty ? nil : ConnectionLender(conninfo: conninfo)
         (cookie, self.log) = (SessionCookie(isSecure: isSecure), log)

@@ -1,8 +1,8 @@
 internal import Alerts
 internal import Fleet
 internal import Gateways
-public import HTTPServer
-public import Ingest
+package import HTTPServer
+package import Ingest
 internal import Postgres
 internal import Presentation
 internal import Reports
@@ -10,7 +10,7 @@ internal import Storage
 internal import Telemetry
 
 /// The installation's own limits, for cars that nobody drives or owns: a page for what `drover limits` is at the terminal.
-public struct LimitsSite: Sendable {
+package struct LimitsSite: Sendable {
     static let people: Set<Role> = [.operator, .administrator]
     private static let form = SettingsForm(settings: DriverSetting.limits)
 
@@ -18,11 +18,11 @@ public struct LimitsSite: Sendable {
     private let assets: AssetFiles
     private let uploads: UploadSender
 
-    public init(door: Door, assets: AssetFiles, uploads: UploadSender) {
+    package init(door: Door, assets: AssetFiles, uploads: UploadSender) {
         (self.door, self.assets, self.uploads) = (door, assets, uploads)
     }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         router.add("GET", "/limits") { request in
             door.page(request, for: LimitsSite.people) { caller, connection in
                 let known = try AccountStore.installation(on: connection)

@@ -1,14 +1,14 @@
-public import HTTPServer
+package import HTTPServer
 internal import Presentation
 internal import Reports
 
 /// Programs are refused with problem details. Whoever followed a link or sent a form gets a page that says the same.
-public struct RefusalPage: Sendable {
+package struct RefusalPage: Sendable {
     private let assets: AssetFiles
 
-    public init(assets: AssetFiles) { self.assets = assets }
+    package init(assets: AssetFiles) { self.assets = assets }
 
-    public func shown(_ response: Response, to request: Request) -> Response {
+    package func shown(_ response: Response, to request: Request) -> Response {
         // Only a browser that goes to an address asks for HTML; scripts of pages and programs do not.
         guard request.headers["accept"]?.lowercased().contains("text/html") == true else { return response }
         return response.then { response in

@@ -1,15 +1,15 @@
 internal import Fleet
 internal import Gateways
-public import HTTPServer
-public import Ingest
+package import HTTPServer
+package import Ingest
 internal import Postgres
-public import Reports
-public import Telemetry
-public import Trips
+package import Reports
+package import Telemetry
+package import Trips
 
 /// The pages and the API, read from PostgreSQL: for people through the door, for the installation's programs through a role that
 /// may only read.
-public final class Site: Sendable {
+package final class Site: Sendable {
     private let lender: ConnectionLender
     let door: Door
     let rules: TripRules
@@ -23,7 +23,7 @@ public final class Site: Sendable {
     let questions: QuestionDesk
     private let log: Log
 
-    public init(
+    package init(
         conninfo: String, rules: TripRules, price: FuelPrice?, queries: ReportQueries, models: ModelFiles,
         troubleCodes: TroubleCodeFolder, uploads: UploadSender, streams: AlertStreams,
         exports: ExportDesk, questions: QuestionDesk, door: Door, log: Log
@@ -37,7 +37,7 @@ public final class Site: Sendable {
     }
 
     /// What answers which address.
-    public func router() -> Router {
+    package func router() -> Router {
         var router = Router()
         router.add("GET", "/healthz") { [self] _ in answer("/healthz") { _ in .text("ok\n") } }
         addUploads(to: &router)

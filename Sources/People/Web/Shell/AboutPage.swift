@@ -1,18 +1,18 @@
-public import HTTPServer
+package import HTTPServer
 internal import Presentation
 internal import Reports
 
 /// What this is, which version, and who made what is shown: for everybody, so nothing of the machine it runs on.
-public struct AboutPage: Sendable {
+package struct AboutPage: Sendable {
     private let assets: AssetFiles
     private let base: BaseMap
     private let version: String
 
-    public init(assets: AssetFiles, base: BaseMap, version: String) {
+    package init(assets: AssetFiles, base: BaseMap, version: String) {
         (self.assets, self.base, self.version) = (assets, base, version)
     }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         router.add("GET", "/about") { [self] _ in
             PublicShell(assets: assets).page("about", main: main).with("Cache-Control", "no-cache")
         }

@@ -4,14 +4,14 @@ internal import Crypto
 internal import Fleet
 internal import Formats
 internal import Foundation
-public import HTTPServer
+package import HTTPServer
 
 /// What pages load beside themselves: styles, scripts, pictures and the coarse base map, read once from the folder Assets.
 /// Each has an address of its own, so that nothing of a request ever names a file.
-public struct AssetFiles: Sendable {
+package struct AssetFiles: Sendable {
     /// A file of the list cannot be read.
-    public struct Fault: Error, CustomStringConvertible {
-        public let description: String
+    package struct Fault: Error, CustomStringConvertible {
+        package let description: String
     }
 
     private struct File {
@@ -58,7 +58,7 @@ public struct AssetFiles: Sendable {
 
     private let files: [String: File]
 
-    public init(folder: String) throws {
+    package init(folder: String) throws {
         var files: [String: File] = [:]
         for name in AssetFiles.names {
             guard let data = FileManager.default.contents(atPath: folder + "/" + name) else {
@@ -70,12 +70,12 @@ public struct AssetFiles: Sendable {
         self.files = files
     }
 
-    public func addDescription(to router: inout Router) {
+    package func addDescription(to router: inout Router) {
         let file = files[AssetFiles.description]!
         router.add("GET", "/openapi.json") { request in file.response(request).conditional(request) }
     }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         addDescription(to: &router)
         for (name, file) in files {
             router.add("GET", "/assets/" + name) { request in

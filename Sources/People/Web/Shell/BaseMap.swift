@@ -1,24 +1,24 @@
 internal import Fleet
-public import HTTPServer
+package import HTTPServer
 internal import Presentation
 internal import Reports
-public import Tiles
+package import Tiles
 
 /// What maps are drawn on: the operator's tiles, or the coarse map that ships with the program and says that it is coarse.
-public struct BaseMap: Sendable {
+package struct BaseMap: Sendable {
     static let coarse = "Natural Earth: coarse, shores and borders are right to about 5 km"
 
     /// What can be taken along: packages of tours hold tiles of a file only, since servers of others forbid it.
     let tiles: (any TileSource)?
     private let server: (desk: TileDesk, zoomMax: Int)?
     /// Who made it, as shown on each map.
-    public let attribution: String
+    package let attribution: String
     private let assets: AssetFiles
 
     /// - Parameters:
     ///   - server: tiles of a server of others, where there is no file.
     ///   - attribution: who made the tiles; empty: as their file says.
-    public init(
+    package init(
         tiles: (any TileSource)?, server: (desk: TileDesk, zoomMax: Int)? = nil, attribution: String, assets: AssetFiles
     ) {
         (self.tiles, self.server, self.assets) = (tiles, server, assets)
@@ -27,10 +27,10 @@ public struct BaseMap: Sendable {
     }
 
     /// To be called once.
-    public func stop() { server?.desk.stop() }
+    package func stop() { server?.desk.stop() }
 
     /// Open to everybody: it is a map of the world and tells nothing of who uses it.
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         guard tiles != nil || server != nil else { return }
         router.add("GET", "/tiles/{zoom}/{column}/{row}") { request in
             func number(_ name: String) -> Int? {

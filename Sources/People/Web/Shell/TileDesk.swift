@@ -1,11 +1,11 @@
-public import ExternalServices
+package import ExternalServices
 internal import Foundation
 internal import HTTPServer
 internal import Synchronization
-public import Telemetry
+package import Telemetry
 
 /// Tiles of a server of others, served through us: browsers ask nobody but us, and the server is asked once for each.
-public final class TileDesk: Sendable {
+package final class TileDesk: Sendable {
     private static let lanes = 4
     private static let waitingMax = 64
     private static let keptBytesMax = 64 << 20
@@ -40,7 +40,7 @@ public final class TileDesk: Sendable {
     private let budget = PushBudget()
 
     /// - Parameter userAgent: who we are to the server.
-    public init(_ address: TileAddress, caFile: String?, userAgent: String, log: Log) {
+    package init(_ address: TileAddress, caFile: String?, userAgent: String, log: Log) {
         self.log = log
         threads = (0..<TileDesk.lanes).map { number in
             SideThread("tiles-\(number)", waitingMax: TileDesk.waitingMax) {
@@ -55,7 +55,7 @@ public final class TileDesk: Sendable {
     }
 
     /// To be called once.
-    public func stop() { for thread in threads { thread.stop() } }
+    package func stop() { for thread in threads { thread.stop() } }
 
     func answer(_ place: Place, _ request: Request) -> Response {
         let nowMs = Clock.steadyMs()

@@ -6,11 +6,11 @@ internal import Reports
 internal import Storage
 internal import Surveys
 internal import Synchronization
-public import Telemetry
+package import Telemetry
 internal import Threads
 
 /// Exports under way: each has a thread and a session of its own, because it lasts, and writes as fast as its client reads.
-public final class ExportDesk: Sendable {
+package final class ExportDesk: Sendable {
     static let exportsMax = 2
     private static let waitingBytesMax = 1 << 20
     /// A client that takes nothing for so long is gone.
@@ -28,7 +28,7 @@ public final class ExportDesk: Sendable {
     /// - Parameters:
     ///   - conninfo: of programs with a token.
     ///   - pageConninfo: of people who are logged in.
-    public init(conninfo: String, pageConninfo: String, log: Log) {
+    package init(conninfo: String, pageConninfo: String, log: Log) {
         (self.conninfo, self.pageConninfo, self.log) = (conninfo, pageConninfo, log)
     }
 

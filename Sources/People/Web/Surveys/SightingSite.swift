@@ -2,7 +2,7 @@ internal import Basics
 internal import Codecs
 internal import Fleet
 internal import Formats
-public import HTTPServer
+package import HTTPServer
 internal import Postgres
 internal import Reports
 internal import Storage
@@ -10,7 +10,7 @@ internal import Surveys
 internal import Telemetry
 
 /// Sightings for who researches them: chosen, on a map, added up, as a list, and taken away. docs/surveys.md.
-public final class SightingSite: Sendable {
+package final class SightingSite: Sendable {
     static let readers: Set<Role> = [.surveyor, .researcher, .analyst, .administrator]
     static let rowsMax = 50
     static let sitesMax = 200
@@ -23,11 +23,11 @@ public final class SightingSite: Sendable {
     private let patienceS: Int
 
     /// - Parameter patienceS: a page that takes longer in the database says so; its exports take as long as they take.
-    public init(door: Door, assets: AssetFiles, base: BaseMap, exports: ExportDesk, patienceS: Int) {
+    package init(door: Door, assets: AssetFiles, base: BaseMap, exports: ExportDesk, patienceS: Int) {
         (self.door, self.assets, self.base, self.exports, self.patienceS) = (door, assets, base, exports, patienceS)
     }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         router.add("GET", "/sightings") { [self] request in
             door.page(request, for: SightingSite.readers) { caller, connection in
                 try show(request, caller, connection)

@@ -4,8 +4,8 @@ internal import Crypto
 internal import Fleet
 internal import Formats
 internal import Gateways
-public import HTTPServer
-public import Ingest
+package import HTTPServer
+package import Ingest
 internal import Postgres
 internal import Presentation
 internal import Reports
@@ -14,12 +14,12 @@ internal import Telemetry
 
 /// Surveys in a browser: entered by surveyors, looked through and corrected by reviewers. What somebody says goes the way of
 /// what apps hand in. docs/surveys.md.
-public final class SurveyPages: Sendable {
+package final class SurveyPages: Sendable {
     static let surveyors: Set<Role> = [.surveyor]
     static let reviewers: Set<Role> = [.researcher, .administrator]
     static let people = surveyors.union(reviewers)
     /// Larger than what else is handed in.
-    public static let bodyBytesMaxByPath = ["/survey-photos": PhotoFile.bytesMax]
+    package static let bodyBytesMaxByPath = ["/survey-photos": PhotoFile.bytesMax]
     static let receiptsMax = 100
     static let openMax = 200
 
@@ -28,11 +28,11 @@ public final class SurveyPages: Sendable {
     let surveys: SurveySite
     let uploads: UploadSender
 
-    public init(door: Door, assets: AssetFiles, surveys: SurveySite, uploads: UploadSender) {
+    package init(door: Door, assets: AssetFiles, surveys: SurveySite, uploads: UploadSender) {
         (self.door, self.assets, self.surveys, self.uploads) = (door, assets, surveys, uploads)
     }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         router.add("GET", "/surveys") { [self] in list($0) }
         router.add("POST", "/surveys") { [self] in take($0) }
         router.add("GET", "/surveys/enter") { [self] request in

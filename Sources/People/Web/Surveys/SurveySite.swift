@@ -1,18 +1,18 @@
-public import Codecs
+package import Codecs
 internal import Crypto
-public import ExternalServices
+package import ExternalServices
 internal import Fleet
 internal import Formats
 internal import Gateways
-public import HTTPServer
-public import Ingest
+package import HTTPServer
+package import Ingest
 internal import Storage
-public import Telemetry
+package import Telemetry
 
 /// What surveyors' apps ask: docs/survey-apps.md. Through a login that can hand in and read its own receipts, no more.
-public final class SurveySite: Sendable {
+package final class SurveySite: Sendable {
     /// Photos are larger than what else is handed in.
-    public static let bodyBytesMaxByPath = ["/v1/survey-photos": PhotoFile.bytesMax]
+    package static let bodyBytesMaxByPath = ["/v1/survey-photos": PhotoFile.bytesMax]
 
     let lender: ConnectionLender
     let desk: SurveyDesk
@@ -23,16 +23,16 @@ public final class SurveySite: Sendable {
     ///   - conninfo: a login in drover_survey.
     ///   - nodes: nil: old clients' nodes are not taken.
     ///   - shelf: nil: all weather is added later.
-    public init(conninfo: String, uploads: UploadSender, nodes: SurveyNodeMap?, shelf: WeatherShelf?, log: Log) {
+    package init(conninfo: String, uploads: UploadSender, nodes: SurveyNodeMap?, shelf: WeatherShelf?, log: Log) {
         (self.nodes, self.log) = (nodes, log)
         lender = ConnectionLender(conninfo: conninfo, idleMax: 12)
         desk = SurveyDesk(lender, conninfo: conninfo, uploads: uploads, shelf: shelf)
     }
 
     /// To be called once, when no request comes any more.
-    public func stop() { desk.stop() }
+    package func stop() { desk.stop() }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         router.add("POST", "/v1/surveys") { [self] in takeSurvey($0) }
         router.add("GET", "/v1/surveys/receipts/{site}/{survey}") { [self] in showReceipt($0) }
         router.add("GET", "/v1/species-list") { [self] in listSpecies($0) }

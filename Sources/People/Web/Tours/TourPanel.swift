@@ -3,7 +3,7 @@ internal import Codecs
 internal import Crypto
 internal import Fleet
 internal import Formats
-public import HTTPServer
+package import HTTPServer
 internal import Postgres
 internal import Presentation
 internal import Reports
@@ -13,10 +13,10 @@ internal import Telemetry
 internal import Tours
 
 /// Where rangers make tours: the list, the editor, a preview and what visitors' phones told. docs/tours.md.
-public final class TourPanel: Sendable {
+package final class TourPanel: Sendable {
     static let rangers: Set<Role> = [.ranger, .administrator]
     /// Larger than what else is handed in.
-    public static let bodyBytesMaxByPath = [
+    package static let bodyBytesMaxByPath = [
         "/tour-media": TourMedium.videoBytesMax, "/tour-track": GPXTrack.bytesMax,
     ]
     static let draftsMax = 1_000
@@ -27,11 +27,11 @@ public final class TourPanel: Sendable {
     /// Read when it is first needed.
     private let coarse = Mutex<CoarseMap?>(nil)
 
-    public init(door: Door, assets: AssetFiles, base: BaseMap) {
+    package init(door: Door, assets: AssetFiles, base: BaseMap) {
         (self.door, self.assets, self.base) = (door, assets, base)
     }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         router.add("GET", "/tours") { [self] in list($0) }
         router.add("POST", "/tours") { [self] in begin($0) }
         router.add("GET", "/tours/{tour}") { [self] in edit($0) }

@@ -4,15 +4,15 @@ internal import Crypto
 internal import Fleet
 internal import Formats
 internal import Gateways
-public import HTTPServer
-public import Ingest
+package import HTTPServer
+package import Ingest
 internal import Postgres
 internal import Storage
-public import Telemetry
+package import Telemetry
 
 /// Trail tours for visitors' phones: the list, packages that can be resumed, what phones tell later. Nobody has to log in:
 /// docs/tours.md.
-public final class TourSite: Sendable {
+package final class TourSite: Sendable {
     /// The list's pages.
     static let listMax = 200
     static let versionsMax = 40
@@ -26,7 +26,7 @@ public final class TourSite: Sendable {
     let log: Log
 
     /// - Parameter tellsPerMinute: requests of one address; phones behind one address share them.
-    public init(
+    package init(
         conninfo: String, uploads: UploadSender, assets: AssetFiles, base: BaseMap, tellsPerMinute: Int, log: Log
     ) {
         lender = ConnectionLender(conninfo: conninfo)
@@ -34,7 +34,7 @@ public final class TourSite: Sendable {
         (self.uploads, self.assets, self.base, self.log) = (uploads, assets, base, log)
     }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         router.add("GET", "/v1/tours") { [self] in list($0) }
         router.add("GET", "/v1/tours/{tour}") { [self] in show($0) }
         router.add("GET", "/v1/tours/{tour}/versions/{version}/package") { [self] in send($0, isDelta: false) }

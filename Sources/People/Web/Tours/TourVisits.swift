@@ -12,7 +12,7 @@ internal import Telemetry
 extension TourSite {
     static let eventsMax = 500
     static let bodyBytesMax = 128 << 10
-    public static let bodyBytesMaxByPath = ["/v1/tour-visits": bodyBytesMax]
+    package static let bodyBytesMaxByPath = ["/v1/tour-visits": bodyBytesMax]
     /// A phone that was off for a season still tells; what is older is a wrong clock.
     static let oldestMs: Int64 = 400 * 86_400_000
 

@@ -1,18 +1,18 @@
 internal import Alerts
 internal import Fleet
 internal import Gateways
-public import HTTPServer
-public import Ingest
+package import HTTPServer
+package import Ingest
 internal import Postgres
 internal import Presentation
-public import Reports
+package import Reports
 internal import Storage
 internal import Telemetry
-public import Trips
+package import Trips
 
 /// Pages of drives: one while it lasts, a car's health, and drives of one route compared. Who may see a car is for the database
 /// to say.
-public final class DriveSite: Sendable {
+package final class DriveSite: Sendable {
     /// Who says something of a car's trips, or has its health looked at.
     static let actors: Set<Role> = [.driver, .fleetManager, .operator, .administrator]
 
@@ -27,7 +27,7 @@ public final class DriveSite: Sendable {
     let streams: AlertStreams
     let troubleCodes: TroubleCodeFolder
 
-    public init(
+    package init(
         door: Door, conninfo: String, assets: AssetFiles, queries: ReportQueries, rules: TripRules, price: FuelPrice?,
         uploads: UploadSender, streams: AlertStreams, troubleCodes: TroubleCodeFolder
     ) {
@@ -36,7 +36,7 @@ public final class DriveSite: Sendable {
         (self.uploads, self.streams, self.troubleCodes) = (uploads, streams, troubleCodes)
     }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         router.add("GET", "/cars/{vehicle}/live") { [self] in live($0) }
         router.add("GET", "/cars/{vehicle}/events") { [self] in events($0) }
         router.add("POST", "/cars/{vehicle}/trip") { [self] in say($0) }

@@ -1,8 +1,8 @@
 internal import Alerts
 internal import Fleet
 internal import Gateways
-public import HTTPServer
-public import Ingest
+package import HTTPServer
+package import Ingest
 internal import Postgres
 internal import Reports
 internal import Storage
@@ -10,16 +10,16 @@ internal import Telemetry
 internal import Presentation
 
 /// An account's own switches, limits and fuel price of its drives: a page for what `/v1/settings` is for programs.
-public struct SettingsSite: Sendable {
+package struct SettingsSite: Sendable {
     private let door: Door
     private let assets: AssetFiles
     private let uploads: UploadSender
 
-    public init(door: Door, assets: AssetFiles, uploads: UploadSender) {
+    package init(door: Door, assets: AssetFiles, uploads: UploadSender) {
         (self.door, self.assets, self.uploads) = (door, assets, uploads)
     }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         router.add("GET", "/settings") { request in
             door.page(request, for: Site.fleetReaders) { caller, connection in
                 let settings = try AccountStore.settings(of: caller.account, on: connection)?.settings ?? .standard

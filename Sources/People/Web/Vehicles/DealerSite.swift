@@ -1,24 +1,24 @@
 internal import Crypto
 internal import Fleet
-public import HTTPServer
+package import HTTPServer
 internal import Postgres
 internal import Presentation
 internal import Reports
 internal import Storage
 
 /// Dealers ask for machines by their ids; owners confirm, and end it.
-public struct DealerSite: Sendable {
+package struct DealerSite: Sendable {
     static let roles: Set<Role> = [.dealer, .farmer, .fleetManager, .administrator]
     private let door: Door
     private let assets: AssetFiles
     private let post: AccountSite.Post?
 
     /// - Parameter post: nil: no mail can be sent; owners find the question on this page.
-    public init(door: Door, assets: AssetFiles, post: AccountSite.Post?) {
+    package init(door: Door, assets: AssetFiles, post: AccountSite.Post?) {
         (self.door, self.assets, self.post) = (door, assets, post)
     }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         router.add("GET", "/dealers") { request in
             door.page(request, for: DealerSite.roles) { try page($0, nil, $1) }
         }

@@ -1,14 +1,14 @@
 internal import Fleet
 internal import Gateways
-public import HTTPServer
-public import Ingest
+package import HTTPServer
+package import Ingest
 internal import Postgres
-public import Reports
+package import Reports
 internal import Telemetry
-public import Trips
+package import Trips
 
 /// Pages of fleets: what vehicles do, where they are, and what is wrong. Who may see a vehicle is for the database to say.
-public final class FleetSite: Sendable {
+package final class FleetSite: Sendable {
     /// Who looks at vehicles.
     static let viewers = Site.fleetReaders
 
@@ -26,7 +26,7 @@ public final class FleetSite: Sendable {
     let codes: TroubleCodeFolder
     private let live: LiveStreams
 
-    public init(
+    package init(
         door: Door, queries: ReportQueries, rules: TripRules, price: FuelPrice?, assets: AssetFiles, base: BaseMap,
         uploads: UploadSender, live: LiveStreams, models: ModelFiles, codes: TroubleCodeFolder
     ) {
@@ -35,7 +35,7 @@ public final class FleetSite: Sendable {
         (self.models, self.codes) = (models, codes)
     }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         router.add("GET", "/") { [self] in first($0) }
         router.add("GET", "/map") { [self] in map($0) }
         addVehiclePages(to: &router)

@@ -5,11 +5,11 @@ internal import Postgres
 internal import Reports
 internal import Storage
 internal import Synchronization
-public import Telemetry
+package import Telemetry
 
 /// Open pages of fleets: each is told that there is news, and asks for it with its own rights. A thread of its own waits for
 /// the database to say so.
-public final class LiveStreams: Sendable {
+package final class LiveStreams: Sendable {
     static let limits = StreamLimits(inAll: 1_000, ofOne: 8)
     static let heartbeatMs: Int64 = 15_000
     /// Commits come many times a second; people read more slowly.
@@ -40,7 +40,7 @@ public final class LiveStreams: Sendable {
     private let listener: DatabaseListener
     private let state = Mutex(State())
 
-    public init(conninfo: String, log: Log) {
+    package init(conninfo: String, log: Log) {
         listener = DatabaseListener(
             name: "live-streams", channel: LiveStreams.channel, conninfo: conninfo,
             trouble: "open pages are not told of news", log: log)
@@ -49,7 +49,7 @@ public final class LiveStreams: Sendable {
     }
 
     /// To be called once.
-    public func stop() {
+    package func stop() {
         listener.stop()
         for subscriber in state.withLock({ $0.subscribers }) { subscriber.stream.end() }
     }

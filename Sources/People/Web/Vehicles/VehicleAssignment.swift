@@ -11,11 +11,13 @@ extension VehicleSite {
     static let assigners: Set<Role> = [.farmer, .driver, .fleetManager, .operator, .administrator]
     private static let nobody = ""
 
-    /// Empty: not for who looks.
-    static func assignment(_ vehicle: VehicleID, _ caller: PageCaller, _ connection: Connection) throws -> HTML {
-        guard !caller.roles.isDisjoint(with: assigners), let known = try Assignable.read(vehicle, on: connection) else {
-            return ""
-        }
+    /// Nil: the caller may not assign it.
+    static func assignable(_ vehicle: VehicleID, _ caller: PageCaller, _ connection: Connection) throws -> Assignable? {
+        caller.roles.isDisjoint(with: assigners) ? nil : try Assignable.read(vehicle, on: connection)
+    }
+
+    static func assignment(_ vehicle: VehicleID, _ known: Assignable?, _ caller: PageCaller) -> HTML {
+        guard let known else { return "" }
         let drivers = [(value: nobody, text: "nobody")] + known.accounts.map { (value: $0, text: $0) }
         return
             "<h2>Who drives it</h2>\n<p>From now on its drives are judged by the driver's limits, and are theirs to see; drives that somebody's phone uploads are who drove them.</p>\n"

@@ -82,8 +82,10 @@ extension FleetSite {
                     engineHours: try engineHours(about, caller, connection),
                     asked: try VehicleDeeds.Asked.read(about.vehicle, queries, on: connection)
                 ).html
-                : try VehicleID(about.vehicle).map { try VehicleSite.assignment($0, caller, connection) } ?? ""
-            let top = notice(request) + (try links(about, caller, connection))
+                : try VehicleID(about.vehicle).map { id in
+                    VehicleSite.assignment(id, try VehicleSite.assignable(id, caller, connection), caller)
+                } ?? ""
+            let top = notice(request) + links(about, mayChange: try mayChange(about, caller, connection), caller)
             return shell(caller).page(
                 about.name ?? about.vehicle, at: "/vehicles", scripts: ["live.js", "alerts.js"],
                 main: page.html(top: top, below: below))
@@ -91,8 +93,9 @@ extension FleetSite {
     }
 
     /// Who once drove a car, or sees a machine as an analyst does, would be led to a page that refuses them.
-    private func mayChange(_ about: VehiclePage.About, _ connection: Connection) throws -> Bool {
-        try VehicleKeeper.mayTag(about.vehicle, kind: about.kind, on: connection)
+    private func mayChange(_ about: VehiclePage.About, _ caller: PageCaller, _ connection: Connection) throws -> Bool {
+        try !caller.roles.isDisjoint(with: VehicleSite.changers)
+            && VehicleKeeper.mayTag(about.vehicle, kind: about.kind, on: connection)
     }
 
     private func engineHours(
@@ -125,10 +128,10 @@ extension FleetSite {
         return "<p role=\"status\" class=\"soon\">\(text)</p>\n"
     }
 
-    private func links(_ about: VehiclePage.About, _ caller: PageCaller, _ connection: Connection) throws -> HTML {
+    private func links(_ about: VehiclePage.About, mayChange: Bool, _ caller: PageCaller) -> HTML {
         let address = "/vehicles/\(Address.escaped(about.vehicle))"
         var links: [HTML] = []
-        if !caller.roles.isDisjoint(with: VehicleSite.changers), try mayChange(about, connection) {
+        if mayChange {
             links.append("<a href=\"\(address)/edit?kind=\(about.kind)\">Change it</a>")
         }
         if about.kind == "machine" {

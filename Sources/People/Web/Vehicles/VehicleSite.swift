@@ -1,16 +1,16 @@
 internal import Fleet
 internal import Gateways
-public import HTTPServer
-public import Ingest
+package import HTTPServer
+package import Ingest
 internal import Postgres
 internal import Presentation
-public import Reports
+package import Reports
 internal import Storage
 internal import Telemetry
 
 /// Pages in which vehicles are added and changed, and what people do with one. What they say goes on the log as records, like the
 /// words of `drover vehicle`.
-public struct VehicleSite: Sendable {
+package struct VehicleSite: Sendable {
     static let adders: Set<Role> = [.farmer, .driver, .fleetManager, .administrator]
     static let changers: Set<Role> = [.farmer, .dealer, .driver, .fleetManager, .administrator]
 
@@ -21,7 +21,7 @@ public struct VehicleSite: Sendable {
     let models: ModelFiles
     let mayBeAt: @Sendable (_ host: String, _ port: Int32) -> Bool
 
-    public init(
+    package init(
         door: Door, assets: AssetFiles, queries: ReportQueries, uploads: UploadSender, models: ModelFiles,
         mayBeAt: @escaping @Sendable (_ host: String, _ port: Int32) -> Bool
     ) {
@@ -30,7 +30,7 @@ public struct VehicleSite: Sendable {
         (self.uploads, self.models) = (uploads, models)
     }
 
-    public func add(to router: inout Router) {
+    package func add(to router: inout Router) {
         router.add("GET", "/vehicles") { request in
             door.page(request, for: Site.fleetReaders) { caller, connection in
                 let list = try VehicleListPage(request, caller, queries, on: connection)

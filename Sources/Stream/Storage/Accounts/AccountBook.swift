@@ -1,12 +1,12 @@
-public import Postgres
+package import Postgres
 
 /// Accounts as the operator keeps them, through the owner's login.
-public enum AccountBook {
-    public static let linkHours = 24
+package enum AccountBook {
+    package static let linkHours = 24
 
     /// With a link for its first password. False: there is one of that id or mail address.
     /// - Parameter mail: nil: whoever opens the link says it.
-    public static func add(
+    package static func add(
         _ account: String, mail: String?, roles: [String], link: [UInt8], on connection: Connection
     ) throws -> Bool {
         try connection.transaction {
@@ -21,7 +21,7 @@ public enum AccountBook {
     }
 
     /// A link for a new password, in place of those from before. False: no such account, or a disabled one.
-    public static func link(_ account: String, _ link: [UInt8], on connection: Connection) throws -> Bool {
+    package static func link(_ account: String, _ link: [UInt8], on connection: Connection) throws -> Bool {
         try connection.query("DELETE FROM drover.account_link WHERE account = $1", [.text(account)])
         return try connection.query(
             """
@@ -33,7 +33,7 @@ public enum AccountBook {
     }
 
     /// False: there is no such account.
-    public static func set(roles: [String], of account: String, on connection: Connection) throws -> Bool {
+    package static func set(roles: [String], of account: String, on connection: Connection) throws -> Bool {
         try connection.query(
             "UPDATE drover.account SET roles = $2 WHERE account = $1", [.text(account), .textArray(roles)]
         ).rowsChanged == 1
@@ -41,21 +41,21 @@ public enum AccountBook {
 
     /// Disabling ends whatever the account came in by, and what is on its way to it: Queries/migrations/0062_offboarding.sql, which
     /// pages call, too. Enabling gives none of it back. False: there is no such account.
-    public static func set(disabled: Bool, _ account: String, on connection: Connection) throws -> Bool {
+    package static func set(disabled: Bool, _ account: String, on connection: Connection) throws -> Bool {
         try ends(disabled ? "disable_account" : "enable_account", account, connection)
     }
 
     /// Forgets who it was: mail address, names, password, sessions. The id stays, disabled: results name it.
-    public static func erase(_ account: String, on connection: Connection) throws -> Bool {
+    package static func erase(_ account: String, on connection: Connection) throws -> Bool {
         try ends("erase_account", account, connection)
     }
 
-    public static func isThere(_ account: String, on connection: Connection) throws -> Bool {
+    package static func isThere(_ account: String, on connection: Connection) throws -> Bool {
         try !connection.query("SELECT FROM drover.account WHERE account = $1", [.text(account)]).isEmpty
     }
 
     /// Whether somebody can log in who may give others their roles, or has a link to.
-    public static func hasAdministrator(on connection: Connection) throws -> Bool {
+    package static func hasAdministrator(on connection: Connection) throws -> Bool {
         try connection.query(
             """
             SELECT EXISTS (SELECT FROM drover.account a

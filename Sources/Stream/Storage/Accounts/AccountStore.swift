@@ -1,15 +1,15 @@
-public import Alerts
-public import Postgres
+package import Alerts
+package import Postgres
 
 /// An account's settings as they stand in the database.
-public enum AccountStore {
+package enum AccountStore {
     /// Whether somebody is called so: an account, or who was given a token.
-    public static func isAccount(_ name: String, on connection: Connection) throws -> Bool {
+    package static func isAccount(_ name: String, on connection: Connection) throws -> Bool {
         try connection.query("SELECT drover.is_account($1)", [.text(name)]).first?.bool(0) ?? false
     }
 
     /// The latest; nil: it has said nothing. All partitions have the same, one of them first.
-    public static func settings(
+    package static func settings(
         of account: String, on connection: Connection
     ) throws -> (settings: DriverSettings, inForceMs: Int64)? {
         try connection.query(
@@ -21,7 +21,7 @@ public enum AccountStore {
     }
 
     /// Of the installation, for cars that no account answers for; nil: nothing was ever set, or who asks may not know.
-    public static func installation(
+    package static func installation(
         on connection: Connection
     ) throws -> (settings: DriverSettings, inForceMs: Int64)? {
         try connection.query("SELECT settings, in_force_at FROM drover.installation_settings()").first.map {

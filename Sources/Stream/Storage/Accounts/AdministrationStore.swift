@@ -1,30 +1,30 @@
-public import Fleet
-public import Postgres
+package import Fleet
+package import Postgres
 
 /// Accounts and fleets for administrators, through the functions of Queries/migrations/0031_sight.sql: who is none gets nothing.
 /// Precondition of all: `Sight.take` in this transaction.
-public enum AdministrationStore {
-    public struct AccountRow: Equatable, Sendable {
-        public let account: String
+package enum AdministrationStore {
+    package struct AccountRow: Equatable, Sendable {
+        package let account: String
         /// Nil: erased.
-        public let mail: String?
-        public let name: String
-        public let roles: Set<Role>
+        package let mail: String?
+        package let name: String
+        package let roles: Set<Role>
         /// `confirmed`, `not confirmed` or `disabled`.
-        public let state: String
-        public let lastUsedMs: Int64?
+        package let state: String
+        package let lastUsedMs: Int64?
     }
 
-    public struct FleetRow: Equatable, Sendable {
-        public let fleet, name: String
-        public let partOf: String?
+    package struct FleetRow: Equatable, Sendable {
+        package let fleet, name: String
+        package let partOf: String?
         /// Like `machine mtg-1`.
-        public let vehicles: [String]
-        public let members: [String]
+        package let vehicles: [String]
+        package let members: [String]
     }
 
     /// At most a thousand.
-    public static func accounts(on connection: Connection) throws -> [AccountRow] {
+    package static func accounts(on connection: Connection) throws -> [AccountRow] {
         try connection.query("SELECT * FROM drover.accounts_administered()").map { row in
             AccountRow(
                 account: try row.text("account")!, mail: try row.text("mail"), name: try row.text("name")!,
@@ -34,7 +34,7 @@ public enum AdministrationStore {
     }
 
     /// False: nothing was changed: there is no such account, or no administrator would be left.
-    public static func change(
+    package static func change(
         _ account: String, roles: Set<Role>, isEnabled: Bool, on connection: Connection
     ) throws -> Bool {
         try connection.query(
@@ -44,12 +44,12 @@ public enum AdministrationStore {
     }
 
     /// As `AccountBook.erase`. False: nothing was changed, as with `change`.
-    public static func erase(_ account: String, on connection: Connection) throws -> Bool {
+    package static func erase(_ account: String, on connection: Connection) throws -> Bool {
         try connection.query("SELECT drover.administer_erasure($1)", [.text(account)])[0].bool(0)!
     }
 
     /// At most a thousand.
-    public static func fleets(on connection: Connection) throws -> [FleetRow] {
+    package static func fleets(on connection: Connection) throws -> [FleetRow] {
         try connection.query("SELECT * FROM drover.fleets_administered()").map { row in
             FleetRow(
                 fleet: try row.text("fleet")!, name: try row.text("name")!, partOf: try row.text("part_of"),
@@ -59,13 +59,13 @@ public enum AdministrationStore {
     }
 
     /// Whose logins of the database there are.
-    public static func logins(on connection: Connection) throws -> Set<String> {
+    package static func logins(on connection: Connection) throws -> Set<String> {
         Set(try connection.query("SELECT drover.logins_administered()").map { try $0.text(0)! })
     }
 
     /// Makes the fleet, or gives it these vehicles and people in place of those it has. False: nothing was changed: an account
     /// or fleet is not there, or fleets would be nested twice.
-    public static func put(_ fleet: FleetRow, on connection: Connection) throws -> Bool {
+    package static func put(_ fleet: FleetRow, on connection: Connection) throws -> Bool {
         try connection.query(
             "SELECT drover.administer_fleet($1, $2, $3, $4, $5)",
             [
@@ -76,7 +76,7 @@ public enum AdministrationStore {
 }
 
 extension AdministrationStore.FleetRow {
-    public init(fleet: String, name: String, partOf: String?, to vehicles: [String], members: [String]) {
+    package init(fleet: String, name: String, partOf: String?, to vehicles: [String], members: [String]) {
         (self.fleet, self.name, self.partOf) = (fleet, name, partOf)
         (self.vehicles, self.members) = (vehicles, members)
     }

@@ -2,16 +2,16 @@ internal import Basics
 internal import Codecs
 internal import Crypto
 internal import Fleet
-public import Postgres
+package import Postgres
 
 /// Fleets as the operator keeps them, through the owner's login: named sets of vehicles and people, nested once.
-public enum FleetBook {
-    public static func count(on connection: Connection) throws -> Int {
+package enum FleetBook {
+    package static func count(on connection: Connection) throws -> Int {
         try connection.query("SELECT count(*) FROM drover.fleet")[0].int(0)!
     }
 
     /// Makes a fleet, or gives one another name or place.
-    public static func put(_ fleet: String, name: String, partOf: String?, on connection: Connection) throws {
+    package static func put(_ fleet: String, name: String, partOf: String?, on connection: Connection) throws {
         try connection.query(
             """
             INSERT INTO drover.fleet (fleet, name, part_of) VALUES ($1, $2, $3)
@@ -20,7 +20,7 @@ public enum FleetBook {
     }
 
     /// With what it holds; vehicles and people stay. False: there is none, or it has parts.
-    public static func remove(_ fleet: String, on connection: Connection) throws -> Bool {
+    package static func remove(_ fleet: String, on connection: Connection) throws -> Bool {
         try connection.query(
             """
             DELETE FROM drover.fleet f WHERE f.fleet = $1 AND NOT EXISTS (SELECT FROM drover.fleet p WHERE p.part_of = f.fleet)
@@ -29,14 +29,14 @@ public enum FleetBook {
     }
 
     /// - Parameter kind: `car` or `machine`.
-    public static func add(_ vehicle: String, kind: String, to fleet: String, on connection: Connection) throws {
+    package static func add(_ vehicle: String, kind: String, to fleet: String, on connection: Connection) throws {
         try connection.query(
             "INSERT INTO drover.fleet_vehicle (fleet, kind, vehicle) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
             [.text(fleet), .text(kind), .text(vehicle)])
     }
 
     /// Those of them that nobody has registered and that have never reported.
-    public static func unknown(_ vehicles: [String], kind: String, on connection: Connection) throws -> [String] {
+    package static func unknown(_ vehicles: [String], kind: String, on connection: Connection) throws -> [String] {
         try connection.query(
             """
             SELECT asked.vehicle FROM unnest($1::text[]) WITH ORDINALITY AS asked(vehicle, place)
@@ -46,7 +46,7 @@ public enum FleetBook {
     }
 
     /// False: it was not in it.
-    public static func take(_ vehicle: String, kind: String, from fleet: String, on connection: Connection) throws
+    package static func take(_ vehicle: String, kind: String, from fleet: String, on connection: Connection) throws
         -> Bool
     {
         try connection.query(
@@ -55,14 +55,14 @@ public enum FleetBook {
         ).rowsChanged == 1
     }
 
-    public static func add(member account: String, to fleet: String, on connection: Connection) throws {
+    package static func add(member account: String, to fleet: String, on connection: Connection) throws {
         try connection.query(
             "INSERT INTO drover.fleet_member (fleet, account) VALUES ($1, $2) ON CONFLICT DO NOTHING",
             [.text(fleet), .text(account)])
     }
 
     /// False: it was not in it.
-    public static func take(member account: String, from fleet: String, on connection: Connection) throws -> Bool {
+    package static func take(member account: String, from fleet: String, on connection: Connection) throws -> Bool {
         try connection.query(
             "DELETE FROM drover.fleet_member WHERE fleet = $1 AND account = $2", [.text(fleet), .text(account)]
         ).rowsChanged == 1
@@ -70,15 +70,15 @@ public enum FleetBook {
 }
 
 /// Logins of people in psql, held to what their accounts see.
-public enum PersonLogin {
+package enum PersonLogin {
     /// The role's name; it needs no quotes in a connection string. PostgreSQL cuts names after 63 bytes: long ones end in a digest.
-    public static func name(of account: String) -> String {
+    package static func name(of account: String) -> String {
         let name = "drover_account_" + account
         guard name.utf8.count > 63 else { return name }
         return name.prefix(46) + "_" + Hex.text(Secrets.digest(Array(account.utf8)).prefix(8))
     }
 
-    public enum Outcome: Sendable {
+    package enum Outcome: Sendable {
         case made, noAccount
         /// Others' rows are in the same database, and PostgreSQL tells more of them than they should know.
         case hasNeighbours
@@ -86,7 +86,7 @@ public enum PersonLogin {
 
     /// Makes the login, or gives it another password. A login may read what its account sees, for at most ten minutes a statement,
     /// on five connections; `endLong` ends who undoes the time-outs.
-    public static func put(_ account: String, password: String, on connection: Connection) throws -> Outcome {
+    package static func put(_ account: String, password: String, on connection: Connection) throws -> Outcome {
         let login = name(of: account)
         return try connection.transaction {
             // Fleets are made one at a time: none comes between the look and the login.
@@ -123,22 +123,22 @@ public enum PersonLogin {
 
     /// Ends sessions of people's logins that take longer than they may, whatever they set for themselves; returns how many.
     /// By a login in drover_relay.
-    public static func endLong(on connection: Connection) throws -> Int {
+    package static func endLong(on connection: Connection) throws -> Int {
         try connection.query("SELECT drover.end_long_logins('1 minute', '10 minutes', '15 minutes')")[0].int(0)!
     }
 
     /// Ends those that may not be, and says how many there were: a copy of a database may have brought some.
-    public static func endNeighbours(on connection: Connection) throws -> Int {
+    package static func endNeighbours(on connection: Connection) throws -> Int {
         try connection.query("SELECT drover.end_logins_of_neighbours()")[0].int(0) ?? 0
     }
 
     /// Whose there are.
-    public static func accounts(on connection: Connection) throws -> Set<String> {
+    package static func accounts(on connection: Connection) throws -> Set<String> {
         Set(try connection.query("SELECT account FROM drover.account_login").map { try $0.text(0)! })
     }
 
     /// Ends the login and its connections. False: there is none.
-    public static func remove(_ account: String, on connection: Connection) throws -> Bool {
+    package static func remove(_ account: String, on connection: Connection) throws -> Bool {
         let isThere = try connection.query("SELECT drover.end_database_login($1)", [.text(account)])[0].bool(0)!
         try endLost(on: connection)
         return isThere

@@ -1,26 +1,26 @@
-public import Crypto
-public import Postgres
+package import Crypto
+package import Postgres
 
 /// Whose session it is.
-public struct AccountHolder: Equatable, Sendable {
-    public let account: String
-    public let mail: String?
-    public let firstName, lastName: String
-    public let roles: [String]
+package struct AccountHolder: Equatable, Sendable {
+    package let account: String
+    package let mail: String?
+    package let firstName, lastName: String
+    package let roles: [String]
     /// `metric` or `us`.
-    public let units: String
-    public let zone: String
+    package let units: String
+    package let zone: String
     /// A code is asked for at each log-in.
-    public let hasSecondFactor: Bool
+    package let hasSecondFactor: Bool
 }
 
 /// Log-ins, sessions and mailed links, for the page's login: Queries/migrations/0030_account.sql. Sessions and links are
 /// known to the database by their digests.
-public enum LogInStore {
+package enum LogInStore {
     /// With what a password is hashed.
-    public struct Recipe: Equatable, Sendable {
-        public let salt: [UInt8]
-        public let cost: Password.Cost
+    package struct Recipe: Equatable, Sendable {
+        package let salt: [UInt8]
+        package let cost: Password.Cost
 
         init(_ row: Row) throws {
             salt = try row.bytes("salt")!
@@ -30,10 +30,10 @@ public enum LogInStore {
     }
 
     /// What is kept of a new password.
-    public struct Kept: Sendable {
+    package struct Kept: Sendable {
         let password, salt: [UInt8]
         let cost: Password.Cost
-        public init(password: [UInt8], salt: [UInt8], cost: Password.Cost) {
+        package init(password: [UInt8], salt: [UInt8], cost: Password.Cost) {
             (self.password, self.salt, self.cost) = (password, salt, cost)
         }
         var parameters: [Parameter] {
@@ -41,36 +41,36 @@ public enum LogInStore {
         }
     }
 
-    public struct SessionRow: Equatable, Sendable {
-        public let number: Int64
-        public let agent: String
-        public let madeMs, lastUsedMs: Int64
+    package struct SessionRow: Equatable, Sendable {
+        package let number: Int64
+        package let agent: String
+        package let madeMs, lastUsedMs: Int64
         /// It is the one that asks.
-        public let isThis: Bool
+        package let isThis: Bool
     }
 
     /// Mail that waits to be sent, its body sealed.
-    public struct SealedMail: Sendable {
+    package struct SealedMail: Sendable {
         let id, subject: String
         let body: [UInt8]
-        public init(id: String, subject: String, body: [UInt8]) {
+        package init(id: String, subject: String, body: [UInt8]) {
             (self.id, self.subject, self.body) = (id, subject, body)
         }
     }
 
-    public struct LinkLook: Equatable, Sendable {
-        public enum Purpose: String, Sendable { case confirm, password }
-        public let purpose: Purpose
+    package struct LinkLook: Equatable, Sendable {
+        package enum Purpose: String, Sendable { case confirm, password }
+        package let purpose: Purpose
         /// False: whoever uses it says the mail address.
-        public let hasMail: Bool
-        public let recipe: Recipe?
+        package let hasMail: Bool
+        package let recipe: Recipe?
     }
 
     // MARK: In and out
 
     /// The same whether or not there is such an account. Nil: too many tries.
     /// - Parameter device: digest of the mark that the browser shows; nil: none.
-    public static func begin(
+    package static func begin(
         mail: String, remote: String, device: [UInt8]?, on connection: Connection
     ) throws -> Recipe? {
         let cost = Password.Cost.standard
@@ -87,7 +87,7 @@ public enum LogInStore {
     /// - Parameters:
     ///   - device: the digest that it was counted with, of a browser's mark or of a session; nil: none.
     ///   - isMail: a mail was asked for.
-    public static func leaveUnchecked(
+    package static func leaveUnchecked(
         mail: String, remote: String, device: [UInt8]?, isMail: Bool = false, on connection: Connection
     ) throws {
         try connection.query(
@@ -96,20 +96,20 @@ public enum LogInStore {
     }
 
     /// Where somebody logs in.
-    public struct Device: Sendable {
+    package struct Device: Sendable {
         let agent, remote: String
         let shown: [UInt8]?
         let new: [UInt8]
         /// - Parameters:
         ///   - shown: digest of the mark that the browser shows; nil: none.
         ///   - new: of the one that it is known by from now on.
-        public init(agent: String, remote: String, shown: [UInt8]?, new: [UInt8]) {
+        package init(agent: String, remote: String, shown: [UInt8]?, new: [UInt8]) {
             (self.agent, self.remote, self.shown, self.new) = (agent, remote, shown, new)
         }
     }
 
     /// Opens a session. False: no such account, another password, not confirmed, or disabled.
-    public static func logIn(
+    package static func logIn(
         mail: String, password: [UInt8], session: [UInt8], device: Device, isKept: Bool, on connection: Connection
     ) throws -> Bool {
         try connection.query(
@@ -122,7 +122,7 @@ public enum LogInStore {
 
     /// Opens a session for who logged in at an OpenID provider. False: no mail address that the provider has verified, or disabled.
     /// - Parameter new: the account that somebody gets who has none.
-    public static func logIn(
+    package static func logIn(
         issuer: String, subject: String, verifiedMail: String?, firstName: String, lastName: String, new: String,
         session: [UInt8], agent: String, on connection: Connection
     ) throws -> Bool {
@@ -135,7 +135,7 @@ public enum LogInStore {
     }
 
     /// Nil: there is no such session any more.
-    public static func holder(ofSession session: [UInt8], on connection: Connection) throws -> AccountHolder? {
+    package static func holder(ofSession session: [UInt8], on connection: Connection) throws -> AccountHolder? {
         try connection.query(
             """
             SELECT a.*, array_to_string(a.roles, ' ') AS role_list,
@@ -152,7 +152,7 @@ public enum LogInStore {
         }
     }
 
-    public static func sessions(ofSession session: [UInt8], on connection: Connection) throws -> [SessionRow] {
+    package static func sessions(ofSession session: [UInt8], on connection: Connection) throws -> [SessionRow] {
         try connection.query("SELECT * FROM drover.sessions_of_session($1)", [.bytes(session)]).map { row in
             SessionRow(
                 number: Int64(try row.int("number")!), agent: try row.text("agent")!,
@@ -162,14 +162,14 @@ public enum LogInStore {
     }
 
     /// - Parameter number: of another session of the same account; nil: this one.
-    public static func end(session: [UInt8], number: Int64? = nil, on connection: Connection) throws {
+    package static func end(session: [UInt8], number: Int64? = nil, on connection: Connection) throws {
         try connection.query(
             "SELECT drover.end_session($1, $2)", [.bytes(session), number.map { .int8($0) } ?? .null])
     }
 
     // MARK: One's own account
 
-    public static func change(
+    package static func change(
         session: [UInt8], firstName: String, lastName: String, units: String, zone: String, on connection: Connection
     ) throws {
         try connection.query(
@@ -178,7 +178,7 @@ public enum LogInStore {
     }
 
     /// Nil: too many tries, or no such session.
-    public static func ownRecipe(
+    package static func ownRecipe(
         session: [UInt8], remote: String, on connection: Connection
     ) throws -> Recipe? {
         try connection.query("SELECT * FROM drover.own_salt($1, $2)", [.bytes(session), .text(remote)])
@@ -186,7 +186,7 @@ public enum LogInStore {
     }
 
     /// Ends all other sessions. False: the old password is another.
-    public static func changePassword(
+    package static func changePassword(
         session: [UInt8], old: [UInt8], new: Kept, on connection: Connection
     ) throws -> Bool {
         try connection.query(
@@ -197,12 +197,12 @@ public enum LogInStore {
     // MARK: Mailed links
 
     /// Before the password of a new account is hashed. False: too many.
-    public static func beginRegistration(mail: String, remote: String, on connection: Connection) throws -> Bool {
+    package static func beginRegistration(mail: String, remote: String, on connection: Connection) throws -> Bool {
         try connection.query("SELECT drover.begin_registration($1, $2)", [.text(mail), .text(remote)])[0].bool(0)!
     }
 
     /// Says nothing of whether there was one already.
-    public static func register(
+    package static func register(
         mail: String, account: String, firstName: String, lastName: String, new: Kept, link: [UInt8],
         confirm: SealedMail, known: SealedMail, on connection: Connection
     ) throws {
@@ -215,7 +215,7 @@ public enum LogInStore {
     }
 
     /// False: too many.
-    public static func askPasswordLink(
+    package static func askPasswordLink(
         mail: String, remote: String, link: [UInt8], letter: SealedMail, on connection: Connection
     ) throws -> Bool {
         try connection.query(
@@ -226,7 +226,7 @@ public enum LogInStore {
     }
 
     /// Does not use it. Nil: unknown, used or too late.
-    public static func look(at link: [UInt8], on connection: Connection) throws -> LinkLook? {
+    package static func look(at link: [UInt8], on connection: Connection) throws -> LinkLook? {
         try connection.query("SELECT * FROM drover.look_at_link($1)", [.bytes(link)]).first.map { row in
             LinkLook(
                 purpose: LinkLook.Purpose(rawValue: try row.text("purpose")!)!, hasMail: try row.bool("has_mail")!,
@@ -235,7 +235,7 @@ public enum LogInStore {
     }
 
     /// False: the link or the password is another.
-    public static func confirm(
+    package static func confirm(
         link: [UInt8], password: [UInt8], session: [UInt8], agent: String, on connection: Connection
     ) throws -> Bool {
         try connection.query(
@@ -247,7 +247,7 @@ public enum LogInStore {
     ///   - mail: counts where the account has none.
     ///   - device: digest of the mark that the browser is known by from now on.
     /// - Returns: false: the link is another, or somebody has that mail address.
-    public static func setPassword(
+    package static func setPassword(
         link: [UInt8], mail: String?, new: Kept, device: [UInt8], on connection: Connection
     ) throws -> Bool {
         try connection.query(

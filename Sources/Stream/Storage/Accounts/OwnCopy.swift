@@ -1,10 +1,10 @@
-public import Postgres
+package import Postgres
 
 /// A database of an account's own rows, for who needs psql or a tool that speaks to PostgreSQL: the views of `analyst` as tables, read
 /// as questions are (`Question`), so that nothing of others' is in it.
-public enum OwnCopy {
-    public struct Fault: Error, CustomStringConvertible {
-        public let description: String
+package enum OwnCopy {
+    package struct Fault: Error, CustomStringConvertible {
+        package let description: String
     }
 
     private static let chunkBytes = 8 << 20
@@ -13,7 +13,7 @@ public enum OwnCopy {
     /// - Parameters:
     ///   - asker: a login in `drover_query` and in nothing else.
     ///   - target: of another database, where the login may make a schema.
-    public static func run(
+    package static func run(
         of account: String, from asker: Connection, to target: Connection
     ) throws -> [(view: String, rows: Int)] {
         guard try target.query("SELECT to_regnamespace('drover') IS NULL")[0].bool(0) == true else {

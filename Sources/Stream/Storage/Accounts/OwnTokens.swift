@@ -1,26 +1,26 @@
-public import Postgres
+package import Postgres
 
 /// App passwords: tokens that people make for their own apps, and see and end on their page.
-public enum OwnTokens {
-    public struct Entry: Equatable, Sendable {
-        public let id: String
-        public let name: String
-        public let scopes: [String]
+package enum OwnTokens {
+    package struct Entry: Equatable, Sendable {
+        package let id: String
+        package let name: String
+        package let scopes: [String]
         /// False: an operator made it.
-        public let isOwn: Bool
-        public let madeMs: Int64
+        package let isOwn: Bool
+        package let madeMs: Int64
         /// To the hour.
-        public let lastUsedMs: Int64?
+        package let lastUsedMs: Int64?
     }
 
     /// What the account's roles allow, in the order in which it is offered.
-    public static func scopes(ofSession session: [UInt8], on connection: Connection) throws -> [Scope] {
+    package static func scopes(ofSession session: [UInt8], on connection: Connection) throws -> [Scope] {
         try connection.query("SELECT drover.own_scopes_of_session($1)", [.bytes(session)])[0].textArray(0)?
             .compactMap { $0.flatMap { Scope(rawValue: $0) } } ?? []
     }
 
     /// Those that hold, newest first.
-    public static func list(ofSession session: [UInt8], on connection: Connection) throws -> [Entry] {
+    package static func list(ofSession session: [UInt8], on connection: Connection) throws -> [Entry] {
         try connection.query("SELECT * FROM drover.tokens_of_session($1)", [.bytes(session)]).map { row in
             Entry(
                 id: try row.text("token_id")!, name: try row.text("name") ?? "",
@@ -30,7 +30,7 @@ public enum OwnTokens {
     }
 
     /// False: there are twenty, or the roles do not allow the scopes.
-    public static func add(
+    package static func add(
         id: String, digest: [UInt8], name: String, scopes: [Scope], session: [UInt8], on connection: Connection
     ) throws -> Bool {
         try connection.query(
@@ -40,7 +40,7 @@ public enum OwnTokens {
     }
 
     /// Of no effect on one that is not the account's.
-    public static func revoke(id: String, session: [UInt8], on connection: Connection) throws {
+    package static func revoke(id: String, session: [UInt8], on connection: Connection) throws {
         try connection.query("SELECT drover.revoke_own_token($1, $2)", [.bytes(session), .text(id)])
     }
 }

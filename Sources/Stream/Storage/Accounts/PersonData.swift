@@ -1,8 +1,8 @@
-public import Postgres
+package import Postgres
 
 /// All that is held of a person, read as it is needed: Queries/migrations/0068_second_factor.sql names the tables.
-public struct PersonData: Sendable {
-    public enum Of: Sendable {
+package struct PersonData: Sendable {
+    package enum Of: Sendable {
         /// Whoever is logged in, by the page's login.
         case session([UInt8])
         /// By the owner's.
@@ -13,17 +13,17 @@ public struct PersonData: Sendable {
     private static let rowsMax = 100
 
     private let of: Of
-    public init(_ of: Of) { self.of = of }
+    package init(_ of: Of) { self.of = of }
 
     /// Tables with rows about people, by name.
-    public static func relations(on connection: Connection) throws -> [String] {
+    package static func relations(on connection: Connection) throws -> [String] {
         try connection.query(
             "SELECT relation FROM drover.person_data() WHERE condition IS NOT NULL ORDER BY relation COLLATE \"C\""
         ).map { try $0.text(0)! }
     }
 
     /// Lends each row, as JSON. Precondition: a transaction is open.
-    public func rows(of relation: String, on connection: Connection, _ take: (String) throws -> Void) throws {
+    package func rows(of relation: String, on connection: Connection, _ take: (String) throws -> Void) throws {
         let source =
             switch of {
             case .session: "drover.own_rows($1, $2)"
@@ -35,7 +35,7 @@ public struct PersonData: Sendable {
     }
 
     /// Lends each picture, film and report. Precondition: a transaction is open.
-    public func files(on connection: Connection, _ take: (_ name: String, _ content: [UInt8]) throws -> Void) throws {
+    package func files(on connection: Connection, _ take: (_ name: String, _ content: [UInt8]) throws -> Void) throws {
         let source =
             switch of {
             case .session: "drover.own_files($1)"

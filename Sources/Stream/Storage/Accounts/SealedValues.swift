@@ -1,8 +1,8 @@
-public import Crypto
-public import Postgres
+package import Crypto
+package import Postgres
 
 /// What is sealed under people.code_key_file, for the owner: while keys are changed some of it is of the key from before.
-public enum SealedValues {
+package enum SealedValues {
     /// What stays until it is sealed again, by its column.
     private static let lasting: [(table: String, column: String, use: CodeKey.Use)] = [
         ("account_second_factor", "secret", .secondFactor), ("account_second_factor", "next_secret", .secondFactor),
@@ -16,7 +16,7 @@ public enum SealedValues {
     private static let rowsMax = 500
 
     /// How many values need the key from before: of those that last, and of those that wait to be sent.
-    public static func needingKeyBefore(
+    package static func needingKeyBefore(
         _ key: CodeKey, on connection: Connection
     ) throws -> (lasting: Int, waiting: Int) {
         try connection.snapshot {
@@ -37,7 +37,7 @@ public enum SealedValues {
     }
 
     /// Seals with the first key what lasts and is of the one before. Returns how many it was.
-    public static func renew(_ key: CodeKey, on connection: Connection) throws -> Int {
+    package static func renew(_ key: CodeKey, on connection: Connection) throws -> Int {
         var renewed = 0
         for column in lasting {
             let sql =

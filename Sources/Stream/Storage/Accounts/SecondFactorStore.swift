@@ -1,28 +1,28 @@
-public import Postgres
+package import Postgres
 
 /// Second factors of accounts, for the page's login and the operator's: Queries/migrations/0068_second_factor.sql. Secrets are sealed
 /// before they come here.
-public enum SecondFactorStore {
+package enum SecondFactorStore {
     /// Of whoever's session it is.
-    public struct State: Equatable, Sendable {
-        public let isOn: Bool
+    package struct State: Equatable, Sendable {
+        package let isOn: Bool
         /// The password was right and the code is still to come.
-        public let isHalf: Bool
-        public let hasPassword: Bool
-        public let codesLeft: Int
+        package let isHalf: Bool
+        package let hasPassword: Bool
+        package let codesLeft: Int
         /// Sealed: it was shown lately and is on when a code of it comes.
-        public let nextSecret: [UInt8]?
+        package let nextSecret: [UInt8]?
     }
 
     /// With what a code is compared.
-    public struct Recipe: Sendable {
-        public let account: String
-        public let sealedSecret: [UInt8]
-        public let lastStep: Int64
+    package struct Recipe: Sendable {
+        package let account: String
+        package let sealedSecret: [UInt8]
+        package let lastStep: Int64
     }
 
     /// A code that somebody gave: of a step, by its clock, or one of those that were written down.
-    public enum Proof: Equatable, Sendable {
+    package enum Proof: Equatable, Sendable {
         case step(Int64)
         case recovery([UInt8])
 
@@ -35,7 +35,7 @@ public enum SecondFactorStore {
     }
 
     /// Nil: the session is over, or there is none.
-    public static func state(ofSession session: [UInt8], on connection: Connection) throws -> State? {
+    package static func state(ofSession session: [UInt8], on connection: Connection) throws -> State? {
         try connection.query("SELECT * FROM drover.second_factor_of_session($1)", [.bytes(session)]).first.map { row in
             State(
                 isOn: try row.bool("is_on") ?? false, isHalf: try row.bool("is_half")!,
@@ -45,7 +45,7 @@ public enum SecondFactorStore {
     }
 
     /// Counts a try. Nil: too many, or there is none to try.
-    public static func begin(
+    package static func begin(
         session: [UInt8], remote: String, device: [UInt8]?, on connection: Connection
     ) throws -> Recipe? {
         try connection.query(
@@ -59,7 +59,7 @@ public enum SecondFactorStore {
     }
 
     /// Opens the session, which has another mark from then on. False: the code was taken before, or is another.
-    public static func pass(
+    package static func pass(
         session: [UInt8], _ proof: Proof, new: [UInt8], device: LogInStore.Device, on connection: Connection
     ) throws -> Bool {
         try connection.query(
@@ -75,7 +75,7 @@ public enum SecondFactorStore {
     /// - Parameters:
     ///   - password: nil: the account has none.
     ///   - proof: of the factor that is on; nil: none is.
-    public static func begin(
+    package static func begin(
         session: [UInt8], password: [UInt8]?, _ proof: Proof?, sealedSecret: [UInt8], on connection: Connection
     ) throws -> Bool {
         try connection.query(
@@ -85,7 +85,7 @@ public enum SecondFactorStore {
     }
 
     /// It is on from then on; all other sessions end.
-    public static func confirm(
+    package static func confirm(
         session: [UInt8], sealedSecret: [UInt8], step: Int64, codes: [[UInt8]], on connection: Connection
     ) throws -> Bool {
         try connection.query(
@@ -94,7 +94,7 @@ public enum SecondFactorStore {
     }
 
     /// New recovery codes; nil: no second factor any more. False: another password or code.
-    public static func change(
+    package static func change(
         session: [UInt8], password: [UInt8]?, _ proof: Proof, codes: [[UInt8]]?, on connection: Connection
     ) throws -> Bool {
         let known: [Parameter] =
@@ -112,7 +112,8 @@ public enum SecondFactorStore {
     // MARK: The operator's
 
     /// Since when it is on, and how many recovery codes are left; nil: none is on.
-    public static func standing(of account: String, on connection: Connection) throws -> (sinceMs: Int64, codes: Int)? {
+    package static func standing(of account: String, on connection: Connection) throws -> (sinceMs: Int64, codes: Int)?
+    {
         try connection.query(
             """
             SELECT on_since, (SELECT count(*) FROM drover.account_recovery_code c WHERE c.account = f.account) AS codes
@@ -122,7 +123,7 @@ public enum SecondFactorStore {
     }
 
     /// False: there was none.
-    public static func remove(_ account: String, on connection: Connection) throws -> Bool {
+    package static func remove(_ account: String, on connection: Connection) throws -> Bool {
         try connection.transaction {
             try connection.query("DELETE FROM drover.account_recovery_code WHERE account = $1", [.text(account)])
             return try connection.query(

@@ -1,16 +1,16 @@
-public import Postgres
+package import Postgres
 
 /// What an account sees: row-level security by Queries/migrations/0031_sight.sql.
-public enum Sight {
+package enum Sight {
     /// For the rest of the transaction the connection reads what `account` sees, and has no other rights than a page.
     /// Precondition: the connection is in a transaction.
-    public static func take(_ account: String, on connection: Connection) throws {
+    package static func take(_ account: String, on connection: Connection) throws {
         try connection.execute("SET LOCAL ROLE drover_page")
         try connection.query("SELECT set_config('drover.account', $1, true)", [.text(account)])
     }
 
     /// The same for as long as the connection lasts: for one that is this account's alone.
-    public static func keep(_ account: String, on connection: Connection) throws {
+    package static func keep(_ account: String, on connection: Connection) throws {
         try connection.execute("SET ROLE drover_page")
         try connection.query("SELECT set_config('drover.account', $1, false)", [.text(account)])
     }

@@ -1,8 +1,8 @@
-public import Alerts
-public import Postgres
+package import Alerts
+package import Postgres
 
 /// What a token allows. The raw value is stored and shown.
-public enum Scope: String, CaseIterable, Sendable {
+package enum Scope: String, CaseIterable, Sendable {
     /// To hand in readings, and what drivers say of trips and cars.
     case upload
     /// To read machines, their alerts and readings, as far as the token's role may see them.
@@ -23,7 +23,7 @@ public enum Scope: String, CaseIterable, Sendable {
     case audit
 
     /// It hands in, and reads nothing but what came of that: a name is enough, which need not be an account's.
-    public var isForWriting: Bool {
+    package var isForWriting: Bool {
         switch self {
         case .upload, .survey: true
         case .read, .account, .export, .exportPeople, .exportPlaces, .query, .audit: false
@@ -32,30 +32,30 @@ public enum Scope: String, CaseIterable, Sendable {
 }
 
 /// The tokens of programs: kept as digests, shown by their ids.
-public enum TokenStore {
-    public struct Entry: Sendable {
-        public let id, account: String
-        public let name: String?
-        public let scopes: [String]
-        public let role: String
-        public let madeMs: Int64
-        public let expiresMs, revokedMs, lastUsedMs: Int64?
+package enum TokenStore {
+    package struct Entry: Sendable {
+        package let id, account: String
+        package let name: String?
+        package let scopes: [String]
+        package let role: String
+        package let madeMs: Int64
+        package let expiresMs, revokedMs, lastUsedMs: Int64?
     }
 
     /// What a token that was shown is good for.
-    public struct Use: Sendable {
-        public let id, account: String
+    package struct Use: Sendable {
+        package let id, account: String
         package let digest: [UInt8]
-        public let scopes: [String]
-        public let role: Audience
+        package let scopes: [String]
+        package let role: Audience
         /// Or whose it is, is disabled.
-        public let isRevoked: Bool
-        public let isExpired: Bool
+        package let isRevoked: Bool
+        package let isExpired: Bool
         /// Its account exists: what it reads is what that sees. Else it reads nothing.
-        public let isOfAccount: Bool
+        package let isOfAccount: Bool
     }
 
-    public static func add(
+    package static func add(
         id: String, digest: [UInt8], account: String, name: String?, scopes: [Scope], role: Audience,
         expiresMs: Int64?,
         on connection: Connection
@@ -73,7 +73,7 @@ public enum TokenStore {
     }
 
     /// Newest first.
-    public static func list(on connection: Connection) throws -> [Entry] {
+    package static func list(on connection: Connection) throws -> [Entry] {
         try connection.query(
             """
             SELECT token_id, account, name, scopes, role, made_at, expires_at, revoked_at, last_used_at
@@ -90,14 +90,14 @@ public enum TokenStore {
     }
 
     /// False: there is no such token. One that is revoked stays so, with its first time.
-    public static func revoke(id: String, on connection: Connection) throws -> Bool {
+    package static func revoke(id: String, on connection: Connection) throws -> Bool {
         try connection.query(
             "UPDATE drover.token SET revoked_at = coalesce(revoked_at, now()) WHERE token_id = $1", [.text(id)]
         ).rowsChanged == 1
     }
 
     /// Asked with each request, so that a revocation holds from the next one on. Nil: no such token.
-    public static func use(digest: [UInt8], on connection: Connection) throws -> Use? {
+    package static func use(digest: [UInt8], on connection: Connection) throws -> Use? {
         try connection.query("SELECT * FROM drover.use_token($1)", [.bytes(digest)]).first.map { row in
             Use(
                 id: try row.text("token_id")!, account: try row.text("account")!, digest: digest,

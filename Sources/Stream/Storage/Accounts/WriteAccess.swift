@@ -1,11 +1,11 @@
-public import Fleet
-public import Postgres
+package import Fleet
+package import Postgres
 
 /// Who may say what of which vehicle, whatever door it comes through: Queries/migrations/0060_strangers.sql decides it.
 /// Registrations are asked for elsewhere (`VehicleKeeper`), and what gateways say comes past all doors.
-public enum WriteAccess {
+package enum WriteAccess {
     /// As the database has them.
-    public enum Deed: String, Sendable {
+    package enum Deed: String, Sendable {
         /// What a vehicle measured.
         case reading
         /// A mark or a word on a trip, or a trip that is known from its summary only.
@@ -21,7 +21,7 @@ public enum WriteAccess {
 
     /// The vehicles of these that `account` may not say this of, at these times. None: what nobody has written about yet is
     /// the account's from now on.
-    public static func refused(
+    package static func refused(
         _ deed: Deed, isCar: Bool, _ about: [(vehicle: VehicleID, span: ClosedRange<Int64>)], account: String,
         on connection: Connection
     ) throws -> [VehicleID] {
@@ -37,7 +37,7 @@ public enum WriteAccess {
 
     /// Whether who looks at a page may say this.
     /// Precondition: `Sight.take` in this transaction.
-    public static func may(
+    package static func may(
         _ deed: Deed, isCar: Bool, _ vehicle: VehicleID, at span: ClosedRange<Int64>, on connection: Connection
     ) throws -> Bool {
         try connection.query(
@@ -50,7 +50,7 @@ public enum WriteAccess {
 
     /// Whether `account` may look at what the car does now: it is its owner's, is assigned to it, or has driven it in the last
     /// hour and still may.
-    public static func mayLook(_ vehicle: VehicleID, account: String, on connection: Connection) throws -> Bool {
+    package static func mayLook(_ vehicle: VehicleID, account: String, on connection: Connection) throws -> Bool {
         try connection.query("SELECT drover.may_look($1, $2)", [.text(account), .text(vehicle.text)])[0].bool(0)!
     }
 }

@@ -1,21 +1,21 @@
 internal import Alerts
 internal import Codecs
-public import Formats
-public import Postgres
+package import Formats
+package import Postgres
 
 /// What was told of accounts' alerts, in the order of its ids (0015_drivers.sql).
-public enum AlertEvents {
-    public static let channel = "drover_alert_event"
+package enum AlertEvents {
+    package static let channel = "drover_alert_event"
 
-    public struct Event: Sendable {
-        public let id: Int64
-        public let account: String
+    package struct Event: Sendable {
+        package let id: Int64
+        package let account: String
         /// The record of drover.alerts in the account's units.
-        public let json: String
+        package let json: String
     }
 
     /// The events of these accounts after an id, oldest first.
-    public static func after(
+    package static func after(
         _ id: Int64, of accounts: [String], rowsMax: Int, on connection: Connection
     ) throws -> [Event] {
         let rows = try connection.query(
@@ -34,12 +34,12 @@ public enum AlertEvents {
     }
 
     /// The last id there is; 0 before the first.
-    public static func lastID(on connection: Connection) throws -> Int64 {
+    package static func lastID(on connection: Connection) throws -> Int64 {
         Int64(try connection.query("SELECT coalesce(max(event_id), 0) FROM drover.alert_event")[0].int(0)!)
     }
 
     /// The account's alerts as JSON objects, open ones first, then the latest.
-    public static func alerts(
+    package static func alerts(
         of account: String, all: Bool, rowsMax: Int64, on connection: Connection
     ) throws -> [JSONValue] {
         let units = try unitsOf(account, on: connection)

@@ -1,5 +1,5 @@
 /// What stands in the audit log. The raw values are stored, shown and filtered by: they stay as they are (docs/audit.md).
-public enum AuditAction: String, CaseIterable, Sendable {
+package enum AuditAction: String, CaseIterable, Sendable {
     // Ways in. The first four are counted: one entry a minute, account and address, and one with how often
     case logIn = "log_in"
     case logInFailed = "log_in_failed"

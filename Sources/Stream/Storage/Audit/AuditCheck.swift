@@ -2,32 +2,32 @@ internal import Basics
 internal import Codecs
 internal import Crypto
 internal import Fleet
-public import Postgres
+package import Postgres
 
 /// Walks the chain and finds the first entry that does not fit. The hashes are made here and not by the database: whoever
 /// changed entries may have changed its functions, too.
-public struct AuditCheck {
-    public struct Fault: Error, Equatable, CustomStringConvertible {
-        public let sequence: Int64
-        public let description: String
+package struct AuditCheck {
+    package struct Fault: Error, Equatable, CustomStringConvertible {
+        package let sequence: Int64
+        package let description: String
     }
 
-    public struct Outcome: Equatable, Sendable {
-        public let entries: Int64
-        public let head: AuditReads.Head
+    package struct Outcome: Equatable, Sendable {
+        package let entries: Int64
+        package let head: AuditReads.Head
     }
 
     /// A head that somebody has kept elsewhere.
-    public struct Anchor: Equatable, Sendable {
+    package struct Anchor: Equatable, Sendable {
         /// Nil: not written down.
-        public let sequence: Int64?
-        public let hash: [UInt8]
+        package let sequence: Int64?
+        package let hash: [UInt8]
 
         /// Whether that head is meant: a number that is not the hash's own is another head.
         func isOf(_ head: AuditReads.Head) -> Bool { hash == head.hash && (sequence ?? head.sequence) == head.sequence }
 
         /// `12:ab34…` or `ab34…`
-        public init?(_ text: String) {
+        package init?(_ text: String) {
             let parts = text.split(separator: ":", omittingEmptySubsequences: false)
             guard parts.count <= 2, let hash = parts.last.flatMap({ Hex.bytes(of: $0) }),
                 hash.count == 32
@@ -46,7 +46,7 @@ public struct AuditCheck {
     private var entries: Int64 = 0
 
     /// - Throws: `Fault`, or what went wrong with the database.
-    public static func run(_ anchor: Anchor?, on connection: Connection) throws -> Outcome {
+    package static func run(_ anchor: Anchor?, on connection: Connection) throws -> Outcome {
         try connection.snapshot {
             var check = AuditCheck(connection, anchor, from: try start(on: connection))
             try check.walk()

@@ -5,20 +5,20 @@ internal import Fleet
 internal import Postgres
 
 /// An entry as it is stored, with whom its digests mean.
-public struct AuditEntry: Sendable {
-    public let sequence: Int64
+package struct AuditEntry: Sendable {
+    package let sequence: Int64
     /// Microseconds since 1970.
-    public let atUs: Int64
-    public let action: String
-    public let actor, subject, remote: Name?
+    package let atUs: Int64
+    package let action: String
+    package let actor, subject, remote: Name?
     /// One line of JSON.
-    public let detail: String
-    public let hash: [UInt8]
+    package let detail: String
+    package let hash: [UInt8]
 
-    public struct Name: Sendable {
-        public let digest: [UInt8]
+    package struct Name: Sendable {
+        package let digest: [UInt8]
         /// Nil: erased.
-        public let said: String?
+        package let said: String?
     }
 
     static let columns = """

@@ -1,11 +1,11 @@
 internal import Codecs
 internal import Formats
-public import Postgres
+package import Postgres
 
 /// Every entry that the program makes goes through here: Queries/migrations/0067_audit.sql. Who cannot write it does nothing
 /// else either: an error goes on to the caller. What goes beyond the database is an `AuditedDeed`.
-public enum AuditLog {
-    public typealias Detail = [(String, String)]
+package enum AuditLog {
+    package typealias Detail = [(String, String)]
 
     /// Call it last in a transaction: the chain is held until that ends.
     /// - Parameters:
@@ -13,7 +13,7 @@ public enum AuditLog {
     ///   - subject: to whom, or whose it is; of a mail address only the account is kept.
     ///   - remote: the client's address.
     ///   - detail: names nobody: it stays when somebody is erased.
-    public static func record(
+    package static func record(
         _ action: AuditAction, by actor: String? = nil, about subject: String? = nil, from remote: String? = nil,
         _ detail: Detail = [], on connection: Connection
     ) throws {
@@ -26,7 +26,7 @@ public enum AuditLog {
     }
 
     /// Who says what this connection is about to do, where that is no account's page.
-    public static func sign(_ name: String, on connection: Connection) throws {
+    package static func sign(_ name: String, on connection: Connection) throws {
         try connection.query("SELECT set_config('drover.audit_by', $1, false)", [.text(plain(name))])
     }
 

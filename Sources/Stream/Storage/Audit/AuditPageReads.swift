@@ -1,14 +1,14 @@
-public import Postgres
+package import Postgres
 
 /// The audit log for administrators' pages, through `drover.audit_shown`: who is none gets nothing.
 /// Precondition: `Sight.take` in this transaction.
-public enum AuditPageReads {
-    public struct Question: Sendable {
-        public var account, action: String?
-        public var sinceMs, untilMs: Int64?
+package enum AuditPageReads {
+    package struct Question: Sendable {
+        package var account, action: String?
+        package var sinceMs, untilMs: Int64?
         /// Only below this number, or only above that one.
-        public var before, after: Int64?
-        public init() {}
+        package var before, after: Int64?
+        package init() {}
 
         /// Parameters of both functions.
         var filters: [Parameter] {
@@ -19,16 +19,16 @@ public enum AuditPageReads {
         }
     }
 
-    public struct Line: Sendable {
-        public let sequence, atMs: Int64
-        public let action: String
+    package struct Line: Sendable {
+        package let sequence, atMs: Int64
+        package let action: String
         /// Nil: nobody, or erased.
-        public let actor, subject, remote: String?
-        public let detail: String
+        package let actor, subject, remote: String?
+        package let detail: String
     }
 
     /// The newest first.
-    public static func lines(_ question: Question, limit: Int, on connection: Connection) throws -> [Line] {
+    package static func lines(_ question: Question, limit: Int, on connection: Connection) throws -> [Line] {
         try connection.query(
             "SELECT * FROM drover.audit_shown($1, $2, $3, $4, $5, $6)",
             question.filters + [question.before.map { .int8($0) } ?? .null, .int4(Int32(limit))]
@@ -41,12 +41,12 @@ public enum AuditPageReads {
     }
 
     /// Whoever does not read it gets no entries, whatever is asked.
-    public static func isRead(on connection: Connection) throws -> Bool {
+    package static func isRead(on connection: Connection) throws -> Bool {
         try connection.query("SELECT drover.audit_is_read()")[0].bool(0)!
     }
 
     /// The oldest first, from the entry behind `after` on.
-    public static func entries(
+    package static func entries(
         _ question: Question, limit: Int64, on connection: Connection
     ) throws -> [AuditEntry] {
         try connection.query(

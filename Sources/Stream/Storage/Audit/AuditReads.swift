@@ -1,14 +1,14 @@
-public import Postgres
+package import Postgres
 
 /// The audit log for who owns the database.
-public enum AuditReads {
-    public struct Filter: Sendable {
-        public var account: String?
-        public var actions: [String] = []
-        public var sinceMs, untilMs: Int64?
+package enum AuditReads {
+    package struct Filter: Sendable {
+        package var account: String?
+        package var actions: [String] = []
+        package var sinceMs, untilMs: Int64?
         /// Only behind this one.
-        public var after: Int64?
-        public init() {}
+        package var after: Int64?
+        package init() {}
 
         var values: [Parameter] {
             [
@@ -24,7 +24,7 @@ public enum AuditReads {
     }
 
     /// The oldest first; with `newest` the last `limit` of them, else the first.
-    public static func entries(
+    package static func entries(
         _ filter: Filter, newest: Bool, limit: Int64, on connection: Connection
     ) throws -> [AuditEntry] {
         let entries = try connection.query(
@@ -37,12 +37,12 @@ public enum AuditReads {
     }
 
     /// Where the chain ends.
-    public struct Head: Equatable, Sendable {
-        public let sequence: Int64
-        public let hash: [UInt8]
+    package struct Head: Equatable, Sendable {
+        package let sequence: Int64
+        package let hash: [UInt8]
     }
 
-    public static func head(on connection: Connection) throws -> Head {
+    package static func head(on connection: Connection) throws -> Head {
         let row = try connection.query("SELECT sequence, hash FROM drover.audit_head")[0]
         return Head(sequence: Int64(try row.int("sequence")!), hash: try row.bytes("hash")!)
     }

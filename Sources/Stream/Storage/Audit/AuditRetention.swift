@@ -1,13 +1,13 @@
 internal import Basics
 internal import Fleet
-public import Postgres
+package import Postgres
 
 /// Old entries go from the beginning of the chain; the entry that says so is what it goes on from.
-public enum AuditRetention {
-    public static let setting = "retention.audit_days"
+package enum AuditRetention {
+    package static let setting = "retention.audit_days"
 
     /// - Parameter days: nil: for ever.
-    public static func run(
+    package static func run(
         days: Int64?, isDryRun: Bool, nowMs: Int64, on connection: Connection
     ) throws -> Retention.Outcome {
         var outcome = Retention.Outcome(table: "audit_entry")

@@ -1,11 +1,11 @@
 internal import Fleet
-public import Postgres
+package import Postgres
 
 /// Accounts that are bound to people of campuses, for pages: Queries/migrations/0035_campus_pages.sql.
-public enum BoundPeople {
+package enum BoundPeople {
     /// Whom the account is on which campus, the last one bound first. Precondition: the connection reads as the account.
     /// - Parameter key: digest of its session.
-    public static func read(_ account: String, key: [UInt8], on connection: Connection) throws -> [Caller] {
+    package static func read(_ account: String, key: [UInt8], on connection: Connection) throws -> [Caller] {
         try connection.query("SELECT campus, person, role, name FROM drover.bound_people()").map { row in
             Caller(
                 campus: try row.text(0)!, id: try row.text(1)!, role: PersonRole(rawValue: try row.text(2)!)!,
@@ -14,12 +14,12 @@ public enum BoundPeople {
     }
 
     /// Who runs the installation dispatches every campus, bound or not.
-    public static func administrator(_ account: String, key: [UInt8], of campus: String) -> Caller {
+    package static func administrator(_ account: String, key: [UInt8], of campus: String) -> Caller {
         Caller(campus: campus, id: account, role: .dispatcher, name: account, account: account, key: key)
     }
 
     /// A code for the account that the connection reads as, once.
-    public static func bind(
+    package static func bind(
         campus: String, person: String, digest: [UInt8], on connection: Connection
     ) throws -> PersonStore.Outcome {
         let rows = try connection.query(
@@ -28,7 +28,7 @@ public enum BoundPeople {
     }
 
     /// Campuses that the account may watch. Precondition: the connection reads as the account.
-    public static func campuses(on connection: Connection) throws -> [(id: String, name: String)] {
+    package static func campuses(on connection: Connection) throws -> [(id: String, name: String)] {
         try connection.query("SELECT campus, name FROM drover.campus ORDER BY campus LIMIT 1000").map {
             (try $0.text(0)!, try $0.text(1)!)
         }

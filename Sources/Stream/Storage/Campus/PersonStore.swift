@@ -1,13 +1,13 @@
-public import Fleet
-public import Postgres
+package import Fleet
+package import Postgres
 
 /// Who shows a person's token.
-public struct Caller: Equatable, Sendable {
-    public let campus, id: String
-    public let role: PersonRole
-    public let name: String
+package struct Caller: Equatable, Sendable {
+    package let campus, id: String
+    package let role: PersonRole
+    package let name: String
     /// Set: who is logged in with a page, and is held to what this account sees.
-    public let account: String?
+    package let account: String?
     /// Digest of the token or session that was shown.
     package let key: [UInt8]
 
@@ -16,19 +16,19 @@ public struct Caller: Equatable, Sendable {
 }
 
 /// The people of campuses: the roster, mailed codes, tokens of devices.
-public enum PersonStore {
+package enum PersonStore {
     /// What became of a code that was handed in. Wrong: also nobody of that id, too late, or tried too often.
-    public enum Outcome: String, Sendable { case taken, wrong, tooMany = "too_many" }
+    package enum Outcome: String, Sendable { case taken, wrong, tooMany = "too_many" }
 
     /// What an import changed.
-    public struct Changes: Equatable, Sendable {
-        public var added = 0
-        public var changed = 0
+    package struct Changes: Equatable, Sendable {
+        package var added = 0
+        package var changed = 0
         /// Of those, people with another mail address: their tokens and codes are gone.
-        public var signedOut = 0
+        package var signedOut = 0
         /// No longer on the roster.
-        public var left = 0
-        public init(added: Int = 0, changed: Int = 0, signedOut: Int = 0, left: Int = 0) {
+        package var left = 0
+        package init(added: Int = 0, changed: Int = 0, signedOut: Int = 0, left: Int = 0) {
             (self.added, self.changed, self.signedOut, self.left) = (added, changed, signedOut, left)
         }
     }
@@ -37,7 +37,7 @@ public enum PersonStore {
 
     /// Asked with each request, so that what an operator does holds from the next one on.
     /// - Returns: nil: unknown, revoked, expired, or of somebody who is disabled or no longer on the roster.
-    public static func caller(digest: [UInt8], on connection: Connection) throws -> Caller? {
+    package static func caller(digest: [UInt8], on connection: Connection) throws -> Caller? {
         try connection.query("SELECT * FROM drover.person_of_token($1)", [.bytes(digest)]).first.map { row in
             Caller(
                 campus: try row.text("campus")!, id: try row.text("person")!,
@@ -47,7 +47,7 @@ public enum PersonStore {
     }
 
     /// For whom codes and tries are counted beside the person that they are of: nobody uses up what all have together.
-    public enum Asker: Sendable {
+    package enum Asker: Sendable {
         case account(String)
         case address(String)
 
@@ -61,7 +61,7 @@ public enum PersonStore {
 
     /// Keeps a code's digest and the mail that brings it, if there is such a person; says nothing of whether there is.
     /// - Returns: false: too many were asked for.
-    public static func askCode(
+    package static func askCode(
         campus: String, person: String, digest: [UInt8], mailID: String, subject: String, sealedBody: [UInt8],
         asker: Asker? = nil, on connection: Connection
     ) throws -> Bool {
@@ -75,7 +75,7 @@ public enum PersonStore {
     }
 
     /// A code for a token, once.
-    public static func takeCode(
+    package static func takeCode(
         campus: String, person: String, digest: [UInt8], token: [UInt8], device: String, asker: Asker? = nil,
         on connection: Connection
     ) throws -> Outcome {
@@ -86,7 +86,7 @@ public enum PersonStore {
     }
 
     /// Of no effect on one that is over or unknown.
-    public static func endToken(digest: [UInt8], on connection: Connection) throws {
+    package static func endToken(digest: [UInt8], on connection: Connection) throws {
         try connection.query("SELECT drover.end_person_token($1)", [.bytes(digest)])
     }
 
@@ -94,7 +94,7 @@ public enum PersonStore {
 
     /// Takes the whole roster over, or nothing of it.
     /// - Parameter disablesMissing: whoever is not in `people` is no longer on the roster.
-    public static func take(
+    package static func take(
         _ people: [RosterEntry], campus: String, disablesMissing: Bool, on connection: Connection
     ) throws -> Changes {
         try connection.transaction {
@@ -145,7 +145,7 @@ public enum PersonStore {
     }
 
     /// Disabling ends what the person has; enabling gives nothing of it back. False: there is no such person.
-    public static func set(
+    package static func set(
         disabled: Bool, campus: String, person: String, on connection: Connection
     ) throws -> Bool {
         try connection.transaction {
@@ -163,7 +163,7 @@ public enum PersonStore {
     }
 
     /// Tokens, codes and the account of one person. Nil: there is no such person; else how many tokens were ended.
-    public static func revokeTokens(campus: String, person: String, on connection: Connection) throws -> Int? {
+    package static func revokeTokens(campus: String, person: String, on connection: Connection) throws -> Int? {
         try connection.transaction {
             try waitForCodes(connection)
             let isKnown =

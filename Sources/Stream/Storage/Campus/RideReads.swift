@@ -1,76 +1,76 @@
 internal import Codecs
-public import Fleet
+package import Fleet
 internal import Pipeline
-public import Postgres
+package import Postgres
 
 /// A ride as its rider is told it, with the vehicle and driver who take it.
-public struct RideNow: Equatable, Sendable {
-    public struct Carrier: Equatable, Sendable {
-        public let vehicle, driver, driverName: String
-        public let driverPhoto: String?
-        public let place: Position
-        public let seenMs: Int64
+package struct RideNow: Equatable, Sendable {
+    package struct Carrier: Equatable, Sendable {
+        package let vehicle, driver, driverName: String
+        package let driverPhoto: String?
+        package let place: Position
+        package let seenMs: Int64
         /// That was too long ago to say where it is.
-        public let isSilent: Bool
+        package let isSilent: Bool
         /// Silent with passengers on board: somebody must look after them.
-        public let isAlarmed: Bool
+        package let isAlarmed: Bool
     }
 
-    public let pickup: RideRecord.Pickup
+    package let pickup: RideRecord.Pickup
     /// `queued`, `assigned`, `on_board`, `done`, `cancelled`, `expired` or `refused`.
-    public let state: String
-    public let reason: String?
-    public let placeInLine: Int?
-    public let requestedMs, signMs: Int64
-    public let pickupMs, dropoffMs, endedMs: Int64?
+    package let state: String
+    package let reason: String?
+    package let placeInLine: Int?
+    package let requestedMs, signMs: Int64
+    package let pickupMs, dropoffMs, endedMs: Int64?
     /// Nil: no vehicle has it.
-    public let carrier: Carrier?
+    package let carrier: Carrier?
 
-    public var isOutstanding: Bool { endedMs == nil }
+    package var isOutstanding: Bool { endedMs == nil }
 }
 
 /// A ride vehicle as people are told it.
-public struct VehicleNow: Equatable, Sendable {
-    public let vehicle, driver, driverName: String
-    public let driverPhoto: String?
+package struct VehicleNow: Equatable, Sendable {
+    package let vehicle, driver, driverName: String
+    package let driverPhoto: String?
     /// `in_service`, `leaving` or `out`.
-    public let state: String
-    public let capacity, onBoard: Int
-    public let place: Position
-    public let seenMs, signMs: Int64
-    public let isAlarmed: Bool
+    package let state: String
+    package let capacity, onBoard: Int
+    package let place: Position
+    package let seenMs, signMs: Int64
+    package let isAlarmed: Bool
     /// It was seen too long ago to say where it is.
-    public let isSilent: Bool
+    package let isSilent: Bool
     /// `request p` or `request d`, in order.
-    public let stops: [String]
+    package let stops: [String]
 }
 
 /// What the endpoints of apps read. Each statement sees one moment.
-public enum RideReads {
+package enum RideReads {
     /// How far the partitions of the dispatch topic are decided: PARTITION OFFSET.
-    public static let channel = "drover_dispatch_progress"
+    package static let channel = "drover_dispatch_progress"
 
-    public struct Key: Hashable, Sendable {
-        public let campus, id: String
-        public init(_ campus: String, _ id: String) { (self.campus, self.id) = (campus, id) }
+    package struct Key: Hashable, Sendable {
+        package let campus, id: String
+        package init(_ campus: String, _ id: String) { (self.campus, self.id) = (campus, id) }
     }
 
     /// By partition, the offset up to which all records are decided and in the tables.
-    public static func progress(on connection: Connection) throws -> [Int32: Int64] {
+    package static func progress(on connection: Connection) throws -> [Int32: Int64] {
         let rows = try connection.query(
             "SELECT partition, replay_offset FROM drover.partition_progress WHERE topic = $1", [.text(Topic.dispatch)])
         return Dictionary(uniqueKeysWithValues: try rows.map { (Int32(try $0.int(0)!), Int64(try $0.int(1)!)) })
     }
 
     /// Of each campus the last record that changed something of it.
-    public static func offsets(_ campuses: Set<String>, on connection: Connection) throws -> [String: Int64] {
+    package static func offsets(_ campuses: Set<String>, on connection: Connection) throws -> [String: Int64] {
         let rows = try connection.query(
             "SELECT campus, record_offset FROM drover.campus WHERE campus = ANY($1)", [.textArray(campuses.sorted())])
         return Dictionary(uniqueKeysWithValues: try rows.map { (try $0.text(0)!, Int64(try $0.int(1)!)) })
     }
 
     /// The record that said last where the campus lies; nil: there is no such campus.
-    public static func settings(_ campus: String, on connection: Connection) throws -> CampusSettings? {
+    package static func settings(_ campus: String, on connection: Connection) throws -> CampusSettings? {
         let rows = try connection.query("SELECT settings FROM drover.campus WHERE campus = $1", [.text(campus)])
         return try rows.first.flatMap { try settings(campus, text: $0.text(0)!) }
     }
@@ -82,25 +82,25 @@ public enum RideReads {
     }
 
     /// What a profile on the log said last.
-    public static func profile(_ key: Key, on connection: Connection) throws -> RideRecord.Person? {
+    package static func profile(_ key: Key, on connection: Connection) throws -> RideRecord.Person? {
         try connection.query(
             "SELECT name, photo FROM drover.rider WHERE campus = $1 AND rider = $2", [.text(key.campus), .text(key.id)]
         ).first.map { RideRecord.Person(name: try $0.text(0)!, photo: try $0.text(1)) }
     }
 
     /// What speaks for or against a new ride, of one moment.
-    public struct Grounds: Sendable {
-        public let settings: CampusSettings
+    package struct Grounds: Sendable {
+        package let settings: CampusSettings
         /// Seats of the largest vehicle in service; nil: none is.
-        public let seatsMax: Int?
+        package let seatsMax: Int?
         /// Another ride of the rider is outstanding.
-        public let hasRide: Bool
+        package let hasRide: Bool
         /// The rider has said a profile.
-        public let hasProfile: Bool
+        package let hasProfile: Bool
     }
 
     /// Nil: there is no such campus.
-    public static func grounds(_ rider: Key, on connection: Connection) throws -> Grounds? {
+    package static func grounds(_ rider: Key, on connection: Connection) throws -> Grounds? {
         let rows = try connection.query(
             """
             SELECT c.settings,
@@ -117,11 +117,11 @@ public enum RideReads {
 
     // MARK: Rides
 
-    public static func ride(_ key: Key, on connection: Connection) throws -> RideNow? {
+    package static func ride(_ key: Key, on connection: Connection) throws -> RideNow? {
         try rides([key], on: connection)[key]
     }
 
-    public static func rides(_ keys: [Key], on connection: Connection) throws -> [Key: RideNow] {
+    package static func rides(_ keys: [Key], on connection: Connection) throws -> [Key: RideNow] {
         let rows = try connection.query(
             select + """
 
@@ -133,7 +133,7 @@ public enum RideReads {
 
     /// Outstanding rides, the oldest first.
     /// - Parameter rider: nil: of all riders.
-    public static func outstanding(
+    package static func outstanding(
         _ campus: String, rider: String? = nil, rowsMax: Int64 = 1_000, on connection: Connection
     ) throws -> [RideNow] {
         try connection.query(
@@ -146,7 +146,7 @@ public enum RideReads {
     }
 
     /// The rider's last one, outstanding or over.
-    public static func last(of rider: Key, on connection: Connection) throws -> RideNow? {
+    package static func last(of rider: Key, on connection: Connection) throws -> RideNow? {
         try connection.query(
             select + " WHERE r.campus = $1 AND r.rider = $2 ORDER BY r.requested_at DESC, r.request LIMIT 1",
             [.text(rider.campus), .text(rider.id)]
@@ -184,17 +184,17 @@ public enum RideReads {
     // MARK: Vehicles
 
     /// Those that are not out, by name.
-    public static func vehicles(_ campus: String, on connection: Connection) throws -> [VehicleNow] {
+    package static func vehicles(_ campus: String, on connection: Connection) throws -> [VehicleNow] {
         try connection.query(
             selectVehicle + " WHERE v.campus = $1 AND v.state <> 'out' ORDER BY v.vehicle", [.text(campus)]
         ).map(vehicle)
     }
 
-    public static func vehicle(_ key: Key, on connection: Connection) throws -> VehicleNow? {
+    package static func vehicle(_ key: Key, on connection: Connection) throws -> VehicleNow? {
         try vehicles([key], on: connection)[key]
     }
 
-    public static func vehicles(_ keys: [Key], on connection: Connection) throws -> [Key: VehicleNow] {
+    package static func vehicles(_ keys: [Key], on connection: Connection) throws -> [Key: VehicleNow] {
         let rows = try connection.query(
             selectVehicle + """
 
@@ -211,7 +211,7 @@ public enum RideReads {
     }
 
     /// The vehicle that this driver has brought into service and not out of it.
-    public static func vehicle(ofDriver driver: Key, on connection: Connection) throws -> VehicleNow? {
+    package static func vehicle(ofDriver driver: Key, on connection: Connection) throws -> VehicleNow? {
         try connection.query(
             selectVehicle + """
                  WHERE v.campus = $1 AND v.driver = $2 AND v.state <> 'out' ORDER BY v.sign_at DESC, v.vehicle LIMIT 1
@@ -238,7 +238,7 @@ public enum RideReads {
     }
 
     /// Of the vehicles' outstanding rides by request: who rides, as his profile says.
-    public static func riders(_ requests: [Key], on connection: Connection) throws -> [Key: RideRecord.Person] {
+    package static func riders(_ requests: [Key], on connection: Connection) throws -> [Key: RideRecord.Person] {
         let rows = try connection.query(
             """
             SELECT r.campus, r.request, p.name, p.photo

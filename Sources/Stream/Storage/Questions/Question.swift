@@ -2,27 +2,27 @@ package import Postgres
 
 /// A statement of somebody's own: one SELECT over the views of `analyst`, as an account sees them. It runs on a login that may do
 /// nothing else, behind a binding that it cannot undo and without EXPLAIN (Queries/migrations/0066_questions.sql).
-public struct Question: Sendable {
-    public struct Limits: Sendable {
-        public let rows, bytes, seconds: Int
-        public init(rows: Int, bytes: Int, seconds: Int) {
+package struct Question: Sendable {
+    package struct Limits: Sendable {
+        package let rows, bytes, seconds: Int
+        package init(rows: Int, bytes: Int, seconds: Int) {
             (self.rows, self.bytes, self.seconds) = (rows, bytes, seconds)
         }
     }
 
     /// The statement is not taken, or took too much. PostgreSQL's words, without values.
-    public struct Refusal: Error, Sendable {
-        public let text: String
-        public init(_ text: String) { self.text = text }
+    package struct Refusal: Error, Sendable {
+        package let text: String
+        package init(_ text: String) { self.text = text }
     }
 
-    public static let bytesMax = 20_000
+    package static let bytesMax = 20_000
     /// Of an answer, whoever asks.
-    public static let answerRowsMax = 100_000
-    public static let answerBytesMax = 16 << 20
+    package static let answerRowsMax = 100_000
+    package static let answerBytesMax = 16 << 20
     private let text: String
 
-    public init(_ statement: String) throws(Refusal) {
+    package init(_ statement: String) throws(Refusal) {
         guard statement.utf8.count <= Question.bytesMax else {
             throw Refusal("A statement has at most \(Question.bytesMax) bytes.")
         }

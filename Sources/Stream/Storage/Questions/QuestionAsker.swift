@@ -1,12 +1,12 @@
 package import Postgres
 
 /// Who asks a question, as it is at this moment.
-public struct QuestionAsker: Sendable {
+package struct QuestionAsker: Sendable {
     /// There is no such account, or it may not ask any more.
-    public struct Gone: Error, Sendable { public let text: String }
+    package struct Gone: Error, Sendable { package let text: String }
 
     /// Fleets and campuses that the account is of, or one without a name. Empty: it runs the installation.
-    public let customers: [String]
+    package let customers: [String]
 
     /// - Parameter door: the token or the log-in that asked; nil: whoever runs the command on the server's machine.
     /// - Throws: `Gone`, or what is wrong with the server.
@@ -32,31 +32,31 @@ public struct QuestionAsker: Sendable {
 }
 
 /// The questions that are under way, as the bounds have them.
-public struct QuestionPlaces: Sendable {
+package struct QuestionPlaces: Sendable {
     /// At once: of one account, of one customer, and of all customers. Whoever runs the installation has places beside these.
-    public static let ofAccountMax = 1
-    public static let ofCustomerMax = max(1, ofCustomersMax / 2)
-    public static let ofCustomersMax = 4
-    public static let ofOperatorsMax = 2
+    package static let ofAccountMax = 1
+    package static let ofCustomerMax = max(1, ofCustomersMax / 2)
+    package static let ofCustomersMax = 4
+    package static let ofOperatorsMax = 2
 
-    public enum Full: Error, Equatable, Sendable { case account, customer, all }
+    package enum Full: Error, Equatable, Sendable { case account, customer, all }
 
     private var accounts = [String: Int]()
     private var customers = [String: Int]()
     private var (ofCustomers, ofOperators) = (0, 0)
 
-    public init() {}
+    package init() {}
 
     /// Before it is known whose the account is.
-    public mutating func begin(_ account: String) throws(Full) {
+    package mutating func begin(_ account: String) throws(Full) {
         if accounts[account, default: 0] >= QuestionPlaces.ofAccountMax { throw .account }
         accounts[account, default: 0] += 1
     }
 
-    public mutating func end(_ account: String) { QuestionPlaces.less(&accounts, account) }
+    package mutating func end(_ account: String) { QuestionPlaces.less(&accounts, account) }
 
     /// - Parameter of: as `QuestionAsker` has them. Who is of several takes a place of each.
-    public mutating func take(_ of: [String]) throws(Full) {
+    package mutating func take(_ of: [String]) throws(Full) {
         guard !of.isEmpty else {
             if ofOperators >= QuestionPlaces.ofOperatorsMax { throw .all }
             ofOperators += 1
@@ -68,7 +68,7 @@ public struct QuestionPlaces: Sendable {
         for customer in of { customers[customer, default: 0] += 1 }
     }
 
-    public mutating func giveBack(_ of: [String]) {
+    package mutating func giveBack(_ of: [String]) {
         if of.isEmpty { ofOperators -= 1 } else { ofCustomers -= 1 }
         for customer in of { QuestionPlaces.less(&customers, customer) }
     }

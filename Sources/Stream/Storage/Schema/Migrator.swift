@@ -1,40 +1,42 @@
-public import Postgres
+package import Postgres
 
 /// Applies the numbered SQL files of Queries/migrations, each in a transaction of its own that locks the list of them: safe to
 /// run from two processes at once, of which the second waits and finds the work done.
-public struct Migrator {
-    public struct File: Sendable {
-        public let number: Int
-        public let name: String
-        public let sql: String
-        public init(number: Int, name: String, sql: String) { (self.number, self.name, self.sql) = (number, name, sql) }
+package struct Migrator {
+    package struct File: Sendable {
+        package let number: Int
+        package let name: String
+        package let sql: String
+        package init(number: Int, name: String, sql: String) {
+            (self.number, self.name, self.sql) = (number, name, sql)
+        }
 
         /// `0001_first_path.sql` → 1; nil for a name without a number or of another kind.
-        public static func number(of name: String) -> Int? {
+        package static func number(of name: String) -> Int? {
             guard name.hasSuffix(".sql"), let end = name.firstIndex(of: "_") else { return nil }
             return Int(name[..<end])
         }
     }
 
-    public struct Fault: Error, CustomStringConvertible { public let description: String }
+    package struct Fault: Error, CustomStringConvertible { package let description: String }
 
     /// How long a file waits for others' transactions. Whoever comes after waits behind it, so it gives way in between.
-    public struct Patience: Sendable {
-        public let lockMs, restMs: Int64
-        public let tries: Int
-        public init(lockMs: Int64, restMs: Int64, tries: Int) {
+    package struct Patience: Sendable {
+        package let lockMs, restMs: Int64
+        package let tries: Int
+        package init(lockMs: Int64, restMs: Int64, tries: Int) {
             (self.lockMs, self.restMs, self.tries) = (lockMs, restMs, tries)
         }
-        public static let standard = Patience(lockMs: 3_000, restMs: 2_000, tries: 24)
+        package static let standard = Patience(lockMs: 3_000, restMs: 2_000, tries: 24)
     }
 
     /// The numbers of what was applied.
-    public static func applied(on connection: Connection) throws -> Set<Int> {
+    package static func applied(on connection: Connection) throws -> Set<Int> {
         Set(try connection.query("SELECT number FROM drover.migration").map { try $0.int(0)! })
     }
 
     /// As people read them.
-    public static func numbers(_ numbers: [Int]) -> String {
+    package static func numbers(_ numbers: [Int]) -> String {
         let shown = numbers.prefix(5).map { format(number: $0) }.joined(separator: ", ")
         let more = numbers.count > 5 ? " and \(numbers.count - 5) more" : ""
         return (numbers.count == 1 ? "migration " : "migrations ") + shown + more
@@ -47,7 +49,7 @@ public struct Migrator {
 
     /// Returns the files that were applied now.
     /// - Parameter waits: once a file that others' transactions hold up, who and how long it is tried.
-    public static func apply(
+    package static func apply(
         _ files: [File], patience: Patience = .standard, on connection: Connection, waits: (String) -> Void = { _ in }
     ) throws -> [File] {
         try makeList(on: connection)

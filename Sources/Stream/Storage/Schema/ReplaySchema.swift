@@ -1,12 +1,12 @@
 package import Kafka
-public import Postgres
+package import Postgres
 
 /// The schema that a replay builds: tables like the live ones (`ReplayTables`), of what it would tell, too.
-public enum ReplaySchema {
-    public struct Fault: Error, CustomStringConvertible { public let description: String }
+package enum ReplaySchema {
+    package struct Fault: Error, CustomStringConvertible { package let description: String }
 
     /// A plain name that is nobody else's.
-    public static func check(_ name: String) throws {
+    package static func check(_ name: String) throws {
         let isPlain = name.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F }
         guard (1...40).contains(name.utf8.count), isPlain, !(0x30...0x39).contains(name.utf8.first!) else {
             throw Fault(description: "`\(name)`: a schema's name is 1 to 40 letters a-z, digits and _, no digit first")
@@ -17,7 +17,7 @@ public enum ReplaySchema {
     }
 
     /// Makes the schema when it is not there; `owner` may create schemas. Returns whether it was made now.
-    public static func prepare(_ name: String, owner: Connection) throws -> Bool {
+    package static func prepare(_ name: String, owner: Connection) throws -> Bool {
         try check(name)
         if try isThere(name, on: owner) { return false }
         guard try owner.query("SELECT FROM pg_namespace WHERE nspname = $1", [.text(name)]).isEmpty else {
@@ -64,7 +64,7 @@ public enum ReplaySchema {
 
     /// The first table or column that the live tables have and the replay lacks: it was begun by an earlier version, or
     /// before the database was migrated. Nil: none. Precondition: the schema holds a replay.
-    public static func lacking(_ schema: String, on connection: Connection) throws -> String? {
+    package static func lacking(_ schema: String, on connection: Connection) throws -> String? {
         try connection.query(
             """
             WITH named AS (SELECT name, place FROM unnest($2::text[]) WITH ORDINALITY AS named(name, place)),
@@ -85,7 +85,7 @@ public enum ReplaySchema {
     }
 
     /// Whether the schema holds a replay. Precondition: the name was checked.
-    public static func isThere(_ name: String, on connection: Connection) throws -> Bool {
+    package static func isThere(_ name: String, on connection: Connection) throws -> Bool {
         try connection.query("SELECT to_regclass($1)::text", [.text("\(name).partition_progress")])[0].text(0) != nil
     }
 

@@ -1,12 +1,12 @@
-public import Postgres
+package import Postgres
 
 /// How long raw rows are kept (docs/decisions/0018-retention.md, 0019-periods.md). What they add up to stays.
-public enum Retention {
+package enum Retention {
     /// A table whose rows grow with time.
-    public struct Kept: Sendable {
-        public let table: String
+    package struct Kept: Sendable {
+        package let table: String
         /// That says for how many days: of the table, or of the one that it belongs to.
-        public let setting: String
+        package let setting: String
         let time: String
         /// Whose clock must have passed: nobody's late records may come below the rows that stay.
         let topic: String?
@@ -27,7 +27,7 @@ public enum Retention {
         case rows(owner: String, condition: String = "true")
     }
 
-    public static let all: [Kept] = [
+    package static let all: [Kept] = [
         // Whole trips: late readings add a trip up again from all of its minutes, and a day from all of its own.
         Kept(
             table: "vehicle_minute", time: "minute_at", topic: "drover.cars",
@@ -82,14 +82,14 @@ public enum Retention {
         """
     }
 
-    public struct Outcome: Sendable {
-        public let table: String
+    package struct Outcome: Sendable {
+        package let table: String
         /// Rows before it go; nil: nothing does, as `why` says.
-        public var beforeMs: Int64?
-        public var why = ""
-        public var rows = 0
-        public var bytes: Int64 = 0
-        public var oldestKeptMs: Int64?
+        package var beforeMs: Int64?
+        package var why = ""
+        package var rows = 0
+        package var bytes: Int64 = 0
+        package var oldestKeptMs: Int64?
     }
 
     /// Readings may come this much later than they are judged by: a worker that is behind, a trip over midnight.
@@ -99,7 +99,7 @@ public enum Retention {
     /// - Parameters:
     ///   - days: nil: for ever.
     ///   - shouldStop: asked between batches and partitions.
-    public static func run(
+    package static func run(
         _ kept: Kept, days: Int64?, isDryRun: Bool, nowMs: Int64, on connection: Connection, shouldStop: () -> Bool
     ) throws -> Outcome {
         var outcome = Outcome(table: kept.table)

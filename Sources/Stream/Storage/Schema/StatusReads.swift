@@ -1,34 +1,34 @@
-public import Postgres
+package import Postgres
 
 /// How an installation is, as far as its database knows: one moment of it.
-public struct StatusReads: Sendable {
-    public struct Clock: Sendable {
-        public let topic: String
+package struct StatusReads: Sendable {
+    package struct Clock: Sendable {
+        package let topic: String
         /// Of the partition that is furthest behind; nil: no tick was seen in one of them.
-        public let oldestMs: Int64?
+        package let oldestMs: Int64?
     }
 
     /// Things that wait for somebody, and since when the oldest does.
-    public struct Waiting: Sendable {
-        public let count: Int
-        public let oldestMs: Int64?
+    package struct Waiting: Sendable {
+        package let count: Int
+        package let oldestMs: Int64?
     }
 
-    public let nowMs: Int64
-    public let migration: Int
-    public let bytes: Int64
+    package let nowMs: Int64
+    package let migration: Int
+    package let bytes: Int64
     // Nil below: the login does not see all rows.
-    public let clocks: [Clock]?
-    public let outbox, events, mail, messages, reports, forwards: Waiting?
-    public let outboxRefused, rejectedOfDay, refusedOfDay, reportsFailedOfDay: Int?
+    package let clocks: [Clock]?
+    package let outbox, events, mail, messages, reports, forwards: Waiting?
+    package let outboxRefused, rejectedOfDay, refusedOfDay, reportsFailedOfDay: Int?
     /// Services of others that are left alone, with their last fault.
-    public let resting: [(service: String, fault: String)]?
-    public let rejudging, openAlerts, silentVehicles: Int?
+    package let resting: [(service: String, fault: String)]?
+    package let rejudging, openAlerts, silentVehicles: Int?
     /// Vehicles that are set apart, as `odd (drover.machines)`.
-    public let quarantined: [String]?
+    package let quarantined: [String]?
 
     /// The owner's login sees all of it. Precondition: `connection` is in a transaction.
-    public init(on connection: Connection) throws {
+    package init(on connection: Connection) throws {
         func seen<R>(_ table: String, _ read: () throws -> R) throws -> R? {
             try StatusReads.seen(table, on: connection, read)
         }

@@ -1,11 +1,11 @@
-public import Postgres
+package import Postgres
 
 /// Connections to the tables of one schema: `drover`, or the one that a replay builds.
-public enum Store {
-    public static let liveSchema = "drover"
+package enum Store {
+    package static let liveSchema = "drover"
 
     /// Opens a session whose statements find the tables of `schema` and nobody else's.
-    public static func connect(_ conninfo: String, schema: String = liveSchema) throws -> Connection {
+    package static func connect(_ conninfo: String, schema: String = liveSchema) throws -> Connection {
         let connection = try Connection(conninfo: conninfo)
         try connection.query("SELECT set_config('search_path', quote_ident($1), false)", [.text(schema)])
         return connection

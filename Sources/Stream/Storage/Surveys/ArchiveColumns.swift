@@ -12,7 +12,7 @@ extension SightingExport {
     }
 
     /// Walks, in the order of `DarwinCore.events`.
-    public var events: Shape {
+    package var events: Shape {
         Shape(
             kind: .walks,
             columns: [
@@ -44,7 +44,7 @@ extension SightingExport {
     }
 
     /// What walks are of, in the order of `DarwinCore.events`: a site's id has no colon, so it is no walk's.
-    public var sites: Shape {
+    package var sites: Shape {
         Shape(
             kind: .sites,
             columns: [
@@ -70,7 +70,7 @@ extension SightingExport {
     }
 
     /// In the order of `DarwinCore.occurrences`.
-    public var occurrences: Shape {
+    package var occurrences: Shape {
         Shape(
             kind: .sightings,
             columns: [
@@ -101,7 +101,7 @@ extension SightingExport {
     }
 
     /// In the order that `Measurements` takes of walks.
-    public var walkMeasurements: Shape {
+    package var walkMeasurements: Shape {
         Shape(
             kind: .walks,
             columns: [
@@ -113,7 +113,7 @@ extension SightingExport {
     }
 
     /// In the order that `Measurements` takes of sightings.
-    public var sightingMeasurements: Shape {
+    package var sightingMeasurements: Shape {
         Shape(
             kind: .sightings,
             columns: [

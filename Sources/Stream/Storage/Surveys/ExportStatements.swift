@@ -1,12 +1,12 @@
 internal import Basics
 internal import Fleet
-public import Postgres
+package import Postgres
 internal import Surveys
 
 /// Exports as statements that stream.
 extension SightingExport {
     /// A table to be streamed: its columns, and what it has a row of.
-    public struct Shape: Sendable {
+    package struct Shape: Sendable {
         enum Kind { case sightings, walks, sites }
 
         let kind: Kind
@@ -14,11 +14,11 @@ extension SightingExport {
         /// A condition of its own.
         var isWhere = "true"
 
-        public var names: [String] { columns.map(\.name) }
-        public var properties: [(name: String, isJSON: Bool)] { columns.map { ($0.name, $0.kind == .json) } }
+        package var names: [String] { columns.map(\.name) }
+        package var properties: [(name: String, isJSON: Bool)] { columns.map { ($0.name, $0.kind == .json) } }
     }
 
-    public enum Form: String, Sendable {
+    package enum Form: String, Sendable {
         case csv = "FORMAT csv"
         case text = "FORMAT text"
         /// NULL as nothing at all.
@@ -26,7 +26,7 @@ extension SightingExport {
     }
 
     /// Begins of surveys that are asked for together: months that have some, so that what is sorted stays small.
-    public func windows(on connection: Connection) throws -> [Range<Int64>] {
+    package func windows(on connection: Connection) throws -> [Range<Int64>] {
         let least = max(fromMs.map { $0 - 2 * UTC.msPerDay } ?? .min, after?.startMs ?? .min)
         let most = toMs.map { $0 + UTC.msPerDay } ?? .max
         let walks = reader == .program ? "drover.survey" : walkView
@@ -51,7 +51,7 @@ extension SightingExport {
 
     /// `COPY` of the surveys that began within `window` (nil: of all), in the order of their begins, sites, ids and
     /// sightings; sites by their ids.
-    public func statement(
+    package func statement(
         _ shape: Shape, window: Range<Int64>?, _ form: Form, on connection: Connection
     ) throws -> String {
         let columns = shape.columns.map { "\(form == .csv ? $0.cell : $0.sql) AS \"\($0.name)\"" }
@@ -86,7 +86,7 @@ extension SightingExport {
     }
 
     /// With the names that its taxon stands for.
-    public func resolved(on connection: Connection) throws -> SightingExport {
+    package func resolved(on connection: Connection) throws -> SightingExport {
         guard let taxon else { return self }
         let names = try connection.query(
             """

@@ -1,14 +1,14 @@
-public import Postgres
+package import Postgres
 
 /// People's photos by the digest of their content.
-public enum PhotoStore {
-    public struct Photo: Sendable {
-        public let mediaType: String
-        public let content: [UInt8]
+package enum PhotoStore {
+    package struct Photo: Sendable {
+        package let mediaType: String
+        package let content: [UInt8]
     }
 
     /// Of a person the last three are kept.
-    public static func keep(
+    package static func keep(
         _ content: [UInt8], type: String, photo: String, of person: RideReads.Key, on connection: Connection
     ) throws {
         try connection.query(
@@ -18,7 +18,7 @@ public enum PhotoStore {
 
     /// Nil: there is none, or the person may not see it. One may see one's own, that of the driver who has one's ride,
     /// and those of riders on one's itinerary; a dispatcher all of his campus.
-    public static func photo(
+    package static func photo(
         _ photo: String, for person: RideReads.Key, isDispatcher: Bool, on connection: Connection
     ) throws -> Photo? {
         try connection.query(

@@ -1,6 +1,6 @@
 /// A column of an export: its name there, and where it comes from.
-public struct SightingColumn: Sendable {
-    public enum Kind: Sendable {
+package struct SightingColumn: Sendable {
+    package enum Kind: Sendable {
         /// What somebody typed: spreadsheets must not take it for a formula.
         case typed
         /// Made by us or by a closed list.
@@ -9,8 +9,8 @@ public struct SightingColumn: Sendable {
         case json
     }
 
-    public let name: String
-    public let kind: Kind
+    package let name: String
+    package let kind: Kind
     /// Over a view of sightings or walks called `e`.
     let sql: String
 
@@ -50,7 +50,7 @@ extension SightingExport {
     }
 
     /// Each sighting as it stands in the view; for CSV and GeoJSON.
-    public var wholeRows: Shape {
+    package var wholeRows: Shape {
         let columns = [
             SightingColumn("latitude_deg", .json), SightingColumn("longitude_deg", .json),
             SightingColumn("occurrence", .text), SightingColumn("event", .text), SightingColumn("site", .text),
@@ -82,7 +82,7 @@ extension SightingExport {
     }
 
     /// Each walk as it stands in the view; for CSV, and with its line for GeoJSON.
-    public func wholeWalks(hasLine: Bool) -> Shape {
+    package func wholeWalks(hasLine: Bool) -> Shape {
         let columns =
             [SightingColumn("latitude_deg", .json), SightingColumn("longitude_deg", .json)]
             + (hasLine ? [SightingColumn("line", .text)] : [])

@@ -1,27 +1,27 @@
 internal import Basics
-public import Fleet
+package import Fleet
 
 /// Which sightings and walks leave, and what of them. The views are in Queries/migrations/0025_sighting_export.sql and
 /// 0028_survey_export.sql.
-public struct SightingExport: Sendable {
+package struct SightingExport: Sendable {
     /// What whoever asks may see beside what everybody may.
-    public struct Sight: OptionSet, Sendable {
-        public let rawValue: Int
-        public init(rawValue: Int) { self.rawValue = rawValue }
+    package struct Sight: OptionSet, Sendable {
+        package let rawValue: Int
+        package init(rawValue: Int) { self.rawValue = rawValue }
         /// Names, mail and phone of surveyors.
-        public static let people = Sight(rawValue: 1)
+        package static let people = Sight(rawValue: 1)
         /// Sensitive species as they were found.
-        public static let places = Sight(rawValue: 2)
+        package static let places = Sight(rawValue: 2)
     }
 
     /// What a row of a table or a feature is.
-    public enum Rows: String, CaseIterable, Sendable {
+    package enum Rows: String, CaseIterable, Sendable {
         case sightings
         /// Walks, also those that found nothing.
         case surveys
 
         /// What `after` has to be.
-        public var afterForm: String {
+        package var afterForm: String {
             switch self {
             case .sightings: "STARTED_AT/SITE/SURVEY/SIGHTING"
             case .surveys: "STARTED_AT/SITE/SURVEY"
@@ -30,19 +30,19 @@ public struct SightingExport: Sendable {
     }
 
     /// Where an export goes on: behind all surveys that began earlier, or behind one row.
-    public struct After: Equatable, Sendable {
-        public let startMs: Int64
-        public let row: Row?
-        public struct Row: Equatable, Sendable {
-            public let site, survey: String
+    package struct After: Equatable, Sendable {
+        package let startMs: Int64
+        package let row: Row?
+        package struct Row: Equatable, Sendable {
+            package let site, survey: String
             /// Nil: the row is a walk.
-            public let sighting: Int32?
+            package let sighting: Int32?
         }
 
-        public init(startMs: Int64) { (self.startMs, row) = (startMs, nil) }
+        package init(startMs: Int64) { (self.startMs, row) = (startMs, nil) }
 
         /// A time or `rows.afterForm`, the time being `started_at`; nil for anything else.
-        public init?(_ text: String, _ rows: Rows) {
+        package init?(_ text: String, _ rows: Rows) {
             let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
             guard let startMs = UTC.parse(parts[0]) else { return nil }
             self.startMs = startMs
@@ -59,12 +59,12 @@ public struct SightingExport: Sendable {
         }
     }
 
-    public struct Circle: Equatable, Sendable {
-        public let middle: Position
-        public let metres: Double
+    package struct Circle: Equatable, Sendable {
+        package let middle: Position
+        package let metres: Double
 
         /// `LAT,LON,KM`, at most 2,000 km; nil for anything else.
-        public init?(_ text: String) {
+        package init?(_ text: String) {
             let parts = text.split(separator: ",").map(String.init)
             guard parts.count == 3, let middle = Position(text: parts[0] + "," + parts[1]),
                 let km = Double(parts[2]), km > 0, km <= 2_000
@@ -74,11 +74,11 @@ public struct SightingExport: Sendable {
     }
 
     /// South, west, north and east in degrees; over 180° where the west is greater than the east.
-    public struct Box: Equatable, Sendable {
-        public let southWest, northEast: Position
+    package struct Box: Equatable, Sendable {
+        package let southWest, northEast: Position
 
         /// `SOUTH,WEST,NORTH,EAST`; nil for anything else.
-        public init?(_ text: String) {
+        package init?(_ text: String) {
             let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 4, let southWest = Position(text: parts[0] + "," + parts[1]),
                 let northEast = Position(text: parts[2] + "," + parts[3]), southWest.latitude <= northEast.latitude
@@ -88,7 +88,7 @@ public struct SightingExport: Sendable {
     }
 
     /// Who reads. The database holds people to it: Queries/migrations/0036_seen_sightings.sql.
-    public enum Reader: Sendable {
+    package enum Reader: Sendable {
         case program
         /// Somebody who is logged in, and sees the sightings of all.
         case person
@@ -96,24 +96,24 @@ public struct SightingExport: Sendable {
         case surveyor
     }
 
-    public var sight: Sight
-    public var reader = Reader.program
+    package var sight: Sight
+    package var reader = Reader.program
     /// Accepted names; empty: all.
-    public var species: [String] = []
+    package var species: [String] = []
     /// With all that the taxonomy has below it; any name of it.
-    public var taxon: String?
-    public var site: String?
-    public var behaviour: String?
+    package var taxon: String?
+    package var site: String?
+    package var behaviour: String?
     /// Takes `Sight.people`.
-    public var surveyor: String?
-    public var circle: Circle?
-    public var box: Box?
+    package var surveyor: String?
+    package var circle: Circle?
+    package var box: Box?
     /// Seen from, and before, epoch milliseconds.
-    public var fromMs: Int64?
-    public var toMs: Int64?
-    public var after: After?
+    package var fromMs: Int64?
+    package var toMs: Int64?
+    package var after: After?
 
-    public init(sight: Sight) { self.sight = sight }
+    package init(sight: Sight) { self.sight = sight }
 
     /// Something is asked of sightings that not every walk has.
     var choosesSightings: Bool {

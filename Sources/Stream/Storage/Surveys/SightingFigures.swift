@@ -1,33 +1,33 @@
 internal import Basics
 internal import Fleet
-public import Postgres
+package import Postgres
 
 /// What a question's sightings add up to, of the same rows that its export has. Each answer is bounded, however many they are.
 extension SightingExport {
     /// Of a species, a week or a band of temperatures.
-    public struct Count: Sendable {
-        public let sightings, individuals: Int
+    package struct Count: Sendable {
+        package let sightings, individuals: Int
     }
 
-    public struct Figures: Sendable {
-        public var all = Count(sightings: 0, individuals: 0)
+    package struct Figures: Sendable {
+        package var all = Count(sightings: 0, individuals: 0)
         /// Days by the surveyors' clocks, of sightings with an individual.
-        public var firstDay: String?
-        public var lastDay: String?
+        package var firstDay: String?
+        package var lastDay: String?
         /// South, west, north, east; nil: none has a place.
-        public var extent: [Double]?
-        public var weeks: [(year: Int, week: Int, count: Count)] = []
+        package var extent: [Double]?
+        package var weeks: [(year: Int, week: Int, count: Count)] = []
         /// By the lower end of 5 °C; nil: not known. Coldest first.
-        public var bands: [(fromC: Int?, count: Count)] = []
+        package var bands: [(fromC: Int?, count: Count)] = []
         /// The most individuals first; at most `speciesMax`.
-        public var species: [(name: String, count: Count)] = []
+        package var species: [(name: String, count: Count)] = []
     }
 
-    public static let speciesMax = 200
+    package static let speciesMax = 200
     private static let groupsMax = 5_000
 
     /// In one pass. Precondition: `resolved`.
-    public func figures(on connection: Connection) throws -> Figures {
+    package func figures(on connection: Connection) throws -> Figures {
         var figures = Figures()
         for row in try connection.query(
             """
@@ -64,13 +64,13 @@ extension SightingExport {
     }
 
     /// Sightings by cells of the map.
-    public struct Grid: Sendable {
+    package struct Grid: Sendable {
         /// Of a cell, in degrees.
-        public let step: Double
+        package let step: Double
         /// From the equator and the prime meridian, in cells; the most sightings first.
-        public let cells: [(row: Int, column: Int, count: Count)]
+        package let cells: [(row: Int, column: Int, count: Count)]
         /// There were more cells.
-        public let isCut: Bool
+        package let isCut: Bool
     }
 
     private static let cellsMax = 1_500
@@ -80,7 +80,7 @@ extension SightingExport {
 
     /// Precondition: `resolved`.
     /// - Parameter extent: south, west, north and east of what is seen.
-    public func grid(_ extent: [Double], on connection: Connection) throws -> Grid {
+    package func grid(_ extent: [Double], on connection: Connection) throws -> Grid {
         // Some thirty cells high and forty wide, whatever is asked for.
         let step =
             SightingExport.steps.first { (extent[2] - extent[0]) / $0 <= 30 && (extent[3] - extent[1]) / $0 <= 40 }
@@ -104,7 +104,7 @@ extension SightingExport {
 
     /// Mean counts by week of a year, a survey that did not find it as 0: what `FlightCurve` is made of. Times are left out of
     /// the question. Precondition: `resolved`.
-    public func walksByWeek(
+    package func walksByWeek(
         year: Int, on connection: Connection
     ) throws -> (weeks: [(week: Int, surveys: Int, individuals: Int)], sites: Int) {
         var whole = self
@@ -135,25 +135,25 @@ extension SightingExport {
     }
 
     /// A row of the list.
-    public struct Listed: Sendable {
-        public let site, survey: String
-        public let sighting: Int
-        public let seenMs: Int64
-        public let species, givenName: String
-        public let individuals: Int
-        public let behaviour: String?
-        public let latitude, longitude, temperatureC: Double?
-        public let isBlurred: Bool
+    package struct Listed: Sendable {
+        package let site, survey: String
+        package let sighting: Int
+        package let seenMs: Int64
+        package let species, givenName: String
+        package let individuals: Int
+        package let behaviour: String?
+        package let latitude, longitude, temperatureC: Double?
+        package let isBlurred: Bool
     }
 
     /// Where a page of the list begins: behind this sighting.
-    public struct Behind: Equatable, Sendable {
-        public let seenMs: Int64
-        public let site, survey: String
-        public let sighting: Int32
+    package struct Behind: Equatable, Sendable {
+        package let seenMs: Int64
+        package let site, survey: String
+        package let sighting: Int32
 
         /// `SEEN_MS/SITE/SURVEY/SIGHTING`; nil for anything else.
-        public init?(_ text: String) {
+        package init?(_ text: String) {
             let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 4, let ms = Int64(parts[0]), ms.magnitude < 1 << 53, VehicleID.isValid(parts[1].utf8),
                 VehicleID.isValid(parts[2].utf8), let sighting = Int32(parts[3])
@@ -163,7 +163,7 @@ extension SightingExport {
     }
 
     /// The newest first. Precondition: `resolved`.
-    public func list(behind: Behind?, most: Int, on connection: Connection) throws -> [Listed] {
+    package func list(behind: Behind?, most: Int, on connection: Connection) throws -> [Listed] {
         var terms = try sightingTerms(nil, on: connection)
         if let behind {
             terms += """
@@ -191,12 +191,12 @@ extension SightingExport {
     }
 
     /// When the newest of the surveys began that one sees; nil: there is none.
-    public func newestStartMs(on connection: Connection) throws -> Int64? {
+    package func newestStartMs(on connection: Connection) throws -> Int64? {
         try connection.query("SELECT max(e.started_at) FROM \(walkView) e")[0].timestampMs(0)
     }
 
     /// Some of the sites that one sees, by name.
-    public func sites(most: Int, on connection: Connection) throws -> [String] {
+    package func sites(most: Int, on connection: Connection) throws -> [String] {
         // From each site to the next: a look into the index a site.
         try connection.query(
             """

@@ -1,28 +1,28 @@
-public import Postgres
+package import Postgres
 
 /// What surveyors' apps may do in the database: call these functions. Queries/migrations/0024_survey_apps.sql.
-public enum SurveyReceipts {
+package enum SurveyReceipts {
     /// That a survey was received.
-    public struct Receipt: Sendable {
-        public let number: Int64
-        public let receivedMs: Int64
+    package struct Receipt: Sendable {
+        package let number: Int64
+        package let receivedMs: Int64
         /// The broker has acknowledged it.
-        public let isLogged: Bool
+        package let isLogged: Bool
     }
 
     /// What became of a survey.
-    public struct State: Sendable {
-        public let receipt: Receipt
-        public let digest: [UInt8]
+    package struct State: Sendable {
+        package let receipt: Receipt
+        package let digest: [UInt8]
         /// The worker took another one of its id before.
-        public let isSetAside: Bool
+        package let isSetAside: Bool
         /// Nil: it is not in the tables yet.
-        public let version: Int?
-        public let weatherMissing: Int?
+        package let version: Int?
+        package let weatherMissing: Int?
     }
 
     /// Promises a survey, or finds the promise that is there. Nil: another one of this id was handed in before.
-    public static func take(
+    package static func take(
         site: String, survey: String, digest: [UInt8], account: String, token: String, on connection: Connection
     ) throws -> Receipt? {
         let rows = try connection.query(
@@ -33,16 +33,16 @@ public enum SurveyReceipts {
     }
 
     /// Where a promised survey stands on the log.
-    public struct Place: Sendable {
-        public let number: Int64
-        public let partition: Int32
-        public let offset: Int64
-        public init(_ number: Int64, partition: Int32, offset: Int64) {
+    package struct Place: Sendable {
+        package let number: Int64
+        package let partition: Int32
+        package let offset: Int64
+        package init(_ number: Int64, partition: Int32, offset: Int64) {
             (self.number, self.partition, self.offset) = (number, partition, offset)
         }
     }
 
-    public static func logged(_ places: [Place], on connection: Connection) throws {
+    package static func logged(_ places: [Place], on connection: Connection) throws {
         try connection.query(
             "SELECT drover.surveys_logged($1, $2, $3)",
             [
@@ -52,7 +52,7 @@ public enum SurveyReceipts {
     }
 
     /// Nil: the account has none.
-    public static func state(
+    package static func state(
         site: String, survey: String, account: String, on connection: Connection
     ) throws -> State? {
         try connection.query(
@@ -71,7 +71,7 @@ public enum SurveyReceipts {
     }
 
     /// False: the account has handed in too many today.
-    public static func keepPhoto(
+    package static func keepPhoto(
         _ content: [UInt8], type: String, photo: String, account: String, dayMax: Int32, on connection: Connection
     ) throws -> Bool {
         try connection.query(
@@ -79,17 +79,17 @@ public enum SurveyReceipts {
             [.text(account), .text(photo), .text(type), .bytes(content), .int4(dayMax)])[0].bool(0)!
     }
 
-    public static func openSession(token: [UInt8], session: [UInt8], on connection: Connection) throws {
+    package static func openSession(token: [UInt8], session: [UInt8], on connection: Connection) throws {
         try connection.query("SELECT drover.open_survey_session($1, $2)", [.bytes(token), .bytes(session)])
     }
 
     /// The digest of the token that a session stands for; nil: there is no such session.
-    public static func token(ofSession session: [UInt8], on connection: Connection) throws -> [UInt8]? {
+    package static func token(ofSession session: [UInt8], on connection: Connection) throws -> [UInt8]? {
         try connection.query("SELECT drover.survey_session_token($1)", [.bytes(session)])[0].bytes(0)
     }
 
     /// What is seen near there in that month, by name.
-    public static func species(
+    package static func species(
         latitude: Double, longitude: Double, month: Int, on connection: Connection
     ) throws -> [String] {
         try connection.query(

@@ -1,22 +1,22 @@
-public import Postgres
+package import Postgres
 
 /// Surveys as people see them in pages: Queries/migrations/0036_seen_sightings.sql.
-public enum SurveyViews {
+package enum SurveyViews {
     /// What became of something that the caller handed in.
-    public struct Own: Sendable {
-        public let number: Int64
-        public let site, survey: String
-        public let receivedMs: Int64
-        public let isLogged, isSetAside: Bool
+    package struct Own: Sendable {
+        package let number: Int64
+        package let site, survey: String
+        package let receivedMs: Int64
+        package let isLogged, isSetAside: Bool
         /// Nil: not in the tables yet.
-        public let version: Int?
-        public let day: String?
-        public let sightings, individuals, weatherMissing: Int?
-        public let needsReview: Bool
+        package let version: Int?
+        package let day: String?
+        package let sightings, individuals, weatherMissing: Int?
+        package let needsReview: Bool
     }
 
     /// The newest first, before a receipt's number.
-    public static func own(before: Int64, most: Int, on connection: Connection) throws -> [Own] {
+    package static func own(before: Int64, most: Int, on connection: Connection) throws -> [Own] {
         try connection.query(
             "SELECT * FROM drover.own_survey_receipts($1, $2)", [.int8(before), .int4(Int32(most))]
         ).map { row in
@@ -30,15 +30,15 @@ public enum SurveyViews {
     }
 
     /// What waits for a reviewer.
-    public struct Open: Sendable {
-        public let site, survey, day, reasons: String
-        public let version: Int
-        public let submittedMs: Int64
+    package struct Open: Sendable {
+        package let site, survey, day, reasons: String
+        package let version: Int
+        package let submittedMs: Int64
     }
 
     /// The longest waiting first.
     /// - Parameter site: nil: all.
-    public static func open(site: String? = nil, most: Int, on connection: Connection) throws -> [Open] {
+    package static func open(site: String? = nil, most: Int, on connection: Connection) throws -> [Open] {
         try connection.query(
             "SELECT * FROM drover.surveys_to_review($1, $2)", [.text(site), .int4(Int32(most))]
         ).map { row in
@@ -49,18 +49,18 @@ public enum SurveyViews {
         }
     }
 
-    public struct Version: Sendable {
-        public let version: Int
-        public let recordID, by: String
-        public let saidMs: Int64
-        public let note: String?
+    package struct Version: Sendable {
+        package let version: Int
+        package let recordID, by: String
+        package let saidMs: Int64
+        package let note: String?
         /// JSON, of the version that was asked for.
-        public let body: String?
+        package let body: String?
     }
 
     /// Nothing: there is no such survey that the caller may see.
     /// - Parameter version: whose body comes along; nil: the newest's.
-    public static func versions(
+    package static func versions(
         site: String, survey: String, version: Int?, on connection: Connection
     ) throws -> [Version] {
         try connection.query(
@@ -74,18 +74,18 @@ public enum SurveyViews {
     }
 
     /// What follows from the newest version.
-    public struct Facts: Sendable {
-        public let gate: String?
-        public let gateReasons: [String]
-        public let distanceM, paceMps: Double?
-        public let weatherMissing: Int
-        public let individuals: Int
+    package struct Facts: Sendable {
+        package let gate: String?
+        package let gateReasons: [String]
+        package let distanceM, paceMps: Double?
+        package let weatherMissing: Int
+        package let individuals: Int
         /// JSON: by hour, as the service said it.
-        public let serviceWeather: String
+        package let serviceWeather: String
     }
 
     /// - Parameter isOwn: the caller sees what he handed in, and no more.
-    public static func facts(
+    package static func facts(
         site: String, survey: String, isOwn: Bool, on connection: Connection
     ) throws -> Facts? {
         try connection.query(
@@ -104,7 +104,7 @@ public enum SurveyViews {
     }
 
     /// Accepted names of the newest version's sightings, by their number.
-    public static func names(
+    package static func names(
         site: String, survey: String, isOwn: Bool, on connection: Connection
     ) throws -> [Int: (accepted: String, isKnown: Bool)] {
         let rows = try connection.query(
@@ -120,7 +120,7 @@ public enum SurveyViews {
     }
 
     /// Nil: there is none that the caller may see.
-    public static func photo(_ photo: String, on connection: Connection) throws -> PhotoStore.Photo? {
+    package static func photo(_ photo: String, on connection: Connection) throws -> PhotoStore.Photo? {
         try connection.query("SELECT * FROM drover.survey_photo_seen($1)", [.text(photo)]).first.map {
             PhotoStore.Photo(mediaType: try $0.text("media_type")!, content: try $0.bytes("content")!)
         }

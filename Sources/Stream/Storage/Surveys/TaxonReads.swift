@@ -1,34 +1,34 @@
-public import Postgres
+package import Postgres
 
 /// The taxonomy, as people look names up in it.
-public enum TaxonReads {
+package enum TaxonReads {
     /// No taxonomy was loaded yet.
     package static func isEmpty(on connection: Connection) throws -> Bool {
         try connection.query("SELECT FROM drover.taxon LIMIT 1").isEmpty
     }
 
-    public struct Taxon: Sendable {
-        public let taxon, name, rank: String
-        public let parent: String?
-        public let hasChildren: Bool
+    package struct Taxon: Sendable {
+        package let taxon, name, rank: String
+        package let parent: String?
+        package let hasChildren: Bool
     }
 
     /// A name that begins so, and the accepted one of what it stands for.
-    public struct Match: Sendable {
-        public let given, accepted, rank: String
+    package struct Match: Sendable {
+        package let given, accepted, rank: String
     }
 
     private static let columns = """
         t.taxon, t.name, t.rank, t.parent, EXISTS (SELECT FROM drover.taxon c WHERE c.parent = t.taxon) AS has_children
         """
 
-    public static func taxon(_ key: String, on connection: Connection) throws -> Taxon? {
+    package static func taxon(_ key: String, on connection: Connection) throws -> Taxon? {
         try connection.query("SELECT \(columns) FROM drover.taxon t WHERE t.taxon = $1", [.text(key)]).first.map(read)
     }
 
     /// By name.
     /// - Parameter parent: nil: those that nothing is above.
-    public static func children(of parent: String?, most: Int, on connection: Connection) throws -> [Taxon] {
+    package static func children(of parent: String?, most: Int, on connection: Connection) throws -> [Taxon] {
         try connection.query(
             """
             SELECT \(columns) FROM drover.taxon t
@@ -41,7 +41,7 @@ public enum TaxonReads {
 
     /// Accepted names, synonyms and common names; whole words that begin so.
     /// - Parameter folded: by `TaxonName.folded`.
-    public static func search(_ folded: String, most: Int, on connection: Connection) throws -> [Match] {
+    package static func search(_ folded: String, most: Int, on connection: Connection) throws -> [Match] {
         try connection.query(
             """
             SELECT n.given, t.name, t.rank FROM drover.taxon_name n JOIN drover.taxon t USING (taxon)

@@ -1,9 +1,9 @@
 package import Fleet
-public import Postgres
+package import Postgres
 
 /// Downloads and visits of tours. An event is a row by its id, and a day's number is counted from the rows: whatever comes
 /// twice or late, it is the number of different events.
-public enum TourEventStore {
+package enum TourEventStore {
     package static let event = StagedTable(
         name: "tour_event",
         columns: [
@@ -102,13 +102,13 @@ public enum TourEventStore {
 
     // MARK: Reading
 
-    public struct DayRow: Sendable {
-        public let kind, waypoint, date: String
-        public let events: Int
+    package struct DayRow: Sendable {
+        package let kind, waypoint, date: String
+        package let events: Int
     }
 
     /// Of the live tables, newest day first.
-    public static func days(of tour: String, most: Int, on connection: Connection) throws -> [DayRow] {
+    package static func days(of tour: String, most: Int, on connection: Connection) throws -> [DayRow] {
         try connection.query(
             """
             SELECT kind, waypoint, local_date::text AS date, events FROM drover.tour_day

@@ -1,27 +1,27 @@
-public import Postgres
+package import Postgres
 
 /// Rangers' tours: drafts and media, and what was published of them.
-public enum TourStore {
-    public struct Draft: Sendable {
-        public let tour, area, draft, changedBy: String
+package enum TourStore {
+    package struct Draft: Sendable {
+        package let tour, area, draft, changedBy: String
         /// Counts the changes.
-        public let revision: Int
-        public let changedMs: Int64
+        package let revision: Int
+        package let changedMs: Int64
         /// The newest one that was published; 0: none.
-        public let version: Int
+        package let version: Int
     }
 
-    public struct Medium: Sendable {
-        public let mediaType: String
-        public let content: [UInt8]
-        public init(mediaType: String, content: [UInt8]) { (self.mediaType, self.content) = (mediaType, content) }
+    package struct Medium: Sendable {
+        package let mediaType: String
+        package let content: [UInt8]
+        package init(mediaType: String, content: [UInt8]) { (self.mediaType, self.content) = (mediaType, content) }
     }
 
-    public enum Kept: Sendable { case kept, full, unknown }
+    package enum Kept: Sendable { case kept, full, unknown }
 
     /// Of a tour, in use or not: what is not used goes after a day.
-    public static let mediaMax = 400
-    public static let mediaBytesMax: Int64 = 512 << 20
+    package static let mediaMax = 400
+    package static let mediaBytesMax: Int64 = 512 << 20
 
     private static let draftColumns = """
         t.tour, t.area, t.draft, t.revision, t.changed_at, t.changed_by,
@@ -31,7 +31,7 @@ public enum TourStore {
     // MARK: Drafts
 
     /// By area name.
-    public static func drafts(most: Int, on connection: Connection) throws -> [Draft] {
+    package static func drafts(most: Int, on connection: Connection) throws -> [Draft] {
         try connection.query(
             "SELECT \(draftColumns) FROM drover.tour t ORDER BY t.area COLLATE \"und-x-icu\", t.tour LIMIT $1",
             [.int8(most)]
@@ -39,14 +39,14 @@ public enum TourStore {
     }
 
     /// - Parameter isLocked: until the transaction ends nobody else changes or publishes it.
-    public static func draft(_ tour: String, isLocked: Bool = false, on connection: Connection) throws -> Draft? {
+    package static func draft(_ tour: String, isLocked: Bool = false, on connection: Connection) throws -> Draft? {
         try connection.query(
             "SELECT \(draftColumns) FROM drover.tour t WHERE t.tour = $1 \(isLocked ? "FOR UPDATE" : "")", [.text(tour)]
         ).first.map(Draft.init)
     }
 
     /// False: there is one of that id.
-    public static func add(
+    package static func add(
         _ tour: String, area: String, draft: String, by account: String, on connection: Connection
     ) throws -> Bool {
         try connection.query(
@@ -59,7 +59,7 @@ public enum TourStore {
 
     /// The new revision; nil: somebody else has changed it since `revision`, or there is none.
     /// - Parameter media: those that the draft uses.
-    public static func save(
+    package static func save(
         _ tour: String, revision: Int, area: String, draft: String, media: [String], by account: String,
         on connection: Connection
     ) throws -> Int? {
@@ -81,7 +81,7 @@ public enum TourStore {
     // MARK: Media
 
     /// Precondition: within a transaction.
-    public static func keep(
+    package static func keep(
         _ medium: Medium, digest: String, of tour: String, on connection: Connection
     ) throws -> Kept {
         // Two at a time are counted one after the other.
@@ -99,7 +99,7 @@ public enum TourStore {
         return .kept
     }
 
-    public static func medium(_ digest: String, of tour: String, on connection: Connection) throws -> Medium? {
+    package static func medium(_ digest: String, of tour: String, on connection: Connection) throws -> Medium? {
         try connection.query(
             "SELECT media_type, content FROM drover.tour_medium WHERE tour = $1 AND medium = $2",
             [.text(tour), .text(digest)]
@@ -107,7 +107,7 @@ public enum TourStore {
     }
 
     /// Types by digest.
-    public static func mediaTypes(of tour: String, on connection: Connection) throws -> [String: String] {
+    package static func mediaTypes(of tour: String, on connection: Connection) throws -> [String: String] {
         let rows = try connection.query(
             "SELECT medium, media_type FROM drover.tour_medium WHERE tour = $1", [.text(tour)])
         return Dictionary(try rows.map { (try $0.text(0)!, try $0.text(1)!) }) { first, _ in first }

@@ -1,34 +1,34 @@
-public import Postgres
+package import Postgres
 
 /// What was published of tours: versions and their archives, which never change.
-public enum TourVersions {
+package enum TourVersions {
     /// The newest version of a tour, as it is listed.
-    public struct Listed: Sendable {
-        public let tour, area: String
-        public let version, waypoints: Int
-        public let bytes: Int64
-        public let digest: [UInt8]
-        public let publishedMs: Int64
+    package struct Listed: Sendable {
+        package let tour, area: String
+        package let version, waypoints: Int
+        package let bytes: Int64
+        package let digest: [UInt8]
+        package let publishedMs: Int64
     }
 
-    public struct Package: Sendable {
-        public let version: Int
+    package struct Package: Sendable {
+        package let version: Int
         /// 0: whole; else the version that it leads on from.
-        public let fromVersion: Int
-        public let bytes: Int64
-        public let digest: [UInt8]
-        public let publishedMs: Int64
+        package let fromVersion: Int
+        package let bytes: Int64
+        package let digest: [UInt8]
+        package let publishedMs: Int64
     }
 
     /// A version to be published.
-    public struct Made: Sendable {
+    package struct Made: Sendable {
         let version: Int
         let area, document, files: String
         let waypoints: [String]
         /// Whole, and from the version before.
         let archives: [(fromVersion: Int, content: [UInt8], digest: [UInt8])]
 
-        public init(
+        package init(
             version: Int, area: String, document: String, files: String, waypoints: [String],
             archives: [(fromVersion: Int, content: [UInt8], digest: [UInt8])]
         ) {
@@ -42,7 +42,7 @@ public enum TourVersions {
     // MARK: Publishing
 
     /// Precondition: within the transaction that has locked the draft.
-    public static func publish(_ made: Made, of tour: String, by account: String, on connection: Connection) throws {
+    package static func publish(_ made: Made, of tour: String, by account: String, on connection: Connection) throws {
         let key: [Parameter] = [.text(tour), .int4(Int32(made.version))]
         try connection.query(
             """
@@ -69,7 +69,7 @@ public enum TourVersions {
     }
 
     /// JSON of a version's files, and the digest of its archive; nil: there is no such version.
-    public static func files(
+    package static func files(
         _ tour: String, version: Int, on connection: Connection
     ) throws -> (files: String, digest: [UInt8])? {
         try connection.query(
@@ -84,7 +84,7 @@ public enum TourVersions {
 
     /// By area name.
     /// - Parameter after: the tour that the page before ended with.
-    public static func list(after: String?, most: Int, on connection: Connection) throws -> [Listed] {
+    package static func list(after: String?, most: Int, on connection: Connection) throws -> [Listed] {
         try connection.query(
             """
             SELECT tour, area, version, waypoints, bytes, digest, published_at FROM drover.tour_published
@@ -101,7 +101,7 @@ public enum TourVersions {
     }
 
     /// Newest version first, of each the whole archive first.
-    public static func packages(of tour: String, most: Int, on connection: Connection) throws -> [Package] {
+    package static func packages(of tour: String, most: Int, on connection: Connection) throws -> [Package] {
         try connection.query(
             """
             SELECT p.version, p.from_version, p.bytes, p.digest, v.published_at
@@ -111,7 +111,7 @@ public enum TourVersions {
         ).map(Package.init)
     }
 
-    public static func package(
+    package static func package(
         _ tour: String, version: Int, fromVersion: Int, on connection: Connection
     ) throws -> Package? {
         try connection.query(
@@ -124,7 +124,7 @@ public enum TourVersions {
     }
 
     /// Nil: past the end.
-    public static func part(
+    package static func part(
         _ number: Int, of package: Package, tour: String, on connection: Connection
     ) throws -> [UInt8]? {
         try connection.query(
@@ -139,7 +139,7 @@ public enum TourVersions {
     }
 
     /// The newest version: its tour.json, and the begin of its archive, at most `parts` MiB.
-    public static func newest(
+    package static func newest(
         _ tour: String, parts: Int, on connection: Connection
     ) throws -> (version: Int, document: String, package: Package, begin: [UInt8])? {
         guard let package = try packages(of: tour, most: 1, on: connection).first else { return nil }
@@ -158,7 +158,7 @@ public enum TourVersions {
     }
 
     /// Ids of the waypoints of versions; those that are not there are left out.
-    public static func waypoints(
+    package static func waypoints(
         of versions: [(tour: String, version: Int)], on connection: Connection
     ) throws -> [String: [Int: Set<String>]] {
         var found: [String: [Int: Set<String>]] = [:]

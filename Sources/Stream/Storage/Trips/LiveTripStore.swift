@@ -4,7 +4,7 @@ package import Postgres
 internal import Trips
 
 /// The running trips that somebody looks at (0017_live_trip.sql).
-public enum LiveTripStore {
+package enum LiveTripStore {
     package static let table = StagedTable(
         name: "live_trip",
         columns: ["vehicle", "start_at", "end_at", "minute_at", "samples", "from_before"] + TotalsColumns.names,

@@ -1,15 +1,15 @@
-public import Fleet
-public import Postgres
+package import Fleet
+package import Postgres
 
 /// To whom a car can be assigned by who looks at a page: Queries/migrations/0069_not_monitored.sql decides it.
-public struct Assignable: Sendable {
-    public let accounts: [String]
+package struct Assignable: Sendable {
+    package let accounts: [String]
     /// Who is to drive it now, the first of them; nil: nobody.
-    public let assigned: String?
+    package let assigned: String?
 
     /// Nil: who looks may not say who drives it.
     /// Precondition: `Sight.take` in this transaction.
-    public static func read(_ vehicle: VehicleID, on connection: Connection) throws -> Assignable? {
+    package static func read(_ vehicle: VehicleID, on connection: Connection) throws -> Assignable? {
         guard try connection.query("SELECT drover.may_assign($1)", [.text(vehicle.text)])[0].bool(0)! else {
             return nil
         }

@@ -1,21 +1,21 @@
-public import Postgres
+package import Postgres
 
 /// Which dealers look after which machines, through the functions of Queries/migrations/0031_sight.sql.
 /// Precondition of all: `Sight.take` in this transaction.
-public enum DealerStore {
-    public struct Dealership: Equatable, Sendable {
-        public let id: Int64
-        public let vehicle, dealer, dealerName: String
-        public let askedMs: Int64
-        public let confirmedMs, endedMs: Int64?
+package enum DealerStore {
+    package struct Dealership: Equatable, Sendable {
+        package let id: Int64
+        package let vehicle, dealer, dealerName: String
+        package let askedMs: Int64
+        package let confirmedMs, endedMs: Int64?
         /// The dealer sees what was before the confirmation, too.
-        public let sharesPast: Bool
+        package let sharesPast: Bool
         /// Of a machine of one's own; else one is the dealer.
-        public let isOwn: Bool
+        package let isOwn: Bool
     }
 
     /// What one asked for, and of one's own machines, open questions first.
-    public static func list(on connection: Connection) throws -> [Dealership] {
+    package static func list(on connection: Connection) throws -> [Dealership] {
         try connection.query("SELECT * FROM drover.dealerships()").map { row in
             Dealership(
                 id: Int64(try row.int("dealership_id")!), vehicle: try row.text("vehicle")!,
@@ -27,7 +27,7 @@ public enum DealerStore {
     }
 
     /// False: too many wait for an answer already. Owners get the letter, if there is one and such a machine.
-    public static func ask(_ vehicle: String, _ letter: LogInStore.SealedMail?, on connection: Connection) throws
+    package static func ask(_ vehicle: String, _ letter: LogInStore.SealedMail?, on connection: Connection) throws
         -> Bool
     {
         try connection.query(
@@ -37,12 +37,12 @@ public enum DealerStore {
     }
 
     /// False: it is of no machine of one's own, was confirmed before, or is over.
-    public static func confirm(_ id: Int64, sharesPast: Bool, on connection: Connection) throws -> Bool {
+    package static func confirm(_ id: Int64, sharesPast: Bool, on connection: Connection) throws -> Bool {
         try connection.query("SELECT drover.confirm_dealership($1, $2)", [.int8(id), .bool(sharesPast)])[0].bool(0)!
     }
 
     /// False: it is not one's to end, or over.
-    public static func end(_ id: Int64, on connection: Connection) throws -> Bool {
+    package static func end(_ id: Int64, on connection: Connection) throws -> Bool {
         try connection.query("SELECT drover.end_dealership($1)", [.int8(id)])[0].bool(0)!
     }
 }

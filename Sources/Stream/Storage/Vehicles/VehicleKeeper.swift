@@ -1,28 +1,28 @@
-public import Fleet
-public import Postgres
+package import Fleet
+package import Postgres
 
 /// Who registers and changes vehicles in pages, through the functions of Queries/migrations/0037_keepers.sql. What they say goes on
 /// the log; here it is asked whether they may.
 /// Precondition of all: `Sight.take` in this transaction.
-public enum VehicleKeeper {
+package enum VehicleKeeper {
     /// What stands registered of a vehicle that somebody may change.
-    public struct Registered: Sendable {
+    package struct Registered: Sendable {
         /// Else only its tags are one's to change.
-        public let isKeeper: Bool
+        package let isKeeper: Bool
         /// The record that says it; empty: nothing is registered.
-        public let recordID: String
-        public var registration: Action.Registration
+        package let recordID: String
+        package var registration: Action.Registration
     }
 
-    public struct KeptFleet: Sendable {
-        public let fleet, name: String
+    package struct KeptFleet: Sendable {
+        package let fleet, name: String
         /// The vehicle is in it.
-        public let holds: Bool
-        public let members: [String]
+        package let holds: Bool
+        package let members: [String]
     }
 
     /// Why a registration is not to be put on the log, or that it is.
-    public enum Outcome: String, Sendable {
+    package enum Outcome: String, Sendable {
         case taken
         case done, known, changed, waiting, fleet, owner
         case notYours = "not yours"
@@ -37,7 +37,7 @@ public enum VehicleKeeper {
     }
 
     /// Nil: it is not theirs to change.
-    public static func registered(_ vehicle: VehicleID, isCar: Bool, on connection: Connection) throws -> Registered? {
+    package static func registered(_ vehicle: VehicleID, isCar: Bool, on connection: Connection) throws -> Registered? {
         let rows = try connection.query(
             "SELECT * FROM drover.registration_kept($1, $2)", [.text(isCar ? "car" : "machine"), .text(vehicle.text)])
         guard let row = rows.first else { return nil }
@@ -47,7 +47,7 @@ public enum VehicleKeeper {
     }
 
     /// What is registered; nil: nothing is. For who runs the installation.
-    public static func registration(
+    package static func registration(
         of vehicle: VehicleID, isCar: Bool, on connection: Connection
     ) throws -> Action.Registration? {
         try connection.query(
@@ -61,7 +61,7 @@ public enum VehicleKeeper {
     }
 
     /// One's own fleets.
-    public static func fleets(
+    package static func fleets(
         holding vehicle: String, isCar: Bool, on connection: Connection
     ) throws -> [KeptFleet] {
         try connection.query(
@@ -78,7 +78,7 @@ public enum VehicleKeeper {
     ///   - basedOn: the record that the form was made of; empty: none.
     ///   - record: the new one's id.
     ///   - fleets: those of one's own that it shall be in; nil: leave them.
-    public static func change(
+    package static func change(
         _ vehicle: VehicleID, isCar: Bool, basedOn: String, record: String, fleets: [String]?, owner: String?,
         on connection: Connection
     ) throws -> Outcome {

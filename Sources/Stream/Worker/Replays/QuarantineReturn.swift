@@ -1,16 +1,16 @@
-public import Fleet
-public import Kafka
+package import Fleet
+package import Kafka
 internal import Postgres
 internal import Storage
-public import Telemetry
+package import Telemetry
 
 /// Brings a vehicle that was set apart back among the others of its partition. It is taken through the log as its partition
 /// was, with nobody else, from where it stands to where they stand: what becomes of it is what would have become of it. Stopped in the
 /// middle it goes on from there.
-public final class QuarantineReturn {
-    public struct Fault: Error, CustomStringConvertible { public let description: String }
+package final class QuarantineReturn {
+    package struct Fault: Error, CustomStringConvertible { package let description: String }
 
-    public enum Outcome: Equatable, Sendable {
+    package enum Outcome: Equatable, Sendable {
         case isBack
         /// It still cannot be written, for this reason.
         case refused(String)
@@ -26,7 +26,7 @@ public final class QuarantineReturn {
     private let connection: Connection
     private let shouldStop: () -> Bool
 
-    public init(_ settings: WorkerSettings, log: Log, shouldStop: @escaping () -> Bool) throws {
+    package init(_ settings: WorkerSettings, log: Log, shouldStop: @escaping () -> Bool) throws {
         (self.settings, self.shouldStop) = (settings, shouldStop)
         database = Committer.Settings(
             conninfo: settings.conninfo, schema: Store.liveSchema,
@@ -38,7 +38,7 @@ public final class QuarantineReturn {
     /// - Parameters:
     ///   - takesRest: what the topic does not have any more is left out.
     ///   - progress: called with the records that are done and those there are.
-    public func run(
+    package func run(
         _ vehicle: VehicleID, _ partition: TopicPartition, takesRest: Bool, progress: (Int64, Int64) -> Void
     ) throws -> Outcome {
         guard var held = try held(vehicle, partition) else { throw elsewhere(vehicle) }

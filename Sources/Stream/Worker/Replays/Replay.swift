@@ -1,14 +1,14 @@
 internal import Codecs
 internal import Fleet
-public import Kafka
+package import Kafka
 internal import Storage
-public import Telemetry
+package import Telemetry
 internal import Threads
 
 /// Builds the results of the topics again in a schema of their own, up to given offsets: the lanes, stages and stores of
 /// the worker, without a consumer group, and without telling anyone. Stopped in the middle it goes on where it stood.
-public final class Replay {
-    public struct Fault: Error, CustomStringConvertible { public let description: String }
+package final class Replay {
+    package struct Fault: Error, CustomStringConvertible { package let description: String }
 
     private enum Event: Sendable {
         case report(Lane.Report)
@@ -24,7 +24,7 @@ public final class Replay {
     private var done: [TopicPartition: Int64] = [:]
 
     /// - Parameter targets: where each partition ends. One of which nothing was built yet begins where its log does.
-    public init(
+    package init(
         _ settings: WorkerSettings, schema: String, targets: [TopicPartition: Int64],
         metrics: Metrics, log: Log
     ) throws {
@@ -49,7 +49,7 @@ public final class Replay {
     ///
     /// - Parameter progress: called now and then with the records that are done and those wanted.
     /// - Throws: `Fault` when a commit fails, a log does not fit, or another replay writes the same schema.
-    public func run(progress: (Int64, Int64) -> Void, shouldStop: () -> Bool) throws -> Bool {
+    package func run(progress: (Int64, Int64) -> Void, shouldStop: () -> Bool) throws -> Bool {
         defer { for lane in lanes { lane.stop() } }
         try load()
         var (total, begun): (Int64, [TopicPartition: Int64]) = (0, [:])

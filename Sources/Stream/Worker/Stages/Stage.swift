@@ -92,10 +92,10 @@ package struct RecordCounts: Sendable {
 
 /// Readings of a time whose neighbours may be deleted already (`drover retention`) are not taken: trips and alerts would be made
 /// again from a part. It is judged by the record alone, so that a replay judges alike.
-public struct KeptSpan: Sendable {
+package struct KeptSpan: Sendable {
     /// Nil: for ever.
     let days: Int64?
-    public init(days: Int64?) { self.days = days }
+    package init(days: Int64?) { self.days = days }
 
     func check(_ ts: Int64, _ pushedMs: Int64) throws(DecodeError) {
         guard ts < leastMs(pushedMs), let days else { return }

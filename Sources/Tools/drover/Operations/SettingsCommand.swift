@@ -58,30 +58,43 @@ extension Command {
 
             <!-- Made by `drover settings --format markdown > docs/settings.md`; a test compares the two. -->
 
-            All that an operator can set. They come from `drover.yaml` in the working folder (or `--settings FILE`), then from
-            `DROVER_…` variables (`kafka.brokers` is `DROVER_KAFKA_BROKERS`; `DROVER_KAFKA_BROKERS_FILE` names a file whose first
-            line is the value), then from `--set key=value`; later ones win.
-            `drover check` says all that is wrong with them at once, with file and line, and `drover settings --format json` has
-            this page for programs.
+            Read from `drover.yaml` in the working folder (or `--settings FILE`), then from `DROVER_…` variables (`kafka.brokers` is
+            `DROVER_KAFKA_BROKERS`; `DROVER_KAFKA_BROKERS_FILE` names a file whose first line is the value), then from
+            `--set key=value`; later ones win. `drover check` reports all faults at once; `drover settings --format json` is this
+            page for programs.
 
-            **Read by** names the roles; *commands* are those that end by themselves, such as `drover report`. `drover up` reads
-            all. A change takes a restart of these roles, unless **Read again** says otherwise: there the files that the setting
-            names are read again. Files marked *secret* are for their owner and group only: `drover check` refuses others, roles
-            say so when they start.
+            *Commands* are those that end by themselves, such as `drover report`; `drover up` reads all. A change needs a restart of
+            the roles that read it, but files are *read again* where it says so. Files marked *secret* must be readable by their
+            owner and group only.
 
             """
         for group in Set(SettingRow.table.map(\.group)).sorted() {
-            text += "\n## \(group)\n\n| Setting | Must be | Default | Read by | Read again | What |\n"
-            text += "| --- | --- | --- | --- | --- | --- |\n"
-            for row in SettingRow.table where row.group == group {
-                let cells = [
-                    "`\(row.key)`", row.type, row.standard.isEmpty ? "–" : "`\(row.standard)`",
-                    row.readers.map(\.rawValue).joined(separator: ", "), row.readAgain ?? "–", cell(row.help),
-                ]
-                text += "| " + cells.joined(separator: " | ") + " |\n"
-            }
+            text += section(group, SettingRow.table.filter { $0.group == group })
         }
         return text
+    }
+
+    private static func section(_ group: String, _ rows: [SettingRow]) -> String {
+        let all = rows.map(readers)
+        let common = all.max { a, b in all.count { $0 == a } < all.count { $0 == b } } ?? ""
+        var text =
+            "\n## \(group)\n\nRead by \(common).\n\n| Setting | Must be | Default | What |\n| --- | --- | --- | --- |\n"
+        for row in rows {
+            let notes = [
+                readers(row) == common ? nil : "read by \(readers(row))", row.readAgain.map { "read again: \($0)" },
+            ].compactMap(\.self)
+            let cells = [
+                "`\(row.key)`", row.type.replacing("whole number, ", with: ""),
+                row.standard.isEmpty ? "–" : "`\(row.standard)`",
+                cell(row.help) + (notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))"),
+            ]
+            text += "| " + cells.joined(separator: " | ") + " |\n"
+        }
+        return text
+    }
+
+    private static func readers(_ row: SettingRow) -> String {
+        row.readers.count == SettingReader.allCases.count ? "all" : row.readers.map(\.rawValue).joined(separator: ", ")
     }
 
     /// Pages that a text names become links; what Markdown would take for a mark is escaped.

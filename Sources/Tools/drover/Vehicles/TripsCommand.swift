@@ -46,7 +46,8 @@ extension Command {
                 throw error
             } catch {
                 // One bad file does not keep the others from being read; the exit code tells.
-                Out.note("\(path): \(error)")
+                let said = "\(error)"
+                Out.note(said.hasPrefix(path) ? said : "\(path): \(said)")
                 failed = true
             }
         }
