@@ -1260,6 +1260,18 @@ CREATE INDEX car_owner_by_account ON drover.car_owner USING btree (account);
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE drover.car_owner TO drover_writer;
 GRANT SELECT ON TABLE drover.car_owner TO drover_reader;
 
+-- Cars of a partition that are judged again because its clock was set back: those whose latest reading is not before since_at. They are
+-- noted in car_watch some at each tick, in the order of their names (docs/decisions/0011-what-drivers-are-told.md). Two rows a partition at
+-- most: what goes on, and what was asked for since.
+CREATE TABLE drover.car_spreading (
+    topic_partition integer NOT NULL,
+    asked_offset bigint NOT NULL,  -- the record that asked for it first
+    since_at timestamptz NOT NULL,
+    after_vehicle text,  -- up to this car they are noted; NULL: none is
+    CONSTRAINT car_spreading_pkey PRIMARY KEY (topic_partition, asked_offset)
+);
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE drover.car_spreading TO drover_writer;
+
 -- What a car said it supports: the row is its latest answer.
 CREATE TABLE drover.car_support (
     vehicle text NOT NULL,
@@ -2131,6 +2143,22 @@ CREATE TABLE drover.relay_turn (
     nothing boolean
 );
 GRANT UPDATE ON TABLE drover.relay_turn TO drover_relay;
+
+-- Limits of the installation in whose place others of the same time were set, until these have come to all cars of the partition
+-- (docs/decisions/0028-limits-of-the-installation.md): two of one time at most. The one said last stands in account_settings, whose
+-- columns these are.
+CREATE TABLE drover.replaced_limits (
+    topic_partition integer NOT NULL,
+    in_force_at timestamptz NOT NULL,
+    record_id text NOT NULL,
+    settings text NOT NULL,
+    record_offset bigint NOT NULL,
+    judged_from_at timestamptz NOT NULL,
+    reached_vehicle text,
+    reached_all_offset bigint,
+    CONSTRAINT replaced_limits_pkey PRIMARY KEY (topic_partition, in_force_at, record_id)
+);
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE drover.replaced_limits TO drover_writer;
 
 CREATE TABLE drover.report_run (
     schedule_id bigint NOT NULL,
@@ -6880,9 +6908,9 @@ CREATE FUNCTION drover.person_data() RETURNS TABLE(relation text, condition text
     SELECT none.relation, NULL, NULL, named.why_not FROM (VALUES
         ('account_secret audit_head migration outside_call outside_service partition_progress period period_width relay_turn retained turn', 'of the installation'),
         ('campus fleet fleet_vehicle quarantine rejected vehicle', 'names no account'),
-        ('car_support car_watch debug_log live_trip machine_reading machine_rejudging machine_spreading vehicle_day watched', 'of vehicles, whoever drives'),
+        ('car_spreading car_support car_watch debug_log live_trip machine_reading machine_rejudging machine_spreading vehicle_day watched', 'of vehicles, whoever drives'),
         ('dispatch_decision', 'why a vehicle drives where: the rides are in `ride`'),
-        ('forward_pause notice_event rule_set trip_rules', 'of all'),
+        ('forward_pause notice_event replaced_limits rule_set trip_rules', 'of all'),
         ('geocode travel_leg travel_line trip_weather weather_hour', 'answers about places, whoever asked'),
         ('mail_file', 'reports that wait with their mail: they are in `report_run`'),
         ('outbox', 'on its way to topics: the same as in other tables'),

@@ -111,11 +111,11 @@ private final class CarRun {
         let marks: [Action]
         let rules: [(entry: TripRuleTimeline.Entry, offset: Int64)]
         let rows: CarRows
-        let book: CarBook
+        let book: CarPartition
     }
 
     private struct Worker {
-        var book: CarBook
+        var book: CarPartition
         var at: Int64
         var handedOver: PartitionProgress
         var inFlight: Commit?
@@ -171,12 +171,12 @@ private final class CarRun {
     private func takeOver() throws -> Worker {
         let progress = try ProgressStore.load([partition: 0], on: db)[partition]!
         try TripRuleStore.begin(partition.partition, with: rules, on: db)
-        var book = CarBook(
+        var book = CarPartition(
             rules: try TripRuleStore.load(partition.partition, on: db).timeline!,
             progress: CarProgress(
                 nextOffset: progress.nextOffset, replayFrom: progress.replayFrom,
                 replayClockMs: progress.replayClockMs))
-        var drivers = DriverBook(storedOffset: progress.nextOffset)
+        var drivers = DriverPartition(storedOffset: progress.nextOffset)
         try CarLoader(partition.partition, on: db).load(since: .min, into: &book, &drivers)
         return Worker(book: book, at: progress.replayFrom, handedOver: progress, inFlight: nil)
     }
@@ -229,7 +229,7 @@ private final class CarRun {
         if worker.book.hasLate { _ = try settle(number, hasFaults) }
     }
 
-    private func vehicles(_ book: borrowing CarBook) -> [VehicleStore.Row] {
+    private func vehicles(_ book: borrowing CarPartition) -> [VehicleStore.Row] {
         book.rows.vehicles.map {
             let text = String(decoding: book.vehicle($0), as: UTF8.self)
             return VehicleStore.Row(
@@ -237,7 +237,7 @@ private final class CarRun {
         }
     }
 
-    private func dropped(_ book: borrowing CarBook) -> Dropped {
+    private func dropped(_ book: borrowing CarPartition) -> Dropped {
         func text(_ car: Int32) -> String { String(decoding: book.vehicle(car), as: UTF8.self) }
         return (
             book.rows.droppedTrips.map { (text($0), $1) }, book.rows.droppedMinutes.map { (text($0), $1) }

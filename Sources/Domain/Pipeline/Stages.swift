@@ -5,7 +5,7 @@ internal import Fleet
 ///
 /// | Stage      | Topic              | A key names | Decoded by       | Folded by         |
 /// | ---------- | ------------------ | ----------- | ---------------- | ----------------- |
-/// | `cars`     | `drover.cars`      | a car       | `RecordDecoder`  | `CarBook`         |
+/// | `cars`     | `drover.cars`      | a car       | `RecordDecoder`  | `CarPartition`         |
 /// | `machines` | `drover.machines`  | a machine   | `RecordDecoder`  | `MachineBook`     |
 /// | `campuses` | `drover.dispatch`  | a campus    | `RideRecords`    | `CampusPartition` |
 /// | `surveys`  | `drover.sightings` | a site      | `SurveyRecords`  | `SurveyFold`      |

@@ -30,9 +30,9 @@ package enum CarWatchStore {
     }
 
     private static func record(_ row: Row) throws -> DriverRecord {
-        var waiting: DriverBook.Waiting?
+        var waiting: DriverPartition.Waiting?
         if let askedOffset = try row.int("asked_offset") {
-            waiting = DriverBook.Waiting(
+            waiting = DriverPartition.Waiting(
                 fromMs: try row.timestampMs("from_at")!, untilMs: try row.timestampMs("until_at")!,
                 askedOffset: Int64(askedOffset), isLate: try row.bool("is_late")!,
                 isLatest: try row.bool("is_latest")!, arrivedMs: try row.timestampMs("arrived_at") ?? .min)

@@ -94,15 +94,24 @@ package enum QuarantineStore {
                     .text(partition.topic), .int4(partition.partition), .textArray(vehicles.map(\.vehicle.text)),
                     .textArray(vehicles.map { String($0.reason.prefix(reasonMax)) }),
                 ])
-            if RecordStage(topic: partition.topic) == .machines {
-                try MachineSpreadStore.note(
-                    of: vehicles.map(\.vehicle), partition: partition.partition, on: connection)
-            }
+            try note(vehicles.map(\.vehicle), of: partition, clockMs: place.clockMs, on: connection)
             return true
         }
     }
 
     private static let reasonMax = 2_000
+
+    /// What is on its way to all of a partition's vehicles and has not come to these.
+    private static func note(
+        _ vehicles: [VehicleID], of partition: TopicPartition, clockMs: Int64, on connection: Connection
+    ) throws {
+        let number = partition.partition
+        switch partition.topic {
+        case Topic.machines: try MachineSpreadStore.note(of: vehicles, partition: number, on: connection)
+        case Topic.cars: try CarSpreadStore.note(of: vehicles, partition: number, clockMs: clockMs, on: connection)
+        default: break
+        }
+    }
 
     // MARK: Coming back
 

@@ -42,7 +42,7 @@ package struct CarChanges {
     package var notedOffset: Int64?
     package var rules: [(entry: TripRuleTimeline.Entry, offset: Int64)] = []
     package var actions: [(action: Action, offset: Int64?)] = []
-    package var drivers: DriverBook.Changes?
+    package var drivers: DriverPartition.Changes?
 
     package init() {}
 }
@@ -94,10 +94,13 @@ package enum StageStore {
 
     /// What was told of cars' drivers, and what a takeover has to know of it.
     package static func write(
-        _ changes: DriverBook.Changes, partition: Int32, on connection: Connection
+        _ changes: DriverPartition.Changes, partition: Int32, on connection: Connection
     ) throws {
         try DriverAlertStore.write(changes.alerts, on: connection)
         try CarWatchStore.write(changes.records, gone: changes.gone, partition: partition, on: connection)
         try InstallationLimitsStore.write(changes, partition: partition, on: connection)
+        if let spreads = changes.spreads {
+            try CarSpreadStore.write(spreads, partition: partition, on: connection)
+        }
     }
 }

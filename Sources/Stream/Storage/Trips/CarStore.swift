@@ -190,7 +190,7 @@ package enum CarStore {
     // MARK: Writing
 
     /// The rows of a cycle, ready for COPY.
-    package static func encode(_ book: borrowing CarBook) -> [TableRows] {
+    package static func encode(_ book: borrowing CarPartition) -> [TableRows] {
         let rows = book.rows
         var (minutes, trips, days) = (BinaryCopy.fragment, BinaryCopy.fragment, BinaryCopy.fragment)
         for index in rows.minutes.indices {
@@ -232,7 +232,7 @@ package enum CarStore {
         return all.filter { $0.count > 0 }
     }
 
-    private static func starts(_ book: borrowing CarBook) -> BinaryCopy {
+    private static func starts(_ book: borrowing CarPartition) -> BinaryCopy {
         var starts = BinaryCopy.fragment
         for index in book.rows.minutes.indices {
             let row = book.rows.minutes[index]

@@ -23,10 +23,11 @@ package struct CarLoader {
 
     /// When the partition is taken over. Of some alone all are loaded, of all those that are not idle. Returns of how many the state
     /// could not be read.
-    package func loadAll(into book: inout CarBook, _ drivers: inout DriverBook) throws -> Int {
+    package func loadAll(into book: inout CarPartition, _ drivers: inout DriverPartition) throws -> Int {
+        let before = selection.isOnly ? offset : nil
         drivers.restore(
             installation: try InstallationLimitsStore.load(partition, on: connection),
-            before: selection.isOnly ? offset : nil)
+            try CarSpreadStore.load(partition, before: before, on: connection), before: before)
         let unreadable = try load(since: selection.isOnly ? .min : book.idleBeforeMs, into: &book, &drivers)
         if selection.isOnly {
             let others = selection.vehicles.filter { book.number(of: $0) == nil }
@@ -40,7 +41,9 @@ package struct CarLoader {
 
     /// Those that are not in memory and said something at `sinceMs` or later, and those of which something waits or is open.
     @discardableResult
-    package func load(since sinceMs: Int64, into book: inout CarBook, _ drivers: inout DriverBook) throws -> Int {
+    package func load(since sinceMs: Int64, into book: inout CarPartition, _ drivers: inout DriverPartition) throws
+        -> Int
+    {
         var (last, unreadable, left) = ("", 0, 0)
         while true {
             let page = try CarStore.page(
@@ -60,7 +63,9 @@ package struct CarLoader {
 
     /// Precondition: none of them is in memory.
     @discardableResult
-    package func load(_ vehicles: [VehicleID], into book: inout CarBook, _ drivers: inout DriverBook) throws -> Int {
+    package func load(_ vehicles: [VehicleID], into book: inout CarPartition, _ drivers: inout DriverPartition) throws
+        -> Int
+    {
         let vehicles = vehicles.filter(selection.takes)
         guard !vehicles.isEmpty else { return 0 }
         let first = book.count
@@ -80,7 +85,7 @@ package struct CarLoader {
     }
 
     /// Returns of how many the state could not be read.
-    private func loadCars(_ vehicles: [VehicleID], into book: inout CarBook) throws -> Int {
+    private func loadCars(_ vehicles: [VehicleID], into book: inout CarPartition) throws -> Int {
         var unreadable = 0
         for car in try CarStore.cars(vehicles, of: partition, on: connection) {
             if book.load(vehicle: car.vehicle, state: car.state, isOpen: car.isOpen, cuts: car.cuts) {
@@ -96,7 +101,7 @@ package struct CarLoader {
     }
 
     /// Folds the car's latest trip again.
-    private func rebuild(_ car: CarStore.StoredCar, _ book: inout CarBook) throws {
+    private func rebuild(_ car: CarStore.StoredCar, _ book: inout CarPartition) throws {
         let trip = try CarStore.latestTrip(car.vehicle, startMs: car.tripStartMs!, on: connection)
         book.rebuild(
             vehicle: car.vehicle, readings: trip.readings, part: trip.part, before: trip.before, day: trip.day)

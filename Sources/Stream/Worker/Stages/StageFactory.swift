@@ -70,13 +70,13 @@ package struct StageFactory: Sendable {
         _ rejects: Rejects, _ ticks: PartitionTicks, _ standard: TripRules, isReplay: Bool, on connection: Connection
     ) throws -> (CarStage, unreadable: Int) {
         let (rules, isNoted) = try tripRules(log, progress, standard, isReplay: isReplay, on: connection)
-        var book = CarBook(
+        var book = CarPartition(
             rules: rules,
             progress: CarProgress(
                 nextOffset: progress.nextOffset, replayFrom: progress.replayFrom,
                 replayClockMs: progress.replayClockMs),
             place: log.place)
-        var drivers = DriverBook(storedOffset: progress.nextOffset)
+        var drivers = DriverPartition(storedOffset: progress.nextOffset)
         let loader = CarLoader(
             log.place.partition, of: selection, before: selection.isOnly ? progress.nextOffset : nil, on: connection)
         let unreadable = try loader.loadAll(into: &book, &drivers)

@@ -6,13 +6,13 @@ import Testing
 import Trips
 
 /// What a producer may do to a minute, told by hand. `CarTrialTests` has the promise that any order, split and fault give the same.
-struct CarBookTests {
+struct CarPartitionTests {
     static let rules = TripRules()
 
     private static let car = VehicleID("car-1")!
 
     private static func take(
-        _ book: inout CarBook, _ ts: Int64, speed: Int32 = 30_000, offset: Int64, pushedMs: Int64 = 1_000
+        _ book: inout CarPartition, _ ts: Int64, speed: Int32 = 30_000, offset: Int64, pushedMs: Int64 = 1_000
     ) {
         var reading = CarReading(ts: ts)
         reading[.speed] = speed
@@ -22,7 +22,7 @@ struct CarBookTests {
     }
 
     /// One cycle: rows to the tables, late readings folded in.
-    private static func cycle(_ book: inout CarBook, _ tables: inout CarTables, nextOffset: Int64) {
+    private static func cycle(_ book: inout CarPartition, _ tables: inout CarTables, nextOffset: Int64) {
         tables.write(book.rows, of: book)
         book.clearRows()
         while book.hasLate {
@@ -38,28 +38,28 @@ struct CarBookTests {
     func fullMinute(comesAgain: Bool) throws {
         let startMs: Int64 = 1_767_225_600_000
         var (tables, offset) = (CarTables(), Int64(0))
-        var book = tables.book(rules: CarBookTests.rules)
-        CarBookTests.take(&book, startMs, offset: offset)
+        var book = tables.book(rules: CarPartitionTests.rules)
+        CarPartitionTests.take(&book, startMs, offset: offset)
         offset += 1
         if comesAgain {
             // The minute is stored, and all that follows finds its bag gone.
             book.tick(startMs + 400_000, offset: offset)
             offset += 1
-            CarBookTests.cycle(&book, &tables, nextOffset: offset)
-            book = tables.book(rules: CarBookTests.rules)
+            CarPartitionTests.cycle(&book, &tables, nextOffset: offset)
+            book = tables.book(rules: CarPartitionTests.rules)
         }
         for ts in 0..<60_000 as Range<Int64> {
-            CarBookTests.take(&book, startMs + ts, offset: offset)
+            CarPartitionTests.take(&book, startMs + ts, offset: offset)
             offset += 1
         }
         for _ in 0..<70_000 {
-            CarBookTests.take(&book, startMs + 59_999, offset: offset)
+            CarPartitionTests.take(&book, startMs + 59_999, offset: offset)
             offset += 1
         }
-        CarBookTests.cycle(&book, &tables, nextOffset: offset)
+        CarPartitionTests.cycle(&book, &tables, nextOffset: offset)
         book.tick(startMs + 1_000_000, offset: offset)
-        CarBookTests.cycle(&book, &tables, nextOffset: offset + 1)
-        #expect(tables.results.minutes[CarBookTests.car]?[startMs]?.readings.count == 60_000)
+        CarPartitionTests.cycle(&book, &tables, nextOffset: offset + 1)
+        #expect(tables.results.minutes[CarPartitionTests.car]?[startMs]?.readings.count == 60_000)
     }
 
     @Test(
@@ -67,11 +67,11 @@ struct CarBookTests {
     func impossibleStamp(pushedMs: Int64) {
         let startMs: Int64 = 1_767_225_600_000
         var tables = CarTables()
-        var book = tables.book(rules: CarBookTests.rules)
-        CarBookTests.take(&book, startMs, offset: 0)
-        CarBookTests.take(&book, startMs + 120_000, offset: 1)
-        CarBookTests.cycle(&book, &tables, nextOffset: 2)
-        CarBookTests.take(&book, startMs + 1, offset: 2, pushedMs: pushedMs)
+        var book = tables.book(rules: CarPartitionTests.rules)
+        CarPartitionTests.take(&book, startMs, offset: 0)
+        CarPartitionTests.take(&book, startMs + 120_000, offset: 1)
+        CarPartitionTests.cycle(&book, &tables, nextOffset: 2)
+        CarPartitionTests.take(&book, startMs + 1, offset: 2, pushedMs: pushedMs)
         book.resolve(tables.histories(book.lateQueries), nextOffset: 3)
         #expect(book.rows.minutes.contains { $0.correction.revision == 1 })
         #expect(book.rows.minutes.allSatisfy { $0.correction.revisedMs == nil })
@@ -81,7 +81,7 @@ struct CarBookTests {
     func idle() throws {
         let startMs: Int64 = 1_767_225_600_000
         let count = 20_000
-        var book = CarTables().book(rules: CarBookTests.rules)
+        var book = CarTables().book(rules: CarPartitionTests.rules)
         func take(_ number: Int, _ ts: Int64, offset: Int) -> Int? {
             unsafe Array("car-\(number)".utf8).withUnsafeBytes { key in
                 try! unsafe book.take(key: key, CarReading(ts: ts), offset: Int64(offset), pushedMs: 1_000)

@@ -6,7 +6,7 @@ import Trips
 
 /// How drivers' alerts are judged, told by hand. The seeds of `CarTrialTests` have what is told in the end.
 @Suite("Drivers' alerts of a partition")
-struct DriverBookTests {
+struct DriverPartitionTests {
     private static let startMs: Int64 = 1_789_344_000_000
     private static let car = VehicleID("car-1")!
 
@@ -71,6 +71,40 @@ struct DriverBookTests {
         // Of one time the greater id counts.
         #expect(turns([Self.registration(-1, id: "a", account: "al")]) == 0)
         #expect(turns([Self.registration(-1, id: "z", account: "al")]) > 0)
+    }
+
+    /// Who is to drive it, from a second on.
+    private static func assignment(_ second: Int64, id: String, _ driver: String?) -> LoggedRecord {
+        .action(
+            Action(
+                id: id, vehicle: car, ts: startMs + second * 1_000, by: "test", note: nil,
+                kind: .assignment(driver: driver)))
+    }
+
+    @Test("An assignment that comes twice, or says what is known, has nothing judged again", arguments: [1, 20])
+    func assignedTwice(batchMax: Int64) {
+        let first = Self.assignment(-1, id: "b", "al")
+        func turns(_ said: [LoggedRecord], first: [LoggedRecord]) -> Int {
+            var log = first
+            for second in 0..<600 as Range<Int64> {
+                log.append(Self.reading(second, speed: 150_000))
+                if second == 300 { log += said }
+                if second % 5 == 0 { log.append(.tick(Self.startMs + second * 1_000)) }
+            }
+            return Self.simulation(log, batchMax: batchMax).turns
+        }
+        func turns(_ said: LoggedRecord...) -> Int { turns(said, first: [first]) }
+        #expect(turns(first, first) == 0)
+        #expect(turns(Self.assignment(200, id: "s", "al"), Self.assignment(100, id: "t", "al")) == 0)
+        #expect(turns(Self.assignment(-9, id: "n", nil)) == 0)
+        #expect(turns([Self.assignment(-9, id: "n", nil)], first: []) == 0)
+        #expect(turns(Self.assignment(200, id: "s", "jo")) > 0)
+        #expect(turns(Self.assignment(200, id: "s", nil)) > 0)
+        // The same again, but another was between.
+        #expect(turns([Self.assignment(250, id: "s", "al")], first: [first, Self.assignment(100, id: "m", nil)]) > 0)
+        // Of one time the greater id counts.
+        #expect(turns(Self.assignment(-1, id: "a", "jo")) == 0)
+        #expect(turns(Self.assignment(-1, id: "z", "jo")) > 0)
     }
 
     @Test("No clock closes an alert while a backlog of its car comes in order")

@@ -3,7 +3,7 @@ public import Fleet
 
 /// The installation's own limits come to a partition's cars: some at each tick, by their names. What a car is judged by changes when they
 /// come to it, and nothing else; what was judged of their time until then is judged again like all that waits.
-extension DriverBook {
+extension DriverPartition {
     /// How many cars a record comes to at one tick, at most.
     public struct SpreadSize: Sendable {
         /// That are looked at.
@@ -26,10 +26,15 @@ extension DriverBook {
         let isAlwaysOwned: Bool
         /// It said which trouble codes it has, at a time at which the limits are in force.
         let hasScans: Bool
+        /// Somebody has driven or owned it, or has been said to.
+        let isWatched: Bool
 
-        public init(_ vehicle: VehicleID, lastMs: Int64, isAlwaysOwned: Bool, hasScans: Bool) {
+        public init(
+            _ vehicle: VehicleID, lastMs: Int64, isAlwaysOwned: Bool = false, hasScans: Bool = false,
+            isWatched: Bool = false
+        ) {
             (self.vehicle, self.lastMs) = (vehicle, lastMs)
-            (self.isAlwaysOwned, self.hasScans) = (isAlwaysOwned, hasScans)
+            (self.isAlwaysOwned, self.hasScans, self.isWatched) = (isAlwaysOwned, hasScans, isWatched)
         }
     }
 
@@ -39,21 +44,7 @@ extension DriverBook {
         let settings = (try? DriverSettings(text: text)) ?? .off
         let entry = InstallationLimits.Entry(
             inForceMs: action.ts, id: action.id, settings: settings, offset: offset, fromMs: fromMs)
-        switch installation.take(entry) {
-        case .known: return
-        case .added: break
-        case .replaced: takeLimits()
-        }
-        changedLimits[entry.inForceMs] = entry
-    }
-
-    /// What was said of the same time before is gone, also for cars to which it had come.
-    private mutating func takeLimits() {
-        for number in lives.keys {
-            let vehicle = lives[number]!.watch.vehicle
-            lives[number]!.watch.take(installation: installation.rules(of: vehicle))
-            changed.insert(number)
-        }
+        if installation.take(entry) { changedLimits.insert(entry.inForceMs) }
     }
 
     /// The record on its way, and the car that it came to last.
@@ -64,18 +55,16 @@ extension DriverBook {
 
     /// Those of the cars that follow in the order of their names to which it comes now, and which of them must be in memory.
     public func next(
-        of cars: [StoredCar], _ book: borrowing CarBook, _ size: SpreadSize, _ tick: Tick
+        of cars: [StoredCar], _ book: borrowing CarPartition, _ room: inout SpreadRoom, _ tick: Tick
     ) -> (cars: ArraySlice<StoredCar>, recalled: [VehicleID]) {
         guard let fromMs = spreading?.limits.fromMs else { return ([], []) }
-        var left = max(size.least, size.waiting - waiting.count)
         var (count, recalled): (Int, [VehicleID]) = (0, [])
-        for car in cars.prefix(size.cars) {
+        for car in cars {
             let number = book.number(of: car.vehicle)
             let lastMs = number.map { book.lastMs($0) } ?? car.lastMs
             let isAsked = judgedFromMs(car, number, lastMs: lastMs, fromMs: fromMs, tick) != nil
             if isAsked || car.hasScans {
-                if left == 0 { break }
-                left -= 1
+                guard room.letIn() else { break }
                 if isAsked, number == nil { recalled.append(car.vehicle) }
             }
             count += 1
@@ -98,12 +87,12 @@ extension DriverBook {
     ///
     /// - Parameter isAll: none is left.
     public mutating func spread(
-        to cars: ArraySlice<StoredCar>, isAll: Bool, _ book: borrowing CarBook, _ tick: Tick
+        to cars: ArraySlice<StoredCar>, isAll: Bool, _ book: borrowing CarPartition, _ tick: Tick
     ) {
         guard let (_, after) = spreading else { return }
         let reach = isAll ? InstallationLimits.Reach.all(offset: tick.offset) : .upTo(cars.last?.vehicle ?? after)
         guard let limits = installation.spread(to: reach) else { return }
-        changedLimits[limits.inForceMs] = limits
+        changedLimits.insert(limits.inForceMs)
         for car in cars {
             if car.hasScans { askCodes(car.vehicle, offset: tick.offset) }
             if let number = book.number(of: car.vehicle) { spread(limits, to: car, number, book.lastMs(number), tick) }
@@ -134,7 +123,7 @@ extension DriverBook {
     }
 
     /// Those that the database knows and to which limits have come.
-    mutating func watchAll(_ book: borrowing CarBook, from first: Int) {
+    mutating func watchAll(_ book: borrowing CarPartition, from first: Int) {
         guard !installation.entries.isEmpty else { return }
         for number in first..<max(first, book.count) where installation.rules(of: book.name(number)) != nil {
             (cars[number].standing, cars[number].lastMs) = (.watched, book.lastMs(number))
@@ -143,10 +132,15 @@ extension DriverBook {
 
     /// When the partition is taken over, before its cars are.
     ///
-    /// - Parameter offset: of a vehicle that is taken up again alone: it knows nothing from there on, and what had not come to all by then
-    ///   comes to it again.
-    public mutating func restore(installation entries: [InstallationLimits.Entry], before offset: Int64? = nil) {
-        keepsLimits = offset == nil
+    /// - Parameters:
+    ///   - spreads: of records before `offset`.
+    ///   - offset: of a vehicle that is taken up again alone: it knows nothing from there on, and what had not come to all by then comes
+    ///     to it again.
+    public mutating func restore(
+        installation entries: [InstallationLimits.Entry], _ spreads: CarSpreads, before offset: Int64? = nil
+    ) {
+        self.spreads = spreads
+        isWhole = offset == nil
         guard let offset else { return installation = InstallationLimits(entries) }
         installation = InstallationLimits(
             entries.filter { $0.offset < offset }.map { entry in

@@ -3,7 +3,7 @@ public import Fleet
 
 /// At a tick: what waits is judged from what is stored, a stretch of each car. The latest one comes first, so that what is
 /// read next is judged from memory; then the others, one after the other.
-extension DriverBook {
+extension DriverPartition {
     public struct Turn: Sendable {
         public let number: Int
         public let vehicle: VehicleID
@@ -12,7 +12,7 @@ extension DriverBook {
 
     /// The cars whose turn it is, in the order in which that was asked; of one record by their names. Those whose latest readings
     /// wait come first, but leave a fourth to the others.
-    public func turns(_ book: borrowing CarBook, most: Int) -> (latest: [Turn], others: [Turn]) {
+    public func turns(_ book: borrowing CarPartition, most: Int) -> (latest: [Turn], others: [Turn]) {
         let latest = first(most, of: book) { $0.isLatest }
         let others = first(most, of: book) { !$0.isLatest }
         let othersCount = min(others.count, max(most / 4, most - latest.count))
@@ -27,7 +27,7 @@ extension DriverBook {
     }
 
     /// Many may wait: only those that come first are sorted, and named.
-    private func first(_ most: Int, of book: borrowing CarBook, where isMeant: (Waiting) -> Bool) -> [Turn] {
+    private func first(_ most: Int, of book: borrowing CarPartition, where isMeant: (Waiting) -> Bool) -> [Turn] {
         var first: [(number: Int, asked: Waiting)] = []
         func comes(_ number: Int, _ asked: Waiting, before other: (number: Int, asked: Waiting)) -> Bool {
             if asked.askedOffset != other.asked.askedOffset { return asked.askedOffset < other.asked.askedOffset }

@@ -11,7 +11,7 @@ public struct LiveTrip: Equatable, Sendable {
     public let samples: [UInt8]
 }
 
-extension CarBook {
+extension CarPartition {
     /// What has changed when this has: the open minute and how many readings came.
     public struct LiveMark: Equatable, Sendable {
         let openMs: Int64

@@ -4,7 +4,7 @@ internal import Trips
 
 /// A car that has long been silent is in the database alone. Its next record, and a clock that is set back to its time, bring
 /// it into memory again; what becomes of it is the same as if it had been there all along (docs/decisions/0026).
-extension CarBook {
+extension CarPartition {
     /// For so long by the partition's clock a car is held after all that it said.
     public static let idleMs: Int64 = 2 * UTC.msPerDay
 
@@ -19,7 +19,7 @@ extension CarBook {
 
     /// The database has been asked for these, and has no readings of them.
     public mutating func knowsNew(_ vehicles: Set<VehicleID>) {
-        if newVehicles.count > CarBook.newVehiclesMax { newVehicles = [] }
+        if newVehicles.count > CarPartition.newVehiclesMax { newVehicles = [] }
         newVehicles.formUnion(vehicles)
     }
 
@@ -102,14 +102,14 @@ extension CarBook {
     }
 }
 
-extension DriverBook {
+extension DriverPartition {
     /// Something of it is in memory only, or the clock may change it.
     public func needs(_ number: Int) -> Bool {
         lives[number] != nil || waiting[number] != nil || loading[number] != nil || changed.contains(number)
     }
 
     /// Precondition: none of those that leave is needed.
-    public mutating func keep(_ leaving: CarBook.Leaving, _ book: borrowing CarBook) {
+    public mutating func keep(_ leaving: CarPartition.Leaving, _ book: borrowing CarPartition) {
         cars = leaving.kept.prefix { $0 < cars.count }.map { cars[$0] }
         (lives, waiting, loading) = (
             leaving.renumbered(lives), leaving.renumbered(waiting), leaving.renumbered(loading)
@@ -118,8 +118,8 @@ extension DriverBook {
         forgetScanned(book)
     }
 
-    /// Of cars that are not in memory. Precondition: `CarBook.forgetNew` was called.
-    public mutating func forgetScanned(_ book: borrowing CarBook) {
+    /// Of cars that are not in memory. Precondition: `CarPartition.forgetNew` was called.
+    public mutating func forgetScanned(_ book: borrowing CarPartition) {
         scanned = scanned.filter { book.number(of: $0) != nil }
     }
 }

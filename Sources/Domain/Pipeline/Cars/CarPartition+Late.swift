@@ -7,7 +7,7 @@ internal import Trips
 ///
 /// At the end of a cycle, after the cycle's rows and marks are in the database, the trips that the late readings and cuts
 /// touch are read back, united with them and folded again. Rows that differ from the stored ones are corrections.
-extension CarBook {
+extension CarPartition {
     public var hasLate: Bool { !late.isEmpty }
 
     /// What `resolve` needs to know next, one query a car.
@@ -233,7 +233,7 @@ extension CarBook {
     }
 }
 
-extension CarBook.LateReadings {
+extension CarPartition.LateReadings {
     /// Read back at once are trips around a day of what is late, however far apart the rest lies; what opens the latest
     /// stretch again comes last.
     func round() -> (now: Self, rest: Self?) {

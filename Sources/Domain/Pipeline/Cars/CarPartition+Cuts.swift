@@ -7,7 +7,7 @@ internal import Trips
 /// A mark is part of the log like a reading, and what it changes is decided when it comes, never by where a commit cut:
 /// one after all readings of its car ends the open trip; one inside the open stretch splits the bag; an earlier one
 /// takes the late path. Each of the first two writes all that is in memory only of its car.
-extension CarBook {
+extension CarPartition {
     /// Takes the cut of one mark. False: its car is not in memory, and nothing is taken.
     ///
     /// - Throws: `DecodeError` when `key` is new and no vehicle id, or does not belong here; nothing is taken then.
