@@ -121,7 +121,7 @@ package final class OpenIDProvider: Sendable {
 
     /// The token came from the provider itself over TLS, which stands in the place of its signature (OpenID Connect Core 1.0,
     /// 3.1.3.7, 6); everything else of that list is looked at.
-    private func claims(of token: String, nonce: String, nowS: Int64) throws(Fault) -> JSONTree {
+    private func claims(of token: String, nonce: String, nowS: Int64) throws(Fault) -> JSONValue {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let claims = OpenIDProvider.object(Base64URL.bytes(parts[1]) ?? []) else {
             throw Fault(description: "the id_token is none")
@@ -148,8 +148,8 @@ package final class OpenIDProvider: Sendable {
     /// - Parameters:
     ///   - claims: were checked.
     ///   - more: what they leave out.
-    private func identity(_ claims: JSONTree, _ more: JSONTree = .object([])) -> Identity {
-        func claim(_ key: String) -> JSONTree? { claims[key] ?? more[key] }
+    private func identity(_ claims: JSONValue, _ more: JSONValue = .object([])) -> Identity {
+        func claim(_ key: String) -> JSONValue? { claims[key] ?? more[key] }
         func name(_ key: String) -> String {
             let text = claim(key)?.text ?? ""
             return text.utf8.count <= 200 && text.unicodeScalars.allSatisfy { $0.value >= 0x20 } ? text : ""
@@ -185,7 +185,7 @@ package final class OpenIDProvider: Sendable {
 
     private func ask(
         _ url: String, headers: [(name: String, value: String)] = [], body: String? = nil
-    ) throws(Fault) -> JSONTree {
+    ) throws(Fault) -> JSONValue {
         guard
             asking.withLock({ asking in
                 guard asking < OpenIDProvider.askingMax else { return false }
@@ -211,8 +211,8 @@ package final class OpenIDProvider: Sendable {
         return object
     }
 
-    private static func object(_ bytes: [UInt8]) -> JSONTree? {
-        guard let tree = try? JSONTree(bytes), case .object = tree else { return nil }
+    private static func object(_ bytes: [UInt8]) -> JSONValue? {
+        guard let tree = try? JSONValue(bytes), case .object = tree else { return nil }
         return tree
     }
 

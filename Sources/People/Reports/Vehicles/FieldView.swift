@@ -55,7 +55,7 @@ package struct FieldView: Sendable {
     }
 
     package var json: String {
-        let known: [(String, JSONValue)] = [
+        let known: [JSONValue.Field] = [
             ("vehicle", .text(vehicle)), ("name", .optional(name)), ("model", .optional(model)),
             ("is_disabled", .bool(isDisabled)), ("last_updated", .optional(lastMs.map(UTC.text))),
             ("state", .text(state)),

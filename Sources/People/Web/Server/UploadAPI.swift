@@ -92,7 +92,7 @@ extension Site {
         if let failure = failure(upload) { return failure }
         let results = JSONValue.list(
             upload.reasons.enumerated().map { index, reason in
-                let status: [(String, JSONValue)] = [
+                let status: [JSONValue.Field] = [
                     ("index", .integer(Int64(index))), ("status", .text(reason == nil ? "accepted" : "rejected")),
                 ]
                 return .object(status + (reason.map { [("reason", .text($0))] } ?? []))

@@ -99,7 +99,7 @@ package final class TourSite: Sendable {
 
     private static func file(_ package: TourVersions.Package, of tour: String) -> JSONValue {
         let name = package.fromVersion == 0 ? "package" : "delta"
-        var fields: [(String, JSONValue)] = [
+        var fields: [JSONValue.Field] = [
             ("path", .text("/v1/tours/\(tour)/versions/\(package.version)/\(name)")),
             ("bytes", .integer(package.bytes)), ("sha256", .text(Hex.text(package.digest))),
         ]

@@ -17,9 +17,9 @@ package struct OutboxRecord: Sendable {
     package private(set) var notice: NoticeEvent?
 
     /// `fields` follow `schema`, `kind` and `id`.
-    package init(topic: String, key: String, recordID: String, kind: String, fields: [(String, JSONValue)]) {
+    package init(topic: String, key: String, recordID: String, kind: String, fields: [JSONValue.Field]) {
         (self.topic, self.key, self.recordID) = (topic, key, recordID)
-        let head: [(String, JSONValue)] = [("schema", .integer(1)), ("kind", .text(kind)), ("id", .text(recordID))]
+        let head: [JSONValue.Field] = [("schema", .integer(1)), ("kind", .text(kind)), ("id", .text(recordID))]
         json = JSONValue.object(head + fields).rendered()
     }
 }

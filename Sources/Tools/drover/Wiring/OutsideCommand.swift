@@ -182,7 +182,7 @@ extension Command {
         return places
     }
 
-    private static func fields(_ leg: TravelLeg) -> [(String, JSONValue)] {
+    private static func fields(_ leg: TravelLeg) -> [JSONValue.Field] {
         [
             ("duration_ms", .integer(leg.durationMs)), ("distance_m", .integer(leg.distanceM)),
             ("method", .text(leg.method.rawValue)),

@@ -1,18 +1,6 @@
 internal import Basics
 
-/// Builds JSON text for results, keys in the order given.
-public enum JSONValue: Sendable {
-    case null
-    case bool(Bool)
-    case integer(Int64)
-    /// Decimal text that is already a JSON number; nil is null.
-    case number(String?)
-    case text(String)
-    case list([JSONValue])
-    case object([(String, JSONValue)])
-
-    public static func optional(_ text: String?) -> JSONValue { text.map { .text($0) } ?? .null }
-
+extension JSONValue {
     /// One line; with `indent`, objects of a top-level list or object stand on lines of their own.
     public func rendered(indent: Bool = false) -> String {
         var out = ""
@@ -24,8 +12,7 @@ public enum JSONValue: Sendable {
         switch self {
         case .null: out += "null"
         case .bool(let value): out += value ? "true" : "false"
-        case .integer(let value): out += String(value)
-        case .number(let text): out += text ?? "null"
+        case .number(let text): out += text
         case .text(let text): JSONString.append(text, to: &out)
         case .list(let items):
             JSONValue.wrap("[", "]", items.count, depth, indent, &out) {
@@ -33,9 +20,9 @@ public enum JSONValue: Sendable {
             }
         case .object(let fields):
             JSONValue.wrap("{", "}", fields.count, depth, indent, &out) {
-                JSONString.append(fields[$0].0, to: &$1)
+                JSONString.append(fields[$0].key, to: &$1)
                 $1 += indent ? ": " : ":"
-                fields[$0].1.render(into: &$1, depth: depth + 1, indent: indent)
+                fields[$0].value.render(into: &$1, depth: depth + 1, indent: indent)
             }
         }
     }

@@ -4,33 +4,35 @@ import Foundation
 import SimKit
 import Testing
 
-struct JSONTreeTests {
+struct JSONValueTests {
     @Test(arguments: [
-        ("null", JSONTree.null), (" true ", .bool(true)), ("-1.5e3", .number("-1.5e3")),
+        ("null", JSONValue.null), (" true ", .bool(true)), ("-1.5e3", .number("-1.5e3")),
         ("\"a\\u00e9\\n\"", .text("aé\n")),
         ("[]", .list([])), ("[1, [2,{}]]", .list([.number("1"), .list([.number("2"), .object([])])])),
     ])
-    func read(_ text: String, _ tree: JSONTree) throws { #expect(try JSONTree(Array(text.utf8)) == tree) }
+    func read(_ text: String, _ tree: JSONValue) throws { #expect(try JSONValue(Array(text.utf8)) == tree) }
 
     @Test(arguments: [
         "", " ", "{", "[1,]", "[1 2]", "{\"a\"}", "{\"a\":1,}", "{a:1}", "tru", "01", "1.", "+1", "\"", "\"\u{1}\"",
         "[]x", "NaN",
         "\u{FEFF}[]", "'a'", "[1]]",
     ])
-    func refused(_ text: String) { #expect(throws: JSONTree.Fault.self) { try JSONTree(Array(text.utf8)) } }
+    func refused(_ text: String) { #expect(throws: JSONValue.Fault.self) { try JSONValue(Array(text.utf8)) } }
 
     @Test func bounds() {
         let deep = { (n: Int) in Array((String(repeating: "[", count: n) + String(repeating: "]", count: n)).utf8) }
-        #expect(throws: Never.self) { try JSONTree(deep(JSONTree.depthMax)) }
-        #expect(throws: JSONTree.Fault.tooDeep(most: JSONTree.depthMax)) { try JSONTree(deep(JSONTree.depthMax + 2)) }
+        #expect(throws: Never.self) { try JSONValue(deep(JSONValue.depthMax)) }
+        #expect(throws: JSONValue.Fault.tooDeep(most: JSONValue.depthMax)) {
+            try JSONValue(deep(JSONValue.depthMax + 2))
+        }
         // Nothing may recurse with the input.
-        #expect(throws: JSONTree.Fault.self) { try JSONTree([UInt8](repeating: 0x5B, count: 4 << 20)) }
-        #expect(throws: JSONTree.Fault.tooMany(most: 3)) { try JSONTree(Array("[1,2,3]".utf8), valuesMax: 3) }
-        #expect(throws: JSONTree.Fault.tooLarge(bytes: 5, most: 4)) { try JSONTree(Array("[1,2]".utf8), bytesMax: 4) }
+        #expect(throws: JSONValue.Fault.self) { try JSONValue([UInt8](repeating: 0x5B, count: 4 << 20)) }
+        #expect(throws: JSONValue.Fault.tooMany(most: 3)) { try JSONValue(Array("[1,2,3]".utf8), valuesMax: 3) }
+        #expect(throws: JSONValue.Fault.tooLarge(bytes: 5, most: 4)) { try JSONValue(Array("[1,2]".utf8), bytesMax: 4) }
     }
 
     @Test func whatIsNoNumberHasNoValue() throws {
-        let tree = try JSONTree(Array(#"{"a":1e999,"b":"nan","c":"7.5","d":2.0,"e":1.5,"a":3}"#.utf8))
+        let tree = try JSONValue(Array(#"{"a":1e999,"b":"nan","c":"7.5","d":2.0,"e":1.5,"a":3}"#.utf8))
         #expect(tree["a"]?.double == nil)
         #expect(tree["b"]?.double == nil)
         #expect(tree["c"]?.double == 7.5)
@@ -49,14 +51,14 @@ struct JSONTreeTests {
             var chance = SeededChance(seed: seed)
             var text = ""
             for _ in 0..<chance.below(9) { text += pieces[Int(chance.below(Int64(pieces.count)))] }
-            guard let ours = try? JSONTree(Array(text.utf8)) else { continue }
+            guard let ours = try? JSONValue(Array(text.utf8)) else { continue }
             let reference = try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)
             #expect(reference != nil, "seed \(seed): \(text)")
             if let reference { #expect(same(ours, reference), "seed \(seed): \(text)") }
         }
     }
 
-    private func same(_ tree: JSONTree, _ other: Any) -> Bool {
+    private func same(_ tree: JSONValue, _ other: Any) -> Bool {
         switch tree {
         case .null: return other is NSNull
         case .bool(let value): return (other as? NSNumber)?.boolValue == value

@@ -3,10 +3,10 @@ internal import Fleet
 internal import Formats
 
 /// Records that have lists and objects in them. What is plain goes through `FlatJSON` or `JSONScanner`.
-extension JSONTree {
+extension JSONValue {
     /// An object with each key once, of the one schema that we know.
     init(record bytes: [UInt8], bytesMax: Int, valuesMax: Int = 200_000) throws(DecodeError) {
-        do throws(Fault) { self = try JSONTree(bytes, bytesMax: bytesMax, valuesMax: valuesMax) } catch {
+        do throws(Fault) { self = try JSONValue(bytes, bytesMax: bytesMax, valuesMax: valuesMax) } catch {
             throw .notJSON(error.description)
         }
         guard case .object(let fields) = self else { throw .notJSON("not an object") }
