@@ -2,7 +2,7 @@
 # Sourced by install, try and test: where things are, progress lines with times, and logs that are shown on failure.
 set -euo pipefail
 
-root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 state="$root/.drover" # all that is installed or kept for this checkout; git ignores it
 mkdir -p "$state/logs"
 running="" watching=""
