@@ -86,7 +86,7 @@ let package = Package(
         target("Platform/Kafka", ["Telemetry", "CRdkafka"], .hot),
         target("Platform/Postgres", ["Basics", "CLibpq"], .hot),
         target("Platform/Sockets", ["Basics", "COpenSSL", "CEpoll"], .warm),
-        target("Platform/HTTPServer", ["Basics", "Telemetry", "Threads", "CMicrohttpd"], .warm),
+        target("Platform/HTTPServer", ["Basics", "Threads", "CMicrohttpd"], .warm),
         target("Platform/Clients", ["Sockets", "CCurl"], .cold),
         target("Platform/Settings", ["Basics", "CYaml"], .cold),
 
@@ -151,12 +151,12 @@ let package = Package(
             [
                 "Basics", "Formats", "Telemetry", "Threads", "Crypto", "Postgres", "HTTPServer", "Clients", "Fleet",
                 "Codecs", "Trips", "Alerts", "Routing", "Surveys", "Tours", "Backtesting", "Presentation", "Ingest",
-                "Storage", "ExternalServices", "Gateways", "Tiles", "Reports",
+                "Storage", "ExternalServices", "Tiles", "Reports",
             ], .cold, exclude: ["Assets"]),
 
         // Tools: the command and what it starts.
         target("Tools/Emulators", ["Basics", "Telemetry", "Crypto", "Sockets", "Settings", "Fleet", "Codecs"], .cold),
-        target("Tools/LocalServers", ["Telemetry", "Threads"], .cold),
+        target("Tools/LocalServers", ["Threads"], .cold),
         // What `drover bench` times itself.
         target(
             "Tools/Bench",

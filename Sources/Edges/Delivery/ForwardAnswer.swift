@@ -1,5 +1,4 @@
 package import Clients
-internal import Fleet
 
 /// What a collector's answer means for the version that it was sent. Pure.
 package enum ForwardAnswer: Equatable {

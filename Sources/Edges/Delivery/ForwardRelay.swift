@@ -1,5 +1,4 @@
 internal import Clients
-internal import Fleet
 internal import Postgres
 internal import Storage
 package import Surveys

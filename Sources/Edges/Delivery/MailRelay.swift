@@ -1,6 +1,5 @@
 package import Clients
 package import Crypto
-internal import Fleet
 internal import Postgres
 internal import Storage
 package import Telemetry

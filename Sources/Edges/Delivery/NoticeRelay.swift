@@ -1,7 +1,6 @@
 internal import Basics
 internal import Codecs
 package import Crypto
-internal import Fleet
 internal import Formats
 internal import Postgres
 internal import Presentation

@@ -1,4 +1,3 @@
-internal import Fleet
 package import Kafka
 internal import Postgres
 package import Storage

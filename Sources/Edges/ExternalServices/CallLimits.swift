@@ -1,5 +1,3 @@
-internal import Fleet
-
 /// How often a service may be asked, as its owner says: `60/min, 1000/day`. Pure.
 package struct CallLimits: Equatable, Sendable {
     package enum Period: String, CaseIterable, Sendable {

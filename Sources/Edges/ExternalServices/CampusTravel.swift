@@ -2,7 +2,6 @@ package import Fleet
 internal import Foundation
 internal import Postgres
 internal import Storage
-internal import Telemetry
 
 /// Measures, for a pickup that is about to be pushed, the ways between the campus's vehicles, its open stops and the new
 /// ones. What was measured goes onto the log before the pickup: the decision, and every replay of it, asks nobody.

@@ -2,7 +2,6 @@ internal import Basics
 internal import Clients
 internal import Codecs
 internal import Crypto
-internal import Fleet
 internal import Formats
 internal import Foundation
 internal import Synchronization

@@ -1,6 +1,5 @@
 internal import Basics
 internal import Clients
-internal import Fleet
 internal import Foundation
 
 /// A picture of a map.

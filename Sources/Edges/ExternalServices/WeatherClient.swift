@@ -3,7 +3,6 @@ package import Codecs
 package import Fleet
 internal import Formats
 internal import Storage
-internal import Telemetry
 
 package struct WeatherSettings: Sendable {
     package var shelf: WeatherShelf

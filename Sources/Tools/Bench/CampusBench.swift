@@ -5,7 +5,6 @@ internal import Crypto
 internal import Fleet
 internal import Formats
 internal import Foundation
-internal import Gateways
 package import Ingest
 package import Postgres
 internal import Synchronization

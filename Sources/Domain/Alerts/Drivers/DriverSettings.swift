@@ -1,6 +1,5 @@
 internal import Basics
 internal import Codecs
-internal import Fleet
 public import Formats
 
 /// An account's switches, limits, units and fuel price: what it has said itself, and the standard for everything else.

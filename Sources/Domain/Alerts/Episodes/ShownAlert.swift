@@ -1,6 +1,5 @@
 internal import Basics
 internal import Codecs
-internal import Fleet
 public import Formats
 
 /// Values as an account wants to see them. They are stored as they were read and converted only here.

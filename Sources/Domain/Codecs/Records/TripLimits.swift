@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 internal import Formats
 
 /// The limits that trips are computed with, as a record of kind `trip_rules` has them; `TripRules` says which are possible.

@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 internal import Formats
 
 /// Answers of Open-Meteo-compatible services (forecast and archive), whose `hourly_units` decide: a value in a unit that is

@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 internal import Formats
 
 /// Answers of OpenWeatherMap-compatible services, asked for with `units=standard`: kelvin and m/s. The answer does not say

@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 public import Formats
 
 /// What is known of weather, each in one unit of ours whatever a service speaks.

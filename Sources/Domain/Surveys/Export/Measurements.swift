@@ -1,6 +1,5 @@
 internal import Basics
 internal import Codecs
-internal import Fleet
 internal import Formats
 
 /// What was measured on a walk and at its sightings, as lines of `DarwinCore.measurements`. What a weather service says of

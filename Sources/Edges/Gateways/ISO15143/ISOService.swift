@@ -1,7 +1,6 @@
 internal import Basics
 internal import Clients
 internal import Codecs
-internal import Fleet
 internal import Formats
 internal import Foundation
 internal import Telemetry

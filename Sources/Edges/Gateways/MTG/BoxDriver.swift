@@ -1,7 +1,6 @@
 internal import Codecs
 internal import Fleet
 internal import Ingest
-internal import Sockets
 internal import Storage
 internal import Telemetry
 

@@ -2,7 +2,6 @@ internal import Basics
 internal import Codecs
 internal import Fleet
 internal import Ingest
-internal import Sockets
 internal import Storage
 internal import Telemetry
 

@@ -1,5 +1,4 @@
 internal import Sockets
-internal import Telemetry
 
 /// A connection to a box or an adapter.
 class DeviceLine {

@@ -3,7 +3,6 @@ internal import Codecs
 internal import Crypto
 internal import Fleet
 internal import Formats
-internal import Gateways
 package import HTTPServer
 package import Ingest
 internal import Postgres

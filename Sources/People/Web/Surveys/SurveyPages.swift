@@ -3,12 +3,9 @@ internal import Codecs
 internal import Crypto
 internal import Fleet
 internal import Formats
-internal import Gateways
 package import HTTPServer
 package import Ingest
-internal import Postgres
 internal import Presentation
-internal import Reports
 internal import Storage
 internal import Telemetry
 

@@ -1,12 +1,9 @@
 internal import Codecs
 internal import Fleet
 internal import Formats
-internal import Gateways
 internal import HTTPServer
 internal import Ingest
-internal import Postgres
 internal import Presentation
-internal import Reports
 internal import Storage
 internal import Telemetry
 

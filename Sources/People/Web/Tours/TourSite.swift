@@ -1,12 +1,9 @@
 internal import Basics
 internal import Codecs
-internal import Crypto
 internal import Fleet
 internal import Formats
-internal import Gateways
 package import HTTPServer
 package import Ingest
-internal import Postgres
 internal import Storage
 package import Telemetry
 

@@ -1,7 +1,6 @@
 import Basics
 import Fleet
 import Foundation
-import Postgres
 import Reports
 import Storage
 import Telemetry

@@ -1,10 +1,8 @@
 import Basics
-import Crypto
 import Fleet
 import Postgres
 import Settings
 import Storage
-import Telemetry
 import Web
 
 extension Command {

@@ -1,7 +1,6 @@
 import Fleet
 import Postgres
 import Reports
-import Settings
 import Storage
 import Telemetry
 

@@ -1,7 +1,5 @@
 import Postgres
-import Settings
 import Storage
-import Telemetry
 
 /// A connection string of one kind of work, and the role that its login is to have.
 struct LoginSetting: Sendable {

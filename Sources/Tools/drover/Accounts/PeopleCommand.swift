@@ -2,9 +2,7 @@ import Codecs
 import Fleet
 import Postgres
 import Reports
-import Settings
 import Storage
-import Telemetry
 
 extension Command {
     static let importPeople = Command(

@@ -1,12 +1,9 @@
-import Alerts
 import Basics
 import Codecs
 import Crypto
 import Fleet
 import Formats
-import Postgres
 import Reports
-import Settings
 import Storage
 import Telemetry
 

@@ -1,7 +1,6 @@
 import Bench
 import Foundation
 import LocalServers
-import Settings
 import Telemetry
 import Threads
 

@@ -1,7 +1,6 @@
 import Bench
 import Delivery
 import Foundation
-import Gateways
 import Ingest
 import LocalServers
 import Postgres

@@ -3,7 +3,6 @@ import Basics
 import Codecs
 import Fleet
 import Formats
-import Gateways
 import Ingest
 import Kafka
 import Pipeline

@@ -1,6 +1,5 @@
 import Codecs
 import Fleet
-import Gateways
 internal import Ingest
 import Postgres
 import Settings

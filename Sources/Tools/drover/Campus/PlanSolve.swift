@@ -1,6 +1,5 @@
 import Basics
 import Codecs
-import Fleet
 import Formats
 import Foundation
 import Reports

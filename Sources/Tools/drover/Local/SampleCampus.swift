@@ -3,7 +3,6 @@ import Codecs
 import Emulators
 import Fleet
 import Foundation
-import Gateways
 import Ingest
 import Kafka
 import Postgres

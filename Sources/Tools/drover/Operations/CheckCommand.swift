@@ -9,7 +9,6 @@ import Postgres
 import Reports
 import Settings
 import Storage
-import Telemetry
 import Trips
 import Web
 

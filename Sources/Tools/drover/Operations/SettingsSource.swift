@@ -1,6 +1,4 @@
-import Fleet
 import Foundation
-import Gateways
 import Ingest
 import Kafka
 import Settings

@@ -4,7 +4,6 @@ import Reports
 import Settings
 import Storage
 import Telemetry
-import Trips
 
 extension Command {
     static let rulesTrips = Command(

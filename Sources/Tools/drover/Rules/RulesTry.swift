@@ -4,7 +4,6 @@ import Basics
 import Codecs
 import Fleet
 import Formats
-import Postgres
 import Presentation
 import Reports
 import Settings

@@ -1,7 +1,6 @@
 import Basics
 import Codecs
 import Fleet
-import Gateways
 import Ingest
 import Kafka
 import Postgres

@@ -1,7 +1,6 @@
 import Codecs
 import Fleet
 import Foundation
-import Gateways
 import Ingest
 import Kafka
 import Settings

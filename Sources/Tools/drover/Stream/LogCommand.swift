@@ -4,7 +4,6 @@ import Postgres
 import Reports
 import Settings
 import Storage
-import Telemetry
 
 extension Command {
     static let log = Command(

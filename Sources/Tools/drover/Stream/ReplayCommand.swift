@@ -3,7 +3,6 @@ import Codecs
 import Fleet
 import Formats
 import Foundation
-import Gateways
 import Kafka
 import Postgres
 import Reports

@@ -5,7 +5,6 @@ internal import Formats
 import Foundation
 import Gateways
 internal import Ingest
-import Settings
 import Surveys
 import Telemetry
 

@@ -2,12 +2,10 @@ import Basics
 import Codecs
 import Fleet
 import Formats
-import Postgres
 import Reports
 import Settings
 import Storage
 import Surveys
-import Telemetry
 
 extension Command {
     static let sightings = Command(

@@ -1,9 +1,7 @@
-import Fleet
 import Postgres
 import Settings
 import Storage
 import Surveys
-import Telemetry
 
 extension Command {
     static let taxonomy = Command(

@@ -4,7 +4,6 @@ import Fleet
 import Gateways
 import Ingest
 import Kafka
-import Postgres
 import Settings
 import Sockets
 import Storage

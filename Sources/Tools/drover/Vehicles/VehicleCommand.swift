@@ -5,7 +5,6 @@ import Postgres
 import Reports
 import Settings
 import Storage
-import Telemetry
 
 extension Command {
     static let vehicle = Command(

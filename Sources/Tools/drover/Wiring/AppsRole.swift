@@ -1,4 +1,3 @@
-import Gateways
 import HTTPServer
 import Ingest
 import Reports

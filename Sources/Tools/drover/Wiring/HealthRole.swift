@@ -1,5 +1,4 @@
 import Clients
-import Gateways
 import Ingest
 import Kafka
 import Postgres

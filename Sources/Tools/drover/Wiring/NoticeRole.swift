@@ -1,5 +1,4 @@
 import Clients
-import Crypto
 import Delivery
 import ExternalServices
 import Reports

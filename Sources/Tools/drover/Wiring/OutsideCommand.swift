@@ -3,7 +3,6 @@ import Codecs
 import ExternalServices
 import Fleet
 import Formats
-import Settings
 import Telemetry
 
 extension Command {

@@ -1,6 +1,5 @@
 import Basics
 import ExternalServices
-import Fleet
 import Settings
 import Telemetry
 import Web

@@ -1,17 +1,12 @@
-import Alerts
 import Codecs
 import Delivery
-import Fleet
 import Foundation
-import Gateways
 import Ingest
 import Kafka
-import Postgres
 import Settings
 import Synchronization
 import Telemetry
 import Threads
-import Trips
 import Worker
 
 /// The roles that run until they are stopped, wired from settings.
