@@ -4,7 +4,7 @@ import Foundation
 import SimKit
 import Testing
 
-struct RoutingTests {
+struct RouteServiceTests {
     /// The example of the format's own description.
     @Test func theLineOfTheDescription() throws {
         let points = try Polyline.decode("_p~iF~ps|U_ulLnnqC_mqNvxq`@")

@@ -1,5 +1,4 @@
 import Presentation
-import Reports
 import Testing
 
 /// What is forgotten is escaped; only literals of ours are not.
