@@ -1,3 +1,4 @@
+import ExternalServices
 import Foundation
 import HTTPServer
 import Settings
@@ -17,6 +18,9 @@ enum MetricsRole {
         roles.withLock { $0[role] = made }
         return made
     }
+
+    /// Of all services of others that this process asks; there from the first one that is set.
+    static let outside = OutsideMetrics(of("outside"))
 
     /// Serves them while `body` runs; `metrics.port` 0: nobody asks.
     static func serving<R>(_ settings: Settings, log: Log, _ body: () throws -> R) throws -> R {

@@ -120,6 +120,7 @@ extension Settings {
         service.breaker.failuresMax = Int(integer("outside.failures_max"))
         service.breaker.restMs = integer("outside.rest_s") * 1_000
         service.userAgent = try userAgent()
+        service.metrics = MetricsRole.outside
         return service
     }
 
