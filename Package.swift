@@ -165,13 +165,21 @@ let package = Package(
                 "Codecs", "Trips", "Alerts", "Routing", "Pipeline", "Ingest", "Storage", "Worker", "Gateways",
                 "Delivery", "Reports",
             ], .warm),
+        // Roles and pages, wired from settings.
+        target(
+            "Tools/App",
+            [
+                "Basics", "Telemetry", "Threads", "Crypto", "Kafka", "Postgres", "Sockets", "HTTPServer", "Clients",
+                "Settings", "Fleet", "Codecs", "Trips", "Alerts", "Surveys", "Backtesting", "Ingest", "Storage",
+                "Worker", "ExternalServices", "Gateways", "Delivery", "Tiles", "Reports", "Web",
+            ], .cold),
         .executableTarget(
             name: "drover",
             dependencies: [
-                "Basics", "Formats", "Telemetry", "Threads", "Crypto", "Kafka", "Postgres", "Sockets", "HTTPServer",
-                "Clients", "Settings", "Fleet", "Codecs", "Trips", "Alerts", "Routing", "Surveys", "Pipeline",
-                "Backtesting", "Presentation", "Ingest", "Storage", "Worker", "ExternalServices", "Gateways",
-                "Delivery", "Tiles", "Reports", "Web", "Emulators", "LocalServers", "Bench",
+                "Basics", "Formats", "Telemetry", "Threads", "Crypto", "Kafka", "Postgres", "Sockets", "Clients",
+                "Settings", "Fleet", "Codecs", "Trips", "Alerts", "Routing", "Surveys", "Pipeline", "Backtesting",
+                "Presentation", "Ingest", "Storage", "Worker", "ExternalServices", "Gateways", "Delivery", "Reports",
+                "Web", "Emulators", "LocalServers", "Bench", "App",
             ],
             path: "Sources/Tools/drover",
             swiftSettings: strict + Speed.cold.settings),

@@ -1,3 +1,4 @@
+import App
 import Bench
 import Foundation
 import LocalServers

@@ -1,3 +1,4 @@
+import App
 import Bench
 import Delivery
 import Foundation

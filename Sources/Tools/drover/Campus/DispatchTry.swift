@@ -1,3 +1,4 @@
+import App
 import Backtesting
 import Basics
 import Codecs

@@ -1,5 +1,11 @@
+import App
 import Codecs
 import Fleet
+import Postgres
+import Settings
+import Storage
+import Telemetry
+
 internal import Ingest
 import Postgres
 import Settings

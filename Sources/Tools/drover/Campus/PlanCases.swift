@@ -1,3 +1,4 @@
+import App
 import Foundation
 
 /// Cases of ../shared/data/dispatch, as they stand in the file: units are in the names.

@@ -1,3 +1,4 @@
+import App
 import Clients
 import Codecs
 import Formats

@@ -1,3 +1,4 @@
+import App
 import Fleet
 import Ingest
 import Kafka
@@ -245,6 +246,6 @@ struct Offsets {
 
     /// In the transaction of what it tells.
     private func note(_ detail: AuditLog.Detail) throws {
-        try AuditLog.record(.offsetsReset, by: ActionPush.login, detail, on: connection)
+        try AuditLog.record(.offsetsReset, by: Terminal.login, detail, on: connection)
     }
 }

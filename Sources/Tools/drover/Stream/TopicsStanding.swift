@@ -1,3 +1,4 @@
+import App
 import Ingest
 import Kafka
 import Postgres

@@ -1,3 +1,4 @@
+import App
 import Reports
 import Settings
 import Storage

@@ -1,9 +1,13 @@
+import App
 import Basics
 import Codecs
 import Fleet
+import Foundation
+import Surveys
+import Telemetry
+
 internal import Formats
 import Foundation
-import Gateways
 internal import Ingest
 import Surveys
 import Telemetry

@@ -1,3 +1,4 @@
+import App
 import Gateways
 import Settings
 import Telemetry

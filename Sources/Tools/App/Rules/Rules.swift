@@ -1,11 +1,11 @@
-import Alerts
-import Backtesting
-import Foundation
+package import Alerts
+package import Backtesting
+internal import Foundation
 
 /// Threshold files from a folder.
-enum Rules {
+package enum Rules {
     /// The whole content: what is in force must not change while it is looked at.
-    static func read(_ directory: String) throws -> RuleFolder {
+    package static func read(_ directory: String) throws -> RuleFolder {
         var files: [String: [UInt8]] = [:]
         var places = [""]
         if FileManager.default.fileExists(atPath: directory + "/" + RuleFolder.machines) {
@@ -20,7 +20,7 @@ enum Rules {
     }
 
     /// The rule tests of a folder.
-    static func tests(_ folder: String) throws -> [(name: String, bytes: Result<[UInt8], RuleTestFault>)] {
+    package static func tests(_ folder: String) throws -> [(name: String, bytes: Result<[UInt8], RuleTestFault>)] {
         try Files.list(folder).filter { $0.hasSuffix(".yaml") }.map { name in
             do { return (name, .success(try Files.read(folder + "/" + name))) } catch {
                 return (name, .failure(RuleTestFault(description: "\(error)")))
@@ -29,14 +29,14 @@ enum Rules {
     }
 
     /// Those beside the rules; empty where there are none.
-    static func tests(
+    package static func tests(
         inFolderOf directory: String
     ) throws -> [(name: String, bytes: Result<[UInt8], RuleTestFault>)] {
         let folder = directory + "/tests"
         return FileManager.default.fileExists(atPath: folder) ? try tests(folder) : []
     }
 
-    static func load(_ directory: String) throws -> RuleSet {
+    package static func load(_ directory: String) throws -> RuleSet {
         let folder = try read(directory)
         let rules = try load(folder, directory)
         for model in folder.modelsWithoutThresholds {
@@ -45,7 +45,7 @@ enum Rules {
         return rules
     }
 
-    static func load(_ folder: RuleFolder, _ directory: String) throws -> RuleSet {
+    package static func load(_ folder: RuleFolder, _ directory: String) throws -> RuleSet {
         let rules: RuleSet
         do throws(ThresholdError) { rules = try folder.load() } catch {
             throw Failure("thresholds in \(directory) do not load:\n\(error)")

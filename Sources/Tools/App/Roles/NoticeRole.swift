@@ -1,15 +1,15 @@
-import Clients
-import Delivery
-import ExternalServices
-import Reports
-import Settings
-import Telemetry
-import Threads
-import Web
+internal import Clients
+package import Delivery
+internal import ExternalServices
+internal import Reports
+package import Settings
+package import Telemetry
+package import Threads
+package import Web
 
 /// Who is told of alerts, and by what, wired from settings.
-enum NoticeRole {
-    static func relay(_ settings: Settings, log: Log) throws -> NoticeRelay {
+package enum NoticeRole {
+    package static func relay(_ settings: Settings, log: Log) throws -> NoticeRelay {
         NoticeRelay(
             NoticeSettings(
                 conninfo: conninfo(settings), hasMail: MailRole.isSet(settings),
@@ -19,7 +19,7 @@ enum NoticeRole {
     }
 
     /// Nil: there is no key to keep messages under.
-    static func post(_ settings: Settings, log: Log) throws -> (any: PostRelay, answered: PostRelay)? {
+    package static func post(_ settings: Settings, log: Log) throws -> (any: PostRelay, answered: PostRelay)? {
         guard let codeKey = try MailRole.codeKey(settings) else { return nil }
         return PostRelay.ways(
             PostSettings(
@@ -31,7 +31,7 @@ enum NoticeRole {
     }
 
     /// Nil: none is set.
-    static func alertmanager(_ settings: Settings, log: Log) throws -> AlertmanagerRelay? {
+    package static func alertmanager(_ settings: Settings, log: Log) throws -> AlertmanagerRelay? {
         guard !settings.text("alertmanager.url").isEmpty else { return nil }
         let address = try ServiceAddress(settings.text("alertmanager.url"), setting: "alertmanager.url")
         return AlertmanagerRelay(
@@ -41,7 +41,7 @@ enum NoticeRole {
                 conninfo: conninfo(settings)), metrics: MetricsRole.of("alertmanager"), log: log)
     }
 
-    static func check(_ settings: Settings) throws -> String {
+    package static func check(_ settings: Settings) throws -> String {
         let codeKey = try MailRole.codeKey(settings)
         let (webhooks, pushes) = (try hosts("notices.webhook_hosts", settings), try pushKey(settings))
         _ = try settings.noticeReach()
@@ -56,7 +56,7 @@ enum NoticeRole {
     }
 
     /// What pages offer to be told by.
-    static func ways(_ settings: Settings) throws -> NoticeSite.Ways {
+    package static func ways(_ settings: Settings) throws -> NoticeSite.Ways {
         let codeKey = try MailRole.codeKey(settings)
         return NoticeSite.Ways(
             hasMail: MailRole.isSet(settings),
@@ -107,7 +107,7 @@ enum NoticeRole {
 extension Roles {
     /// What `drover notify` does beside the topics, each in a thread of its own. To be stopped in the order in which they
     /// stand.
-    static func besideRelay(_ settings: Settings, log: Log) throws -> [WorkerThread] {
+    package static func besideRelay(_ settings: Settings, log: Log) throws -> [WorkerThread] {
         let notices = try NoticeRole.relay(settings, log: log)
         let mail = try MailRole.relay(settings, log: log)
         let post = try NoticeRole.post(settings, log: log)

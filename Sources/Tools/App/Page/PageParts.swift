@@ -1,20 +1,20 @@
-import ExternalServices
-import Gateways
-import HTTPServer
-import Ingest
-import Reports
-import Settings
-import Telemetry
-import Trips
-import Web
+internal import ExternalServices
+internal import Gateways
+internal import HTTPServer
+internal import Ingest
+internal import Reports
+internal import Settings
+internal import Telemetry
+internal import Trips
+internal import Web
 
 /// What stands behind the page and the API, and which site answers where.
 struct PageParts {
-    let assets: AssetFiles
-    let campuses: CampusSite
-    let gate: BodyGate
+    package let assets: AssetFiles
+    package let campuses: CampusSite
+    package let gate: BodyGate
     /// In this order. What the broker acknowledged last is still marked: uploads before surveys.
-    let stops: [() -> Void]
+    package let stops: [() -> Void]
 
     private let settings: Settings
     private let log: Log

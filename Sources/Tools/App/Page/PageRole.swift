@@ -1,52 +1,13 @@
-import Codecs
-import Foundation
-import HTTPServer
-import Settings
-import Telemetry
-import Tiles
-import Web
-
-extension Command {
-    static let serve = Command(
-        name: "serve", operands: "[options]",
-        summary:
-            "Serves the page, uploads, the models and riders' and ride drivers' apps, and publishes changed threshold "
-            + "files. SIGHUP: looks at the certificates and the files at once. SIGTERM: stops.",
-        options: [.init("--port", "N", "port of the page (default 8080; 0: any free one)")] + SettingsSource.options,
-        example: "drover serve --port 8080",
-        run: { arguments in
-            let port = try arguments.integer("--port", in: 0...65_535)
-            let settings = try SettingsSource.load(arguments, overrides: port.map { ["web.port": String($0)] } ?? [:])
-            SettingFiles.warn(settings, of: .serve, log: Roles.log)
-            Signals.install()
-            Signals.installReload()
-            try MetricsRole.serving(settings, log: Roles.log) {
-                // Pages are there without the broker; only what is handed in has to wait.
-                try HealthRole.watch(
-                    settings, database: settings.readerConninfo, logins: [.page, .survey, .query], needsBroker: false)
-                let page = try PageRole(settings, log: Roles.log)
-                defer { page.stop() }
-                Out.note("the page is at \(page.address)")
-                if let address = page.appsAddress { Out.note("apps are served at \(address)") }
-                var watch = try RulesWatch(settings, log: Roles.log)
-                // It waits for the broker and PostgreSQL when threshold files have changed.
-                let loop = HealthRole.shared.loop("files", patience: 10)
-                HealthRole.shared.started()
-                try Roles.withTicks(settings, of: "serve", log: Roles.log) { _ in
-                    repeat {
-                        loop.turned()
-                        let isReload = ReloadFlag.take()
-                        if isReload { page.renewCertificates() }
-                        watch?.look(isReload: isReload)
-                    } while !StopFlag.wait(timeoutMs: 200)
-                }
-            }
-            return .done
-        })
-}
+package import Codecs
+internal import Foundation
+internal import HTTPServer
+package import Settings
+package import Telemetry
+internal import Tiles
+package import Web
 
 /// The page and the API, with what stands behind them.
-struct PageRole {
+package struct PageRole {
     /// Uploads hold a thread each while they wait for the broker: there are more of these than of uploads.
     private static let threads = 12
 
@@ -57,7 +18,7 @@ struct PageRole {
     /// What stands behind both, in the order in which it is stopped.
     private let behind: [() -> Void]
 
-    init(_ settings: Settings, log: Log) throws {
+    package init(_ settings: Settings, log: Log) throws {
         (self.settings, self.log) = (settings, log)
         _ = try PageRole.listens(settings)
         let certificate = try PageRole.certificate(settings)
@@ -101,9 +62,9 @@ struct PageRole {
     /// Nil: they are not served.
     var appsAddress: String? { apps?.address }
 
-    var port: UInt16 { server.port }
+    package var port: UInt16 { server.port }
 
-    var address: String {
+    package var address: String {
         "\(settings.text("web.certificate").isEmpty ? "http" : "https")://\(settings.text("web.host")):\(server.port)/"
     }
 
@@ -119,14 +80,14 @@ struct PageRole {
         }
     }
 
-    func stop() {
+    package func stop() {
         server.stop()
         apps?.stop()
         for stop in behind { stop() }
     }
 
     /// Where the page would be; refused where what is said would go over the net in the clear.
-    static func listens(_ settings: Settings) throws -> String {
+    package static func listens(_ settings: Settings) throws -> String {
         let host = settings.text("web.host")
         let isInside = host == "localhost" || host == "::1" || host.hasPrefix("127.")
         let isEncrypted = try certificate(settings) != nil
@@ -138,7 +99,7 @@ struct PageRole {
         return "\(isEncrypted ? "https" : "http")://\(host):\(settings.text("web.port"))/"
     }
 
-    static func baseMap(_ settings: Settings, _ assets: AssetFiles, log: Log) throws -> BaseMap {
+    package static func baseMap(_ settings: Settings, _ assets: AssetFiles, log: Log) throws -> BaseMap {
         let (file, address) = (settings.text("map.tiles_file"), settings.text("map.tiles_url"))
         guard file.isEmpty || address.isEmpty else { throw Failure("set map.tiles_file or map.tiles_url, not both") }
         let told = settings.text("map.attribution")
@@ -160,7 +121,7 @@ struct PageRole {
     }
 
     /// Nil: no mail of accounts is sent.
-    static func accountPost(_ settings: Settings) throws -> AccountSite.Post? {
+    package static func accountPost(_ settings: Settings) throws -> AccountSite.Post? {
         let address = settings.text("web.public_url")
         guard !address.isEmpty else { return nil }
         guard
@@ -176,7 +137,7 @@ struct PageRole {
     }
 
     /// Nil: none is set.
-    static func nodes(_ settings: Settings) throws -> SurveyNodeMap? {
+    package static func nodes(_ settings: Settings) throws -> SurveyNodeMap? {
         let file = settings.text("surveys.node_map_file")
         guard !file.isEmpty else { return nil }
         do { return try SurveyNodeMap(try Files.read(file)) } catch let fault as SurveyNodeMap.Fault {

@@ -1,29 +1,29 @@
-import ExternalServices
-import Foundation
-import HTTPServer
-import Settings
-import Synchronization
-import Telemetry
+package import ExternalServices
+internal import Foundation
+internal import HTTPServer
+package import Settings
+internal import Synchronization
+package import Telemetry
 
 /// The figures of a process's roles, for Prometheus, and how it is, for who starts and stops it: `GET /metrics`, `/livez` and
 /// `/readyz` on a port of its own, which is not for people.
-enum MetricsRole {
+package enum MetricsRole {
     /// A prober may have to wait a moment for a server of others; the next is answered meanwhile.
     private static let threads = 3
     private static let roles = Mutex<[String: Metrics]>([:])
 
     /// New figures of a role. One that starts again begins from zero, as counters of a process do.
-    static func of(_ role: String) -> Metrics {
+    package static func of(_ role: String) -> Metrics {
         let made = Metrics()
         roles.withLock { $0[role] = made }
         return made
     }
 
     /// Of all services of others that this process asks; there from the first one that is set.
-    static let outside = OutsideMetrics(of("outside"))
+    package static let outside = OutsideMetrics(of("outside"))
 
     /// Serves them while `body` runs; `metrics.port` 0: nobody asks.
-    static func serving<R>(_ settings: Settings, log: Log, _ body: () throws -> R) throws -> R {
+    package static func serving<R>(_ settings: Settings, log: Log, _ body: () throws -> R) throws -> R {
         let port = settings.integer("metrics.port")
         guard port > 0 else { return try body() }
         let (release, migration) = (Home.release ?? "none", String(try Home.migration()))

@@ -1,28 +1,30 @@
-import Alerts
-import Codecs
-import Fleet
-import Ingest
-import Kafka
-import Postgres
-import Settings
-import Storage
-import Telemetry
-import Worker
+package import Alerts
+internal import Codecs
+internal import Fleet
+internal import Ingest
+internal import Kafka
+internal import Postgres
+package import Settings
+internal import Storage
+package import Telemetry
+internal import Worker
 
 /// Brings the log to a rule set: looks what each partition was told last, and tells those that were told another.
-struct RulesPublication {
-    struct Outcome {
+package struct RulesPublication {
+    package struct Outcome {
         /// Against the set that was published last.
-        let changes: [RuleChange]
+        package let changes: [RuleChange]
         /// Partitions that got the set now; 0: all of them had it.
-        let told: Int
-        let partitions: Int
-        let fromMs: Int64
+        package let told: Int
+        package let partitions: Int
+        package let fromMs: Int64
     }
 
-    let settings: Settings
+    private let settings: Settings
 
-    func publish(_ rules: RuleSet) throws -> Outcome {
+    package init(settings: Settings) { self.settings = settings }
+
+    package func publish(_ rules: RuleSet) throws -> Outcome {
         let kafka = try settings.kafka(clientID: "drover-rules")
         let topics = try Topics.ensure(kafka, settings.topicShape)
         let partitions = (0..<(topics[Topic.machines] ?? 0)).map {
@@ -41,7 +43,7 @@ struct RulesPublication {
             let changes = rules.changes(since: latest?.rules ?? .empty)
             if !missing.isEmpty {
                 let deed = AuditedDeed(
-                    .rulesPublished, by: ActionPush.login,
+                    .rulesPublished, by: Terminal.login,
                     [
                         ("of", "alerts"), ("version", rules.version),
                         ("changes", changes.map(\.description).joined(separator: "; ")),
@@ -84,7 +86,7 @@ struct RulesPublication {
 
 /// Publishes the rules of the thresholds folder when its files change. Files that do not load change nothing: the set
 /// that was published last stays in force.
-struct RulesWatch {
+package struct RulesWatch {
     private let publication: RulesPublication
     private let directory: String
     private let log: Log
@@ -97,7 +99,7 @@ struct RulesWatch {
     private var trouble: String?
 
     /// Nil when the settings switch it off.
-    init?(_ settings: Settings, log: Log) throws {
+    package init?(_ settings: Settings, log: Log) throws {
         intervalMs = settings.integer("alerts.watch_s") * 1_000
         guard intervalMs > 0 else { return nil }
         (publication, self.log) = (RulesPublication(settings: settings), log)
@@ -106,7 +108,7 @@ struct RulesWatch {
 
     /// Looks when it is time, or at once and whatever was found before when someone asks for it. Waits for the broker and
     /// the database only when there is something to publish.
-    mutating func look(isReload: Bool = false) {
+    package mutating func look(isReload: Bool = false) {
         guard isReload || Clock.steadyMs() >= nextMs else { return }
         defer { nextMs = Clock.steadyMs() + intervalMs }
         do {

@@ -1,24 +1,24 @@
-import Postgres
-import Storage
+package import Postgres
+internal import Storage
 
 /// A connection string of one kind of work, and the role that its login is to have.
-struct LoginSetting: Sendable {
-    let key: String
-    let role: String
+package struct LoginSetting: Sendable {
+    package let key: String
+    package let role: String
 
     private init(_ key: String, _ role: String) { (self.key, self.role) = (key, role) }
 
-    static let reader = LoginSetting("postgres.reader_url", "drover_reader")
-    static let page = LoginSetting("postgres.page_url", "drover_page")
-    static let query = LoginSetting("postgres.query_url", "drover_query")
-    static let relay = LoginSetting("postgres.relay_url", "drover_relay")
-    static let gateway = LoginSetting("postgres.gateway_url", "drover_gateway")
-    static let survey = LoginSetting("postgres.survey_url", "drover_survey")
-    static let debug = LoginSetting("postgres.debug_url", "drover_debug")
-    static let all = [reader, page, query, relay, gateway, survey, debug]
+    package static let reader = LoginSetting("postgres.reader_url", "drover_reader")
+    package static let page = LoginSetting("postgres.page_url", "drover_page")
+    package static let query = LoginSetting("postgres.query_url", "drover_query")
+    package static let relay = LoginSetting("postgres.relay_url", "drover_relay")
+    package static let gateway = LoginSetting("postgres.gateway_url", "drover_gateway")
+    package static let survey = LoginSetting("postgres.survey_url", "drover_survey")
+    package static let debug = LoginSetting("postgres.debug_url", "drover_debug")
+    package static let all = [reader, page, query, relay, gateway, survey, debug]
 
     /// Whose session it is, and whether its login has the role.
-    func look(on connection: Connection) throws -> (user: String, isMember: Bool) {
+    package func look(on connection: Connection) throws -> (user: String, isMember: Bool) {
         let found = try LoginReads.membership(of: role, on: connection)
         return (found.user, found.isMember)
     }
@@ -35,7 +35,7 @@ final class LoginInquiry {
     }
 
     /// The settings, or what is wrong with each that is. Neither says a login's name: probers are not logged in.
-    func ask() throws -> String {
+    package func ask() throws -> String {
         let faults = logins.compactMap { login in fault(login.setting, login.conninfo) }
         guard faults.isEmpty else { throw Failure(faults.joined(separator: "; ")) }
         return logins.map(\.setting.key).joined(separator: ", ")

@@ -1,14 +1,14 @@
-import Clients
-import Crypto
-import Delivery
-import Fleet
-import Settings
-import Telemetry
+internal import Clients
+package import Crypto
+package import Delivery
+internal import Fleet
+package import Settings
+package import Telemetry
 
 /// Mail, wired from settings.
-enum MailRole {
+package enum MailRole {
     /// Nil: no mail server is set, so no mail goes out.
-    static func relay(_ settings: Settings, log: Log) throws -> MailRelay? {
+    package static func relay(_ settings: Settings, log: Log) throws -> MailRelay? {
         let address = settings.text("mail.server")
         guard !address.isEmpty else { return nil }
         let server: MailServer
@@ -36,10 +36,10 @@ enum MailRole {
     }
 
     /// Whether mail goes out, by whichever process.
-    static func isSet(_ settings: Settings) -> Bool { !settings.text("mail.server").isEmpty }
+    package static func isSet(_ settings: Settings) -> Bool { !settings.text("mail.server").isEmpty }
 
     /// Nil: none is set, so there are no second factors and no codes.
-    static func codeKey(_ settings: Settings) throws -> CodeKey? {
+    package static func codeKey(_ settings: Settings) throws -> CodeKey? {
         let file = settings.text("people.code_key_file")
         guard !file.isEmpty else {
             guard settings.text("people.code_key_file_before").isEmpty else {

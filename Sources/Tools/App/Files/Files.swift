@@ -1,13 +1,11 @@
-import Foundation
-import Settings
-import Synchronization
-import Telemetry
+internal import Foundation
+package import Settings
 
 /// Reading and writing whole files with messages that say which file, what happened and what to do.
-enum Files {
-    static let bytesMax = 1_000_000_000
+package enum Files {
+    package static let bytesMax = 1_000_000_000
 
-    static func read(_ path: String) throws -> [UInt8] {
+    package static func read(_ path: String) throws -> [UInt8] {
         guard let handle = FileHandle(forReadingAtPath: path) else {
             throw Failure("\(path): \(unsafe String(cString: strerror(errno))). Check the name and the permissions")
         }
@@ -28,7 +26,7 @@ enum Files {
     }
 
     /// The gateway's spool. Of the default, which is where `drover up` keeps its data, the folder is made.
-    static func spool(_ settings: Settings) throws -> String {
+    package static func spool(_ settings: Settings) throws -> String {
         let path = settings.text("gateway.spool_path")
         guard settings.place("gateway.spool_path") == nil else { return path }
         let former = "drover-spool.sqlite"
@@ -46,47 +44,13 @@ enum Files {
         return path
     }
 
-    static func name(_ path: String) -> String { (path as NSString).lastPathComponent }
+    package static func name(_ path: String) -> String { (path as NSString).lastPathComponent }
 
-    static func list(_ directory: String) throws -> [String] {
+    package static func list(_ directory: String) throws -> [String] {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
         } catch {
             throw Failure("\(directory): this folder cannot be read: \(error.localizedDescription)")
-        }
-    }
-}
-
-/// Results go to standard output, everything else to standard error.
-enum Out {
-    /// A line end is added where there is none. Bytes decide: to Swift a CRLF is one character that does not end in LF.
-    static func result(_ text: String) {
-        write(Data((text.utf8.last == 0x0A ? text : text + "\n").utf8), to: FileHandle.standardOutput)
-    }
-    /// As they are.
-    static func result(_ bytes: [UInt8]) { write(Data(bytes), to: FileHandle.standardOutput) }
-    /// A line of the log where that is one for programs; the level counts there.
-    static func note(_ text: String, level: Log.Level = .info) {
-        guard Roles.logFormat.withLock({ $0 }) == .text else {
-            return Log(level: .debug, format: .json).log(level, text)
-        }
-        write(Data((text + "\n").utf8), to: FileHandle.standardError)
-    }
-
-    private static func write(_ data: Data, to handle: FileHandle) {
-        var rest = data[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { bytes in
-                unsafe Foundation.write(handle.fileDescriptor, bytes.baseAddress!, bytes.count)
-            }
-            let failure = errno
-            if count >= 0 { rest = rest.dropFirst(count) }
-            guard count < 0, failure != EINTR else { continue }
-            // The reader is gone (`| head`): that is no news to anybody.
-            if failure != EPIPE, handle.fileDescriptor != STDERR_FILENO {
-                note("standard output cannot be written: \(unsafe String(cString: strerror(failure)))")
-            }
-            exit(1)
         }
     }
 }

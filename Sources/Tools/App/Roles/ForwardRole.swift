@@ -1,18 +1,18 @@
-import Delivery
-import ExternalServices
-import Fleet
-import Settings
-import Surveys
-import Telemetry
+package import Delivery
+internal import ExternalServices
+internal import Fleet
+package import Settings
+internal import Surveys
+package import Telemetry
 
 /// What brings surveys to a collector, wired from settings.
-enum ForwardRole {
+package enum ForwardRole {
     /// Nil: no collector is set.
-    static func relay(_ settings: Settings, log: Log) throws -> ForwardRelay? {
+    package static func relay(_ settings: Settings, log: Log) throws -> ForwardRelay? {
         try made(settings).map { ForwardRelay($0, metrics: MetricsRole.of("forward"), log: log) }
     }
 
-    static func check(_ settings: Settings) throws -> String {
+    package static func check(_ settings: Settings) throws -> String {
         guard let made = try made(settings) else { return "none: surveys are not passed on" }
         return "\(made.collector) at \(made.url), \(made.fields.columns.count) columns"
     }

@@ -1,12 +1,12 @@
-import Basics
-import ExternalServices
-import Settings
-import Telemetry
-import Web
+internal import Basics
+package import ExternalServices
+package import Settings
+internal import Telemetry
+internal import Web
 
 /// Services of others, wired from settings; nil where one is not set.
 extension Settings {
-    func outsideDatabase() -> SharedDatabase {
+    package func outsideDatabase() -> SharedDatabase {
         SharedDatabase(conninfo: gatewayConninfo)
     }
 
@@ -21,7 +21,7 @@ extension Settings {
         return WeatherShelf(provider, cellMilliDeg: Int32(thousandths("weather.cell_deg")))
     }
 
-    func weather() throws -> WeatherSettings? {
+    package func weather() throws -> WeatherSettings? {
         guard let shelf = try weatherShelf() else { return nil }
         let provider = shelf.provider
         let key = try secret("weather.api_key")
@@ -39,7 +39,7 @@ extension Settings {
             past: try service("weather.history_url", provider.addresses.past), key: key)
     }
 
-    func travel() throws -> TravelSettings {
+    package func travel() throws -> TravelSettings {
         let speeds: TravelSpeeds
         do throws(TravelSpeeds.Fault) {
             speeds = try TravelSpeeds(text("travel.speeds_kmh"), detourThousandths: thousandths("travel.detour"))
@@ -63,7 +63,7 @@ extension Settings {
     }
 
     /// Measures ways for pickups that are about to be pushed.
-    func campusTravel(_ database: SharedDatabase) throws -> CampusTravel {
+    package func campusTravel(_ database: SharedDatabase) throws -> CampusTravel {
         try CampusTravel(travel(), database: database, waitMs: Int(integer("dispatch.measure_ms")))
     }
 
@@ -88,7 +88,7 @@ extension Settings {
             caFile: caFile.isEmpty ? nil : caFile, userAgent: try userAgent(), log: log)
     }
 
-    func geocoder() throws -> GeocoderSettings? {
+    package func geocoder() throws -> GeocoderSettings? {
         guard !text("geocoder.url").isEmpty else { return nil }
         var geocoder = GeocoderSettings(
             service: try outside(
@@ -135,7 +135,7 @@ extension Settings {
 
     /// A secret of its setting or of the file that `…_file` names.
     /// Nil: none is set.
-    func openIDProvider() throws -> OpenIDProvider? {
+    package func openIDProvider() throws -> OpenIDProvider? {
         let issuer = text("oidc.issuer")
         guard !issuer.isEmpty else { return nil }
         guard !text("oidc.client_id").isEmpty, !text("web.public_url").isEmpty else {

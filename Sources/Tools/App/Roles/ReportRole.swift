@@ -1,7 +1,7 @@
-import Foundation
-import Reports
-import Settings
-import Telemetry
+internal import Foundation
+internal import Reports
+internal import Settings
+internal import Telemetry
 
 /// Scheduled reports, wired from settings.
 enum ReportRole {

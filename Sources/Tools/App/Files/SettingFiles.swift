@@ -1,20 +1,26 @@
-import Foundation
-import Glibc
-import Settings
-import Telemetry
+internal import Foundation
+internal import Glibc
+package import Settings
+package import Telemetry
 
 /// Looks at the files that settings name, and at who else could read a secret. What is only looked at by its owner is
 /// read by whoever uses it: this says it before.
-enum SettingFiles {
-    struct Fault {
-        let key: String
+package enum SettingFiles {
+    package struct Fault {
+        package let key: String
         /// With its place, the rule and what to do.
-        let text: String
+        package let text: String
         /// No: it could be used, but others can read it.
-        let isInTheWay: Bool
+        package let isInTheWay: Bool
+
+        package init(key: String, text: String, isInTheWay: Bool) {
+            self.key = key
+            self.text = text
+            self.isInTheWay = isInTheWay
+        }
     }
 
-    static func faults(_ settings: Settings) -> [Fault] {
+    package static func faults(_ settings: Settings) -> [Fault] {
         SettingRow.table.compactMap { row in
             if let text = fault(row, settings) { return Fault(key: row.key, text: text, isInTheWay: true) }
             return exposed(row, settings).map { Fault(key: row.key, text: $0, isInTheWay: false) }
@@ -22,7 +28,7 @@ enum SettingFiles {
     }
 
     /// A role that starts says who else could read the secrets that it reads; it does not stay down for it.
-    static func warn(_ settings: Settings, of reader: SettingReader, log: Log) {
+    package static func warn(_ settings: Settings, of reader: SettingReader, log: Log) {
         for row in SettingRow.table where row.readers.contains(reader) {
             if let text = exposed(row, settings) { log.warning("others can read a secret", ["setting": "\(text)"]) }
         }
@@ -106,7 +112,7 @@ enum SettingFiles {
 
 extension SettingRow {
     /// A connection string is a secret when it holds a password: `password=…` or `postgresql://user:…@host`.
-    func isSecret(_ value: String) -> Bool {
+    package func isSecret(_ value: String) -> Bool {
         guard !value.isEmpty else { return false }
         if case .connection = kind {
             return value.contains("password") || value.contains(/:\/\/[^\/@]*:[^\/@]+@/)

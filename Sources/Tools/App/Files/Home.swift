@@ -1,12 +1,12 @@
-import Foundation
-import Reports
-import Storage
-import Web
+internal import Foundation
+package import Reports
+package import Storage
+package import Web
 
 /// Where the files lie that belong to the program: Queries/ and Deploy/. Found above the executable (a checkout's
 /// .build) or at `DROVER_HOME` (an installation).
-enum Home {
-    static func directory() throws -> String {
+package enum Home {
+    package static func directory() throws -> String {
         let environment = ProcessInfo.processInfo.environment
         if let home = environment["DROVER_HOME"] {
             guard isHome(home) else { throw Failure("DROVER_HOME is \(home), which holds no Queries/migrations") }
@@ -27,12 +27,12 @@ enum Home {
     }
 
     /// A path of a setting: relative ones are meant from the home.
-    static func path(_ setting: String) throws -> String {
+    package static func path(_ setting: String) throws -> String {
         setting.hasPrefix("/") || FileManager.default.fileExists(atPath: setting)
             ? setting : try directory() + "/" + setting
     }
 
-    static func migrations() throws -> [Migrator.File] {
+    package static func migrations() throws -> [Migrator.File] {
         let folder = try directory() + "/Queries/migrations"
         return try Files.list(folder).compactMap { name in
             guard let number = Migrator.File.number(of: name) else { return nil }
@@ -42,16 +42,16 @@ enum Home {
     }
 
     /// The newest heading of CHANGELOG.md; nil: no number is given out before the first release. A test compares both.
-    static let release: String? = nil
+    package static let release: String? = nil
 
     /// The number of the newest migration: the database that this program makes.
-    static func migration() throws -> Int { try migrations().map(\.number).max() ?? 0 }
+    package static func migration() throws -> Int { try migrations().map(\.number).max() ?? 0 }
 
     /// As `drover --version` and pages say it. The number of the database tells apart what is built between releases.
-    static func version() throws -> String { "\(release ?? "not released yet"), database \(try migration())" }
+    package static func version() throws -> String { "\(release ?? "not released yet"), database \(try migration())" }
 
     /// For analysts, by folder and name.
-    static func readyQueries() throws -> [ReadyQuery] {
+    package static func readyQueries() throws -> [ReadyQuery] {
         let folder = try directory() + "/Queries/"
         return try ReadyQuery.areas.flatMap { group in
             try Files.list(folder + group).filter { $0.hasSuffix(".sql") }.sorted().map { file in
@@ -63,13 +63,13 @@ enum Home {
     }
 
     /// Beside Queries where Drover is installed, in a checkout where the pages' sources are.
-    static func assets() throws -> AssetFiles {
+    package static func assets() throws -> AssetFiles {
         let installed = try directory() + "/Assets"
         let isInstalled = FileManager.default.fileExists(atPath: installed)
         return try AssetFiles(folder: isInstalled ? installed : directory() + "/Sources/People/Web/Assets")
     }
 
-    static func reportQueries() throws -> ReportQueries {
+    package static func reportQueries() throws -> ReportQueries {
         let folder = try directory() + "/Queries/reports/"
         var texts: [String: String] = [:]
         for file in try FileManager.default.contentsOfDirectory(atPath: folder) where file.hasSuffix(".sql") {

@@ -1,18 +1,17 @@
-import Codecs
-import Delivery
-import Foundation
-import Ingest
-import Kafka
-import Settings
-import Synchronization
-import Telemetry
-import Threads
-import Worker
+internal import Codecs
+package import Delivery
+internal import Foundation
+package import Ingest
+package import Kafka
+package import Settings
+package import Synchronization
+package import Telemetry
+package import Worker
 
 /// The roles that run until they are stopped, wired from settings.
-enum Roles {
+package enum Roles {
     /// `ticker`: the worker's process ticks the partitions that the worker owns.
-    static func worker(
+    package static func worker(
         _ settings: Settings, instanceID: String?, ticker: Ticker? = nil, log: Log,
         metrics: Metrics = MetricsRole.of("work")
     ) throws -> Worker {
@@ -23,7 +22,7 @@ enum Roles {
         return try Worker(made, metrics: metrics, health: HealthRole.shared, log: log)
     }
 
-    static func workerSettings(
+    package static func workerSettings(
         _ settings: Settings, kafka: KafkaSettings, instanceID: String?
     ) throws -> WorkerSettings {
         let lanes = Int(settings.integer("work.lanes"))
@@ -45,7 +44,7 @@ enum Roles {
     }
 
     /// What librdkafka has to say goes to our log, each line once in a while.
-    static func kafka(_ settings: Settings, clientID: String, log: Log) throws -> KafkaSettings {
+    package static func kafka(_ settings: Settings, clientID: String, log: Log) throws -> KafkaSettings {
         var kafka = try settings.kafka(clientID: clientID)
         let brokerLines = OncePer(periodMs: 30_000)
         kafka.log = { level, line in
@@ -55,7 +54,7 @@ enum Roles {
         return kafka
     }
 
-    static func relay(_ settings: Settings, log: Log) throws -> Relay {
+    package static func relay(_ settings: Settings, log: Log) throws -> Relay {
         let kafka = try kafka(settings, clientID: "drover-notify", log: log)
         let shape = settings.topicShape
         return Relay(
@@ -67,7 +66,7 @@ enum Roles {
     }
 
     /// The ticks of a role while `body` runs; none when the settings leave them to others.
-    static func withTicks<R>(
+    package static func withTicks<R>(
         _ settings: Settings, of role: String, log: Log, _ body: (Ticker?) throws -> R
     ) throws -> R {
         guard try tickRoles(settings).contains(role) else { return try body(nil) }
@@ -88,7 +87,7 @@ enum Roles {
     }
 
     /// Which roles send ticks.
-    static func tickRoles(_ settings: Settings) throws -> [String] {
+    package static func tickRoles(_ settings: Settings) throws -> [String] {
         let known = ["work", "serve", "notify", "gateway"]
         let wanted = settings.text("ticks.roles").split(separator: ",").map { String($0.filter { $0 != " " }) }
         if let unknown = wanted.first(where: { !known.contains($0) }) {
@@ -98,79 +97,13 @@ enum Roles {
     }
 
     /// As the settings say, from when they are loaded.
-    static let logFormat = Mutex(Log.Format.text)
+    package static let logFormat = Mutex(Log.Format.text)
 
-    static var log: Log { log(standard: .info) }
+    package static var log: Log { log(standard: .info) }
 
     /// - Parameter standard: the level where `DROVER_LOG` names none.
-    static func log(standard: Log.Level) -> Log {
+    package static func log(standard: Log.Level) -> Log {
         let level = ProcessInfo.processInfo.environment["DROVER_LOG"].flatMap(Log.Level.init)
         return Log(level: level ?? standard, format: logFormat.withLock { $0 })
     }
-}
-
-extension Command {
-    static let work = Command(
-        name: "work", operands: "[options]",
-        summary: "Runs a worker: topics in, results to PostgreSQL, exactly once. Stops on SIGTERM.",
-        options: SettingsSource.options,
-        example: "drover work --set kafka.instance_id=worker-1",
-        run: { arguments in
-            let settings = try SettingsSource.load(arguments)
-            SettingFiles.warn(settings, of: .work, log: Roles.log)
-            Signals.install()
-            let instance = settings.text("kafka.instance_id")
-            try MetricsRole.serving(settings, log: Roles.log) {
-                try HealthRole.watch(settings, database: settings.text("postgres.url"))
-                HealthRole.shared.started()
-                HealthRole.shared.check("partitions") { .ill("the worker cannot start yet: see its log") }
-                try Roles.withTicks(settings, of: "work", log: Roles.log) { ticker in
-                    while !StopFlag.isSet {
-                        // Until the worker is there and says so itself.
-                        _ = HealthRole.shared.loop("poll", patience: 10)
-                        do {
-                            let worker = try Roles.worker(
-                                settings, instanceID: instance.isEmpty ? nil : instance, ticker: ticker, log: Roles.log)
-                            worker.run { StopFlag.isSet }
-                        } catch  where error is KafkaError || error is TopicFault {
-                            // A worker that is started before its broker waits for it, as it would later on.
-                            Roles.log.error(
-                                "the worker cannot start yet", ["error": "\(error)", "retry_in_ms": "3000"])
-                            _ = StopFlag.wait(timeoutMs: 3_000)
-                        }
-                    }
-                }
-            }
-            return .done
-        })
-
-    static let notify = Command(
-        name: "notify", operands: "[options]",
-        summary:
-            "Brings what the workers decided to its topics and to people, waiting mail to the mail server, surveys to a "
-            + "collector; makes reports that fall due. "
-            + "Stops on SIGTERM.",
-        options: SettingsSource.options,
-        example: "drover notify --set postgres.relay_url='dbname=drover user=drover_notify'",
-        run: { arguments in
-            let settings = try SettingsSource.load(arguments)
-            SettingFiles.warn(settings, of: .notify, log: Roles.log)
-            Signals.install()
-            try MetricsRole.serving(settings, log: Roles.log) {
-                // Reports that fall due are read as their owner reads.
-                let isReporting = !settings.text("postgres.page_url").isEmpty
-                try HealthRole.watch(settings, database: settings.relayConninfo, logins: isReporting ? [.page] : [])
-                let others = try Roles.besideRelay(settings, log: Roles.log)
-                defer { for other in others { other.stop() } }
-                try Roles.withTicks(settings, of: "notify", log: Roles.log) { _ in
-                    let loop = HealthRole.shared.loop("relay", patience: 10)
-                    let relay = try Roles.relay(settings, log: Roles.log)
-                    HealthRole.shared.check("turn") { [standing = relay.standing] in standing.finding }
-                    HealthRole.shared.started()
-                    relay.run { loop.asking { StopFlag.isSet } }
-                    loop.ended()
-                }
-            }
-            return .done
-        })
 }

@@ -1,12 +1,12 @@
-import HTTPServer
-import Ingest
-import Reports
-import Settings
-import Telemetry
-import Web
+internal import HTTPServer
+package import Ingest
+package import Reports
+package import Settings
+package import Telemetry
+package import Web
 
 /// The endpoints of riders' and ride drivers' apps, on a listener of their own that lets in apps with a certificate only.
-struct AppsRole {
+package struct AppsRole {
     /// They do not wait for the broker or for decisions; what they wait for is PostgreSQL.
     private static let threads = 8
     /// A photo, and what is around it.
@@ -17,7 +17,7 @@ struct AppsRole {
     private let server: Server
 
     /// Nil: `apps.port` is not set.
-    init?(_ settings: Settings, site: CampusSite, assets: AssetFiles, log: Log) throws {
+    package init?(_ settings: Settings, site: CampusSite, assets: AssetFiles, log: Log) throws {
         guard let port = try AppsRole.port(settings) else { return nil }
         (self.settings, self.log) = (settings, log)
         let (certificate, clients) = try AppsRole.certificates(settings)
@@ -45,7 +45,7 @@ struct AppsRole {
         ) { routes.route($0) }
     }
 
-    var address: String { "https://\(settings.text("apps.host")):\(server.port)/v1/campuses/" }
+    package var address: String { "https://\(settings.text("apps.host")):\(server.port)/v1/campuses/" }
 
     /// Reads the certificate, the authority and the revoked ones again; when that fails all stay as they are.
     func renewCertificates() {
@@ -58,10 +58,10 @@ struct AppsRole {
         }
     }
 
-    func stop() { server.stop() }
+    package func stop() { server.stop() }
 
     /// What apps and pages of campuses ask.
-    static func campuses(
+    package static func campuses(
         _ settings: Settings, queries: ReportQueries, uploads: UploadSender, door: Door, log: Log
     ) throws -> CampusSite {
         let conninfo = settings.readerConninfo
@@ -73,7 +73,7 @@ struct AppsRole {
     }
 
     /// Whether the settings hold together and their files can be read.
-    static func check(_ settings: Settings) throws -> String {
+    package static func check(_ settings: Settings) throws -> String {
         guard try port(settings) != nil else { return "not served" }
         _ = try certificates(settings)
         let isRevoking = !settings.text("apps.client_revoked").isEmpty

@@ -1,15 +1,14 @@
-import Clients
-import Ingest
-import Kafka
-import Postgres
-import Settings
-import Storage
-import Telemetry
-import Threads
+internal import Ingest
+internal import Kafka
+internal import Postgres
+package import Settings
+internal import Storage
+package import Telemetry
+internal import Threads
 
 /// How this process is, and what it needs of others, wired from settings.
-enum HealthRole {
-    static let shared = Health()
+package enum HealthRole {
+    package static let shared = Health()
 
     private static let connectS = 3
     private static let brokerMs: Int32 = 3_000
@@ -19,7 +18,7 @@ enum HealthRole {
     ///   - database: connection string of the role.
     ///   - logins: others that it needs; those that are not set, or are the role's own, are not asked.
     ///   - needsBroker: false: without it the role does its work, in part or for a while.
-    static func watch(
+    package static func watch(
         _ settings: Settings, database: String, logins: [LoginSetting] = [], needsBroker: Bool = true
     ) throws {
         shared.setStuck(ms: settings.integer("health.stuck_s") * 1_000)
@@ -82,35 +81,4 @@ enum HealthRole {
 
     /// In words of ours: a server's own may name what is nobody's business.
     private struct Fault: Error, CustomStringConvertible { let description: String }
-}
-
-extension Command {
-    static let health = Command(
-        name: "health", operands: "[options]",
-        summary:
-            "Asks the process on this machine whose metrics.port is set whether it lives, or is ready; for containers.",
-        options: [.init("--ready", nil, "whether it can do its work now, and not only whether its loops turn")]
-            + SettingsSource.options,
-        example: "drover health --ready --set metrics.port=9501",
-        run: { arguments in
-            let settings = try SettingsSource.load(arguments)
-            let port = settings.integer("metrics.port")
-            guard port > 0 else { throw Failure("metrics.port is 0: the process says nothing of itself. Set it") }
-            var limits = HTTPSClient.Limits()
-            (limits.connectMs, limits.totalMs, limits.bodyBytesMax) = (2_000, 5_000, 100_000)
-            let path = arguments.has("--ready") ? "readyz" : "livez"
-            let reply = try HTTPSClient(limits: limits, isPlainAllowed: true)
-                .ask("http://\(host(settings.text("metrics.host"))):\(port)/\(path)")
-            Out.result(String(decoding: reply.body, as: UTF8.self))
-            return reply.status == 200 ? .done : .failed
-        })
-
-    /// Who listens on all addresses is asked on the loopback.
-    private static func host(_ host: String) -> String {
-        switch host {
-        case "0.0.0.0": "127.0.0.1"
-        case "::": "[::1]"
-        default: host.contains(":") ? "[\(host)]" : host
-        }
-    }
 }
