@@ -25,6 +25,11 @@ package enum Files {
         }
     }
 
+    /// Of a file with a secret.
+    package static func firstLine(_ path: String) throws -> ArraySlice<UInt8> {
+        try read(path).prefix { $0 != 0x0A && $0 != 0x0D }
+    }
+
     /// The gateway's spool. Of the default, which is where `drover up` keeps its data, the folder is made.
     package static func spool(_ settings: Settings) throws -> String {
         let path = settings.text("gateway.spool_path")

@@ -54,8 +54,7 @@ package struct PageRole {
             limits.bodyBytesMaxByPath.merge(larger) { first, _ in first }
         }
         limits.strangersBytesMaxByPath = BodyGate.strangersBytesMaxByPath
-        limits.trustedProxies = Set(
-            settings.text("web.trusted_proxies").split(separator: ",").map { String($0.filter { $0 != " " }) })
+        limits.trustedProxies = Set(settings.words(of: "web.trusted_proxies"))
         return limits
     }
 

@@ -46,7 +46,7 @@ package enum ForwardRole {
     /// Nil: none is set. It goes into a header, so a line end in it would be another header.
     private static func key(_ file: String) throws -> String? {
         guard !file.isEmpty else { return nil }
-        let line = try Files.read(file).prefix { $0 != 0x0A && $0 != 0x0D }
+        let line = try Files.firstLine(file)
         guard (1...4_096).contains(line.count), line.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw Failure(
                 "forward.token_file: \(file): its first line must be the key: 1 to 4096 printable characters without blanks"

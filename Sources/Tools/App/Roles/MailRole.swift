@@ -57,7 +57,7 @@ package enum MailRole {
     }
 
     private static func firstLine(of file: String) throws -> String {
-        let line = try Files.read(file).prefix { $0 != 0x0A && $0 != 0x0D }
+        let line = try Files.firstLine(file)
         guard !line.isEmpty else { throw Failure("mail.password_file: \(file): its first line is empty") }
         return String(decoding: line, as: UTF8.self)
     }

@@ -89,7 +89,7 @@ package enum Roles {
     /// Which roles send ticks.
     package static func tickRoles(_ settings: Settings) throws -> [String] {
         let known = ["work", "serve", "notify", "gateway"]
-        let wanted = settings.text("ticks.roles").split(separator: ",").map { String($0.filter { $0 != " " }) }
+        let wanted = settings.words(of: "ticks.roles")
         if let unknown = wanted.first(where: { !known.contains($0) }) {
             throw Failure("ticks.roles: `\(unknown)` is not one of \(known.joined(separator: ", "))")
         }

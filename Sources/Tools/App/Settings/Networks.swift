@@ -43,7 +43,8 @@ extension Settings {
             ownPorts: ownPorts)
     }
 
-    private func words(of key: String) -> [String] {
+    /// Of a list with commas.
+    func words(of key: String) -> [String] {
         text(key).split(separator: ",").map { String($0.filter { $0 != " " }) }
     }
 

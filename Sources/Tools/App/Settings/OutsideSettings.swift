@@ -151,7 +151,7 @@ extension Settings {
         let file = text(key + "_file")
         guard !file.isEmpty else { return text(key) }
         guard text(key).isEmpty else { throw Failure("set \(key) or \(key)_file, not both") }
-        let line = String(decoding: try Files.read(file).prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
+        let line = String(decoding: try Files.firstLine(file), as: UTF8.self)
         guard !line.isEmpty else { throw Failure("\(file): its first line is empty, where the key should be") }
         return line
     }

@@ -6,7 +6,7 @@ package import Web
 extension Settings {
     /// Whose role needs a second factor.
     package func secondFactorRule() throws -> SecondFactorRule {
-        let words = text("people.second_factor_roles").split(separator: ",").map { String($0.filter { $0 != " " }) }
+        let words = words(of: "people.second_factor_roles")
         let roles = try words.map { word in
             guard let role = Role(rawValue: word) else {
                 throw Failure(
