@@ -211,7 +211,7 @@ let package = Package(
                 "Codecs", "SimKit", "CRdkafka", "CLibpq", "CMicrohttpd", "CSQLite", "CCurl", "COpenSSL", "CSodium",
                 "CXlsxwriter", "CYaml",
             ]),
-        tests("BasicsTests", ["Basics", "Fleet", "SimKit"]),
+        tests("BasicsTests", ["Basics", "SimKit"]),
         tests("FormatsTests", ["Formats", "Codecs", "SimKit"]),
         tests("TelemetryTests", ["Telemetry"]),
         tests("ThreadsTests", ["Telemetry", "Threads"]),
@@ -234,7 +234,7 @@ let package = Package(
             ["Basics", "Formats", "Fleet", "Codecs", "Trips", "Alerts", "Routing", "Pipeline", "SimKit"]),
         tests("BacktestingTests", ["Basics", "Fleet", "Alerts", "Routing", "Pipeline", "Backtesting", "SimKit"]),
         tests("PresentationTests", ["Presentation"]),
-        tests("IngestTests", ["Fleet", "Ingest", "Gateways"]),
+        tests("IngestTests", ["Fleet", "Ingest"]),
         tests(
             "StorageTests",
             ["Basics", "Kafka", "Postgres", "Fleet", "Codecs", "Trips", "Alerts", "Pipeline", "Storage", "SimKit"]),
