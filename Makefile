@@ -10,7 +10,7 @@ test: build
 
 # What a change can touch, for daily work.
 touched:
-	Deploy/touched
+	Deploy/tests/touched
 
 # Queries/schema.sql, after a new migration.
 schema:
@@ -18,7 +18,7 @@ schema:
 
 # Again and again, calm and under load: make steady RUNS="--runs 2 --loaded 1"
 steady:
-	Deploy/steady $(RUNS)
+	Deploy/tests/steady $(RUNS)
 
 lint:
 	swift format lint --strict --recursive Package.swift Sources Tests
@@ -26,7 +26,7 @@ lint:
 
 # All that docs/performance.md tells, and that page: half an hour on a machine that does nothing else.
 bench:
-	Deploy/bench
+	Deploy/bench/all
 
 # Each fault by itself, under load (docs/faults.md). As root: it makes hosts and disks of its own.
 chaos:
@@ -43,12 +43,12 @@ integration:
 
 # The long forms of the proofs, all or a part: make long PART=engine
 long:
-	Deploy/long $(PART)
+	Deploy/tests/long $(PART)
 
 # Thread and Address Sanitizer over the engine, in build folders of their own.
 sanitize:
-	bash Deploy/sanitize
+	bash Deploy/tests/sanitize
 
 # Decoders of bytes from outside: millions of inputs by chance. The test command has the short form.
 fuzz:
-	DROVER_LONG=1 swift test --filter 'FuzzTests|MTGFrameTests|RecordTests|JSONTreeTests'
+	DROVER_LONG=1 swift test --filter 'FuzzTests|MTGFrameTests|RecordTests|JSONValueTests'

@@ -86,7 +86,7 @@ let package = Package(
         target("Platform/Kafka", ["Telemetry", "CRdkafka"], .hot),
         target("Platform/Postgres", ["Basics", "CLibpq"], .hot),
         target("Platform/Sockets", ["Basics", "COpenSSL", "CEpoll"], .warm),
-        target("Platform/HTTPServer", ["Basics", "Telemetry", "Threads", "CMicrohttpd"], .warm),
+        target("Platform/HTTPServer", ["Basics", "Threads", "CMicrohttpd"], .warm),
         target("Platform/Clients", ["Sockets", "CCurl"], .cold),
         target("Platform/Settings", ["Basics", "CYaml"], .cold),
 
@@ -154,12 +154,12 @@ let package = Package(
             [
                 "Basics", "Formats", "Telemetry", "Threads", "Crypto", "Postgres", "HTTPServer", "Clients", "Fleet",
                 "Codecs", "Trips", "Alerts", "Routing", "Surveys", "Tours", "Backtesting", "Presentation", "Ingest",
-                "Storage", "ExternalServices", "Gateways", "Tiles", "Reports",
+                "Storage", "ExternalServices", "Tiles", "Reports",
             ], .cold, exclude: ["Assets"]),
 
         // Tools: the command and what it starts.
         target("Tools/Emulators", ["Basics", "Telemetry", "Crypto", "Sockets", "Settings", "Fleet", "Codecs"], .cold),
-        target("Tools/LocalServers", ["Telemetry", "Threads"], .cold),
+        target("Tools/LocalServers", ["Threads"], .cold),
         // What `drover bench` times itself.
         target(
             "Tools/Bench",
@@ -168,13 +168,21 @@ let package = Package(
                 "Codecs", "Trips", "Alerts", "Routing", "Pipeline", "Ingest", "Storage", "Worker", "Gateways",
                 "Delivery", "Reports",
             ], .warm),
+        // Roles and pages, wired from settings.
+        target(
+            "Tools/App",
+            [
+                "Basics", "Telemetry", "Threads", "Crypto", "Kafka", "Postgres", "Sockets", "HTTPServer", "Clients",
+                "Settings", "Fleet", "Codecs", "Trips", "Alerts", "Surveys", "Backtesting", "Ingest", "Storage",
+                "Worker", "ExternalServices", "Gateways", "Delivery", "Tiles", "Reports", "Web",
+            ], .cold),
         .executableTarget(
             name: "drover",
             dependencies: [
-                "Basics", "Formats", "Telemetry", "Threads", "Crypto", "Kafka", "Postgres", "Sockets", "HTTPServer",
-                "Clients", "Settings", "Fleet", "Codecs", "Trips", "Alerts", "Routing", "Surveys", "Pipeline",
-                "Backtesting", "Presentation", "Ingest", "Storage", "Worker", "ExternalServices", "Gateways",
-                "Delivery", "Tiles", "Reports", "Web", "Emulators", "LocalServers", "Bench",
+                "Basics", "Formats", "Telemetry", "Threads", "Crypto", "Kafka", "Postgres", "Sockets", "Clients",
+                "Settings", "Fleet", "Codecs", "Trips", "Alerts", "Routing", "Surveys", "Pipeline", "Backtesting",
+                "Presentation", "Ingest", "Storage", "Worker", "ExternalServices", "Gateways", "Delivery", "Reports",
+                "Web", "Emulators", "LocalServers", "Bench", "App",
             ],
             path: "Sources/Tools/drover",
             swiftSettings: strict + Speed.cold.settings),
@@ -206,7 +214,7 @@ let package = Package(
                 "Codecs", "SimKit", "CRdkafka", "CLibpq", "CMicrohttpd", "CSQLite", "CCurl", "COpenSSL", "CSodium",
                 "CXlsxwriter", "CYaml",
             ]),
-        tests("BasicsTests", ["Basics", "Fleet", "SimKit"]),
+        tests("BasicsTests", ["Basics", "SimKit"]),
         tests("FormatsTests", ["Formats", "Codecs", "SimKit"]),
         tests("TelemetryTests", ["Telemetry"]),
         tests("ThreadsTests", ["Telemetry", "Threads"]),
@@ -215,6 +223,7 @@ let package = Package(
         tests("PostgresTests", ["Postgres"]),
         tests("SocketsTests", ["Sockets"]),
         tests("HTTPServerTests", ["HTTPServer"]),
+        tests("ClientsTests", ["Sockets", "Clients"]),
         tests("SettingsTests", ["Settings"]),
         tests("FleetTests", ["Fleet"]),
         tests("CodecsTests", ["Basics", "Formats", "Fleet", "Codecs", "SimKit", "CSimdjson"]),
@@ -227,7 +236,8 @@ let package = Package(
             "PipelineTests",
             ["Basics", "Formats", "Fleet", "Codecs", "Trips", "Alerts", "Routing", "Pipeline", "SimKit"]),
         tests("BacktestingTests", ["Basics", "Fleet", "Alerts", "Routing", "Pipeline", "Backtesting", "SimKit"]),
-        tests("IngestTests", ["Fleet", "Ingest", "Gateways"]),
+        tests("PresentationTests", ["Presentation"]),
+        tests("IngestTests", ["Fleet", "Ingest"]),
         tests(
             "StorageTests",
             [
@@ -236,7 +246,7 @@ let package = Package(
             ]),
         tests("ExternalServicesTests", ["Basics", "Telemetry", "Fleet", "Codecs", "ExternalServices", "SimKit"]),
         tests("GatewaysTests", ["Sockets", "Fleet", "Codecs", "Gateways", "SimKit"]),
-        tests("DeliveryTests", ["Kafka", "Sockets", "Clients", "Storage", "Delivery", "SimKit"]),
+        tests("DeliveryTests", ["Kafka", "Clients", "Storage", "Delivery", "SimKit"]),
         tests("TilesTests", ["Tiles"]),
         tests("ReportsTests", ["Postgres", "Fleet", "Alerts", "Presentation", "Reports"]),
         tests("EmulatorsTests", ["Settings", "Fleet", "Codecs", "Pipeline", "Emulators"]),

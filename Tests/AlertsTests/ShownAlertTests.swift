@@ -1,6 +1,5 @@
 import Alerts
 import Codecs
-import Fleet
 import Formats
 import Testing
 

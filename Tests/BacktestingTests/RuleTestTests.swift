@@ -1,6 +1,5 @@
 import Alerts
 import Backtesting
-import Fleet
 import Foundation
 import Testing
 

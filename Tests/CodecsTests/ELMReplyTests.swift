@@ -1,6 +1,5 @@
 import Basics
 import Codecs
-import Fleet
 import Foundation
 import SimKit
 import Testing

@@ -1,5 +1,4 @@
 import Codecs
-import Fleet
 import Testing
 
 struct TripLimitsTests {

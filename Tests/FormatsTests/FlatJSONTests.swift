@@ -7,8 +7,8 @@ struct FlatJSONTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let text: String
-        let expect: [String: FlatJSON.Value]?
-        init(_ name: String, _ text: String, _ expect: [String: FlatJSON.Value]?) {
+        let expect: [String: JSONValue]?
+        init(_ name: String, _ text: String, _ expect: [String: JSONValue]?) {
             (testDescription, self.text, self.expect) = (name, text, expect)
         }
     }

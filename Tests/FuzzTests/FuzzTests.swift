@@ -28,7 +28,7 @@ struct FuzzTests {
     static let targets: [Target] = [
         Target(name: "mtg", takes: boxes), Target(name: "record", tokens: jsonTokens, takes: records),
         Target(name: "survey", tokens: jsonTokens + ["taxon,count\n", "\"\"", ";"], takes: surveys),
-        Target(name: "json", tokens: jsonTokens, takes: { bytes in works { _ = try JSONTree(bytes) } }),
+        Target(name: "json", tokens: jsonTokens, takes: { bytes in works { _ = try JSONValue(bytes) } }),
         Target(name: "xml", tokens: xmlTokens + ["<value>", "<struct>", "<member>", "<array><data>"]) { bytes in
             works { _ = try XMLRPC.call(bytes) }
         },

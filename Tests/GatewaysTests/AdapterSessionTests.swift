@@ -37,7 +37,7 @@ struct AdapterTrial {
         session = AdapterSession(schedule: try! PollSchedule(schedule), answerTimeoutMs: 10_000, knownCodes: knownCodes)
     }
 
-    var now: AdapterSession.Moment { .init(steadyMs: nowMs, wallMs: 1_789_344_000_000 + nowMs) }
+    var now: Moment { .init(steadyMs: nowMs, wallMs: 1_789_344_000_000 + nowMs) }
 
     /// The line that the adapter has not answered yet.
     var open: String?

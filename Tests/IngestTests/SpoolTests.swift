@@ -1,6 +1,5 @@
 import Fleet
 import Foundation
-import Gateways
 import Ingest
 import Testing
 

@@ -1,4 +1,3 @@
-import Gateways
 import Ingest
 import Testing
 

@@ -1,5 +1,4 @@
 import Fleet
-import Gateways
 import Ingest
 import Testing
 

@@ -7,7 +7,7 @@ internal import Telemetry
 internal import Trips
 internal import Worker
 
-/// The vehicle-minute job of `Deploy/bench-peers` on our engine, so that engines are measured on the same work: the
+/// The vehicle-minute job of `Deploy/bench/peers` on our engine, so that engines are measured on the same work: the
 /// worker with another stage and other tables. Where it reads and writes is in the harness's environment (PEER_TOPIC,
 /// PEER_BROKERS, PEER_PG, PEER_SCHEMA); it runs until it is ended.
 @main
@@ -50,7 +50,7 @@ struct PeerJob {
 
     private static func wanted(_ name: String) -> String {
         guard let text = environment(name) else {
-            StandardError.write("\(name) is not set; `Deploy/bench-peers` sets it\n")
+            StandardError.write("\(name) is not set; `Deploy/bench/peers` sets it\n")
             exit(2)
         }
         return text

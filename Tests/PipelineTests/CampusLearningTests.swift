@@ -55,7 +55,7 @@ struct CampusLearningTests {
         // Five of five, and ten trials of the campus's mean: five of five and twenty.
         #expect((request.cancelLikelihood - (5 + 10 * 5.0 / 25) / 15).magnitude < 1e-6)
         #expect(request.overrideLikelihood == 0)
-        let why = try JSONTree(Array(try #require(book.takeChanges().decisions.last).why.utf8))
+        let why = try JSONValue(Array(try #require(book.takeChanges().decisions.last).why.utf8))
         let choice = why["steps"]?[0]?["choices"]?[0]
         let likelihood = try #require(choice?["cancel_likelihood"]?.double)
         #expect((likelihood - request.cancelLikelihood).magnitude < 1e-6)
@@ -104,7 +104,7 @@ struct CampusLearningTests {
             CampusLearningTests.asked("r", from),
         ])
         #expect(book.dispatchers["c"]?.rides["r"]?.vehicle == "far")
-        let why = try JSONTree(Array(try #require(book.takeChanges().decisions.last).why.utf8))
+        let why = try JSONValue(Array(try #require(book.takeChanges().decisions.last).why.utf8))
         #expect(why["measured_by"]?.text == "roads" && why["measured_places"]?.integer == 4)
         let legs = why["steps"]?[0]?["choices"]?[0]?["options"]?[0]?["legs"]
         #expect(legs?[0]?["s"]?.double == 5 && legs?[1]?["s"]?.double == 60)
@@ -122,7 +122,7 @@ struct CampusLearningTests {
             ], decidesFrom: .max)
         #expect(book.dispatchers["c"]?.rides["r"]?.vehicle == "near" && book.decidedAnew == 1)
         let last = try #require(book.takeChanges().decisions.last)
-        let why = try JSONTree(Array(last.why.utf8))
+        let why = try JSONValue(Array(last.why.utf8))
         #expect(!last.isNew && why["steps"]?[0]?["made_anew"] == .bool(true) && last.text.contains("near=1p 1d"))
     }
 

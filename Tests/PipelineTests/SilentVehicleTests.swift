@@ -1,7 +1,6 @@
 import Codecs
 import Fleet
 import Pipeline
-import Routing
 import Testing
 
 /// Vehicles that nobody has heard of: they are not planned with, and who is on board of one is not forgotten.

@@ -1,4 +1,3 @@
-import Codecs
 import Fleet
 
 /// A square of about two kilometres.

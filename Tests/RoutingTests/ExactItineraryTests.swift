@@ -1,5 +1,4 @@
 import Routing
-import SimKit
 import Testing
 
 struct ExactItineraryTests {

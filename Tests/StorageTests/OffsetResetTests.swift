@@ -1,4 +1,3 @@
-import Fleet
 import Postgres
 import Storage
 import Testing

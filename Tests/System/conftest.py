@@ -14,7 +14,7 @@ from servers import new_place
 from world import a_world
 
 
-# Seconds of each test, written by Deploy/test-times.
+# Seconds of each test, written by Deploy/tests/test-times.
 DURATIONS = Path(__file__).with_name("durations.json")
 # Files whose tests share nothing: each test may run beside the others. Those of all other files run in their order in one process.
 SPREAD = {"test_settings.py", "test_dependencies.py", "test_upgrade.py", "test_trip_figures.py", "test_plan_static.py", "test_dispatch_plan.py", "test_secrets.py",

@@ -1,5 +1,4 @@
 import Synchronization
-import Telemetry
 import Testing
 import Threads
 

@@ -145,7 +145,7 @@ package struct CampusDay: Sendable {
     }
 
     private mutating func count(_ why: String) {
-        guard let told = try? JSONTree(Array(why.utf8)) else { return }
+        guard let told = try? JSONValue(Array(why.utf8)) else { return }
         for step in told["steps"]?.items ?? [] {
             if step["event"]?.text == "override" { overrides += 1 }
             for moved in step["moved"]?.items ?? [] {

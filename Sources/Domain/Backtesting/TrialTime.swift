@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 
 /// Times of rule tests: counted from the test's start (`+5m`, `-2d`, `+1h30m`, `+300s1ms`), or with a date and a zone.
 package enum TrialTime {

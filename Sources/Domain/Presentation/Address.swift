@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 
 /// Parts of addresses that pages and mails link to.
 package enum Address {

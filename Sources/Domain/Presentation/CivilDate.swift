@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 
 /// Days and weeks as an account's calendar has them.
 package struct CivilDate: Sendable {

@@ -1,6 +1,5 @@
 package import Alerts
 internal import Basics
-internal import Fleet
 
 /// A value as an account reads it. Stored values keep their unit; they are converted here, at the edge.
 package struct ShownValue: Sendable, Equatable {

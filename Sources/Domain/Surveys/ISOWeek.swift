@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 
 /// A week of ISO 8601: Monday to Sunday, of the year that holds its Thursday.
 package struct ISOWeek: Hashable, Comparable, Sendable {

@@ -164,8 +164,8 @@ package enum SurveyFiles {
 
     /// The first line of a GeoJSON file.
     package static func way(_ geoJSON: [UInt8]) throws(Fault) -> [Position] {
-        let tree: JSONTree
-        do throws(JSONTree.Fault) { tree = try JSONTree(geoJSON) } catch { throw Fault("is \(error)") }
+        let tree: JSONValue
+        do throws(JSONValue.Fault) { tree = try JSONValue(geoJSON) } catch { throw Fault("is \(error)") }
         let features = tree["features"]?.items ?? [tree]
         let line = features.lazy.map { $0["geometry"] ?? $0 }.first { $0["type"]?.text == "LineString" }
         guard let points = line?["coordinates"]?.items else { throw Fault("holds no LineString") }

@@ -24,7 +24,7 @@ package struct CoarseMap: Sendable {
 
     /// Nil: it is no such map.
     package init?(geoJSON bytes: [UInt8]) {
-        guard let features = (try? JSONTree(bytes, valuesMax: 2_000_000))?["features"]?.items else { return nil }
+        guard let features = (try? JSONValue(bytes, valuesMax: 2_000_000))?["features"]?.items else { return nil }
         var shapes: [Shape] = []
         for feature in features {
             guard let kind = feature["properties"]?["kind"]?.text, CoarseMap.kinds.contains(kind),
@@ -39,7 +39,7 @@ package struct CoarseMap: Sendable {
         self.shapes = shapes
     }
 
-    private static func point(_ pair: JSONTree) -> Point? {
+    private static func point(_ pair: JSONValue) -> Point? {
         guard let x = pair[0]?.double, let y = pair[1]?.double else { return nil }
         return Point(x: x, y: y)
     }

@@ -1,4 +1,3 @@
-internal import Codecs
 internal import Formats
 
 /// A picture or film whose content says that it is one, without what cameras write beside it: where it was taken above all.

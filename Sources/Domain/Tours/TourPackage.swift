@@ -169,7 +169,7 @@ package struct TourPackage: Equatable, Sendable {
 
     /// Who made the tiles must be shown with them.
     private static func entry(_ map: File, _ tiles: MapTiles?) -> JSONValue {
-        var fields: [(String, JSONValue)] = [("file", .text(map.name)), ("sha256", .text(map.digest))]
+        var fields: [JSONValue.Field] = [("file", .text(map.name)), ("sha256", .text(map.digest))]
         if let tiles, let first = tiles.tiles.first, let last = tiles.tiles.last {
             fields.append(
                 (

@@ -15,9 +15,9 @@ package enum TourText {
     package static let bytesMax = 1 << 20
 
     package static func decode(_ bytes: [UInt8]) throws(Fault) -> Tour {
-        let tree: JSONTree
-        do throws(JSONTree.Fault) {
-            tree = try JSONTree(bytes, bytesMax: bytesMax, valuesMax: 20_000)
+        let tree: JSONValue
+        do throws(JSONValue.Fault) {
+            tree = try JSONValue(bytes, bytesMax: bytesMax, valuesMax: 20_000)
         } catch {
             throw Fault("tour", "\(error)")
         }
@@ -78,7 +78,7 @@ package enum TourText {
 
     // MARK: Reading
 
-    private static func corners(_ tree: JSONTree?) throws(Fault) -> Corners? {
+    private static func corners(_ tree: JSONValue?) throws(Fault) -> Corners? {
         guard let tree, !tree.isNull else { return nil }
         func corner(_ key: String) throws(Fault) -> Position {
             guard let pair = tree[key]?.items, pair.count == 2, let place = place(pair[0], pair[1]) else {
@@ -91,7 +91,7 @@ package enum TourText {
         return corners
     }
 
-    private static func waypoint(_ tree: JSONTree, _ at: String) throws(Fault) -> Waypoint {
+    private static func waypoint(_ tree: JSONValue, _ at: String) throws(Fault) -> Waypoint {
         guard let id = tree["id"]?.text, VehicleID.isValid(id.utf8) else {
             throw Fault("\(at).id", "is not 1 to 64 letters, digits, -, _ or .")
         }
@@ -116,14 +116,14 @@ package enum TourText {
         text.utf8.count == 64 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 
-    private static func place(_ latitude: JSONTree, _ longitude: JSONTree) -> Position? {
+    private static func place(_ latitude: JSONValue, _ longitude: JSONValue) -> Position? {
         guard case .number = latitude, case .number = longitude else { return nil }
         return Position(degrees: latitude.double, longitude.double)
     }
 
     private static func items(
-        _ key: String, _ tree: JSONTree, _ at: String = "", most: Int
-    ) throws(Fault) -> [JSONTree] {
+        _ key: String, _ tree: JSONValue, _ at: String = "", most: Int
+    ) throws(Fault) -> [JSONValue] {
         let name = at.isEmpty ? key : "\(at).\(key)"
         guard let value = tree[key], !value.isNull else { return [] }
         guard let items = value.items else { throw Fault(name, "is no list") }
@@ -132,7 +132,7 @@ package enum TourText {
     }
 
     private static func text(
-        _ key: String, _ tree: JSONTree, _ at: String = "", bytesMax: Int, isLine: Bool = false
+        _ key: String, _ tree: JSONValue, _ at: String = "", bytesMax: Int, isLine: Bool = false
     ) throws(Fault) -> String {
         let name = at.isEmpty ? key : "\(at).\(key)"
         guard let value = tree[key], !value.isNull else { return "" }

@@ -1,6 +1,5 @@
 internal import Basics
 internal import Codecs
-internal import Fleet
 
 /// Acceleration that hardly depends on how often speed was read: the mean speeds of two seconds and of the two seconds
 /// before them, taken at each whole second, two seconds apart. Their squares, summed over time, are the severity of

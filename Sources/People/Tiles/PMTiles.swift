@@ -73,7 +73,7 @@ final class PMTiles: TileSource {
             (leaves, tiles) = (try range(40), try range(56))
             root = try PMTiles.entries(PMTiles.part(handle, range(8), isPacked))
             let metadata = try PMTiles.part(handle, range(24), isPacked)
-            attribution = TileFile.plain((try? JSONTree(metadata))?["attribution"]?.text ?? "")
+            attribution = TileFile.plain((try? JSONValue(metadata))?["attribution"]?.text ?? "")
             self.handle = handle
         } catch let wrong as Wrong {
             throw TileFile.Fault(description: "\(path): \(wrong.what)")

@@ -1,4 +1,3 @@
-internal import Telemetry
 internal import Threads
 
 /// Threads on which handlers run, so that one that waits for a database keeps no other connection waiting. What waits for a

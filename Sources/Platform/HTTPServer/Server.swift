@@ -1,7 +1,6 @@
 internal import CMicrohttpd
 internal import Glibc
 internal import Synchronization
-internal import Telemetry
 internal import Threads
 
 /// An HTTP/1.1 server. Handlers run on threads of their own and may block.

@@ -1,4 +1,3 @@
-internal import Fleet
 package import Kafka
 package import Telemetry
 internal import Threads

@@ -1,5 +1,4 @@
 internal import Codecs
-internal import Fleet
 package import Kafka
 internal import Synchronization
 package import Telemetry

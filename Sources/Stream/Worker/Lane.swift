@@ -1,6 +1,5 @@
 internal import Dispatch
 internal import Kafka
-internal import Postgres
 internal import Storage
 internal import Telemetry
 internal import Threads

@@ -1,4 +1,3 @@
-internal import Fleet
 internal import Kafka
 internal import Storage
 internal import Trips

@@ -1,5 +1,4 @@
 package import Codecs
-internal import Fleet
 package import Kafka
 internal import Pipeline
 

@@ -1,7 +1,6 @@
 package import Alerts
 internal import Basics
 internal import Codecs
-internal import Fleet
 package import Kafka
 internal import Telemetry
 package import Trips

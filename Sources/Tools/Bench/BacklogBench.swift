@@ -1,7 +1,6 @@
 internal import Codecs
 internal import Fleet
 internal import Foundation
-internal import Gateways
 internal import Ingest
 internal import Kafka
 internal import Postgres

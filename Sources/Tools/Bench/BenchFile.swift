@@ -5,7 +5,7 @@ internal import Formats
 internal import Foundation
 internal import Telemetry
 
-/// Figures of a run and the machine that they were taken on, for Deploy/performance.
+/// Figures of a run and the machine that they were taken on, for Deploy/generate/performance.
 package enum BenchFile {
     /// Load averages over 1, 5 and 15 minutes, by proc(5): what else ran.
     package static var load: String {

@@ -1,5 +1,4 @@
 package import Delivery
-internal import Gateways
 package import Ingest
 package import Kafka
 package import Reports

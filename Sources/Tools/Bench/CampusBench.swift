@@ -5,7 +5,6 @@ internal import Crypto
 internal import Fleet
 internal import Formats
 internal import Foundation
-internal import Gateways
 package import Ingest
 package import Postgres
 internal import Synchronization
@@ -205,7 +204,7 @@ private struct BenchRider {
     func pickup(
         _ number: Int, from: Position, to: Position, _ token: String
     ) throws -> (status: Int, request: String?) {
-        func ends(_ place: Position, _ prefix: String) -> [(String, JSONValue)] {
+        func ends(_ place: Position, _ prefix: String) -> [JSONValue.Field] {
             [
                 (prefix + "latitude_deg", .number(Decimal.text(Int64(place.latitude), decimals: 7))),
                 (prefix + "longitude_deg", .number(Decimal.text(Int64(place.longitude), decimals: 7))),
@@ -215,7 +214,7 @@ private struct BenchRider {
             [("passengers", .integer(1)), ("request", .text("bench-\(number)"))] + ends(from, "from_") + ends(to, "to_")
         )
         let reply = try ask("/pickups", body.rendered(), token)
-        return (reply.status, reply.status == 200 ? try JSONTree(reply.body)["request"]?.text : nil)
+        return (reply.status, reply.status == 200 ? try JSONValue(reply.body)["request"]?.text : nil)
     }
 
     func cancel(_ request: String, _ token: String) throws -> Int {

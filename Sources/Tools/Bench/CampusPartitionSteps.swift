@@ -1,7 +1,6 @@
 internal import Dispatch
 internal import Fleet
 internal import Pipeline
-internal import Routing
 
 /// What a record of a busy campus costs the worker: the decision and all that is kept beside it, without the database.
 package struct CampusPartitionSteps {

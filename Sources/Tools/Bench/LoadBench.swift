@@ -2,7 +2,6 @@ internal import Alerts
 internal import Codecs
 internal import Fleet
 internal import Foundation
-internal import Gateways
 internal import Ingest
 internal import Kafka
 internal import Postgres

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The job of `Deploy/bench-peers` on other engines and on ours, on one broker and one database, each answer checked row
+/// The job of `Deploy/bench/peers` on other engines and on ours, on one broker and one database, each answer checked row
 /// by row; ours once more, killed when half is done.
 package struct PeersBench {
     private let stand: BenchStand
@@ -79,14 +79,14 @@ package struct PeersBench {
 
     private func output(_ words: [String]) throws -> [Data] {
         let (process, pipe) = (Process(), Pipe())
-        process.executableURL = URL(fileURLWithPath: try stand.home() + "/Deploy/bench-peers")
+        process.executableURL = URL(fileURLWithPath: try stand.home() + "/Deploy/bench/peers")
         process.arguments = words
         process.standardOutput = pipe
         try process.run()
         let text = try pipe.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
-            throw BenchFailure("Deploy/bench-peers ended with \(process.terminationStatus); what it wrote stands above")
+            throw BenchFailure("Deploy/bench/peers ended with \(process.terminationStatus); what it wrote stands above")
         }
         return text.split(separator: 0x0A).map { Data($0) }
     }

@@ -1,4 +1,3 @@
-internal import Fleet
 package import Settings
 
 /// How an adapter behaves on the wire.

@@ -2,7 +2,6 @@ internal import Basics
 package import Codecs
 internal import Crypto
 internal import Fleet
-internal import Sockets
 
 /// A box without a machine. What it says at a time is a function of scenario, seed and that time.
 package struct EmulatedBox: Sendable {

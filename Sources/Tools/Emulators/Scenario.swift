@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 package import Settings
 
 /// How a value moves over time: it stays, goes there and back, or falls (rises) and begins again.

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import Synchronization
-internal import Telemetry
 internal import Threads
 
 /// One posix_spawn: own process group, default signals, no descriptors but the three standard ones.

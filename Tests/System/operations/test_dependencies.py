@@ -1,5 +1,5 @@
 """Every dependency is listed with why it is there and a licence that goes with ours; the lists for programs and people are made
-from that (Deploy/sbom)."""
+from that (Deploy/generate/sbom)."""
 import importlib.metadata
 import importlib.util
 import json
@@ -14,8 +14,8 @@ import jsonschema_rs
 import pytest
 from harness import ROOT
 
-TABLE = tomllib.loads((ROOT / "Deploy" / "dependencies.toml").read_text())
-loader = SourceFileLoader("sbom", str(ROOT / "Deploy" / "sbom"))
+TABLE = tomllib.loads((ROOT / "Deploy" / "generate" / "dependencies.toml").read_text())
+loader = SourceFileLoader("sbom", str(ROOT / "Deploy" / "generate" / "sbom"))
 sbom = importlib.util.module_from_spec(importlib.util.spec_from_loader("sbom", loader))
 loader.exec_module(sbom)
 
@@ -95,7 +95,7 @@ def test_a_debian_package_is_under_the_licence_that_is_listed(entry):
 def test_every_python_package_is_listed_pinned_and_under_its_licence():
     pinned = sbom.pinned()
     assert set(TABLE["python"]) == set(pinned) and all(digests for _, digests in pinned.values())
-    lines = [line for path in (ROOT / "Deploy").glob("requirements-*.txt") for line in path.read_text().splitlines() if re.match(r"[A-Za-z0-9]", line)]
+    lines = [line for path in (ROOT / "Deploy" / "setup").glob("requirements-*.txt") for line in path.read_text().splitlines() if re.match(r"[A-Za-z0-9]", line)]
     assert len(lines) == len(pinned), "a line is not pinned by version and digest"
     wrong = {}
     for name, entry in TABLE["python"].items():
@@ -135,8 +135,8 @@ def versionless(bill):
 
 
 def test_the_lists_are_what_the_table_makes():
-    printed = lambda which: subprocess.run([ROOT / "Deploy" / "sbom", "--print", which], capture_output=True, text=True, check=True).stdout
-    again = "make them again: Deploy/sbom"
+    printed = lambda which: subprocess.run([ROOT / "Deploy" / "generate" / "sbom", "--print", which], capture_output=True, text=True, check=True).stdout
+    again = "make them again: Deploy/generate/sbom"
     assert (ROOT / "docs" / "dependencies.md").read_text() == printed("page"), again
     kept = json.loads((ROOT / "docs" / "sbom.json").read_text())
     assert versionless(kept) == versionless(json.loads(printed("sbom"))), again

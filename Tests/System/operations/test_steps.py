@@ -38,9 +38,9 @@ time.sleep(600)
 @pytest.fixture
 def checkout(tmp_path):
     root = tmp_path / "a checkout"
-    for folder in ("Deploy", "Sources", "bin"):
+    for folder in ("Deploy/lib", "Sources", "bin"):
         (root / folder).mkdir(parents=True)
-    for name in ("steps.sh", "try"):
+    for name in ("lib/steps.sh", "try"):
         (root / "Deploy" / name).write_text((ROOT / "Deploy" / name).read_text())
     (root / "Package.swift").touch()
     (root / "Sources" / "One.swift").touch()
@@ -92,7 +92,7 @@ def test_a_stop_amid_a_build_leaves_no_compiler_behind(checkout, number):
 
 def test_a_build_that_takes_too_long_leaves_no_compiler_behind(checkout):
     (checkout / "Sources" / "hangs").touch()
-    script = f'source "{checkout}/Deploy/steps.sh"; step "building" 5 build "{checkout}/bin/swift" build --package-path "{checkout}"'
+    script = f'source "{checkout}/Deploy/lib/steps.sh"; step "building" 5 build "{checkout}/bin/swift" build --package-path "{checkout}"'
     run = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env=environment(checkout), timeout=120)
     assert run.returncode == 1 and "building: not done after 5 s" in run.stderr
     assert all((checkout / f"compiler.py{ignores}").exists() for ignores in (False, True))
@@ -122,7 +122,7 @@ def test_a_build_shows_how_far_it_is(checkout, on_terminal):
 ])
 def test_how_far_a_build_is_stands_in_its_log(checkout, line, shown):
     (checkout / "log").write_text(line + "\n")
-    script = f'source "{checkout}/Deploy/steps.sh"; building "{checkout}/log"'
+    script = f'source "{checkout}/Deploy/lib/steps.sh"; building "{checkout}/log"'
     run = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
     assert (run.returncode, run.stdout.strip(), run.stderr) == (0, shown, "")
 

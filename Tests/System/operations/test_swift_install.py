@@ -1,4 +1,4 @@
-"""A machine without Swift gets it: Deploy/swift against a server and with a release key of the test's own. In a checkout of its own."""
+"""A machine without Swift gets it: Deploy/setup/swift against a server and with a release key of the test's own. In a checkout of its own."""
 import http.server
 import io
 import os
@@ -132,13 +132,13 @@ def mirror(ring, archive, signature):
 def checkout(tmp_path, ring):
     """The scripts, with the test's fingerprint, where no Swift is found; `run` starts one on a Debian 12."""
     root = tmp_path / "a checkout"
-    (root / "Deploy").mkdir(parents=True)
-    (root / "bin").mkdir()
-    for name in ("steps.sh", "swift", "install"):
+    for folder in ("Deploy/lib", "Deploy/setup", "bin"):
+        (root / folder).mkdir(parents=True)
+    for name in ("lib/steps.sh", "setup/swift", "install"):
         shutil.copy(ROOT / "Deploy" / name, root / "Deploy" / name)
-    steps = root / "Deploy" / "steps.sh"
+    steps = root / "Deploy" / "lib" / "steps.sh"
     steps.write_text(steps.read_text().replace(" /opt/swift/", f' "{root}"/no-swift/'))
-    (root / "Deploy" / "swift-release.fingerprint").write_text("# of the test\n" + re.sub("(....)", r"\1 ", ring.release) + "\n")
+    (root / "Deploy" / "setup" / "swift-release.fingerprint").write_text("# of the test\n" + re.sub("(....)", r"\1 ", ring.release) + "\n")
     stand_in(root, "dpkg", "echo amd64")
     system(root, "debian", "12", "Debian GNU/Linux 12 (bookworm)")
     return root
@@ -158,7 +158,7 @@ def environment(root, address):
             "DROVER_OS_RELEASE": f"{root}/os-release", "DROVER_SWIFT_URL": address}
 
 
-def run(root, address, *words, script="swift"):
+def run(root, address, *words, script="setup/swift"):
     done = subprocess.run(["bash", root / "Deploy" / script, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           env=environment(root, address), timeout=HANG_S)
     return SimpleNamespace(code=done.returncode, err=done.stderr, lines=done.stderr.splitlines())
@@ -302,7 +302,7 @@ def test_with_nobody_to_ask_it_says_what_to_run(checkout, mirror):
 
 @pytest.mark.parametrize("answer", ["no", ""])
 def test_a_person_is_asked_and_sees_it_come(checkout, mirror, answer):
-    running = OnTerminal(["bash", checkout / "Deploy" / "swift"], environment(checkout, mirror.address))
+    running = OnTerminal(["bash", checkout / "Deploy" / "setup" / "swift"], environment(checkout, mirror.address))
     running.wait_for("fetch it? [Y/n]")
     assert archive_requests(mirror) == []
     running.type(answer)
@@ -319,8 +319,8 @@ def bare(checkout):
     """A machine without a package of ours. What would install them says so in a file, and brings curl and gpg as they are here."""
     stand_in(checkout, "dpkg-query", "true")
     stand_in(checkout, "sudo", 'while [[ "$1" == -* ]]; do shift; done; "$@"')
-    (checkout / "Deploy" / "packages").write_text(f'echo "$@" >"{checkout}/asked for"\n')
-    (checkout / "Deploy" / "requirements-broker.txt").touch()
+    (checkout / "Deploy" / "setup" / "packages").write_text(f'echo "$@" >"{checkout}/asked for"\n')
+    (checkout / "Deploy" / "setup" / "requirements-broker.txt").touch()
     version = subprocess.run(["/usr/bin/python3", "--version"], capture_output=True, text=True).stdout.strip()
     (checkout / ".drover" / "venv").mkdir(parents=True)
     stamp = subprocess.run(["sha256sum"], stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout.rstrip("\n")

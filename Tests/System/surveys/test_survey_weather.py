@@ -6,11 +6,12 @@ import re
 import shutil
 import socket
 import time
+import urllib.request
 from datetime import datetime, timedelta, timezone
 
 import pytest
 import services as away
-from harness import HANG_S, is_long, until
+from harness import HANG_S, free_port, is_long, until
 from services import Services, Truth
 from stories import Database, alone
 from surveyors import SurveyDesk
@@ -125,6 +126,17 @@ def check(env, truth):
 
 FAULTS = {"slow": away.slow, "too many": lambda s: away.status(429, Retry_After="1"), "unavailable": lambda s: away.status(503),
           "garbage": lambda s: away.body(b"\x00\xff garbage"), "cut off": lambda s: away.cut_off, "without end": lambda s: away.endless}
+
+
+def test_what_a_service_was_asked_is_counted(world, env, stand, tmp_path):
+    port = free_port()
+    role = gateway(world, env, stand, tmp_path, metrics__port=port)
+    push(world, [a_survey(env, 1)])
+    wait_filled(env, role)
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=HANG_S) as answer:
+        counted = re.findall(r'^drover_outside_questions_total\{service="weather[^"]*",outcome="answered"\} (\d+)', answer.read().decode(), re.M)
+    assert sum(map(int, counted)) > 0, counted
+    assert role.stop() == 0
 
 
 CANNOT = "the weather of surveys and trips cannot be asked for; it is added later"

@@ -1,5 +1,3 @@
-internal import Fleet
-
 /// What an account can set: one row a key. Limits exist in both systems of units; they are kept as they were said.
 public enum DriverSetting: String, CaseIterable, Sendable {
     case alerts, mail, units

@@ -1,6 +1,5 @@
 internal import Basics
 internal import Codecs
-internal import Fleet
 public import Formats
 
 /// An account's switches, limits, units and fuel price: what it has said itself, and the standard for everything else.
@@ -32,7 +31,7 @@ public struct DriverSettings: Equatable, Sendable {
 
     /// - Throws: the first mistake, with the key and what it may be.
     public init(json bytes: [UInt8]) throws(Fault) {
-        let fields: [FlatJSON.Field]
+        let fields: [JSONValue.Field]
         do throws(FlatJSON.Fault) {
             fields = try FlatJSON.fields(bytes, bytesMax: DriverSettings.bytesMax)
         } catch {
@@ -46,8 +45,8 @@ public struct DriverSettings: Equatable, Sendable {
                 )
             }
             switch value {
-            // As if it were not there.
-            case .null: continue
+            // As if it were not there. (Lists and objects are refused before.)
+            case .null, .list, .object: continue
             case .bool(let flag): try set(setting, .flag(flag))
             case .number(let text): try set(setting, text: text, isQuoted: false)
             case .text(let text): try set(setting, text: text, isQuoted: true)
@@ -77,7 +76,7 @@ public struct DriverSettings: Equatable, Sendable {
         return .object(fields(all.filter { settings.contains($0.key) }))
     }
 
-    private func fields(_ values: [DriverSetting: Value]) -> [(String, JSONValue)] {
+    private func fields(_ values: [DriverSetting: Value]) -> [JSONValue.Field] {
         DriverSetting.allCases.compactMap { setting in
             switch values[setting] {
             case nil: nil

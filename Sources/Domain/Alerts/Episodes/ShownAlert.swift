@@ -1,6 +1,5 @@
 internal import Basics
 internal import Codecs
-internal import Fleet
 public import Formats
 
 /// Values as an account wants to see them. They are stored as they were read and converted only here.
@@ -20,12 +19,12 @@ extension DriverSettings.Units {
 public enum ShownAlert {
     private static let converted: Set<String> = ["threshold", "opening_value", "worst_value"]
 
-    public static func fields(_ fields: [FlatJSON.Field], in units: DriverSettings.Units) -> [(String, JSONValue)] {
+    public static func fields(_ fields: [JSONValue.Field], in units: DriverSettings.Units) -> [JSONValue.Field] {
         var unit = ""
         for case ("unit", .text(let text)) in fields { unit = text }
         return fields.map { key, value in
             switch value {
-            case .null, .bool: return (key, value.value)
+            case .null, .bool, .list, .object: return (key, value)
             case .text(let text):
                 return (key, .text(key == "unit" ? units.shown(0, unit: unit).unit : text))
             case .number(let text):

@@ -115,7 +115,7 @@ public enum ThresholdFile {
             _ threshold: Threshold, _ element: XMLElement, _ parts: [String: XMLElement]
         ) {
             func contradicts(_ name: String, _ why: String) {
-                note(parts[name] ?? element, value: parts[name].map { trimmed($0.text) }, .contradicts(why))
+                note(parts[name] ?? element, value: parts[name].map { $0.text.trimmed }, .contradicts(why))
             }
             guard let every = threshold.every else {
                 if threshold.soon != nil { contradicts("soon", "there is no service without <every>") }
@@ -132,7 +132,7 @@ public enum ThresholdFile {
         }
 
         private mutating func field(_ element: XMLElement) -> ThresholdField? {
-            let name = trimmed(element.text)
+            let name = element.text.trimmed
             if let field = ThresholdField(name: name) { return field }
             note(element, value: name, .notAccepted(ThresholdField.acceptedNames))
             return nil
@@ -141,7 +141,7 @@ public enum ThresholdFile {
         private mutating func choice<T: RawRepresentable & CaseIterable>(_ element: XMLElement?, _: T.Type) -> T?
         where T.RawValue == String {
             guard let element else { return nil }
-            let text = trimmed(element.text)
+            let text = element.text.trimmed
             if let choice = T(rawValue: text) { return choice }
             note(element, value: text, .notAccepted(T.allCases.map(\.rawValue)))
             return nil
@@ -149,7 +149,7 @@ public enum ThresholdFile {
 
         private mutating func number(_ element: XMLElement?, isFlag: Bool = false) -> Int64? {
             guard let element else { return nil }
-            let text = trimmed(element.text)
+            let text = element.text.trimmed
             guard let value = Decimal.scaled(text.utf8, decimals: 3) else {
                 note(element, value: text, isFlag ? .notAccepted(["0", "1"]) : .notNumber)
                 return nil
@@ -166,7 +166,7 @@ public enum ThresholdFile {
 
         private mutating func text(_ element: XMLElement?) -> String? {
             guard let element else { return nil }
-            let text = trimmed(element.text)
+            let text = element.text.trimmed
             if text.utf8.count > textBytesMax { note(element, .tooLong(bytesMax: textBytesMax)) }
             return text.isEmpty ? nil : text
         }
@@ -174,11 +174,6 @@ public enum ThresholdFile {
         private mutating func note(_ element: XMLElement, value: String? = nil, _ reason: ThresholdProblem.Reason) {
             problems.append(
                 ThresholdProblem(file: file, line: element.line, element: element.name, value: value, reason: reason))
-        }
-
-        private func trimmed(_ text: String) -> String {
-            let blank: (Character) -> Bool = { $0.isWhitespace }
-            return String(text.drop(while: blank).reversed().drop(while: blank).reversed())
         }
     }
 }

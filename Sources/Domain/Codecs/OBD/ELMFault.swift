@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 
 /// Why an adapter's reply holds no answer. The text says what happened and what to do; it repeats at most a few
 /// characters of what came.

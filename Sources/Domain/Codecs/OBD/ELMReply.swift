@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 
 /// The bus that an answer came over, as far as its form tells.
 public enum OBDBus: Equatable, Sendable {

@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 
 /// What is asked of a car's control units: the service (mode) and what it needs, as bytes (SAE J1979).
 public struct OBDRequest: Hashable, Sendable {

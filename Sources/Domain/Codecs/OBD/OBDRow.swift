@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 
 /// One value of a parameter (PID) of mode 01; mode 02 has the same. A parameter with several values has several rows.
 public struct OBDRow: Sendable {

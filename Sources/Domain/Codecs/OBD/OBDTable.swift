@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 
 /// All parameters that we can read, in their order. Adding one is adding a row.
 public enum OBDTable {

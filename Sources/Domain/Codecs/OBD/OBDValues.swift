@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 
 /// A value that a car said, with the row that it was read by.
 public struct OBDValue: Sendable {

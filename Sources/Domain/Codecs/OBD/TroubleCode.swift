@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 
 /// A diagnostic trouble code: two bytes, written as a letter and four digits (SAE J2012).
 public struct TroubleCode: Hashable, Sendable {

@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 
 /// What a car says of itself in mode 09 (SAE J1979).
 extension OBDAnswer {

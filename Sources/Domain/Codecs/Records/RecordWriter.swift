@@ -12,7 +12,7 @@ public enum RecordWriter {
 
     /// A person sets the clock of one partition back to `ts`, who says why.
     public static func clockSet(_ ts: Int64, by: String, reason: String, id: String) -> [UInt8] {
-        let fields: [(String, JSONValue)] = [
+        let fields: [JSONValue.Field] = [
             ("schema", .integer(1)), ("kind", .text(Tick.setBackKind)), ("id", .text(id)), ("ts", .integer(ts)),
             ("by", .text(by)), ("note", .text(reason)),
         ]
@@ -21,7 +21,7 @@ public enum RecordWriter {
 
     /// A rule set, for every partition: in force for readings from `fromMs` on. See Alerts/RuleText.swift.
     public static func rules(fromMs: Int64, version: String, text: String) -> [UInt8] {
-        let fields: [(String, JSONValue)] = [
+        let fields: [JSONValue.Field] = [
             ("schema", .integer(1)), ("kind", .text("rules")), ("ts", .integer(fromMs)), ("version", .text(version)),
             ("rules", .text(text)),
         ]
@@ -42,7 +42,7 @@ public enum RecordWriter {
     /// Precondition: `id` is one (see `car`). The time may be impossible: the worker rejects such a reading on record.
     public static func machine(_ reading: MachineReading) -> [UInt8] {
         precondition(VehicleID.isValid(reading.id.utf8))
-        var fields: [(String, JSONValue)] = [
+        var fields: [JSONValue.Field] = [
             ("schema", .integer(1)), ("kind", .text("reading")), ("id", .text(reading.id)),
             ("vehicle", .text(reading.vehicle.text)), ("ts", .integer(reading.ts)), ("model", .text(reading.model)),
         ]

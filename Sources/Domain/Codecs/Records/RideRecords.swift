@@ -297,9 +297,9 @@ public enum RideRecords {
 
 /// The fields of a record by their keys.
 private struct Fields {
-    private let values: [String: FlatJSON.Value]
+    private let values: [String: JSONValue]
 
-    init(_ fields: [FlatJSON.Field]) { values = Dictionary(uniqueKeysWithValues: fields.map { ($0.key, $0.value) }) }
+    init(_ fields: [JSONValue.Field]) { values = Dictionary(uniqueKeysWithValues: fields.map { ($0.key, $0.value) }) }
 
     func has(_ key: String) -> Bool { values[key] != nil && values[key] != .null }
 

@@ -11,7 +11,7 @@ public enum TourRecords {
     public static func decode(
         _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
     ) throws(DecodeError) -> Decoded {
-        let tree = try unsafe JSONTree(record: Array(value), bytesMax: bytesMax, valuesMax: 100)
+        let tree = try unsafe JSONValue(record: Array(value), bytesMax: bytesMax, valuesMax: 100)
         let kind = tree["kind"]?.text ?? ""
         if kind == Tick.kind || kind == Tick.setBackKind,
             let tick = try Tick.decoded(
@@ -25,7 +25,7 @@ public enum TourRecords {
     }
 
     /// The fields of an event, wherever it stands.
-    public static func event(_ tree: JSONTree) throws(DecodeError) -> TourEvent {
+    public static func event(_ tree: JSONValue) throws(DecodeError) -> TourEvent {
         let kind: TourEvent.Kind
         switch tree["kind"]?.text {
         case "download": kind = .download
@@ -42,12 +42,12 @@ public enum TourRecords {
     }
 
     public static func encode(_ event: TourEvent) -> [UInt8] {
-        let own: (String, [(String, JSONValue)]) =
+        let own: (String, [JSONValue.Field]) =
             switch event.kind {
             case .download: ("download", [])
             case .visit(let waypoint): ("visit", [("waypoint", .text(waypoint))])
             }
-        let fields: [(String, JSONValue)] = [
+        let fields: [JSONValue.Field] = [
             ("schema", .integer(1)), ("kind", .text(own.0)), ("id", .text(event.id)), ("tour", .text(event.tour)),
             ("version", .integer(Int64(event.version))), ("ts", .integer(event.ts)),
             ("utc_offset_min", .integer(Int64(event.offsetMin))),

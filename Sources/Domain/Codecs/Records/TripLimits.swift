@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 internal import Formats
 
 /// The limits that trips are computed with, as a record of kind `trip_rules` has them; `TripRules` says which are possible.
@@ -51,8 +50,8 @@ extension TripLimits {
         guard bytes.count <= TripLimits.recordBytesMax else {
             throw .tooLarge(bytes: bytes.count, most: TripLimits.recordBytesMax)
         }
-        let tree: JSONTree
-        do { tree = try JSONTree(unsafe Array(bytes), valuesMax: 100) } catch { throw .notJSON(error.description) }
+        let tree: JSONValue
+        do { tree = try JSONValue(unsafe Array(bytes), valuesMax: 100) } catch { throw .notJSON(error.description) }
         guard case .object(let fields)? = tree["rules"] else { throw .keyMissing("rules") }
         for field in fields where !TripLimits.keys.contains(field.key) {
             throw .tripRules("they have a key that is none of \(TripLimits.keys.joined(separator: ", "))")
@@ -76,7 +75,7 @@ extension RecordWriter {
     /// Trip rules, for every partition of the cars' topic: in force for trips that begin from `fromMs` on.
     public static func tripRules(fromMs: Int64, _ limits: TripLimits) -> [UInt8] {
         let rules = zip(TripLimits.keys, limits.values).map { ($0, JSONValue.integer($1)) }
-        let fields: [(String, JSONValue)] = [
+        let fields: [JSONValue.Field] = [
             ("schema", .integer(1)), ("kind", .text("trip_rules")), ("ts", .integer(fromMs)), ("rules", .object(rules)),
         ]
         return Array(JSONValue.object(fields).rendered().utf8)

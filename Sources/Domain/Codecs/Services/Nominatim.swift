@@ -4,7 +4,7 @@ public import Formats
 /// Answers of Nominatim-compatible geocoders (nominatim.org, API: `search` and `reverse` with `format=jsonv2`).
 public enum Nominatim {
     public enum Fault: Error, Equatable, CustomStringConvertible {
-        case notJSON(JSONTree.Fault)
+        case notJSON(JSONValue.Fault)
         case wrongShape
         public var description: String {
             switch self {
@@ -40,11 +40,11 @@ public enum Nominatim {
         return place
     }
 
-    private static func parsed(_ body: [UInt8]) throws(Fault) -> JSONTree {
-        do throws(JSONTree.Fault) { return try JSONTree(body) } catch { throw .notJSON(error) }
+    private static func parsed(_ body: [UInt8]) throws(Fault) -> JSONValue {
+        do throws(JSONValue.Fault) { return try JSONValue(body) } catch { throw .notJSON(error) }
     }
 
-    private static func place(_ tree: JSONTree) -> Place? {
+    private static func place(_ tree: JSONValue) -> Place? {
         guard let position = Position(degrees: tree["lat"]?.double, tree["lon"]?.double),
             let label = tree["display_name"]?.text
         else { return nil }

@@ -5,7 +5,7 @@ public import Formats
 /// Answers of OSRM-compatible routing services (project-osrm.org, HTTP API v1: `table` and `route`).
 public enum OSRM {
     public enum Fault: Error, Equatable, CustomStringConvertible {
-        case notJSON(JSONTree.Fault)
+        case notJSON(JSONValue.Fault)
         /// Its own word: `NoRoute`, `NoSegment`, `TooBig`, …
         case refused(code: String)
         /// Missing, or not of the size that was asked for.
@@ -82,9 +82,9 @@ public enum OSRM {
         return Line(points: points, leg: leg)
     }
 
-    private static func answer(_ body: [UInt8]) throws(Fault) -> JSONTree {
-        let tree: JSONTree
-        do throws(JSONTree.Fault) { tree = try JSONTree(body) } catch { throw .notJSON(error) }
+    private static func answer(_ body: [UInt8]) throws(Fault) -> JSONValue {
+        let tree: JSONValue
+        do throws(JSONValue.Fault) { tree = try JSONValue(body) } catch { throw .notJSON(error) }
         guard let code = tree["code"]?.text else { throw .wrongShape("code") }
         guard code == "Ok" else {
             // Somebody else's text goes into a message of ours: only words.
@@ -95,10 +95,10 @@ public enum OSRM {
     }
 
     private static func matrix(
-        _ tree: JSONTree, _ key: String, _ rows: Int, _ columns: Int
-    ) throws(Fault) -> [JSONTree] {
+        _ tree: JSONValue, _ key: String, _ rows: Int, _ columns: Int
+    ) throws(Fault) -> [JSONValue] {
         guard let lines = tree[key]?.items, lines.count == rows else { throw .wrongShape(key) }
-        var values: [JSONTree] = []
+        var values: [JSONValue] = []
         for line in lines {
             guard let items = line.items, items.count == columns else { throw .wrongShape(key) }
             values += items
@@ -106,11 +106,11 @@ public enum OSRM {
         return values
     }
 
-    private static func far(_ waypoints: JSONTree?, _ count: Int) -> [Bool] {
+    private static func far(_ waypoints: JSONValue?, _ count: Int) -> [Bool] {
         (0..<count).map { (waypoints?[$0]?["distance"]?.double ?? 0) > snapMetresMax }
     }
 
-    private static func leg(_ duration: JSONTree, _ distance: JSONTree) -> Leg? {
+    private static func leg(_ duration: JSONValue, _ distance: JSONValue) -> Leg? {
         guard let seconds = duration.double, let metres = distance.double, seconds >= 0, metres >= 0,
             let ms = Decimal.scaled(seconds, decimals: 3), ms <= durationMsMax,
             metres <= (seconds + 1) * metresPerSecondMax

@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 internal import Formats
 
 /// Answers of Open-Meteo-compatible services (forecast and archive), whose `hourly_units` decide: a value in a unit that is
@@ -14,8 +13,8 @@ public enum OpenMeteo {
 
     /// The hours of the block `hourly`, or the one of `current`, in the order of the answer.
     public static func hours(_ body: [UInt8], hoursMax: Int = 2_000) throws(WeatherFault) -> [WeatherHour] {
-        let tree: JSONTree
-        do throws(JSONTree.Fault) { tree = try JSONTree(body) } catch { throw .notJSON(error) }
+        let tree: JSONValue
+        do throws(JSONValue.Fault) { tree = try JSONValue(body) } catch { throw .notJSON(error) }
         if case .bool(true)? = tree["error"] { throw .refused }
         let offsetMs = (tree["utc_offset_seconds"]?.integer ?? 0) * 1_000
         guard offsetMs.magnitude <= 86_400_000 else { throw .missing("utc_offset_seconds") }
@@ -37,7 +36,7 @@ public enum OpenMeteo {
     }
 
     private static func hour(
-        _ time: JSONTree, _ units: JSONTree, _ offsetMs: Int64, _ value: (Int) -> JSONTree?
+        _ time: JSONValue, _ units: JSONValue, _ offsetMs: Int64, _ value: (Int) -> JSONValue?
     ) -> WeatherHour? {
         guard let ts = ts(time, unit: units["time"]?.text, offsetMs) else { return nil }
         var hour = WeatherHour(ts: ts)
@@ -53,7 +52,7 @@ public enum OpenMeteo {
     }
 
     /// `unixtime` in seconds, or ISO 8601 without a zone, which is local by `utc_offset_seconds`.
-    private static func ts(_ time: JSONTree, unit: String?, _ offsetMs: Int64) -> Int64? {
+    private static func ts(_ time: JSONValue, unit: String?, _ offsetMs: Int64) -> Int64? {
         switch unit {
         case "unixtime":
             guard let seconds = time.integer, seconds.magnitude < 1 << 40 else { return nil }

@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 internal import Formats
 
 /// Answers of OpenWeatherMap-compatible services, asked for with `units=standard`: kelvin and m/s. The answer does not say
@@ -18,23 +17,23 @@ public enum OpenWeatherMap {
         return hours
     }
 
-    private static func parsed(_ body: [UInt8]) throws(WeatherFault) -> JSONTree {
-        do throws(JSONTree.Fault) { return try JSONTree(body) } catch { throw .notJSON(error) }
+    private static func parsed(_ body: [UInt8]) throws(WeatherFault) -> JSONValue {
+        do throws(JSONValue.Fault) { return try JSONValue(body) } catch { throw .notJSON(error) }
     }
 
     /// `{"cod":"404","message":…}`; the code is a text or a number.
-    private static func isRefusal(_ tree: JSONTree) -> Bool {
+    private static func isRefusal(_ tree: JSONValue) -> Bool {
         tree["cod"].flatMap { $0.integer ?? $0.text.flatMap { Int64($0) } }.map { $0 != 200 } ?? false
     }
 
-    private static func time(_ tree: JSONTree) -> Int64? {
+    private static func time(_ tree: JSONValue) -> Int64? {
         guard let seconds = tree["dt"]?.integer, UTC.plausible.contains(seconds &* 1_000), seconds > 0,
             seconds < 1 << 40
         else { return nil }
         return seconds * 1_000
     }
 
-    private static func current(_ tree: JSONTree) -> WeatherHour? {
+    private static func current(_ tree: JSONValue) -> WeatherHour? {
         guard let ts = time(tree) else { return nil }
         var hour = WeatherHour(ts: ts)
         let (main, wind) = (tree["main"], tree["wind"])
@@ -48,7 +47,7 @@ public enum OpenWeatherMap {
         return hour
     }
 
-    private static func flat(_ tree: JSONTree) -> WeatherHour? {
+    private static func flat(_ tree: JSONValue) -> WeatherHour? {
         guard let ts = time(tree) else { return nil }
         var hour = WeatherHour(ts: ts)
         take(
@@ -62,7 +61,7 @@ public enum OpenWeatherMap {
     }
 
     private static func take(
-        _ hour: inout WeatherHour, temperature: JSONTree?, speed: JSONTree?, gust: JSONTree?, direction: JSONTree?
+        _ hour: inout WeatherHour, temperature: JSONValue?, speed: JSONValue?, gust: JSONValue?, direction: JSONValue?
     ) {
         hour.take(.temperature, temperature, offset: kelvinOffset)
         hour.take(.windDirection, direction)
@@ -76,7 +75,7 @@ public enum OpenWeatherMap {
     }
 
     /// Rain and snow of the last hour in millimetres of water. No entry means a dry hour only where a condition is told.
-    private static func rest(_ hour: inout WeatherHour, _ tree: JSONTree) {
+    private static func rest(_ hour: inout WeatherHour, _ tree: JSONValue) {
         let condition = tree["weather"]?[0]?["id"]
         hour.take(.condition, condition)
         let (rain, snow) = (tree["rain"]?["1h"], tree["snow"]?["1h"])

@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 public import Formats
 
 /// What is known of weather, each in one unit of ours whatever a service speaks.
@@ -62,7 +61,7 @@ public struct WeatherHour: Equatable, Sendable {
 
     /// Keeps a value when it is possible, else drops it with the reason. `scale` and `offset` bring it to our unit.
     mutating func take(
-        _ quantity: WeatherQuantity, _ value: JSONTree?, scale: Double = 1, offset: Double = 0
+        _ quantity: WeatherQuantity, _ value: JSONValue?, scale: Double = 1, offset: Double = 0
     ) {
         guard let value, !value.isNull else { return }
         guard let number = value.double else { return dropped.append(DroppedWeather(quantity, .notANumber)) }
@@ -74,7 +73,7 @@ public struct WeatherHour: Equatable, Sendable {
 
 /// A weather service's answer that cannot be read. Repeats nothing of it.
 public enum WeatherFault: Error, Equatable, CustomStringConvertible {
-    case notJSON(JSONTree.Fault)
+    case notJSON(JSONValue.Fault)
     /// It says itself that it has nothing.
     case refused
     case missing(String)

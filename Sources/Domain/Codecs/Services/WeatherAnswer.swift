@@ -44,8 +44,8 @@ public struct WeatherAnswer: Equatable, Sendable {
     ]
 
     /// The fields of a record, flat, each key with its unit.
-    public var fields: [(String, JSONValue)] {
-        var fields: [(String, JSONValue)] = [
+    public var fields: [JSONValue.Field] {
+        var fields: [JSONValue.Field] = [
             ("source", .text(source)), ("model", .text(model)), ("ts", .integer(hour.ts)),
             ("fetched_ts", .integer(fetchedMs)),
             ("latitude", .number(Decimal.text(Int64(place.latitude), decimals: 7))),
@@ -68,7 +68,7 @@ public struct WeatherAnswer: Equatable, Sendable {
 
     /// - Throws: `DecodeError.weather`. What passes is read back by every reader, unknown keys included.
     init(told bytes: [UInt8]) throws(DecodeError) {
-        let fields: [String: FlatJSON.Value]
+        let fields: [String: JSONValue]
         do throws(FlatJSON.Fault) {
             let told = try FlatJSON.fields(bytes, bytesMax: WeatherAnswer.bytesMax)
             fields = Dictionary(uniqueKeysWithValues: told.map { ($0.key, $0.value) })

@@ -28,7 +28,7 @@ public enum SurveyCSV {
         }
     }
 
-    public static func decode(_ bytes: [UInt8]) throws(SurveyText.Faults) -> JSONTree {
+    public static func decode(_ bytes: [UInt8]) throws(SurveyText.Faults) -> JSONValue {
         guard bytes.count <= bytesMax else { throw fault("\(bytes.count) bytes, at most \(bytesMax) are read") }
         guard String(validating: bytes, as: UTF8.self) != nil else {
             throw fault("the file is not UTF-8 text: save it as UTF-8")
@@ -36,7 +36,7 @@ public enum SurveyCSV {
         var records = CSVRecords(bytes)
         guard let header = records.next(), !header.isBlank else { throw fault("the file is empty") }
         let columns = try columns(header)
-        var (form, sightings, said) = (SurveyForm(), [JSONTree](), [String: (text: String, line: Int)]())
+        var (form, sightings, said) = (SurveyForm(), [JSONValue](), [String: (text: String, line: Int)]())
         var faults: [String] = []
         while let record = records.next() {
             if record.isBlank { continue }
@@ -67,10 +67,10 @@ public enum SurveyCSV {
         return whole(form.tree, sightings)
     }
 
-    private static func whole(_ survey: JSONTree, _ sightings: [JSONTree]) -> JSONTree {
+    private static func whole(_ survey: JSONValue, _ sightings: [JSONValue]) -> JSONValue {
         guard case .object(var fields) = survey else { return survey }
-        if survey["schema"] == nil { fields.insert(JSONTree.Field(key: "schema", value: .number("1")), at: 0) }
-        fields.append(JSONTree.Field(key: "sightings", value: .list(sightings)))
+        if survey["schema"] == nil { fields.insert((key: "schema", value: .number("1")), at: 0) }
+        fields.append((key: "sightings", value: .list(sightings)))
         return .object(fields)
     }
 

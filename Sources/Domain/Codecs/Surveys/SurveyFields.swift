@@ -21,10 +21,10 @@ struct SurveyFields {
 
     let path: String
     let faults: SurveyFaults
-    private var fields: [String: JSONTree] = [:]
+    private var fields: [String: JSONValue] = [:]
 
     /// Nil for what is no object.
-    init?(_ tree: JSONTree, path: String, faults: SurveyFaults) {
+    init?(_ tree: JSONValue, path: String, faults: SurveyFaults) {
         (self.path, self.faults) = (path, faults)
         guard case .object(let given) = tree else {
             faults.add(path.isEmpty ? "the survey" : path, "must be a JSON object")
@@ -39,7 +39,7 @@ struct SurveyFields {
     func fault(_ key: String, _ rule: String) { faults.add(at(key), rule) }
 
     /// The value, which is known from now on; null is not given.
-    mutating func take(_ key: String) -> JSONTree? {
+    mutating func take(_ key: String) -> JSONValue? {
         guard let value = fields.removeValue(forKey: key), !value.isNull else { return nil }
         return value
     }
@@ -168,7 +168,7 @@ struct SurveyFields {
     // MARK: Objects and lists
 
     /// Reads at most `most` items. What is no list is a fault; so is a list that is too long, which is not read.
-    mutating func list<Item>(_ key: String, most: Int, _ read: (JSONTree, String) -> Item?) -> [Item] {
+    mutating func list<Item>(_ key: String, most: Int, _ read: (JSONValue, String) -> Item?) -> [Item] {
         guard let value = take(key) else { return [] }
         guard let items = value.items, items.count <= most else {
             fault(key, "must be a list of at most \(most)")
@@ -188,7 +188,7 @@ struct SurveyFields {
                 fault(SurveyFields.shown(key), "cannot be kept: control characters, repeated names, too deep or large")
                 continue
             }
-            let json = SurveyFields.withoutSecrets(value).value.rendered()
+            let json = SurveyFields.withoutSecrets(value).rendered()
             bytes += key.utf8.count + json.utf8.count
             kept.append(Survey.OtherField(key: key, json: json))
         }
@@ -209,19 +209,19 @@ struct SurveyFields {
             || ["password", "passwd", "passphrase", "passwort", "pwd"].contains { letters.contains($0) }
     }
 
-    private static func withoutSecrets(_ tree: JSONTree) -> JSONTree {
+    private static func withoutSecrets(_ tree: JSONValue) -> JSONValue {
         switch tree {
         case .null, .bool, .number, .text: tree
         case .list(let items): .list(items.map(withoutSecrets))
         case .object(let fields):
             .object(
-                fields.filter { !isSecret($0.key) }.map { JSONTree.Field(key: $0.key, value: withoutSecrets($0.value)) }
+                fields.filter { !isSecret($0.key) }.map { (key: $0.key, value: withoutSecrets($0.value)) }
             )
         }
     }
 
     /// What every reader of JSON, and PostgreSQL's `jsonb`, takes in.
-    private static func isKept(_ tree: JSONTree, depth: Int) -> Bool {
+    private static func isKept(_ tree: JSONValue, depth: Int) -> Bool {
         switch tree {
         case .null, .bool: return true
         case .number(let text): return text.utf8.count <= 40 && isNear(text)

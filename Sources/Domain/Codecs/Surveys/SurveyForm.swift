@@ -6,14 +6,14 @@ public struct SurveyForm {
     /// Of any list; what the reader of surveys takes is less.
     static let itemsMax = 5_000
 
-    private(set) var tree = JSONTree.object([])
+    private(set) var tree = JSONValue.object([])
 
     /// False: the path leads through a value, or past the end of what a list may hold.
-    mutating func put(_ path: [Substring], _ value: JSONTree) -> Bool {
+    mutating func put(_ path: [Substring], _ value: JSONValue) -> Bool {
         SurveyForm.put(path[...], value, into: &tree)
     }
 
-    private static func put(_ path: ArraySlice<Substring>, _ value: JSONTree, into tree: inout JSONTree) -> Bool {
+    private static func put(_ path: ArraySlice<Substring>, _ value: JSONValue, into tree: inout JSONValue) -> Bool {
         guard let key = path.first else {
             guard tree == .object([]) else { return false }
             tree = value
@@ -21,7 +21,7 @@ public struct SurveyForm {
         }
         if let number = Int(key) {
             guard (1...itemsMax).contains(number) else { return false }
-            var items: [JSONTree]
+            var items: [JSONValue]
             switch tree {
             case .list(let there): items = there
             case .object(let fields) where fields.isEmpty: items = []
@@ -39,7 +39,7 @@ public struct SurveyForm {
         let index = fields.firstIndex { $0.key == key } ?? fields.count
         var inner = index < fields.count ? fields[index].value : .object([])
         let isPut = put(path.dropFirst(), value, into: &inner)
-        let field = JSONTree.Field(key: String(key), value: inner)
+        let field = (key: String(key), value: inner)
         if index < fields.count { fields[index] = field } else { fields.append(field) }
         tree = .object(fields)
         return isPut
@@ -49,7 +49,7 @@ public struct SurveyForm {
 
     /// The fields of a browser's form as a survey; what is left empty is left out, also whole items of lists. Times are by the
     /// clocks of `offset`: `2026-05-01T13:00`, of sightings `13:04`. Nil: a name is no path of a survey.
-    public static func tree(of fields: [(name: String, value: String)]) -> JSONTree? {
+    public static func tree(of fields: [(name: String, value: String)]) -> JSONValue? {
         let filled = fields.map { ($0.name, XMLRPC.blankless($0.value)) }.filter { !$0.1.isEmpty }
         let offset = filled.first { $0.0 == "offset" }?.1 ?? ""
         let day = String((filled.first { $0.0 == "start" }?.1 ?? "").prefix(10))
@@ -66,19 +66,19 @@ public struct SurveyForm {
             guard form.put(path, value) else { return nil }
         }
         guard case .object(let members) = form.tree else { return nil }
-        var whole = members.map { member -> JSONTree.Field in
+        var whole = members.map { member -> JSONValue.Field in
             guard case .list(let items) = member.value else { return member }
             let kept = items.filter { $0 != .object([]) }.map { member.key == "surveyors" ? recording($0) : $0 }
-            return JSONTree.Field(key: member.key, value: .list(kept))
+            return (key: member.key, value: .list(kept))
         }
-        if form.tree["sightings"] == nil { whole.append(JSONTree.Field(key: "sightings", value: .list([]))) }
+        if form.tree["sightings"] == nil { whole.append((key: "sightings", value: .list([]))) }
         return .object(whole)
     }
 
     /// Who is named without a role recorded.
-    private static func recording(_ surveyor: JSONTree) -> JSONTree {
+    private static func recording(_ surveyor: JSONValue) -> JSONValue {
         guard case .object(let fields) = surveyor, surveyor["role"] == nil else { return surveyor }
-        return .object(fields + [JSONTree.Field(key: "role", value: .text("recorder"))])
+        return .object(fields + [(key: "role", value: .text("recorder"))])
     }
 
     // MARK: Texts of people's programs
@@ -91,7 +91,7 @@ public struct SurveyForm {
     private static let truths = ["true": true, "yes": true, "1": true, "false": false, "no": false, "0": false]
 
     /// What a text means in the field `key`. What does not fit stays a text: the reader of surveys tells of it.
-    static func value(_ text: String, of key: Substring) -> JSONTree {
+    static func value(_ text: String, of key: Substring) -> JSONValue {
         let key = String(key)
         if numbers.contains(key), let number = XMLRPC.jsonNumber(XMLRPC.blankless(text)) { return .number(number) }
         if flags.contains(key), let flag = truths[text.lowercased()] { return .bool(flag) }

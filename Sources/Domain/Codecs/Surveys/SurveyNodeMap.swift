@@ -78,7 +78,7 @@ public struct SurveyNodeMap: Sendable {
     // MARK: Nodes
 
     /// The object of docs/survey-records.md. Fields that no line names are kept as they are, where they are plain.
-    public func survey(of node: XMLRPC.Value) throws(SurveyText.Faults) -> JSONTree {
+    public func survey(of node: XMLRPC.Value) throws(SurveyText.Faults) -> JSONValue {
         guard case .structure(let members) = node else { throw SurveyText.Faults(all: ["the node must be a struct"]) }
         var (form, faults) = (SurveyForm(), [String]())
         func put(_ path: [Substring], _ value: XMLRPC.Value) {
@@ -116,10 +116,10 @@ public struct SurveyNodeMap: Sendable {
         return SurveyNodeMap.completed(form.tree)
     }
 
-    private static func completed(_ tree: JSONTree) -> JSONTree {
+    private static func completed(_ tree: JSONValue) -> JSONValue {
         guard case .object(var fields) = tree else { return tree }
-        if tree["schema"] == nil { fields.append(JSONTree.Field(key: "schema", value: .number("1"))) }
-        if tree["sightings"] == nil { fields.append(JSONTree.Field(key: "sightings", value: .list([]))) }
+        if tree["schema"] == nil { fields.append((key: "schema", value: .number("1"))) }
+        if tree["sightings"] == nil { fields.append((key: "sightings", value: .list([]))) }
         return .object(fields)
     }
 
@@ -163,7 +163,7 @@ public struct SurveyNodeMap: Sendable {
         }
     }
 
-    private func tree(_ value: XMLRPC.Value, of key: Substring) -> JSONTree? {
+    private func tree(_ value: XMLRPC.Value, of key: Substring) -> JSONValue? {
         switch value {
         case .text(let text) where text.isEmpty: nil
         case .text(let text) where SurveyNodeMap.times.contains(key): .text(SurveyTimes.whole(text, utcOffset))
@@ -194,7 +194,7 @@ enum SurveyTimes {
     }
 
     /// What a client of `drover.submitSurvey` says, as JSON; nil for what has no place in it.
-    static func tree(_ value: XMLRPC.Value, utcOffset: String = "") -> JSONTree? {
+    static func tree(_ value: XMLRPC.Value, utcOffset: String = "") -> JSONValue? {
         switch value {
         case .integer(let number): .number(String(number))
         case .bool(let flag): .bool(flag)
@@ -206,7 +206,7 @@ enum SurveyTimes {
         case .structure(let members):
             .object(
                 members.compactMap { member in
-                    tree(member.value, utcOffset: utcOffset).map { JSONTree.Field(key: member.name, value: $0) }
+                    tree(member.value, utcOffset: utcOffset).map { (key: member.name, value: $0) }
                 })
         }
     }
@@ -214,5 +214,5 @@ enum SurveyTimes {
 
 extension XMLRPC.Value {
     /// As the JSON that says the same; nil for bytes and nil.
-    public var json: JSONTree? { SurveyTimes.tree(self) }
+    public var json: JSONValue? { SurveyTimes.tree(self) }
 }

@@ -14,7 +14,7 @@ public enum SurveyRecords {
     public static func decode(
         _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
     ) throws(DecodeError) -> Decoded {
-        let tree = try unsafe JSONTree(record: Array(value), bytesMax: bytesMax)
+        let tree = try unsafe JSONValue(record: Array(value), bytesMax: bytesMax)
         let ts = try tree.recordTime()
         let kind = try text("kind", tree, bytesMax: 40)
         if let tick = try Tick.decoded(kind: kind, ts: ts, by: { () throws(DecodeError) in tree["by"]?.text }) {
@@ -28,7 +28,7 @@ public enum SurveyRecords {
                 by: try text("by", tree, bytesMax: 200), kind: try self.kind(kind, tree, site: site)))
     }
 
-    private static func kind(_ kind: String, _ tree: JSONTree, site: String) throws(DecodeError) -> SurveyRecord.Kind {
+    private static func kind(_ kind: String, _ tree: JSONValue, site: String) throws(DecodeError) -> SurveyRecord.Kind {
         switch kind {
         case "survey": return .submitted(try survey(tree, site: site))
         case "review":
@@ -53,7 +53,7 @@ public enum SurveyRecords {
         }
     }
 
-    private static func survey(_ tree: JSONTree, site: String) throws(DecodeError) -> Survey {
+    private static func survey(_ tree: JSONValue, site: String) throws(DecodeError) -> Survey {
         guard let object = tree["survey"] else { throw .keyMissing("survey") }
         do throws(SurveyText.Faults) {
             let survey = try SurveyText.decode(object)
@@ -65,7 +65,7 @@ public enum SurveyRecords {
         }
     }
 
-    private static func text(_ key: String, _ tree: JSONTree, bytesMax: Int) throws(DecodeError) -> String {
+    private static func text(_ key: String, _ tree: JSONValue, bytesMax: Int) throws(DecodeError) -> String {
         guard let text = tree[key]?.text, text.utf8.count <= bytesMax, SurveyFields.isPlain(text) else {
             throw .keyMissing(key)
         }
@@ -76,18 +76,18 @@ public enum SurveyRecords {
 
     public static func encode(_ record: SurveyRecord) -> [UInt8] {
         let (kind, own) = fields(record.kind)
-        let common: [(String, JSONValue)] = [
+        let common: [JSONValue.Field] = [
             ("schema", .integer(1)), ("kind", .text(kind)), ("id", .text(record.id)), ("site", .text(record.site)),
             ("ts", .integer(record.ts)), ("account", .text(record.account)), ("by", .text(record.by)),
         ]
         return Array(JSONValue.object(common + own).rendered().utf8)
     }
 
-    private static func fields(_ kind: SurveyRecord.Kind) -> (String, [(String, JSONValue)]) {
+    private static func fields(_ kind: SurveyRecord.Kind) -> (String, [JSONValue.Field]) {
         switch kind {
         case .submitted(let survey): return ("survey", [("survey", SurveyText.encode(survey))])
         case .reviewed(let survey, let basedOn, let note):
-            var fields: [(String, JSONValue)] = [("based_on", .integer(Int64(basedOn)))]
+            var fields: [JSONValue.Field] = [("based_on", .integer(Int64(basedOn)))]
             if let note { fields.append(("note", .text(note))) }
             return ("review", fields + [("survey", SurveyText.encode(survey))])
         case .weather(let survey, let answers):

@@ -20,14 +20,14 @@ public enum SurveyText {
     public static let times: Range<Int64> = -8_520_336_000_000..<4_102_444_800_000
 
     public static func decode(_ json: [UInt8]) throws(Faults) -> Survey {
-        let tree: JSONTree
-        do throws(JSONTree.Fault) { tree = try JSONTree(json, bytesMax: bytesMax) } catch {
+        let tree: JSONValue
+        do throws(JSONValue.Fault) { tree = try JSONValue(json, bytesMax: bytesMax) } catch {
             throw Faults(all: ["the survey: \(error)"])
         }
         return try decode(tree)
     }
 
-    public static func decode(_ tree: JSONTree) throws(Faults) -> Survey {
+    public static func decode(_ tree: JSONValue) throws(Faults) -> Survey {
         let faults = SurveyFaults()
         let survey = SurveyFields(tree, path: "", faults: faults).flatMap { fields in
             var fields = fields

@@ -1,6 +1,5 @@
 internal import Basics
 internal import Codecs
-internal import Fleet
 internal import Formats
 internal import Routing
 
@@ -37,7 +36,7 @@ enum DecisionWhy {
     /// Whether reports and pages can read it, which take its lists, numbers and times as such (Queries/reports/dispatch_*.sql):
     /// one that they cannot would stop them for all campuses. Names that are not known here may say anything.
     static func isReadable(_ text: String) -> Bool {
-        guard let why = try? JSONTree(Array(text.utf8), valuesMax: 1_000_000), case .object = why, why.isReadable,
+        guard let why = try? JSONValue(Array(text.utf8), valuesMax: 1_000_000), case .object = why, why.isReadable,
             hasNumbers(why, ["seconds_per_metre"]), hasNumbers(why["weights"] ?? .null, ["surge"])
         else { return false }
         return all(why["steps"]) { step in
@@ -54,7 +53,7 @@ enum DecisionWhy {
         "promises_s",
     ]
 
-    private static func isReadable(option: JSONTree) -> Bool {
+    private static func isReadable(option: JSONValue) -> Bool {
         let isFlag =
             switch option["proven"] ?? .null {
             case .null, .bool: true
@@ -69,12 +68,12 @@ enum DecisionWhy {
     }
 
     /// A list of which each item passes; one that is not there has none.
-    private static func all(_ list: JSONTree?, _ passes: (JSONTree) -> Bool) -> Bool {
+    private static func all(_ list: JSONValue?, _ passes: (JSONValue) -> Bool) -> Bool {
         guard let list else { return true }
         return list.items?.allSatisfy(passes) ?? false
     }
 
-    private static func hasNumbers(_ tree: JSONTree, _ keys: [String]) -> Bool {
+    private static func hasNumbers(_ tree: JSONValue, _ keys: [String]) -> Bool {
         keys.allSatisfy { key in
             guard let value = tree[key], !value.isNull else { return true }
             if case .number = value { return true }
@@ -82,7 +81,7 @@ enum DecisionWhy {
         }
     }
 
-    private static func hasTimes(_ tree: JSONTree, _ keys: [String]) -> Bool {
+    private static func hasTimes(_ tree: JSONValue, _ keys: [String]) -> Bool {
         keys.allSatisfy { key in
             guard let value = tree[key], !value.isNull else { return true }
             guard let text = value.text, let ts = UTC.parse(text) else { return false }
@@ -94,7 +93,7 @@ enum DecisionWhy {
 
     private static func step(_ step: CampusDispatcher.Step, _ campus: Campus) -> JSONValue {
         let decision = step.decision
-        var fields: [(String, JSONValue)] = [("event", .text(step.event)), ("request", .optional(step.request))]
+        var fields: [JSONValue.Field] = [("event", .text(step.event)), ("request", .optional(step.request))]
         switch decision.outcome {
         case .assigned(let vehicle): fields += [("outcome", .text("assigned")), ("vehicle", .text(vehicle))]
         case .queued(let place): fields += [("outcome", .text("queued")), ("place", .integer(Int64(place)))]

@@ -1,6 +1,5 @@
 internal import Basics
 public import Codecs
-internal import Fleet
 
 /// What could not be decoded of one partition, as rows that a burst of rubbish cannot make many of: in each aligned
 /// block of 4,096 offsets the first 64 rejected records have a row of their own, the others are counted in one row.

@@ -1,6 +1,5 @@
 internal import Basics
 internal import Codecs
-internal import Fleet
 internal import Formats
 
 /// What was measured on a walk and at its sightings, as lines of `DarwinCore.measurements`. What a weather service says of
@@ -69,7 +68,7 @@ package enum Measurements {
         for quantity in own { append(quantity, measured[quantity.key], source, to: &lines) }
     }
 
-    private static func append(_ quantity: Quantity, _ value: JSONTree?, _ source: Source, to lines: inout [UInt8]) {
+    private static func append(_ quantity: Quantity, _ value: JSONValue?, _ source: Source, to lines: inout [UInt8]) {
         let shown: String
         switch value {
         case .number(let text), .text(let text): shown = text
@@ -87,5 +86,5 @@ package enum Measurements {
     private static func text(_ field: [UInt8]?) -> String { String(decoding: field ?? [], as: UTF8.self) }
 
     /// Nil for NULL. What PostgreSQL keeps as jsonb is JSON, and was bounded on its way in.
-    private static func tree(_ json: [UInt8]?) -> JSONTree? { json.flatMap { try? JSONTree($0) } }
+    private static func tree(_ json: [UInt8]?) -> JSONValue? { json.flatMap { try? JSONValue($0) } }
 }

@@ -26,7 +26,7 @@ package struct SightingFeatures: Sendable {
     package func feature(_ fields: [[UInt8]?]) -> [UInt8] {
         let places = hasLine ? 3 : 2
         precondition(fields.count == properties.count + places, "a row has as many fields as were asked for")
-        var members: [(String, JSONValue)] = []
+        var members: [JSONValue.Field] = []
         for (property, field) in zip(properties, fields.dropFirst(places)) {
             guard let field else { continue }
             let value = String(decoding: field, as: UTF8.self)

@@ -1,4 +1,3 @@
-internal import Clients
 internal import Codecs
 internal import Fleet
 internal import Foundation

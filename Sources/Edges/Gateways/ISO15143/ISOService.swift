@@ -1,7 +1,6 @@
 internal import Basics
 internal import Clients
 internal import Codecs
-internal import Fleet
 internal import Formats
 internal import Foundation
 internal import Telemetry
@@ -74,7 +73,7 @@ final class ISOService {
             }
             throw error
         }
-        guard let answer = try? JSONTree(reply.body), let text = answer["access_token"]?.text, !text.isEmpty,
+        guard let answer = try? JSONValue(reply.body), let text = answer["access_token"]?.text, !text.isEmpty,
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { throw ISOServiceError(description: "\(tokenURL.host ?? ""): the answer holds no access token") }
         // A little early: it has to hold until the request arrives.

@@ -111,7 +111,7 @@ struct HealthScanRun {
         (scan.permanent, scan.isLampOn) = (codes[0x0A] ?? [], isLampOn)
         (scan.notReady, scan.vin) = (notReady.sorted(), vin)
         if let frozenBy {
-            let fields: [(String, JSONValue)] = [("code", .text(frozenBy))] + frozen.map { ($0.key, .number($0.value)) }
+            let fields: [JSONValue.Field] = [("code", .text(frozenBy))] + frozen.map { ($0.key, .number($0.value)) }
             scan.freezeFrame = JSONValue.object(fields).rendered()
         }
         return scan

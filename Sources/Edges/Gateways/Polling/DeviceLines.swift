@@ -1,5 +1,4 @@
 internal import Sockets
-internal import Telemetry
 
 /// A connection to a box or an adapter.
 class DeviceLine {
@@ -21,16 +20,19 @@ enum LineFault: Error, Equatable {
     case unreachable(String)
     /// The certificate is not the pinned one, or has expired.
     case distrusted(String)
+
+    static let noConnectionInTime = LineFault.unreachable("no connection in time (gateway.answer_timeout_ms)")
+}
+
+/// What has happened on a connection.
+enum LineFact: Equatable {
+    case opened, closed
+    case received([UInt8])
+    case failed(LineFault)
 }
 
 /// All connections of one thread, and the one event queue that it waits for.
 final class DeviceLines<Line: DeviceLine> {
-    enum Fact: Equatable {
-        case opened, closed
-        case received([UInt8])
-        case failed(LineFault)
-    }
-
     private let poller: Poller
     private let tls: TLSContext
     private(set) var all: [Line?] = []
@@ -70,8 +72,8 @@ final class DeviceLines<Line: DeviceLine> {
     func ready(timeoutMs: Int32) -> [Line] { poller.wait(timeoutMs: timeoutMs).compactMap { all[$0] } }
 
     /// What has happened on a line that is ready; after a fault or an end nothing more does.
-    func facts(of line: Line) -> [Fact] {
-        var facts: [Fact] = []
+    func facts(of line: Line) -> [LineFact] {
+        var facts: [LineFact] = []
         switch line.stream.open() {
         case .waiting:
             watch(line, &facts)
@@ -99,12 +101,12 @@ final class DeviceLines<Line: DeviceLine> {
     /// Sends what goes; the rest when there is room.
     func send(_ bytes: [UInt8], to line: Line) throws(LineFault) {
         if case .failed(let error) = line.stream.send(bytes) { throw .unreachable(error.description) }
-        var facts: [Fact] = []
+        var facts: [LineFact] = []
         watch(line, &facts)
         if case .failed(let fault)? = facts.first { throw fault }
     }
 
-    private func watch(_ line: Line, _ facts: inout [Fact]) {
+    private func watch(_ line: Line, _ facts: inout [LineFact]) {
         let writing = line.stream.wantsWriting
         guard writing != line.watchesWriting else { return }
         line.watchesWriting = writing

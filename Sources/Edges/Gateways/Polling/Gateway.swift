@@ -17,8 +17,8 @@ struct GatewayParts {
 /// the broker.
 package final class Gateway {
     private let parts: GatewayParts
-    private let boxes: MTGGateway
-    private let adapters: OBDGateway
+    private let boxes: DevicePoller<BoxDriver>
+    private let adapters: DevicePoller<AdapterDriver>
 
     /// - Throws: `SpoolError` when the spool's file cannot be used.
     package init(_ settings: GatewaySettings, metrics: Metrics, health: Health = Health(), log: Log) throws {
@@ -33,8 +33,8 @@ package final class Gateway {
                 spool, settings.kafka, prepareTopics: settings.prepareTopics, pushed: metrics.pushed,
                 loop: health.loop("drain", patience: 10), log: log),
             metrics: metrics, health: health, log: log)
-        boxes = try MTGGateway(parts)
-        adapters = try OBDGateway(parts)
+        boxes = try DevicePoller(try BoxDriver(parts), parts)
+        adapters = try DevicePoller(AdapterDriver(parts), parts)
         let bytesMax = settings.spoolBytesMax
         health.check("spool") {
             let bytes = spool.bytes

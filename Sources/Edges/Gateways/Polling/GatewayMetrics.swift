@@ -53,4 +53,11 @@ struct GatewayMetrics: Sendable {
         adapterConnections = metrics.gauge(
             "drover_gateway_adapter_connections", "Connections to adapters that are open.")
     }
+
+    var ofBoxes: DeviceGauges {
+        DeviceGauges(polled: boxes, withoutContact: withoutContact, connections: connections)
+    }
+    var ofAdapters: DeviceGauges {
+        DeviceGauges(polled: adapters, withoutContact: adaptersWithoutContact, connections: adapterConnections)
+    }
 }

@@ -1,7 +1,6 @@
 internal import Foundation
 package import Sockets
 internal import Synchronization
-internal import Telemetry
 internal import Threads
 
 /// Looks hosts' names up on threads of its own and remembers what was found, so that a name whose servers do not

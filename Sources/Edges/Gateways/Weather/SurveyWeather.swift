@@ -1,7 +1,6 @@
-package import Codecs
+internal import Codecs
 internal import ExternalServices
-package import Fleet
-internal import Formats
+internal import Fleet
 internal import Postgres
 internal import Storage
 internal import Telemetry
@@ -82,15 +81,5 @@ struct SurveyWeather {
                 site: $0.site, survey: $0.survey, account: $0.account,
                 place: $0.place ?? Position(latitude: 0, longitude: 0), hours: $0.hours)
         }
-    }
-}
-
-extension SurveyRecord {
-    /// - Parameter answers: at least one.
-    package init(weather answers: [WeatherAnswer], of survey: String, site: String, account: String, ts: Int64) {
-        self.init(
-            id: "weather-\(answers[0].fetchedMs)-\(answers[0].hour.ts)", site: site, ts: ts, account: account,
-            by: "weather",
-            kind: .weather(survey: survey, answers: answers.map { JSONValue.object($0.fields).rendered() }))
     }
 }

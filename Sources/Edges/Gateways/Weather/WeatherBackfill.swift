@@ -1,6 +1,5 @@
 internal import Codecs
 package import ExternalServices
-internal import Fleet
 package import Kafka
 internal import Postgres
 package import Telemetry

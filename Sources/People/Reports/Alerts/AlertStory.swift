@@ -165,7 +165,7 @@ package struct AlertStory: Sendable {
     }
 
     package var json: String {
-        let fields: [(String, JSONValue)] = [
+        let fields: [JSONValue.Field] = [
             ("alert", .text(id)), ("vehicle", .text(vehicle)), ("model", .text(model)), ("parameter", .text(parameter)),
             ("unit", .text(unit)), ("severity", .text(severity)), ("state", .text(state)),
             ("revision", .integer(Int64(revision))), ("repeats_30_days", .integer(Int64(repeats))),

@@ -39,7 +39,7 @@ package enum NotMonitored: String, CaseIterable, Sendable {
     }
 
     /// For programs.
-    package static func fields(_ reason: NotMonitored?) -> [(String, JSONValue)] {
+    package static func fields(_ reason: NotMonitored?) -> [JSONValue.Field] {
         [
             ("monitored", .bool(reason == nil)), ("not_monitored", .optional(reason?.rawValue)),
             ("why", .optional(reason?.why)),

@@ -1,4 +1,3 @@
-internal import Fleet
 internal import PDF
 
 /// Charts on paper, as `SpeedChart` and `BarChart` draw them on a page.

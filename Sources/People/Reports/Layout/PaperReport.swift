@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 internal import PDF
 
 /// A report on paper: A4, tables over several pages with their head on each, charts, page numbers.

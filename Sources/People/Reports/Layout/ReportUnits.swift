@@ -1,5 +1,4 @@
 internal import Alerts
-internal import Fleet
 internal import Trips
 
 /// A column's name ends in its unit, as stored; for who reads in US units it is converted and named anew.

@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 internal import Presentation
 
 /// Speed over time as inline SVG: no script, no image file.

@@ -1,4 +1,3 @@
-internal import Alerts
 internal import Fleet
 internal import Postgres
 internal import Storage

@@ -1,5 +1,4 @@
 internal import Alerts
-internal import Fleet
 internal import Presentation
 internal import Storage
 

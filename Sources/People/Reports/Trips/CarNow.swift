@@ -88,7 +88,7 @@ package struct CarNow: Sendable {
         let figures = read.figures
         let trip = figures.trip
         let isDriving = isDriving(nowMs: nowMs)
-        var fields: [(String, JSONValue)] = [
+        var fields: [JSONValue.Field] = [
             ("vehicle", .text(read.vehicle)), ("as_of", .text(UTC.text(trip.endMs))),
             ("age_s", .number(Decimal.text(max(0, nowMs - trip.endMs), decimals: 3))), ("driving", .bool(isDriving)),
             ("units", .text(units.rawValue)), ("start", .text(UTC.text(trip.startMs))),
@@ -112,7 +112,7 @@ package struct CarNow: Sendable {
         return JSONValue.object(fields).rendered(indent: true)
     }
 
-    private func distances(_ figures: TripFigures) -> [(String, JSONValue)] {
+    private func distances(_ figures: TripFigures) -> [JSONValue.Field] {
         let totals = figures.trip.totals
         guard units == .us else {
             return [
@@ -138,7 +138,7 @@ package struct CarNow: Sendable {
         .number(latest[signal].map { Decimal.text(Int64($0.value), decimals: signal.row.decimals) })
     }
 
-    private func converted(_ signal: Signal, _ unit: String, us: String, metric: String) -> (String, JSONValue) {
+    private func converted(_ signal: Signal, _ unit: String, us: String, metric: String) -> JSONValue.Field {
         let shown = latest[signal].map { units.shown(Int64($0.value), unit: unit).value }
         return (units == .us ? us : metric, .number(shown.map { Decimal.text($0, decimals: 3) }))
     }

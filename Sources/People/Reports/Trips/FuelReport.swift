@@ -1,4 +1,3 @@
-internal import Fleet
 internal import Postgres
 internal import Trips
 

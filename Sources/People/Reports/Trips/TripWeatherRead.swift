@@ -1,6 +1,5 @@
 internal import Basics
 internal import Codecs
-internal import Fleet
 internal import Postgres
 
 /// The weather of the hour and the place at which a trip began, from `drover.trip_now`; nil fields: the service has not told.

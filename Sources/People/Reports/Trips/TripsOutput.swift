@@ -1,7 +1,6 @@
 internal import Alerts
 internal import Basics
 internal import Codecs
-internal import Fleet
 internal import Formats
 package import Trips
 

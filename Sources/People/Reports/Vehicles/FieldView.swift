@@ -1,7 +1,6 @@
 internal import Alerts
 internal import Basics
 internal import Codecs
-internal import Fleet
 internal import Formats
 package import Postgres
 
@@ -55,7 +54,7 @@ package struct FieldView: Sendable {
     }
 
     package var json: String {
-        let known: [(String, JSONValue)] = [
+        let known: [JSONValue.Field] = [
             ("vehicle", .text(vehicle)), ("name", .optional(name)), ("model", .optional(model)),
             ("is_disabled", .bool(isDisabled)), ("last_updated", .optional(lastMs.map(UTC.text))),
             ("state", .text(state)),

@@ -117,7 +117,7 @@ struct FleetDay: ReportOutput {
     // MARK: Formats
 
     func json() -> String {
-        var fields: [(String, JSONValue)] = [
+        var fields: [JSONValue.Field] = [
             ("report", .text(content.rawValue)), ("date", .text(day.date)), ("zone", .text(day.zone)),
             ("from", .text(UTC.text(day.fromMs))), ("to", .text(UTC.text(day.toMs))),
             ("trips", .list(rows.trips.map(rows.json))), ("discarded", .integer(Int64(discarded))),

@@ -47,7 +47,7 @@ package struct MachineList {
     }
 
     private static func json(_ row: Row) throws -> JSONValue {
-        let known: [(String, JSONValue)] = [
+        let known: [JSONValue.Field] = [
             ("vehicle", .text(try row.text("vehicle")!)), ("name", .optional(try row.text("name"))),
             ("model", .optional(try row.text("model"))),
             ("tags", .list(try row.textArray("tags")!.compactMap { $0 }.map { .text($0) })),

@@ -56,7 +56,7 @@ package struct MachineView {
                 ])
             }
         }
-        let known: [(String, JSONValue)] = [
+        let known: [JSONValue.Field] = [
             ("vehicle", .text(vehicle)), ("name", .optional(name)), ("model", .optional(model)),
             ("tags", .list(tags.map { .text($0) })), ("is_disabled", .bool(isDisabled)),
             ("last_updated", .optional(lastMs.map(UTC.text))), ("alerts", .list(alerts.map(\.json))),

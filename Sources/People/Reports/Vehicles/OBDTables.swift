@@ -1,6 +1,5 @@
 internal import Basics
 package import Codecs
-internal import Fleet
 internal import Formats
 
 /// The parameters that can be read, and what codes mean: for people and programs.

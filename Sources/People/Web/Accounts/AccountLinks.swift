@@ -1,7 +1,6 @@
 internal import Basics
 internal import Codecs
 internal import Crypto
-internal import ExternalServices
 internal import Fleet
 internal import HTTPServer
 internal import Storage

@@ -1,11 +1,9 @@
 internal import Codecs
 package import Crypto
-internal import ExternalServices
 internal import Fleet
 package import HTTPServer
 internal import Postgres
 internal import Presentation
-internal import Reports
 internal import Storage
 package import Telemetry
 

@@ -1,11 +1,9 @@
 internal import Basics
 internal import Codecs
 internal import Crypto
-internal import Fleet
 internal import HTTPServer
 internal import Postgres
 internal import Presentation
-internal import Reports
 internal import Storage
 
 /// App passwords: what apps show instead of the account's own password. They are tokens.

@@ -2,7 +2,6 @@ internal import Basics
 internal import Fleet
 package import HTTPServer
 internal import Presentation
-internal import Reports
 internal import Storage
 
 /// The audit log: a page of administrators.

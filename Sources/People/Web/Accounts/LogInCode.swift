@@ -1,8 +1,6 @@
 internal import Crypto
 internal import HTTPServer
-internal import Postgres
 internal import Presentation
-internal import Reports
 internal import Storage
 internal import Telemetry
 

@@ -2,7 +2,6 @@ internal import Basics
 internal import Codecs
 internal import Crypto
 package import ExternalServices
-internal import Fleet
 package import HTTPServer
 internal import Storage
 internal import Telemetry

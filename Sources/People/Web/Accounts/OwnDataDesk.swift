@@ -1,6 +1,5 @@
 internal import Basics
 internal import Crypto
-internal import Fleet
 internal import HTTPServer
 internal import Postgres
 internal import Reports

@@ -1,6 +1,5 @@
 internal import Crypto
 internal import Presentation
-internal import Reports
 internal import Storage
 
 /// The pages of second factors, as HTML.

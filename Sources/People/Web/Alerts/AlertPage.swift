@@ -1,7 +1,5 @@
 internal import Alerts
 internal import Basics
-internal import Fleet
-internal import Postgres
 internal import Presentation
 internal import Reports
 

@@ -1,6 +1,5 @@
 internal import HTTPServer
 internal import Postgres
-internal import Reports
 internal import Storage
 internal import Synchronization
 package import Telemetry

@@ -4,7 +4,6 @@ internal import Formats
 internal import Foundation
 internal import HTTPServer
 internal import Presentation
-internal import Reports
 
 /// The models, their thresholds and pictures, for programs that judge without a connection: the files of the thresholds'
 /// folder as they are, read with each request. Only names that `tractors.xml` lists are looked for.

@@ -2,12 +2,10 @@ internal import Basics
 internal import Codecs
 internal import Crypto
 internal import Fleet
-internal import Gateways
 internal import HTTPServer
 internal import Ingest
 internal import Postgres
 internal import Presentation
-internal import Reports
 internal import Storage
 internal import Telemetry
 

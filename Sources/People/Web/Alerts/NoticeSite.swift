@@ -2,7 +2,6 @@ package import Clients
 package import Crypto
 internal import Fleet
 internal import Foundation
-internal import Gateways
 package import HTTPServer
 package import Ingest
 internal import Postgres

@@ -4,7 +4,6 @@ internal import Codecs
 internal import Crypto
 internal import Fleet
 internal import Presentation
-internal import Reports
 
 /// The form of one parameter's threshold.
 struct ThresholdForm {

@@ -1,7 +1,6 @@
 internal import Fleet
 internal import HTTPServer
 internal import Presentation
-internal import Reports
 internal import Storage
 
 /// What somebody typed who binds an account to their id on a campus's roster.

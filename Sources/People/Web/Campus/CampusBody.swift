@@ -18,7 +18,7 @@ struct CampusBody {
         init(_ key: String, _ rule: String) { self.init(422, "value", "`\(key)` must be \(rule).") }
     }
 
-    private var values: [String: FlatJSON.Value] = [:]
+    private var values: [String: JSONValue] = [:]
 
     /// - Parameter mayBeEmpty: no body at all says as much as `{}`.
     init(_ request: Request, mayBeEmpty: Bool = false) throws(Fault) {
@@ -32,7 +32,7 @@ struct CampusBody {
         guard request.body.count <= CampusBody.bytesMax else {
             throw Fault(413, "body-too-large", "This has at most \(CampusBody.bytesMax) bytes.")
         }
-        let fields: [FlatJSON.Field]
+        let fields: [JSONValue.Field]
         do throws(FlatJSON.Fault) {
             fields = try FlatJSON.fields(request.body, bytesMax: CampusBody.bytesMax)
         } catch {

@@ -7,7 +7,6 @@ internal import Postgres
 internal import Presentation
 package import Reports
 internal import Storage
-internal import Telemetry
 
 /// Pages of campus rides for riders, ride drivers and dispatchers who are logged in: docs/campus-pages.md. They say and read
 /// what apps do, by the same code (`CampusSite`): a form becomes the request that an app would send.

@@ -3,7 +3,6 @@ internal import Codecs
 internal import Crypto
 internal import Fleet
 internal import Formats
-internal import Gateways
 package import HTTPServer
 package import Ingest
 internal import Postgres
@@ -204,7 +203,7 @@ package final class CampusSite: Sendable {
     /// It is on the log and will count; how, is not known yet.
     /// - Parameter request: the ride that it is about, if it is about one, and where the record stands.
     static func undecided(_ caller: Caller, request: String? = nil, _ place: UploadSender.Place) -> Response {
-        var fields: [(String, JSONValue)] = [
+        var fields: [JSONValue.Field] = [
             ("state", .text("undecided")),
             (
                 "detail",

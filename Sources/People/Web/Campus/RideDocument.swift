@@ -78,7 +78,7 @@ enum RideDocument {
         .optional(photo.map { "/v1/campuses/\(Address.escaped(campus))/photos/\(Address.escaped($0))" })
     }
 
-    static func place(_ place: Position, _ prefix: String) -> [(String, JSONValue)] {
+    static func place(_ place: Position, _ prefix: String) -> [JSONValue.Field] {
         [
             (prefix + "latitude_deg", .number(Decimal.text(Int64(place.latitude), decimals: 7))),
             (prefix + "longitude_deg", .number(Decimal.text(Int64(place.longitude), decimals: 7))),

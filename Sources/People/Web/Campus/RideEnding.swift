@@ -4,7 +4,6 @@ internal import Formats
 internal import HTTPServer
 internal import Postgres
 internal import Presentation
-internal import Reports
 internal import Storage
 
 /// What a rider, its driver or a dispatcher does about a ride that does not go as planned, also while the rider is on board and

@@ -1,7 +1,6 @@
 internal import Fleet
 internal import HTTPServer
 internal import Postgres
-internal import Reports
 internal import Storage
 
 extension CampusPages {

@@ -1,7 +1,6 @@
 internal import Codecs
 internal import HTTPServer
 internal import Postgres
-internal import Reports
 internal import Storage
 internal import Synchronization
 internal import Telemetry

@@ -1,7 +1,6 @@
 internal import Codecs
 internal import Fleet
 internal import Formats
-internal import Gateways
 internal import HTTPServer
 internal import Ingest
 internal import Postgres

@@ -145,7 +145,7 @@ struct WhyPage {
 
     /// `{"wait": 1, …}` as `wait 1, …`.
     private static func weights(_ json: String) -> String? {
-        guard case .object(let fields)? = try? JSONTree(Array(json.utf8)) else { return nil }
+        guard case .object(let fields)? = try? JSONValue(Array(json.utf8)) else { return nil }
         return fields.compactMap { field in field.value.double.map { "\(field.key) \(number($0))" } }
             .joined(separator: ", ")
     }

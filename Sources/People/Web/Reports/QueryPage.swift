@@ -1,6 +1,5 @@
 internal import Basics
 internal import Fleet
-internal import HTTPServer
 internal import Presentation
 internal import Reports
 

@@ -21,7 +21,7 @@ extension Site {
     }
 
     private func answer(_ body: [UInt8], _ form: QuestionForm, _ use: TokenStore.Use, _ path: String) -> Response {
-        guard let tree = try? JSONTree(body), let statement = tree["statement"]?.text else {
+        guard let tree = try? JSONValue(body), let statement = tree["statement"]?.text else {
             return .problem(
                 422, type: "body", detail: "The body is to be an object like {\"statement\": \"SELECT …\"}.")
         }

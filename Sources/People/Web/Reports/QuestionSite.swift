@@ -1,9 +1,5 @@
-internal import Fleet
 package import HTTPServer
-internal import Postgres
-internal import Reports
 internal import Storage
-internal import Telemetry
 
 /// `/query`: a statement of one's own, its answer as a page or to take away.
 package struct QuestionSite: Sendable {

@@ -1,4 +1,3 @@
-internal import Alerts
 internal import HTTPServer
 internal import Presentation
 internal import Reports

@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 package import HTTPServer
 internal import Postgres
 package import Reports

@@ -3,7 +3,6 @@ internal import Crypto
 internal import Fleet
 internal import Formats
 package import HTTPServer
-internal import Postgres
 internal import Storage
 package import Telemetry
 

@@ -3,7 +3,6 @@ internal import Fleet
 internal import HTTPServer
 internal import Postgres
 internal import Presentation
-internal import Reports
 internal import Storage
 package import Telemetry
 

@@ -1,5 +1,4 @@
 internal import HTTPServer
-internal import Reports
 internal import Storage
 
 /// How many streams of server-sent events (WHATWG HTML, 9.2) there are room for, in all and of one person.

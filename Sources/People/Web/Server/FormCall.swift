@@ -1,6 +1,5 @@
 internal import Basics
 internal import Codecs
-internal import Fleet
 internal import Formats
 internal import HTTPServer
 
@@ -23,7 +22,7 @@ struct FormCall {
     ///   - said: what the form says without asking.
     init(
         _ request: Request, _ fields: Fields, numbers: [String] = [], texts: [String] = [],
-        said: [(String, JSONValue)] = []
+        said: [JSONValue.Field] = []
     ) {
         var values = said
         for name in numbers {
@@ -49,7 +48,7 @@ struct FormCall {
     /// Nil: it was taken.
     static func fault(_ response: Response) -> String? {
         guard response.status >= 400 else { return nil }
-        guard let tree = try? JSONTree(response.body), var text = tree["detail"]?.text else {
+        guard let tree = try? JSONValue(response.body), var text = tree["detail"]?.text else {
             return "This did not work. Try again in a moment."
         }
         for (key, label) in labels { text = text.replacing("`\(key)`", with: label) }

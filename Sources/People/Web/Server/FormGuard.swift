@@ -1,7 +1,6 @@
 internal import Basics
 internal import Codecs
 internal import Crypto
-internal import Fleet
 internal import HTTPServer
 
 /// Forms are taken from our own pages only. Browsers say where a form was sent from; a form of somebody who is logged in holds

@@ -1,5 +1,4 @@
 internal import Fleet
-internal import Gateways
 internal import HTTPServer
 internal import Ingest
 internal import Postgres

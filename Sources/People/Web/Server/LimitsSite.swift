@@ -1,11 +1,8 @@
 internal import Alerts
 internal import Fleet
-internal import Gateways
 package import HTTPServer
 package import Ingest
-internal import Postgres
 internal import Presentation
-internal import Reports
 internal import Storage
 internal import Telemetry
 

@@ -1,4 +1,3 @@
-internal import Telemetry
 internal import Threads
 
 /// Work that waits for others, one after the other on a thread of its own with a tool of its own: the server's threads must

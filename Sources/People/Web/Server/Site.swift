@@ -1,5 +1,4 @@
 internal import Fleet
-internal import Gateways
 package import HTTPServer
 package import Ingest
 internal import Postgres

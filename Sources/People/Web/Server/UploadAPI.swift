@@ -1,7 +1,6 @@
 internal import Codecs
 internal import Fleet
 internal import Formats
-internal import Gateways
 internal import HTTPServer
 internal import Ingest
 internal import Storage
@@ -92,7 +91,7 @@ extension Site {
         if let failure = failure(upload) { return failure }
         let results = JSONValue.list(
             upload.reasons.enumerated().map { index, reason in
-                let status: [(String, JSONValue)] = [
+                let status: [JSONValue.Field] = [
                     ("index", .integer(Int64(index))), ("status", .text(reason == nil ? "accepted" : "rejected")),
                 ]
                 return .object(status + (reason.map { [("reason", .text($0))] } ?? []))

@@ -1,6 +1,5 @@
 package import HTTPServer
 internal import Presentation
-internal import Reports
 
 /// What this is, which version, and who made what is shown: for everybody, so nothing of the machine it runs on.
 package struct AboutPage: Sendable {

@@ -1,4 +1,3 @@
-internal import Fleet
 package import HTTPServer
 internal import Presentation
 internal import Reports

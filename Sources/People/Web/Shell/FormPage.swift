@@ -1,8 +1,6 @@
 internal import Basics
 internal import Crypto
-internal import Fleet
 internal import Presentation
-internal import Reports
 
 /// A page around a form, and the form's fields.
 enum FormPage {

@@ -1,5 +1,4 @@
 internal import Presentation
-internal import Reports
 
 /// What many pages have.
 extension HTML {

@@ -2,7 +2,6 @@ internal import Crypto
 internal import Foundation
 internal import HTTPServer
 internal import Presentation
-internal import Reports
 
 /// What a browser may do on our pages (Content Security Policy 3): nothing but what this server says, and no script that
 /// stands in the page. The one style in the page is allowed by its digest.

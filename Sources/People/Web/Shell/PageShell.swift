@@ -3,7 +3,6 @@ internal import Basics
 internal import Fleet
 internal import HTTPServer
 internal import Presentation
-internal import Reports
 
 /// What pages of people who are logged in have around them: the way past the links, the links that their roles allow, and who
 /// is logged in.

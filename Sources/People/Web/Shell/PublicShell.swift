@@ -1,6 +1,5 @@
 internal import HTTPServer
 internal import Presentation
-internal import Reports
 
 /// Pages for everybody: nobody has to log in, and none of them says anything of who is.
 struct PublicShell {

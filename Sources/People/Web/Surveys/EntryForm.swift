@@ -1,8 +1,6 @@
 internal import Codecs
-internal import Crypto
 internal import Fleet
 internal import Presentation
-internal import Reports
 
 /// The form of a survey: for surveyors who enter one, and for reviewers who correct one. Names of fields are the paths of
 /// docs/survey-records.md; without script they are taken as they are, with some rows.

@@ -1,6 +1,4 @@
-internal import Fleet
 internal import HTTPServer
-internal import Reports
 internal import Storage
 
 /// `GET /v1/sightings/export`; docs/export.md.

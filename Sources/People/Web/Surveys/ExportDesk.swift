@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 internal import HTTPServer
 internal import Postgres
 internal import Reports

@@ -1,7 +1,6 @@
 internal import Basics
 internal import Fleet
 internal import Presentation
-internal import Reports
 internal import Storage
 internal import Surveys
 

@@ -1,6 +1,5 @@
 internal import Basics
 internal import Codecs
-internal import Fleet
 internal import Reports
 internal import Storage
 

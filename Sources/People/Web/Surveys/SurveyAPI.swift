@@ -56,13 +56,13 @@ extension SurveySite {
             guard String(validating: body, as: UTF8.self) != nil else {
                 throw Problem(400, "not-json", "The body is not UTF-8 text.")
             }
-            let tree: JSONTree
-            do throws(JSONTree.Fault) { tree = try JSONTree(body, bytesMax: SurveyText.bytesMax) } catch {
+            let tree: JSONValue
+            do throws(JSONValue.Fault) { tree = try JSONValue(body, bytesMax: SurveyText.bytesMax) } catch {
                 throw Problem(400, "not-json", "The body is no JSON that can be read: \(error).")
             }
             return try survey(tree, nowMs: nowMs)
         }
-        let tree: JSONTree
+        let tree: JSONValue
         do throws(SurveyText.Faults) { tree = try SurveyCSV.decode(body) } catch {
             throw unfit(error.all)
         }
@@ -70,7 +70,7 @@ extension SurveySite {
     }
 
     /// Checks what the records' own reader cannot: that it does not lie ahead.
-    static func survey(_ tree: JSONTree, nowMs: Int64) throws(Problem) -> Survey {
+    static func survey(_ tree: JSONValue, nowMs: Int64) throws(Problem) -> Survey {
         let survey: Survey
         do throws(SurveyText.Faults) {
             survey = try SurveyText.decode(tree)
@@ -139,7 +139,7 @@ extension SurveySite {
 
     static func fields(
         _ receipt: SurveyReceipts.Receipt, _ digest: [UInt8], site: String, survey: String
-    ) -> [(String, JSONValue)] {
+    ) -> [JSONValue.Field] {
         [
             ("receipt", .integer(receipt.number)), ("site", .text(site)), ("survey", .text(survey)),
             ("received_at", .text(UTC.text(receipt.receivedMs))), ("digest", .text(Hex.text(digest))),
@@ -163,7 +163,7 @@ extension SurveySite {
             guard let state = found else {
                 return .problem(404, type: "not-found", detail: "There is no receipt of yours for such a survey.")
             }
-            let more: [(String, JSONValue)] = [
+            let more: [JSONValue.Field] = [
                 ("state", .text(SurveySite.name(of: state))),
                 ("version", state.version.map { .integer(Int64($0)) } ?? .null),
                 ("weather", state.weatherMissing.map { .text($0 == 0 ? "known" : "pending") } ?? .null),

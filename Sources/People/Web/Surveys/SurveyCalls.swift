@@ -91,7 +91,7 @@ extension SurveySite {
                 throw CallFault(
                     409, "A survey that was handed in stays as it is: leave `nid` out, corrections are a reviewer's.")
             }
-            let tree: JSONTree
+            let tree: JSONValue
             do throws(SurveyText.Faults) { tree = try nodes.survey(of: parameter) } catch {
                 throw CallFault(422, error.description)
             }
@@ -115,7 +115,7 @@ extension SurveySite {
     }
 
     private func submit(
-        _ tree: JSONTree, _ use: TokenStore.Use,
+        _ tree: JSONValue, _ use: TokenStore.Use,
         _ value: @escaping @Sendable (SurveyReceipts.Receipt, [UInt8], Survey) -> XMLRPC.Value
     ) throws(CallFault) -> Response {
         let survey: Survey

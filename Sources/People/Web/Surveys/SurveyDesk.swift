@@ -4,7 +4,6 @@ internal import Crypto
 internal import ExternalServices
 internal import Fleet
 internal import Formats
-internal import Gateways
 internal import Ingest
 internal import Postgres
 internal import Storage

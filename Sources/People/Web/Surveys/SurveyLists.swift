@@ -1,5 +1,4 @@
 internal import Presentation
-internal import Reports
 internal import Storage
 
 /// What somebody handed in with what became of it, and what waits for a reviewer.

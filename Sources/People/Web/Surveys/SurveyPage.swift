@@ -104,7 +104,7 @@ struct SurveyPage {
 
     /// What the service said, by hour.
     private func hours(_ json: String) -> String? {
-        guard let items = (try? JSONTree(Array(json.utf8)))?.items, !items.isEmpty else { return nil }
+        guard let items = (try? JSONValue(Array(json.utf8)))?.items, !items.isEmpty else { return nil }
         return items.compactMap { hour in
             guard let ts = hour["ts"]?.integer, let degrees = hour["temperature_c"]?.double else { return nil }
             let source = [hour["source"]?.text, hour["model"]?.text].compactMap { $0 }.joined(separator: " ")

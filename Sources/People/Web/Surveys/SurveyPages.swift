@@ -3,12 +3,9 @@ internal import Codecs
 internal import Crypto
 internal import Fleet
 internal import Formats
-internal import Gateways
 package import HTTPServer
 package import Ingest
-internal import Postgres
 internal import Presentation
-internal import Reports
 internal import Storage
 internal import Telemetry
 
@@ -95,8 +92,8 @@ package final class SurveyPages: Sendable {
             }
         }
         return door.call(request, for: SurveyPages.surveyors) { caller, _ in
-            do throws(JSONTree.Fault) {
-                return take(try JSONTree(request.body, bytesMax: SurveyText.bytesMax), caller) { $0 }
+            do throws(JSONValue.Fault) {
+                return take(try JSONValue(request.body, bytesMax: SurveyText.bytesMax), caller) { $0 }
             } catch {
                 return .problem(400, type: "not-json", detail: "The body is no JSON that can be read: \(error).")
             }
@@ -104,7 +101,7 @@ package final class SurveyPages: Sendable {
     }
 
     private func take(
-        _ tree: JSONTree, _ caller: PageCaller, _ shown: @escaping @Sendable (Response) -> Response
+        _ tree: JSONValue, _ caller: PageCaller, _ shown: @escaping @Sendable (Response) -> Response
     ) -> Response {
         let survey: Survey
         do throws(SurveySite.Problem) {

@@ -1,12 +1,9 @@
 internal import Codecs
 internal import Fleet
 internal import Formats
-internal import Gateways
 internal import HTTPServer
 internal import Ingest
-internal import Postgres
 internal import Presentation
-internal import Reports
 internal import Storage
 internal import Telemetry
 
@@ -125,8 +122,8 @@ extension SurveyPages {
     private static func survey(
         _ text: String, site: String, survey: String
     ) throws(SurveySite.Problem) -> Survey {
-        let tree: JSONTree
-        do throws(JSONTree.Fault) { tree = try JSONTree(Array(text.utf8), bytesMax: SurveyText.bytesMax) } catch {
+        let tree: JSONValue
+        do throws(JSONValue.Fault) { tree = try JSONValue(Array(text.utf8), bytesMax: SurveyText.bytesMax) } catch {
             throw SurveySite.Problem(400, "not-json", "The survey is no JSON that can be read: \(error).")
         }
         let corrected = try SurveySite.survey(tree, nowMs: Clock.nowMs())

@@ -1,9 +1,7 @@
 package import Codecs
 internal import Crypto
 package import ExternalServices
-internal import Fleet
 internal import Formats
-internal import Gateways
 package import HTTPServer
 package import Ingest
 internal import Storage

@@ -1,5 +1,4 @@
 internal import Presentation
-internal import Reports
 internal import Storage
 
 /// The taxonomy, level by level, with the way to the sightings of each.

@@ -69,7 +69,7 @@ extension TourPanel {
         detail: "Somebody has changed the tour meanwhile. Load the page again; what you see here is not saved.")
 
     private static func document(
-        _ tour: Tour, revision: Int, version: Int, _ more: [(String, JSONValue)]
+        _ tour: Tour, revision: Int, version: Int, _ more: [JSONValue.Field]
     ) -> Response {
         Response.json(
             JSONValue.object(
@@ -92,7 +92,7 @@ extension TourPanel {
 
     private func proposeOrder(_ request: Request) -> Response {
         door.call(request, for: TourPanel.rangers) { _, _ in
-            guard let tree = try? JSONTree(request.body, bytesMax: 64 << 10, valuesMax: 1_000),
+            guard let tree = try? JSONValue(request.body, bytesMax: 64 << 10, valuesMax: 1_000),
                 let items = tree["places"]?.items, (2...Tour.waypointsMax).contains(items.count)
             else {
                 return .problem(422, type: "places", detail: "An order needs 2 to \(Tour.waypointsMax) places.")
@@ -178,7 +178,7 @@ extension TourPanel {
 
     private func publish(_ request: Request) -> Response {
         door.call(request, for: TourPanel.rangers) { caller, connection in
-            guard let tree = try? JSONTree(request.body, bytesMax: 1_000, valuesMax: 10),
+            guard let tree = try? JSONValue(request.body, bytesMax: 1_000, valuesMax: 10),
                 let revision = tree["revision"]?.integer, let version = tree["version"]?.integer,
                 (1...Int64(TourEvent.versionMax)).contains(version)
             else {
@@ -250,7 +250,7 @@ enum Publication {
 
     /// Digests by name.
     private static func files(_ text: String) throws -> [String: String] {
-        guard case .object(let fields) = try JSONTree(Array(text.utf8)) else { return [:] }
+        guard case .object(let fields) = try JSONValue(Array(text.utf8)) else { return [:] }
         return Dictionary(fields.map { ($0.key, $0.value.text ?? "") }) { first, _ in first }
     }
 }

@@ -6,10 +6,8 @@ internal import Formats
 package import HTTPServer
 internal import Postgres
 internal import Presentation
-internal import Reports
 internal import Storage
 internal import Synchronization
-internal import Telemetry
 internal import Tours
 
 /// Where rangers make tours: the list, the editor, a preview and what visitors' phones told. docs/tours.md.

@@ -1,12 +1,9 @@
 internal import Basics
 internal import Codecs
-internal import Crypto
 internal import Fleet
 internal import Formats
-internal import Gateways
 package import HTTPServer
 package import Ingest
-internal import Postgres
 internal import Storage
 package import Telemetry
 
@@ -99,7 +96,7 @@ package final class TourSite: Sendable {
 
     private static func file(_ package: TourVersions.Package, of tour: String) -> JSONValue {
         let name = package.fromVersion == 0 ? "package" : "delta"
-        var fields: [(String, JSONValue)] = [
+        var fields: [JSONValue.Field] = [
             ("path", .text("/v1/tours/\(tour)/versions/\(package.version)/\(name)")),
             ("bytes", .integer(package.bytes)), ("sha256", .text(Hex.text(package.digest))),
         ]

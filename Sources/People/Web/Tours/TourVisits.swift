@@ -1,7 +1,6 @@
 internal import Codecs
 internal import Fleet
 internal import Formats
-internal import Gateways
 internal import HTTPServer
 internal import Ingest
 internal import Storage
@@ -26,7 +25,7 @@ extension TourSite {
                 429, type: "too-many", detail: "Too much came from this address. Keep it and send it again later."
             ).with("Retry-After", String(waitS))
         }
-        guard let items = (try? JSONTree(request.body, valuesMax: 10 * TourSite.eventsMax))?["events"]?.items,
+        guard let items = (try? JSONValue(request.body, valuesMax: 10 * TourSite.eventsMax))?["events"]?.items,
             (1...TourSite.eventsMax).contains(items.count)
         else {
             return .problem(
@@ -36,7 +35,7 @@ extension TourSite {
         return answered { try take(items, nowMs: nowMs) }
     }
 
-    private func take(_ items: [JSONTree], nowMs: Int64) throws -> Response {
+    private func take(_ items: [JSONValue], nowMs: Int64) throws -> Response {
         var read = items.map { item -> Result<TourEvent, Refused> in
             do throws(DecodeError) {
                 let event = try TourRecords.event(item)

@@ -66,7 +66,7 @@ extension TourSite {
                     try TourVersions.newest(tour, parts: TourSite.beginParts, on: $0)
                 })
             else { return TourSite.noTrail }
-            let document = try JSONTree(Array(newest.document.utf8))
+            let document = try JSONValue(Array(newest.document.utf8))
             let waypoints = (document["waypoints"]?.items ?? []).compactMap { item -> Waypoint? in
                 guard let place = Position(degrees: item["latitude"]?.double, item["longitude"]?.double) else {
                     return nil
@@ -93,7 +93,7 @@ extension TourSite {
         }
     }
 
-    private static func place(_ pair: JSONTree?, isLongitudeFirst: Bool) -> Position? {
+    private static func place(_ pair: JSONValue?, isLongitudeFirst: Bool) -> Position? {
         guard let pair = pair?.items, pair.count == 2 else { return nil }
         let (first, second) = (pair[0].double, pair[1].double)
         return isLongitudeFirst ? Position(degrees: second, first) : Position(degrees: first, second)
@@ -102,7 +102,7 @@ extension TourSite {
     /// The trail as the package's map has it.
     private static func line(_ begin: [UInt8]) -> [Position] {
         guard let map = StoredArchive.file("map.geojson", in: begin),
-            let tree = try? JSONTree(map, valuesMax: 1_000_000),
+            let tree = try? JSONValue(map, valuesMax: 1_000_000),
             let trail = tree["features"]?.items?.first(where: { $0["properties"]?["kind"]?.text == "trail" })
         else { return [] }
         return (trail["geometry"]?["coordinates"]?.items ?? []).compactMap { place($0, isLongitudeFirst: true) }

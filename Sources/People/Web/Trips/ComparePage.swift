@@ -5,7 +5,6 @@ internal import HTTPServer
 internal import Postgres
 internal import Presentation
 internal import Reports
-internal import Telemetry
 internal import Trips
 
 /// Drives of one route before and after something was done to the car.

@@ -1,13 +1,10 @@
-internal import Alerts
 internal import Fleet
-internal import Gateways
 package import HTTPServer
 package import Ingest
 internal import Postgres
 internal import Presentation
 package import Reports
 internal import Storage
-internal import Telemetry
 package import Trips
 
 /// Pages of drives: one while it lasts, a car's health, and drives of one route compared. Who may see a car is for the database

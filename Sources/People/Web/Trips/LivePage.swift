@@ -1,9 +1,7 @@
 internal import Alerts
 internal import Basics
 internal import Fleet
-internal import Gateways
 internal import HTTPServer
-internal import Postgres
 internal import Presentation
 internal import Reports
 internal import Storage

@@ -1,9 +1,7 @@
 internal import Alerts
 internal import Basics
 internal import Codecs
-internal import Fleet
 internal import Formats
-internal import Gateways
 internal import HTTPServer
 internal import Ingest
 internal import Storage

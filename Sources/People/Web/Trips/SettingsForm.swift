@@ -1,7 +1,6 @@
 internal import Alerts
 internal import Basics
 internal import Codecs
-internal import Fleet
 
 /// A form that has all of some settings, so that what it says is all that is said: an account's own, or the installation's limits.
 struct SettingsForm {

@@ -1,6 +1,5 @@
 internal import Alerts
 internal import Fleet
-internal import Gateways
 package import HTTPServer
 package import Ingest
 internal import Postgres

@@ -1,6 +1,5 @@
 internal import Alerts
 internal import Basics
-internal import Fleet
 internal import Presentation
 internal import Reports
 internal import Trips

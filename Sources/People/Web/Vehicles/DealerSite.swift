@@ -1,9 +1,7 @@
-internal import Crypto
 internal import Fleet
 package import HTTPServer
 internal import Postgres
 internal import Presentation
-internal import Reports
 internal import Storage
 
 /// Dealers ask for machines by their ids; owners confirm, and end it.

@@ -1,8 +1,6 @@
 internal import Fleet
-internal import Gateways
 package import HTTPServer
 package import Ingest
-internal import Postgres
 package import Reports
 internal import Telemetry
 package import Trips

@@ -1,8 +1,6 @@
 internal import Basics
-internal import Fleet
 internal import HTTPServer
 internal import Postgres
-internal import Reports
 internal import Storage
 internal import Synchronization
 package import Telemetry

@@ -1,7 +1,6 @@
 internal import Alerts
 internal import Codecs
 internal import Fleet
-internal import Gateways
 internal import HTTPServer
 internal import Postgres
 internal import Presentation

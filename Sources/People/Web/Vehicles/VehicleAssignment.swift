@@ -2,7 +2,6 @@ internal import Fleet
 internal import HTTPServer
 internal import Postgres
 internal import Presentation
-internal import Reports
 internal import Storage
 internal import Telemetry
 

@@ -1,11 +1,9 @@
 internal import Alerts
 internal import Basics
 internal import Fleet
-internal import HTTPServer
 internal import Postgres
 internal import Presentation
 internal import Reports
-internal import Telemetry
 
 /// What people do with a machine on its page: they ask for a download now, and record services.
 struct VehicleDeeds {

@@ -191,10 +191,7 @@ struct VehicleForm {
         return Int32(value)
     }
 
-    static func trimmed(_ text: String) -> String {
-        let blank: (Character) -> Bool = { $0.isWhitespace }
-        return String(text.drop(while: blank).reversed().drop(while: blank).reversed())
-    }
+    static func trimmed(_ text: String) -> String { text.trimmed }
 
     private static func isPlain(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }

@@ -1,4 +1,3 @@
-internal import Alerts
 internal import Basics
 internal import Fleet
 internal import Postgres

@@ -1,6 +1,5 @@
 internal import Basics
 internal import Fleet
-internal import Gateways
 internal import HTTPServer
 internal import Ingest
 internal import Postgres

@@ -191,14 +191,3 @@ enum WebPFile {
         return (Array("RIFF".utf8) + head + Array("WEBP".utf8) + out, Array(bytes[riffEnd...]))
     }
 }
-
-/// The check sum of PNG: polynomial 0xEDB88320 (ISO 3309).
-public enum CRC32 {
-    private static let table: [UInt32] = (0..<256).map { index in
-        (0..<8).reduce(UInt32(index)) { sum, _ in sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
-    }
-
-    public static func of(_ bytes: some Sequence<UInt8>) -> UInt32 {
-        ~bytes.reduce(~UInt32(0)) { $0 >> 8 ^ table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] }
-    }
-}

@@ -164,7 +164,7 @@ public enum XMLRPC {
         guard (1...60).contains(text.utf8.count), let number = Double(text), number.isFinite,
             text.utf8.allSatisfy({ (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) })
         else { return nil }
-        if case .number(let kept)? = try? JSONTree(Array(text.utf8)) { return kept }
+        if case .number(let kept)? = try? JSONValue(Array(text.utf8)) { return kept }
         return "\(number)"
     }
 

@@ -18,11 +18,6 @@ final class Deflater {
         unsafe stream.deallocate()
     }
 
-    /// The check sum of what came before and these bytes; begins with 0.
-    static func sum(_ sum: UInt32, _ bytes: [UInt8]) -> UInt32 {
-        unsafe bytes.withUnsafeBufferPointer { UInt32(unsafe crc32(UInt(sum), $0.baseAddress, UInt32($0.count))) }
-    }
-
     /// What comes out for these bytes; with `isLast` all that is left.
     func take(_ bytes: [UInt8], isLast: Bool) -> [UInt8] {
         var (out, isMore): ([UInt8], Bool) = ([], true)

@@ -24,7 +24,7 @@ public struct StoredArchive {
         precondition(name.utf8.allSatisfy { (0x21...0x7E).contains($0) }, "names are plain")
         precondition(written + content.count < 0xFFF0_0000 && entries.count < 0xFFFF, "too large for a plain archive")
         let entry = Entry(
-            name: Array(name.utf8), sum: Deflater.sum(0, content), count: UInt32(content.count), offset: UInt32(written)
+            name: Array(name.utf8), sum: CRC32.sum(0, content), count: UInt32(content.count), offset: UInt32(written)
         )
         var head = little(UInt32(0x0403_4B50))
         head += common(entry) + little(UInt16(0)) + entry.name

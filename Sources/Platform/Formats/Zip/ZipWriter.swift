@@ -47,7 +47,7 @@ public struct ZipWriter {
     /// More of the open entry.
     public mutating func add(_ bytes: [UInt8]) throws {
         guard !bytes.isEmpty, let deflater = open?.deflater else { return }
-        open!.entry.sum = Deflater.sum(open!.entry.sum, bytes)
+        open!.entry.sum = CRC32.sum(open!.entry.sum, bytes)
         open!.entry.bytes += UInt64(bytes.count)
         try putPacked(deflater.take(bytes, isLast: false))
     }

@@ -1,7 +1,6 @@
 internal import Basics
 internal import Codecs
 internal import Crypto
-internal import Fleet
 package import Postgres
 
 /// Fleets as the operator keeps them, through the owner's login: named sets of vehicles and people, nested once.

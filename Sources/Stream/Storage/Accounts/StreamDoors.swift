@@ -1,6 +1,5 @@
 internal import Basics
 internal import Codecs
-internal import Fleet
 package import Postgres
 
 /// What a stream of events was opened with, or a question asked: it ends when that no longer holds.

@@ -1,4 +1,3 @@
-internal import Alerts
 internal import Codecs
 package import Fleet
 package import Pipeline

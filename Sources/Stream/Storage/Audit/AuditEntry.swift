@@ -1,7 +1,6 @@
 internal import Basics
 internal import Codecs
 internal import Crypto
-internal import Fleet
 internal import Postgres
 
 /// An entry as it is stored, with whom its digests mean.

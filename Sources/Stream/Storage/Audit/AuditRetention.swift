@@ -1,5 +1,4 @@
 internal import Basics
-internal import Fleet
 package import Postgres
 
 /// Old entries go from the beginning of the chain; the entry that says so is what it goes on from.

@@ -19,10 +19,10 @@ package struct OutboxRecord: Sendable {
 
     /// `fields` follow `schema`, `kind` and `id`.
     package init(
-        _ publication: Publication, key: String, recordID: String, kind: String, fields: [(String, JSONValue)]
+        _ publication: Publication, key: String, recordID: String, kind: String, fields: [JSONValue.Field]
     ) {
         (topic, self.key, self.recordID) = (publication.topic, key, recordID)
-        let head: [(String, JSONValue)] = [("schema", .integer(1)), ("kind", .text(kind)), ("id", .text(recordID))]
+        let head: [JSONValue.Field] = [("schema", .integer(1)), ("kind", .text(kind)), ("id", .text(recordID))]
         json = JSONValue.object(head + fields).rendered()
     }
 }

@@ -3,7 +3,6 @@ internal import Kafka
 internal import Pipeline
 internal import Postgres
 internal import Storage
-internal import Telemetry
 
 /// Finds the vehicles for whose sake a partition cannot be written, and sets them apart. Each try is a transaction that is rolled
 /// back.

@@ -1,6 +1,4 @@
-internal import Fleet
 internal import Kafka
-internal import Postgres
 internal import Storage
 internal import Telemetry
 

@@ -1,6 +1,13 @@
 import Alerts
+import App
 import Codecs
 import Fleet
+import Postgres
+import Reports
+import Settings
+import Storage
+import Telemetry
+
 internal import Formats
 import Postgres
 import Reports

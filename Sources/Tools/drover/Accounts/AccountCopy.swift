@@ -1,3 +1,4 @@
+import App
 import Foundation
 import Postgres
 import Settings

@@ -1,7 +1,7 @@
+import App
 import Basics
 import Fleet
 import Foundation
-import Postgres
 import Reports
 import Storage
 import Telemetry

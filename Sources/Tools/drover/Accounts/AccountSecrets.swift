@@ -1,10 +1,9 @@
+import App
 import Basics
-import Crypto
 import Fleet
 import Postgres
 import Settings
 import Storage
-import Telemetry
 import Web
 
 extension Command {
@@ -55,26 +54,5 @@ extension Command {
         let remedy = need.lasting > 0 ? "; `drover account reseal` seals the first anew" : ""
         return
             "\(need.lasting) second factors and webhooks and \(need.waiting) messages that wait still need it\(remedy)"
-    }
-}
-
-extension Settings {
-    /// Whose role needs a second factor.
-    func secondFactorRule() throws -> SecondFactorRule {
-        let words = text("people.second_factor_roles").split(separator: ",").map { String($0.filter { $0 != " " }) }
-        let roles = try words.map { word in
-            guard let role = Role(rawValue: word) else {
-                throw Failure(
-                    "people.second_factor_roles: `\(word)` is none of "
-                        + Role.allCases.map(\.rawValue).joined(separator: ", "))
-            }
-            return role
-        }
-        guard roles.isEmpty || !text("people.code_key_file").isEmpty else {
-            throw Failure(
-                "people.code_key_file: second factors are kept under it (people.second_factor_roles is set): make it with "
-                    + "`openssl rand -out FILE 32`")
-        }
-        return SecondFactorRule(roles: Set(roles))
     }
 }

@@ -1,3 +1,4 @@
+import App
 import Postgres
 import Settings
 import Storage
@@ -8,7 +9,7 @@ extension Command {
     static func asOwner(_ arguments: Arguments) throws -> (settings: Settings, connection: Connection) {
         let settings = try SettingsSource.load(arguments)
         let connection = try Connection(conninfo: settings.ownerConninfo)
-        try AuditLog.sign(ActionPush.login, on: connection)
+        try AuditLog.sign(Terminal.login, on: connection)
         return (settings, connection)
     }
 }
@@ -43,7 +44,7 @@ enum AuditDesk {
     private static func deed(
         _ action: AuditAction, by name: String? = nil, about subject: String? = nil, _ detail: AuditLog.Detail
     ) -> AuditedDeed {
-        AuditedDeed(action, by: name ?? ActionPush.login, about: subject, detail.filter { !$0.1.isEmpty })
+        AuditedDeed(action, by: name ?? Terminal.login, about: subject, detail.filter { !$0.1.isEmpty })
     }
 
     private static func connection(_ arguments: Arguments) throws -> Connection {

@@ -1,7 +1,7 @@
+import App
 import Fleet
 import Postgres
 import Reports
-import Settings
 import Storage
 import Telemetry
 

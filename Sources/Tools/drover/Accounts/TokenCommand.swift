@@ -1,12 +1,10 @@
-import Alerts
+import App
 import Basics
 import Codecs
 import Crypto
 import Fleet
 import Formats
-import Postgres
 import Reports
-import Settings
 import Storage
 import Telemetry
 

@@ -1,10 +1,10 @@
+import App
 import Basics
 import Bench
 import Codecs
 import Fleet
 import Formats
 import Reports
-import Telemetry
 
 /// `drover bench engine`: how fast records go through the whole worker, beside a bare consumer in the same run.
 /// `drover bench load`: how soon an alert can be read under a steady load, and what memory does.

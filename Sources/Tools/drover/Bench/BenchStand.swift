@@ -1,7 +1,7 @@
+import App
 import Bench
 import Foundation
 import LocalServers
-import Settings
 import Telemetry
 import Threads
 

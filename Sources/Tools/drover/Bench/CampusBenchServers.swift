@@ -1,7 +1,7 @@
+import App
 import Bench
 import Delivery
 import Foundation
-import Gateways
 import Ingest
 import LocalServers
 import Postgres

@@ -1,3 +1,4 @@
+import App
 import Codecs
 import ExternalServices
 import Fleet
@@ -44,7 +45,7 @@ extension Command {
     /// The file is the record without what every record has: docs/dispatch.md.
     private static func publish(_ id: String, file: String, _ arguments: Arguments) throws -> ExitCode {
         let text = try Files.read(file)
-        let fields: [FlatJSON.Field]
+        let fields: [JSONValue.Field]
         do {
             fields = try FlatJSON.fields(text, bytesMax: 200_000)
         } catch {
@@ -65,12 +66,11 @@ extension Command {
             }
         }
         let said = try ActionPush.head(arguments)
-        let head: [(String, JSONValue)] = [
+        let head: [JSONValue.Field] = [
             ("schema", .integer(1)), ("kind", .text("campus")), ("id", .text(said.id)), ("campus", .text(id)),
             ("ts", .integer(said.ts)), ("by", .text(said.by)),
         ]
-        let body = fields.map { ($0.key, $0.value.value) }
-        let value = Array(JSONValue.object(head + body).rendered().utf8)
+        let value = Array(JSONValue.object(head + fields).rendered().utf8)
         let decoded: RideRecords.Decoded
         do {
             decoded = try unsafe TickOr(value, key: Array(id.utf8), RideRecords.decode)

@@ -1,3 +1,4 @@
+import App
 import Fleet
 import Postgres
 import Reports

@@ -1,9 +1,9 @@
+import App
 import Backtesting
 import Basics
 import Codecs
 import Fleet
 import Formats
-import Gateways
 import Ingest
 import Kafka
 import Pipeline
@@ -42,7 +42,7 @@ extension Command {
         })
 
     private static func numbers(_ file: String) throws -> [CampusSettings.Key: Int64] {
-        let fields: [FlatJSON.Field]
+        let fields: [JSONValue.Field]
         do {
             fields = try FlatJSON.fields(try Files.read(file), bytesMax: 100_000)
         } catch let error as FlatJSON.Fault { throw Failure("\(file): \(error)") }

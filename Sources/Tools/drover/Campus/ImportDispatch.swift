@@ -1,6 +1,11 @@
+import App
 import Codecs
 import Fleet
-import Gateways
+import Postgres
+import Settings
+import Storage
+import Telemetry
+
 internal import Ingest
 import Postgres
 import Settings

@@ -1,5 +1,5 @@
+import App
 import Foundation
-import Routing
 
 /// Cases of ../shared/data/dispatch, as they stand in the file: units are in the names.
 struct PlanCases: Decodable {

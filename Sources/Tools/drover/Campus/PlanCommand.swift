@@ -1,5 +1,10 @@
+import App
 import Codecs
 import Fleet
+import Foundation
+import Reports
+import Routing
+
 internal import Formats
 import Foundation
 import Reports

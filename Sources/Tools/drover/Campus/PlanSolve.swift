@@ -1,6 +1,6 @@
+import App
 import Basics
 import Codecs
-import Fleet
 import Formats
 import Foundation
 import Reports

@@ -1,3 +1,4 @@
+import App
 import Basics
 import Codecs
 import Emulators
@@ -80,7 +81,7 @@ extension Command {
         for (index, adapter) in server.devices.enumerated() {
             let (port, what) = (server.port(of: index), adapter.group.name)
             table.rows.append(["\(index)", "127.0.0.1", "\(port)", adapter.vin, what])
-            let fields: [(String, JSONValue)] = [
+            let fields: [JSONValue.Field] = [
                 ("adapter", .integer(Int64(index))), ("host", .text("127.0.0.1")), ("port", .integer(Int64(port))),
                 ("vin", .text(adapter.vin)), ("what", .text(what)), ("peer", .text(adapter.group.peer.rawValue)),
             ]
@@ -103,7 +104,7 @@ extension Command {
         for (index, box) in server.devices.enumerated() {
             let (port, what) = (server.port(of: index), box.group.name)
             table.rows.append(["\(index)", "127.0.0.1", "\(port)", box.serial, what])
-            let fields: [(String, JSONValue)] = [
+            let fields: [JSONValue.Field] = [
                 ("box", .integer(Int64(index))), ("host", .text("127.0.0.1")), ("port", .integer(Int64(port))),
                 ("serial", .text(box.serial)), ("what", .text(what)), ("peer", .text(box.group.peer.rawValue)),
                 ("certificate_sha256", .optional(certificate)), ("debug_log_key", .text(Hex.text(box.debugLogKey))),

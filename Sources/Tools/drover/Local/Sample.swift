@@ -1,13 +1,11 @@
+import App
 import Basics
 import Fleet
 import Foundation
-import Gateways
-import Kafka
 import Postgres
 import Reports
 import Settings
 import Telemetry
-import Trips
 
 /// The recordings that ship with Drover: brought in once a data folder, then shown.
 struct Sample {

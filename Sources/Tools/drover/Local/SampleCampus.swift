@@ -1,9 +1,9 @@
+import App
 import Basics
 import Codecs
 import Emulators
 import Fleet
 import Foundation
-import Gateways
 import Ingest
 import Kafka
 import Postgres

@@ -1,3 +1,4 @@
+import App
 import Emulators
 import Fleet
 import Foundation

@@ -1,3 +1,4 @@
+import App
 import Settings
 
 /// A command of `drover`: what it takes, what its help says and what it does.
@@ -35,12 +36,6 @@ enum ExitCode: Int32 { case done = 0, failed = 1, wrongUse = 2 }
 
 /// What was typed is not what the command takes.
 struct UsageError: Error, CustomStringConvertible {
-    let description: String
-    init(_ description: String) { self.description = description }
-}
-
-/// It could not be done, and this says why and what to do.
-struct Failure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
 }

@@ -1,4 +1,5 @@
 import Alerts
+import App
 import Codecs
 import ExternalServices
 import Formats
@@ -9,7 +10,6 @@ import Postgres
 import Reports
 import Settings
 import Storage
-import Telemetry
 import Trips
 import Web
 

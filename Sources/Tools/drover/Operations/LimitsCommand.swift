@@ -1,4 +1,5 @@
 import Alerts
+import App
 import Codecs
 import Fleet
 import Formats

@@ -1,3 +1,4 @@
+import App
 import Postgres
 import Settings
 import Storage

@@ -1,3 +1,4 @@
+import App
 import Codecs
 import Formats
 import Reports
@@ -40,7 +41,7 @@ extension Command {
             case .secret, .secretFile: isSecret = true
             case .text, .integer, .choice, .thousandths, .connection, .file, .folder, .shipped, .fileToMake: break
             }
-            var fields: [(String, JSONValue)] = [("default", .text(row.standard)), ("key", .text(row.key))]
+            var fields: [JSONValue.Field] = [("default", .text(row.standard)), ("key", .text(row.key))]
             if let when = row.readAgain { fields.append(("read_again", .text(when))) }
             fields += [
                 ("read_by", .list(row.readers.map { .text($0.rawValue) })), ("secret", .bool(isSecret)),

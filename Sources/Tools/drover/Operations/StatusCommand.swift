@@ -1,13 +1,12 @@
+import App
 import Codecs
 import Fleet
 import Formats
-import Gateways
 import Ingest
 import Postgres
 import Reports
 import Settings
 import Storage
-import Telemetry
 import Trips
 
 extension Command {

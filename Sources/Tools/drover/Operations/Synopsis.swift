@@ -1,3 +1,4 @@
+import App
 import Settings
 
 /// The words that a command takes beside its options, read from the line that its help begins with: so what is shown

@@ -1,3 +1,4 @@
+import App
 import Clients
 import Codecs
 import Formats
@@ -65,7 +66,7 @@ extension Command {
             (url.hasSuffix("/") ? String(url.dropLast()) : url) + "/v1/query", headers: headers,
             body: Array(body.utf8))
         guard reply.status == 200 else {
-            let detail = (try? JSONTree(reply.body))?["detail"]?.text
+            let detail = (try? JSONValue(reply.body))?["detail"]?.text
             throw Failure("\(url) answers \(reply.status)" + (detail.map { ": \($0)" } ?? ""))
         }
         Out.result(format == "table" ? try table(reply.body) : String(decoding: reply.body, as: UTF8.self))
@@ -73,10 +74,10 @@ extension Command {
     }
 
     private static func table(_ body: [UInt8]) throws -> String {
-        let answer = try JSONTree(body, bytesMax: 64 << 20, valuesMax: 20_000_000)
+        let answer = try JSONValue(body, bytesMax: 64 << 20, valuesMax: 20_000_000)
         var table = Table((answer["columns"]?.items ?? []).map { $0.text ?? "" })
         table.rows = (answer["rows"]?.items ?? []).map { row in
-            (row.items ?? []).map { $0.isNull ? nil : $0.text ?? $0.value.rendered() }
+            (row.items ?? []).map { $0.isNull ? nil : $0.text ?? $0.rendered() }
         }
         return table.text()
     }

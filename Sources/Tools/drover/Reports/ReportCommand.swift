@@ -1,4 +1,5 @@
 import Alerts
+import App
 import Basics
 import Fleet
 import Foundation

@@ -1,4 +1,5 @@
 import Alerts
+import App
 import Basics
 import Fleet
 import Postgres
@@ -53,7 +54,7 @@ extension Command {
 
     private static func book(_ arguments: Arguments) throws -> Connection {
         let connection = try Store.connect(try SettingsSource.load(arguments).relayConninfo)
-        try AuditLog.sign(ActionPush.login, on: connection)
+        try AuditLog.sign(Terminal.login, on: connection)
         return connection
     }
 

@@ -1,8 +1,8 @@
+import App
 import Basics
 import Codecs
 import Fleet
 import Foundation
-import Gateways
 import Ingest
 import Kafka
 import Postgres
@@ -31,18 +31,9 @@ struct ActionPush {
             }
             ts = time
         }
-        let by = arguments.text("--by") ?? login
+        let by = arguments.text("--by") ?? Terminal.login
         guard !by.isEmpty else { throw UsageError("say who: --by NAME") }
         return ("a-" + UUID().uuidString.lowercased(), ts, by)
-    }
-
-    /// Who is at the terminal; services and containers do not say it, and a container's user may have no name.
-    static var login: String {
-        let environment = ProcessInfo.processInfo.environment
-        let said = [environment["USER"], environment["LOGNAME"]].compactMap(\.self).first { !$0.isEmpty }
-        if let said { return said }
-        guard let known = unsafe getpwuid(getuid()) else { return "operator" }
-        return unsafe String(cString: known.pointee.pw_name)
     }
 
     static func action(_ arguments: Arguments, vehicle: VehicleID?, kind: Action.Kind) throws -> Action {

@@ -1,4 +1,5 @@
 import Alerts
+import App
 import Backtesting
 import Basics
 import Fleet

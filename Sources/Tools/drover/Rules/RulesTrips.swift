@@ -1,10 +1,10 @@
+import App
 import Basics
 import Fleet
 import Reports
 import Settings
 import Storage
 import Telemetry
-import Trips
 
 extension Command {
     static let rulesTrips = Command(

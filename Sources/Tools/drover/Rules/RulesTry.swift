@@ -1,10 +1,10 @@
 import Alerts
+import App
 import Backtesting
 import Basics
 import Codecs
 import Fleet
 import Formats
-import Postgres
 import Presentation
 import Reports
 import Settings

@@ -1,7 +1,7 @@
+import App
 import Basics
 import Codecs
 import Fleet
-import Gateways
 import Ingest
 import Kafka
 import Postgres
@@ -129,7 +129,7 @@ struct TripRulesPublication {
             let fromMs = UTC.minute(of: max(leastMs, latestMs, (askedMs ?? 0) - 1)) + UTC.msPerMinute
             if !missing.isEmpty {
                 let deed = AuditedDeed(
-                    .rulesPublished, by: ActionPush.login, [("of", "trips"), ("from", UTC.text(fromMs))])
+                    .rulesPublished, by: Terminal.login, [("of", "trips"), ("from", UTC.text(fromMs))])
                 // Beside this transaction, which keeps other publishers off until they are on the log.
                 try deed.run(on: Store.connect(settings.readerConninfo)) {
                     try RulesPublisher(kafka).publish(rules, fromMs: fromMs, to: missing)

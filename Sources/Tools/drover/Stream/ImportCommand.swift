@@ -1,7 +1,7 @@
+import App
 import Codecs
 import Fleet
 import Foundation
-import Gateways
 import Ingest
 import Kafka
 import Settings

@@ -1,10 +1,10 @@
+import App
 import Codecs
 import Fleet
 import Postgres
 import Reports
 import Settings
 import Storage
-import Telemetry
 
 extension Command {
     static let log = Command(

@@ -1,5 +1,5 @@
+import App
 import Fleet
-import Gateways
 import Ingest
 import Kafka
 import Postgres
@@ -246,6 +246,6 @@ struct Offsets {
 
     /// In the transaction of what it tells.
     private func note(_ detail: AuditLog.Detail) throws {
-        try AuditLog.record(.offsetsReset, by: ActionPush.login, detail, on: connection)
+        try AuditLog.record(.offsetsReset, by: Terminal.login, detail, on: connection)
     }
 }

@@ -1,9 +1,9 @@
 import Alerts
+import App
 import Basics
 import Codecs
 import Fleet
 import Formats
-import Gateways
 import Ingest
 import Kafka
 import Pipeline
@@ -168,7 +168,7 @@ struct RejectedRecords {
                 ? $0.row.reason
                 : "one of \($0.row.records) counted from offset \($0.row.offset) on; the last: \($0.row.reason)"
         }
-        let fields: [(String, JSONValue)] = [
+        let fields: [JSONValue.Field] = [
             ("topic", .text(place.partition.topic)), ("partition", .integer(Int64(place.partition.partition))),
             ("offset", .integer(place.offset)),
             ("pushed_at", .optional(UTC.plausible.contains(record.pushedMs) ? UTC.text(record.pushedMs) : nil)),
@@ -344,14 +344,13 @@ enum Readable {
     }
 
     /// A field a line; bytes in hexadecimal only where there is no text.
-    static func lines(_ fields: [(String, JSONValue)]) -> String {
+    static func lines(_ fields: [JSONValue.Field]) -> String {
         let values = Dictionary(uniqueKeysWithValues: fields)
         return fields.compactMap { name, value in
             if name.hasSuffix("_hex"), case .text = values[String(name.dropLast(4))] { return nil }
             switch value {
-            case .text(let text): return "\(name): \(text)"
-            case .integer(let number): return "\(name): \(number)"
-            default: return nil
+            case .text(let text), .number(let text): return "\(name): \(text)"
+            case .null, .bool, .list, .object: return nil
             }
         }.joined(separator: "\n")
     }

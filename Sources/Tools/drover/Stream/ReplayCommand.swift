@@ -1,9 +1,9 @@
+import App
 import Basics
 import Codecs
 import Fleet
 import Formats
 import Foundation
-import Gateways
 import Kafka
 import Postgres
 import Reports

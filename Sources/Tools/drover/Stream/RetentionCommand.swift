@@ -1,3 +1,4 @@
+import App
 import Fleet
 import Postgres
 import Reports
@@ -40,7 +41,7 @@ extension Command {
                 add(outcome, days)
             }
             let auditDays = settings.integer(AuditRetention.setting)
-            try AuditLog.sign(ActionPush.login, on: connection)
+            try AuditLog.sign(Terminal.login, on: connection)
             add(
                 try AuditRetention.run(
                     days: auditDays == 0 ? nil : auditDays, isDryRun: isDryRun, nowMs: Clock.nowMs(), on: connection),

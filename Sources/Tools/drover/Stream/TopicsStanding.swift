@@ -1,4 +1,4 @@
-import Gateways
+import App
 import Ingest
 import Kafka
 import Postgres

@@ -1,3 +1,4 @@
+import App
 import Basics
 import Codecs
 import Fleet

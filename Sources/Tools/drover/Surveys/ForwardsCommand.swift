@@ -1,8 +1,7 @@
-import Postgres
+import App
 import Reports
 import Settings
 import Storage
-import Telemetry
 
 /// `drover sightings forwards`: which versions of surveys a collector was sent, and what it said.
 extension Command {

@@ -1,11 +1,14 @@
+import App
 import Basics
 import Codecs
 import Fleet
+import Foundation
+import Surveys
+import Telemetry
+
 internal import Formats
 import Foundation
-import Gateways
 internal import Ingest
-import Settings
 import Surveys
 import Telemetry
 

@@ -1,13 +1,12 @@
+import App
 import Basics
 import Codecs
 import Fleet
 import Formats
-import Postgres
 import Reports
 import Settings
 import Storage
 import Surveys
-import Telemetry
 
 extension Command {
     static let sightings = Command(
@@ -60,8 +59,8 @@ extension Command {
                 "version \(version.version) by \(version.saidBy), " + UTC.text(version.saidMs)
                     + (version.note.map { ": \($0)" } ?? ""))
         }
-        let tree = try JSONTree(Array(newest.body.utf8))
-        Out.result(tree.value.rendered(indent: true))
+        let tree = try JSONValue(Array(newest.body.utf8))
+        Out.result(tree.rendered(indent: true))
         return .done
     }
 

@@ -1,9 +1,8 @@
-import Fleet
+import App
 import Postgres
 import Settings
 import Storage
 import Surveys
-import Telemetry
 import Worker
 
 extension Command {

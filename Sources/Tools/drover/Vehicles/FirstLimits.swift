@@ -1,4 +1,5 @@
 import Alerts
+import App
 import Fleet
 import Settings
 import Storage

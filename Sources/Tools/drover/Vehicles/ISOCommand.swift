@@ -1,3 +1,4 @@
+import App
 import Gateways
 import Settings
 import Telemetry
@@ -32,7 +33,7 @@ extension Command {
         let file = settings.text("iso.client_secret_file")
         if !file.isEmpty {
             guard secret.isEmpty else { throw Failure("set iso.client_secret or iso.client_secret_file, not both") }
-            secret = String(decoding: try Files.read(file).prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
+            secret = String(decoding: try Files.firstLine(file), as: UTF8.self)
         }
         let caFile = settings.text("iso.ca_file")
         return ISOFleetSettings(

@@ -1,3 +1,4 @@
+import App
 import Codecs
 import Foundation
 import Reports

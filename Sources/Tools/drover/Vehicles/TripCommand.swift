@@ -1,10 +1,7 @@
+import App
 import Basics
 import Fleet
-import Gateways
-import Postgres
 import Reports
-import Settings
-import Telemetry
 
 extension Command {
     static let trip = Command(

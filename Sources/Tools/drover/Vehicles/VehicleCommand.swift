@@ -1,11 +1,11 @@
 import Alerts
+import App
 import Basics
 import Fleet
 import Postgres
 import Reports
 import Settings
 import Storage
-import Telemetry
 
 extension Command {
     static let vehicle = Command(

@@ -18,67 +18,104 @@ package struct Insertion {
     package func best(
         of r: Int, in slot: Int, of routes: RouteTable, below limit: Double, blinks: inout Blinks
     ) -> Place {
-        let at = slot * routes.stride
-        let (node, departure) = (routes.node.from(at), routes.departure.from(at))
-        let (latest, load, leg) = (routes.latest.from(at), routes.load.from(at), routes.leg.from(at))
-        let last = routes.length.int(slot) - 1
-        let (pickup, dropoff) = (r + 1, r + 1 + network.requests)
-        let fromPickup = network.distance.from(pickup * network.nodes)
-        let fromDropoff = network.distance.from(dropoff * network.nodes)
+        let (stops, on) = (RequestStops(r, network), RouteView(slot, of: routes))
+        let (fromPickup, fromDropoff) = (stops.fromPickup, stops.fromDropoff)
         let (earliest, service) = (network.earliest, network.service)
-        let (pickupEarliest, pickupLatest) = (earliest[pickup], network.latest[pickup])
-        let (dropoffEarliest, dropoffLatest) = (earliest[dropoff], network.latest[dropoff])
-        let (pickupService, dropoffService) = (service[pickup], service[dropoff])
-        let between = fromPickup[dropoff]
-        let room = network.capacity - network.load[pickup]
+        let room = network.capacity - network.load[stops.pickup]
         var best = Place(cost: limit)
 
-        for i in 0..<last {
-            let (a, b) = (node.int(i), node.int(i + 1))
-            let reached = departure[i] + fromPickup[a]
-            if reached > pickupLatest { break }  // Later places are reached later still.
-            if load[i] > room { continue }
-            let (toB, legHere) = (fromPickup[b], leg[i])
+        for i in 0..<on.last {
+            let (a, b) = (on.node.int(i), on.node.int(i + 1))
+            let reached = on.departure[i] + fromPickup[a]
+            if reached > stops.pickupLatest { break }  // Later places are reached later still.
+            if on.load[i] > room { continue }
+            let (toB, legHere) = (fromPickup[b], on.leg[i])
             let detour = fromPickup[a] + toB - legHere
             if detour >= best.cost || blinks.now() { continue }
-            let left = max(reached, pickupEarliest) + pickupService
+            let left = max(reached, stops.pickupEarliest) + stops.pickupService
 
-            let direct = max(left + between, dropoffEarliest)
-            let cost = fromPickup[a] + between + fromDropoff[b] - legHere
-            if cost < best.cost, direct <= dropoffLatest,
-                direct + dropoffService + fromDropoff[b] <= latest[i + 1],
-                !network.isRideLimited
-                    || rides.allow(r, after: i, i, node: node, departure: departure, leg: leg, last: last)
+            let direct = max(left + stops.between, stops.dropoffEarliest)
+            let cost = fromPickup[a] + stops.between + fromDropoff[b] - legHere
+            if cost < best.cost, direct <= stops.dropoffLatest,
+                direct + stops.dropoffService + fromDropoff[b] <= on.latest[i + 1],
+                allows(r, after: i, i, on)
             {
                 best = Place(cost: cost, pickup: i, dropoff: i)
             }
 
             var time = left + toB
-            if time > latest[i + 1] { continue }
+            if time > on.latest[i + 1] { continue }
             var j = i + 1
-            while j < last {
-                let here = node.int(j)
+            while j < on.last {
+                let here = on.node.int(j)
                 // Time is when this stop is reached; from here on it is when it is left.
                 time = max(time, earliest[here]) + service[here]
-                if load[j] > room { break }
+                if on.load[j] > room { break }
                 let toDropoff = fromDropoff[here]
                 let arrival = time + toDropoff
-                if arrival > dropoffLatest { break }
-                let next = node.int(j + 1)
-                let cost = detour + toDropoff + fromDropoff[next] - leg[j]
+                if arrival > stops.dropoffLatest { break }
+                let next = on.node.int(j + 1)
+                let cost = detour + toDropoff + fromDropoff[next] - on.leg[j]
                 if cost < best.cost,
-                    max(arrival, dropoffEarliest) + dropoffService + fromDropoff[next] <= latest[j + 1],
-                    !network.isRideLimited
-                        || rides.allow(r, after: i, j, node: node, departure: departure, leg: leg, last: last)
+                    max(arrival, stops.dropoffEarliest) + stops.dropoffService + fromDropoff[next] <= on.latest[j + 1],
+                    allows(r, after: i, j, on)
                 {
                     best = Place(cost: cost, pickup: i, dropoff: j)
                 }
-                time += leg[j]
-                if time > latest[j + 1] { break }
+                time += on.leg[j]
+                if time > on.latest[j + 1] { break }
                 j += 1
             }
         }
         return best
+    }
+
+    @inline(__always) private func allows(_ r: Int, after i: Int, _ j: Int, _ on: RouteView) -> Bool {
+        !network.isRideLimited
+            || rides.allow(r, after: i, j, node: on.node, departure: on.departure, leg: on.leg, last: on.last)
+    }
+}
+
+/// The two stops of a request that is to be placed.
+private struct RequestStops {
+    let pickup: Int
+    let fromPickup, fromDropoff: Flat<Double>
+    let pickupEarliest, pickupLatest, pickupService: Double
+    let dropoffEarliest, dropoffLatest, dropoffService: Double
+    /// From the one to the other.
+    let between: Double
+
+    @inline(__always) init(_ r: Int, _ network: Network) {
+        pickup = r + 1
+        let dropoff = r + 1 + network.requests
+        fromPickup = network.distance.from(pickup * network.nodes)
+        fromDropoff = network.distance.from(dropoff * network.nodes)
+        pickupEarliest = network.earliest[pickup]
+        pickupLatest = network.latest[pickup]
+        pickupService = network.service[pickup]
+        dropoffEarliest = network.earliest[dropoff]
+        dropoffLatest = network.latest[dropoff]
+        dropoffService = network.service[dropoff]
+        between = fromPickup[dropoff]
+    }
+}
+
+/// One route of a table, place by place.
+private struct RouteView {
+    let node: Flat<Int32>
+    let departure, latest: Flat<Double>
+    let load: Flat<Int32>
+    let leg: Flat<Double>
+    let last: Int
+
+    @inline(__always) init(_ slot: Int, of routes: RouteTable) {
+        let at = slot * routes.stride
+        node = routes.node.from(at)
+        departure = routes.departure.from(at)
+        latest = routes.latest.from(at)
+        load = routes.load.from(at)
+        leg = routes.leg.from(at)
+        last = routes.length.int(slot) - 1
     }
 }
 

@@ -1,0 +1,202 @@
+package import Kafka
+internal import Postgres
+package import Storage
+internal import Telemetry
+
+/// The active relay's connection and producer. Dropped whole when either fails: the next one reads what is there.
+final class RelaySession {
+    private static let name = "drover-notify"
+    static let rowsMax = 1_000
+    static let bytesMax = 16 << 20
+    private static let pruneMost = 10_000
+    /// A broker that acknowledges nothing for so long is spoken of.
+    private static let patienceMs: Int64 = 3_000
+    private static let stopPatienceMs: Int64 = 1_000
+
+    private let connection: Connection
+    /// Holds the relays' turn, in a transaction that does nothing else: it has no snapshot and no number, and so holds back no vacuum but
+    /// that of the turn's own table.
+    private let turn: Connection
+    private var turnTakenMs = Clock.steadyMs()
+    /// So often that vacuum is let in: else the database would run out of numbers of transactions in the end.
+    private static let turnPeriodMs: Int64 = 86_400_000
+    private let producer: Producer
+    private let metrics: RelayMetrics
+    private let log: Log
+
+    init(_ settings: RelaySettings, metrics: RelayMetrics, log: Log) throws {
+        (self.metrics, self.log) = (metrics, log)
+        connection = try Connection.ofService(conninfo: settings.conninfo, applicationName: RelaySession.name)
+        turn = try Connection.ofService(conninfo: settings.conninfo, applicationName: RelaySession.name)
+        // A relay whose machine vanished must not hold the turn for long. The index is the way to the oldest rows whatever
+        // statistics say of a table that is empty most of the time. A deletion that is lost in a crash of the server only
+        // sends its rows again, so none is waited for.
+        try connection.execute(RelaySession.keepalives + "SET enable_seqscan = off; SET synchronous_commit = off")
+        try turn.execute(RelaySession.keepalives + "SET idle_in_transaction_session_timeout = 0")
+        // No time-out: a record that is given up while later ones of its key are sent would break the order.
+        producer = try Producer(settings.kafka, Producer.Tuning(lingerMs: 0, timeoutMs: 0))
+    }
+
+    private static let keepalives =
+        "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; "
+
+    /// True: this is the active relay as long as the session lives.
+    func takeTurn() throws -> Bool {
+        try turn.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+        do {
+            try OutboxStore.takeTurn(on: turn)
+            turnTakenMs = Clock.steadyMs()
+            return true
+        } catch let error as PostgresError where error.sqlState == PostgresError.lockNotAvailable {
+            try turn.execute("ROLLBACK")
+            return false
+        }
+    }
+
+    /// Whether it is a relay's session that has the turn, and not somebody's who relays nothing.
+    func isBehindRelay() throws -> Bool { try OutboxStore.hasRelay(named: RelaySession.name, on: connection) }
+
+    private struct TurnLost: Error, CustomStringConvertible {
+        let description = "another session took the relays' turn when it was given up for a moment"
+    }
+
+    /// Precondition: nothing is under way.
+    private func renewTurn() throws {
+        guard Clock.steadyMs() - turnTakenMs >= RelaySession.turnPeriodMs else { return }
+        try turn.execute("COMMIT")
+        guard try takeTurn() else { throw TurnLost() }
+    }
+
+    /// Throws when the turn is gone: another relay may be sending the same rows by now.
+    private func checkTurn() throws {
+        _ = try turn.notifications(timeoutMs: 0)
+        _ = try connection.notifications(timeoutMs: 0)
+    }
+
+    func listen() throws { try connection.listen(to: OutboxStore.channel) }
+
+    func wasTold(timeoutMs: Int32) throws -> Bool {
+        // Nothing is under way. It takes up renewed certificates, so that it need not wait for a record to do so.
+        _ = producer.deliveries(timeoutMs: 0)
+        return try !connection.notifications(timeoutMs: timeoutMs).isEmpty
+    }
+
+    func endLongLogins() throws -> Int { try PersonLogin.endLong(on: connection) }
+
+    func prune(rowsMax: Int64) throws -> (pruned: Int, isAll: Bool) {
+        let pruned = try RejectedStore.prune(rowsMax: rowsMax, most: RelaySession.pruneMost, on: connection)
+        return (pruned, pruned < RelaySession.pruneMost)
+    }
+
+    /// Sends the oldest rows and deletes what the broker has acknowledged. Throws when it is the broker's fault that
+    /// some were not; those stay.
+    func pass(_ shouldStop: () -> Bool) throws -> (sent: Int, isEmpty: Bool) {
+        try renewTurn()
+        try checkTurn()
+        let rows = try OutboxStore.read(
+            rowsMax: RelaySession.rowsMax, bytesMax: RelaySession.bytesMax, on: connection)
+        guard !rows.isEmpty else { return (0, true) }
+        var settled = Settled(rows)
+        for (index, row) in rows.enumerated() {
+            do {
+                try producer.produce(
+                    topic: row.topic, partition: nil, key: Array(row.key.utf8), value: Array(row.record.utf8),
+                    timestampMs: nil, header: (name: "id", value: row.recordID), tag: index)
+            } catch let error as KafkaError where error.isAboutRecord {
+                settled.take(index, failure: error)
+            }
+        }
+        try awaitAcknowledgements(&settled, shouldStop)
+        try OutboxStore.delete(settled.deletable(), on: connection)
+        try OutboxStore.refuse(settled.refused, on: connection)
+        metrics.relayed.add(settled.acknowledged)
+        metrics.refused.add(settled.refused.count)
+        for refused in settled.refused {
+            log.error(
+                "the broker will not take a record; it is set aside in drover.outbox",
+                ["outbox_id": "\(refused.id)", "error": "\(refused.reason)"])
+        }
+        if let failure = settled.failure { throw failure }
+        return (settled.acknowledged, false)
+    }
+
+    private func awaitAcknowledgements(_ settled: inout Settled, _ shouldStop: () -> Bool) throws {
+        var (movedMs, hasSaid, stopMs): (Int64, Bool, Int64?) = (Clock.steadyMs(), false, nil)
+        while settled.openRows > 0 {
+            let deliveries = producer.deliveries(timeoutMs: 100)
+            for delivery in deliveries { settled.take(delivery.tag, failure: delivery.failure) }
+            let now = Clock.steadyMs()
+            if !deliveries.isEmpty {
+                if hasSaid { log.info("the broker acknowledges again") }
+                (movedMs, hasSaid) = (now, false)
+                continue
+            }
+            try checkTurn()
+            if shouldStop() {
+                stopMs = stopMs ?? now
+                if now - stopMs! >= RelaySession.stopPatienceMs { return }
+            }
+            if now - movedMs >= RelaySession.patienceMs, !hasSaid {
+                hasSaid = true
+                log.warning(
+                    "the broker does not acknowledge; what waits in the outbox is kept",
+                    ["under_way": "\(settled.openRows)"])
+            }
+        }
+    }
+}
+
+/// What became of one reading of the outbox. Pure bookkeeping.
+package struct Settled {
+    private enum Fate { case open, acknowledged, refused(String), failed }
+
+    private let rows: [OutboxRow]
+    private var fates: [Fate]
+    package private(set) var openRows: Int
+    package private(set) var acknowledged = 0
+    /// What stopped records that the broker may take another time.
+    package private(set) var failure: KafkaError?
+
+    package init(_ rows: [OutboxRow]) {
+        self.rows = rows
+        fates = Array(repeating: .open, count: rows.count)
+        openRows = rows.count
+    }
+
+    package mutating func take(_ row: Int, failure: KafkaError?) {
+        guard case .open = fates[row] else { return }
+        openRows -= 1
+        guard let failure else {
+            fates[row] = .acknowledged
+            acknowledged += 1
+            return
+        }
+        if failure.isAboutRecord {
+            fates[row] = .refused(failure.description)
+        } else {
+            fates[row] = .failed
+            self.failure = self.failure ?? failure
+        }
+    }
+
+    /// Acknowledged, and not behind a row of the same key that has to be sent again: that one would overtake it.
+    package func deletable() -> [Int64] {
+        var blocked: Set<String> = []
+        var ids: [Int64] = []
+        for (row, fate) in zip(rows, fates) {
+            switch fate {
+            case .acknowledged: if !blocked.contains(row.topic + "\n" + row.key) { ids.append(row.outboxID) }
+            case .refused: break
+            case .open, .failed: blocked.insert(row.topic + "\n" + row.key)
+            }
+        }
+        return ids
+    }
+
+    var refused: [(id: Int64, reason: String)] {
+        zip(rows, fates).compactMap { row, fate in
+            guard case .refused(let reason) = fate else { return nil }
+            return (row.outboxID, reason)
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package import Settings
+internal import Telemetry
+
+extension Roles {
+    /// Serves the page and apps until it is to stop.
+    /// - Parameter tell: where they are.
+    package static func serve(_ settings: Settings, _ tell: (String) -> Void) throws {
+        SettingFiles.warn(settings, of: .serve, log: Roles.log)
+        Signals.install()
+        Signals.installReload()
+        try MetricsRole.serving(settings, log: Roles.log) {
+            // Pages are there without the broker; only what is handed in has to wait.
+            try HealthRole.watch(
+                settings, database: settings.readerConninfo, logins: [.page, .survey, .query], needsBroker: false)
+            let page = try PageRole(settings, log: Roles.log)
+            defer { page.stop() }
+            tell("the page is at \(page.address)")
+            if let address = page.appsAddress { tell("apps are served at \(address)") }
+            var watch = try RulesWatch(settings, log: Roles.log)
+            // It waits for the broker and PostgreSQL when threshold files have changed.
+            let loop = HealthRole.shared.loop("files", patience: 10)
+            HealthRole.shared.started()
+            try Roles.withTicks(settings, of: "serve", log: Roles.log) { _ in
+                repeat {
+                    loop.turned()
+                    let isReload = ReloadFlag.take()
+                    if isReload { page.renewCertificates() }
+                    watch?.look(isReload: isReload)
+                } while !StopFlag.wait(timeoutMs: 200)
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package import Postgres
+internal import Storage
+
+/// A connection string of one kind of work, and the role that its login is to have.
+package struct LoginSetting: Sendable {
+    package let key: String
+    package let role: String
+
+    private init(_ key: String, _ role: String) { (self.key, self.role) = (key, role) }
+
+    package static let reader = LoginSetting("postgres.reader_url", "drover_reader")
+    package static let page = LoginSetting("postgres.page_url", "drover_page")
+    package static let query = LoginSetting("postgres.query_url", "drover_query")
+    package static let relay = LoginSetting("postgres.relay_url", "drover_relay")
+    package static let gateway = LoginSetting("postgres.gateway_url", "drover_gateway")
+    package static let survey = LoginSetting("postgres.survey_url", "drover_survey")
+    package static let debug = LoginSetting("postgres.debug_url", "drover_debug")
+    package static let all = [reader, page, query, relay, gateway, survey, debug]
+
+    /// Whose session it is, and whether its login has the role.
+    package func look(on connection: Connection) throws -> (user: String, isMember: Bool) {
+        let found = try LoginReads.membership(of: role, on: connection)
+        return (found.user, found.isMember)
+    }
+}
+
+/// Logins that a process needs beside that of its own role, asked one after the other over sessions that stay open.
+final class LoginInquiry {
+    private let logins: [(setting: LoginSetting, conninfo: String)]
+    private let connectS: Int
+    private var sessions: [String: Connection] = [:]
+
+    init(_ logins: [(setting: LoginSetting, conninfo: String)], connectS: Int) {
+        (self.logins, self.connectS) = (logins, connectS)
+    }
+
+    /// The settings, or what is wrong with each that is. Neither says a login's name: probers are not logged in.
+    package func ask() throws -> String {
+        let faults = logins.compactMap { login in fault(login.setting, login.conninfo) }
+        guard faults.isEmpty else { throw Failure(faults.joined(separator: "; ")) }
+        return logins.map(\.setting.key).joined(separator: ", ")
+    }
+
+    private func fault(_ setting: LoginSetting, _ conninfo: String) -> String? {
+        do {
+            let open =
+                try sessions[setting.key]
+                ?? Connection(conninfo: conninfo, connectTimeoutS: connectS, applicationName: "drover-health")
+            sessions[setting.key] = open
+            return try setting.look(on: open).isMember ? nil : "\(setting.key): its login is not in \(setting.role)"
+        } catch {
+            sessions[setting.key] = nil
+            let refusal = error as? PostgresError
+            return "\(setting.key): "
+                + (refusal?.advice ?? "PostgreSQL refuses: \(refusal?.sqlState ?? "no reason given")")
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Presentation
+import Testing
+
+/// What is forgotten is escaped; only literals of ours are not.
+@Suite struct HTMLTests {
+    static let hostile = "<script>\"'&"
+    static let harmless = "&lt;script&gt;&quot;&#39;&amp;"
+
+    @Test func literalsStand() {
+        #expect(("<p class=\"a\">it's</p>" as HTML).markup == "<p class=\"a\">it's</p>")
+        #expect(HTML().isEmpty)
+    }
+
+    @Test func textsAreEscaped() {
+        let page: HTML = "<p title=\"\(HTMLTests.hostile)\">\(HTMLTests.hostile)</p>"
+        #expect(page.markup == "<p title=\"\(HTMLTests.harmless)\">\(HTMLTests.harmless)</p>")
+        #expect(HTML(HTMLTests.hostile).markup == HTMLTests.harmless)
+        #expect(HTML("grüße 日本 👍").markup == "grüße 日本 👍")
+    }
+
+    @Test func htmlIsNotEscapedAgain() {
+        let name: HTML = "<b>\(HTMLTests.hostile)</b>"
+        let page: HTML = "<p>\(name)</p>"
+        #expect(page.markup == "<p><b>\(HTMLTests.harmless)</b></p>")
+    }
+
+    @Test(arguments: [true, false]) func partsMayBeMissing(isThere: Bool) {
+        let part: HTML? = isThere ? "<br>" : nil
+        #expect(("a\(part)b" as HTML).markup == (isThere ? "a<br>b" : "ab"))
+        #expect(
+            ("a\("<i>\(HTMLTests.hostile)</i>", if: isThere)b" as HTML).markup
+                == (isThere ? "a<i>\(HTMLTests.harmless)</i>b" : "ab"))
+    }
+
+    /// Where a literal stands between the parentheses it is HTML, as everywhere; a text beside it is none.
+    @Test func choicesOfLiteralsAreHTML() {
+        for isChosen in [true, false] {
+            let option: HTML =
+                "<option\(isChosen ? " selected=\"\"" : "")>\(isChosen ? HTMLTests.hostile : "none")</option>"
+            let wanted = isChosen ? "<option selected=\"\">\(HTMLTests.harmless)</option>" : "<option>none</option>"
+            #expect(option.markup == wanted)
+        }
+        let name: String? = HTMLTests.hostile
+        #expect(("\(name ?? "<none>")" as HTML).markup == HTMLTests.harmless)
+        #expect(("\(name.map { "<b>\($0)</b>" } ?? "")" as HTML).markup == "<b>\(HTMLTests.harmless)</b>")
+    }
+
+    @Test func listsAreJoined() {
+        let items: [HTML] = ["a", HTMLTests.hostile].map { "<li>\($0)</li>" }
+        #expect(items.joined().markup == "<li>a</li><li>\(HTMLTests.harmless)</li>")
+        #expect(
+            ("<ul>\(items.joined(separator: "\n"))</ul>" as HTML).markup
+                == "<ul><li>a</li>\n<li>\(HTMLTests.harmless)</li></ul>")
+        #expect([HTML]().joined(separator: ", ").isEmpty)
+        #expect(("<br>" + HTML(HTMLTests.hostile)).markup == "<br>\(HTMLTests.harmless)")
+    }
+
+    @Test func numbersAndPartsOfAddresses() {
+        let link: HTML = "<a href=\"/x/\(encoded: "a/b?c=\"d\"&é")?n=\(-5)&amp;m=\(Int64.max)\">"
+        #expect(link.markup == "<a href=\"/x/a%2Fb%3Fc%3D%22d%22%26%C3%A9?n=-5&amp;m=9223372036854775807\">")
+    }
+
+    @Test func tablesEscapeWhatTheyAreGiven() {
+        let table = HTML.table(
+            caption: HTMLTests.hostile, headers: [.text(HTMLTests.hostile), .word("b")],
+            rows: [[.text(HTMLTests.hostile), "<i>b</i>"], [.text(nil), nil]], empty: "", narrow: .cards)
+        #expect(!table.markup.contains("<script>"))
+        #expect(table.markup.contains("<td data-label=\"\(HTMLTests.harmless)\">\(HTMLTests.harmless)</td>"))
+        #expect(table.markup.contains("<td class=\"k\" data-label=\"b\"><i>b</i></td>"))
+        #expect(table.markup.contains("<td data-label=\"\(HTMLTests.harmless)\">–</td>"))
+        let empty = HTML.table(caption: "c", headers: [], rows: [], empty: HTMLTests.hostile)
+        #expect(empty.markup == "<h2>c</h2>\n<p class=\"empty\">\(HTMLTests.harmless)</p>")
+    }
+
+    @Test func pagesEscapeTheirTitle() {
+        let page = HTML.page(title: HTMLTests.hostile, body: "<p>b</p>")
+        #expect(page.markup.contains("<title>\(HTMLTests.harmless)</title>"))
+        #expect(page.markup.contains("<body>\n<p>b</p>\n</body>"))
+    }
+}
