@@ -56,7 +56,7 @@ package struct CampusDay: Sendable {
     }
 
     /// A record of this campus; those of others are left alone. What the worker refuses is refused here, too.
-    package mutating func take(_ record: RideRecord, offset: Int64, atMs: Int64) {
+    package mutating func accept(_ record: RideRecord, offset: Int64, atMs: Int64) {
         guard record.campus == campus else { return }
         let desk = book.desks[campus]
         do { try book.take(record, offset: offset, atMs: atMs) } catch { return }

@@ -73,7 +73,7 @@ package struct CampusTrial {
         let events = day.events.filter { $0.atMs < day.spanMs.upperBound }
         for (_, atMs, event) in events {
             trial.drive(untilS: Double(atMs - trial.startMs) / 1_000)
-            trial.take(event, atMs)
+            trial.apply(event, atMs)
         }
         trial.drive(untilS: max(trial.simulation.nowS, 0) + afterS)
         return trial.closed()
@@ -92,7 +92,7 @@ package struct CampusTrial {
             case .pickedUp(let id), .cancelled(let id), .overridden(let id): simulation.campus.ride(id)?.request
             default: nil
             }
-        let decision = simulation.take(event)
+        let decision = simulation.apply(event)
         for id in decision.expired {
             riders[id] = nil
             if direct.removeValue(forKey: id) != nil { figures.expired += 1 }
@@ -115,7 +115,7 @@ package struct CampusTrial {
         }
     }
 
-    private mutating func take(_ event: CampusDay.Event, _ atMs: Int64) {
+    private mutating func apply(_ event: CampusDay.Event, _ atMs: Int64) {
         switch event {
         case .pickup(let pickup): ask(pickup)
         case .cancel(let request):

@@ -97,17 +97,17 @@ package struct TriedAlert: Sendable {
     /// Pairs alerts of one machine and parameter: those that opened at one time, then those that overlap.
     package static func pairs(was: [Episode], would: [Episode]) -> [TriedAlert] {
         var (free, pairs): ([Episode], [TriedAlert]) = (was, [])
-        func take(_ fits: (Episode) -> Bool) -> Episode? { free.firstIndex(where: fits).map { free.remove(at: $0) } }
+        func remove(_ fits: (Episode) -> Bool) -> Episode? { free.firstIndex(where: fits).map { free.remove(at: $0) } }
         var waiting: [Episode] = []
         for episode in would {
-            if let old = take({ $0.openedMs == episode.openedMs }) {
+            if let old = remove({ $0.openedMs == episode.openedMs }) {
                 pairs.append(TriedAlert(was: old, would: episode))
             } else {
                 waiting.append(episode)
             }
         }
         for episode in waiting {
-            let old = take { old in
+            let old = remove { old in
                 old.openedMs < episode.resolvedMs ?? .max && episode.openedMs < old.resolvedMs ?? .max
             }
             pairs.append(TriedAlert(was: old, would: episode))

@@ -41,7 +41,7 @@ struct MinuteFold: Equatable, Sendable {
         let ts = reading.ts
         totals.readings += 1
         if reading.disputed { totals.disputedReadings += 1 }
-        if reading.mask & Mixture.signals != 0 { mixture.take(reading) }
+        if reading.mask & Mixture.signals != 0 { mixture.observe(reading) }
         if let value = reading[.rpm] { addRpm(value, ts: ts) }
         if let value = reading[.speed] { addSpeed(value, ts: ts) }
         if let value = reading[.fuelRate] { addFuelRate(Int64(value), ts: ts) }

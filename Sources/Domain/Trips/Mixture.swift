@@ -33,7 +33,7 @@ struct Mixture: Equatable, Sendable {
     /// The least of the trip before, where the drive goes on from it.
     private var leastThrottleBefore: Int64?
 
-    mutating func take(_ reading: CarReading) {
+    mutating func observe(_ reading: CarReading) {
         let ts = reading.ts
         if let value = reading[.lambda], Mixture.lambdaMilli.contains(Int64(value)) {
             lambda = LastValue(ts: ts, value: Int64(value))

@@ -77,7 +77,7 @@ package final class Relay {
     private func waitForTurn(_ session: RelaySession, _ shouldStop: () -> Bool) throws -> Bool {
         var hasSaid = false
         while !shouldStop() {
-            if try session.takeTurn() { return true }
+            if try session.acquireTurn() { return true }
             retry.isOver()
             let isBehindRelay = try session.isBehindRelay()
             standing.set(

@@ -42,7 +42,7 @@ final class RelaySession {
         "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; "
 
     /// True: this is the active relay as long as the session lives.
-    func takeTurn() throws -> Bool {
+    func acquireTurn() throws -> Bool {
         try turn.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
         do {
             try OutboxStore.takeTurn(on: turn)
@@ -65,7 +65,7 @@ final class RelaySession {
     private func renewTurn() throws {
         guard Clock.steadyMs() - turnTakenMs >= RelaySession.turnPeriodMs else { return }
         try turn.execute("COMMIT")
-        guard try takeTurn() else { throw TurnLost() }
+        guard try acquireTurn() else { throw TurnLost() }
     }
 
     /// Throws when the turn is gone: another relay may be sending the same rows by now.
@@ -104,7 +104,7 @@ final class RelaySession {
                     topic: row.topic, partition: nil, key: Array(row.key.utf8), value: Array(row.record.utf8),
                     timestampMs: nil, header: (name: "id", value: row.recordID), tag: index)
             } catch let error as KafkaError where error.isAboutRecord {
-                settled.take(index, failure: error)
+                settled.record(index, failure: error)
             }
         }
         try awaitAcknowledgements(&settled, shouldStop)
@@ -125,7 +125,7 @@ final class RelaySession {
         var (movedMs, hasSaid, stopMs): (Int64, Bool, Int64?) = (Clock.steadyMs(), false, nil)
         while settled.openRows > 0 {
             let deliveries = producer.deliveries(timeoutMs: 100)
-            for delivery in deliveries { settled.take(delivery.tag, failure: delivery.failure) }
+            for delivery in deliveries { settled.record(delivery.tag, failure: delivery.failure) }
             let now = Clock.steadyMs()
             if !deliveries.isEmpty {
                 if hasSaid { log.info("the broker acknowledges again") }
@@ -164,7 +164,7 @@ package struct Settled {
         openRows = rows.count
     }
 
-    package mutating func take(_ row: Int, failure: KafkaError?) {
+    package mutating func record(_ row: Int, failure: KafkaError?) {
         guard case .open = fates[row] else { return }
         openRows -= 1
         guard let failure else {

@@ -72,7 +72,7 @@ final class OutsideService {
     ) throws(ServiceError) -> (answer: T, dropped: Int) {
         let begun = Clock.steadyMs()
         let patience = min(settings.patienceMs, timeoutMs.map { Int64($0) } ?? .max)
-        let waitMs = try database.run(name) { try ledger.take(patienceMs: patience, on: $0) }
+        let waitMs = try database.run(name) { try ledger.reserve(patienceMs: patience, on: $0) }
         if waitMs > 0 { Thread.sleep(forTimeInterval: Double(waitMs) / 1_000) }
         do throws(ServiceError) {
             var dropped = 0

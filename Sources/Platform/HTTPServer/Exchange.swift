@@ -101,12 +101,12 @@ final class Exchange {
     private func refusing(_ count: Int, _ held: HeldBodies) -> Response? {
         let bytes = request!.body.count + count
         if bytes > bodyBytesMax { return overflow }
-        return held.take(count, of: max(bytes, declaredBytes), for: holder)
+        return held.reserve(count, of: max(bytes, declaredBytes), for: holder)
     }
 
     /// The body is of no more use.
     func letGo(_ held: HeldBodies) {
-        held.letGo(request?.body.count ?? 0, of: holder)
+        held.release(request?.body.count ?? 0, of: holder)
         request?.body = []
     }
 }
@@ -191,7 +191,7 @@ let requestArrived:
         }
         if let gate = exchange.gate {
             // A connection that rested is asked for its headers again (libmicrohttpd 0.9.75): nothing of the body is here.
-            guard let admission = unsafe gate.taken(on: id(connection)) else { return .YES }
+            guard let admission = unsafe gate.value(on: id(connection)) else { return .YES }
             context.ended(gate)
             exchange.gate = nil
             unsafe context.connections.entered(.receiving, id(connection))
@@ -215,7 +215,7 @@ let requestArrived:
                 unsafe context.connections.entered(.handling, id(connection))
                 exchange.resting = context.handle(exchange.request!)
             }
-            guard let given = unsafe exchange.resting!.taken(on: id(connection)) else { return .YES }
+            guard let given = unsafe exchange.resting!.value(on: id(connection)) else { return .YES }
             response = given
         }
         let isLast = context.isStopping.load(ordering: .acquiring) || exchange.isInChunks

@@ -21,7 +21,7 @@ package final class HeldBodies: Sendable {
 
     /// Nil: so many more bytes are taken, and counted until they are let go.
     /// - Parameter size: of the whole body, as far as it is known.
-    package func take(_ count: Int, of size: Int, for holder: BodyHolder) -> Response? {
+    package func reserve(_ count: Int, of size: Int, for holder: BodyHolder) -> Response? {
         let (inAllMax, ownMax) = (inAllMax(size), ownMax(holder))
         return state.withLock { state in
             let own = state.byHolder[holder, default: 0] + count
@@ -33,7 +33,7 @@ package final class HeldBodies: Sendable {
         }
     }
 
-    package func letGo(_ count: Int, of holder: BodyHolder) {
+    package func release(_ count: Int, of holder: BodyHolder) {
         guard count > 0 else { return }
         state.withLock { state in
             state.inAll -= count

@@ -25,7 +25,7 @@ final class Resting<Value: Sendable>: Sendable {
     // MARK: On the server's threads
 
     /// The value when it is there; else the connection rests until it is, and the library asks again.
-    func taken(on connection: UInt) -> Value? {
+    func value(on connection: UInt) -> Value? {
         state.withLock { state in
             if let value = state.value { return value }
             // Under the lock: whoever gives it next finds the connection suspended and wakes it.

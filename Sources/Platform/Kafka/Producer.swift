@@ -79,7 +79,7 @@ public final class Producer {
 
     /// librdkafka reads certificates when a client is made and never again. Between records another client takes this one's place;
     /// its counts and its deliveries go on.
-    private func takeUpRenewed() {
+    private func adoptRenewedSettings() {
         guard handle.isOutdated() else { return }
         if underWay == 0 {
             do {
@@ -141,7 +141,7 @@ public final class Producer {
         topic: String, partition: Int32?, key: [UInt8], value: [UInt8], timestampMs: Int64?,
         header: (name: String, value: String)? = nil, tag: Int? = nil
     ) throws {
-        takeUpRenewed()
+        adoptRenewedSettings()
         var (waitedMs, seen) = (0, handle.context.delivered)
         while true {
             let code = send(topic, partition, key, value, timestampMs, header, tag)
@@ -226,7 +226,7 @@ public final class Producer {
     /// What became of tagged records since the last call; waits for the first of them.
     public func deliveries(timeoutMs: Int32) -> [Delivery] {
         unsafe rd_kafka_poll(handle.client, handle.context.deliveries.isEmpty ? timeoutMs : 0)
-        takeUpRenewed()
+        adoptRenewedSettings()
         defer { handle.context.deliveries = [] }
         return handle.context.deliveries
     }
@@ -258,7 +258,7 @@ public final class Producer {
 
     /// Partitions by topic. Asks for all of them: a broker may make a topic that is asked for by name.
     public func topics(timeoutMs: Int32) throws -> [String: Int32] {
-        takeUpRenewed()
+        adoptRenewedSettings()
         return try handle.partitions(of: nil, timeoutMs: timeoutMs)
     }
 }

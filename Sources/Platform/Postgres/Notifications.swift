@@ -22,15 +22,15 @@ extension Connection {
     /// Also a cheap look whether the session is still there: with 0 it asks nothing of the server.
     /// - Throws: `PostgresError` when the connection is lost.
     package func notifications(timeoutMs: Int32) throws -> [Notification] {
-        var taken = try takeNotifications()
+        var taken = try drainNotifications()
         guard taken.isEmpty, timeoutMs > 0 else { return taken }
         var socket = pollfd(fd: unsafe PQsocket(handle), events: Int16(POLLIN), revents: 0)
         // A signal ends the wait early: the caller looks at its own flag and comes again.
-        if unsafe poll(&socket, 1, timeoutMs) > 0 { taken = try takeNotifications() }
+        if unsafe poll(&socket, 1, timeoutMs) > 0 { taken = try drainNotifications() }
         return taken
     }
 
-    private func takeNotifications() throws -> [Notification] {
+    private func drainNotifications() throws -> [Notification] {
         guard unsafe PQconsumeInput(handle) == 1, isOpen else {
             throw PostgresError(
                 sqlState: "", message: unsafe PostgresError.text(PQerrorMessage(handle)), isConnectionLost: true)

@@ -36,7 +36,7 @@ package struct SettingSource: Sendable {
             if let key = known[variable] {
                 values[key] = value
             } else if variable.hasSuffix("_FILE"), let key = known[String(variable.dropLast(5))] {
-                take(key, variable, value, read)
+                readValue(key, variable, value, read)
             } else if groups.contains(where: { variable.hasPrefix($0) }) {
                 let near = Nearest.word(to: variable, of: known.keys.sorted())
                 faults.append(
@@ -46,7 +46,7 @@ package struct SettingSource: Sendable {
         }
     }
 
-    private mutating func take(
+    private mutating func readValue(
         _ key: String, _ variable: String, _ path: String, _ read: (_ path: String) throws -> [UInt8]
     ) {
         guard values[key] == nil else {

@@ -89,7 +89,7 @@ package final class Stream {
     package func read() -> Reading {
         var failure: Reading?
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
-            switch unsafe take(UnsafeMutableRawBufferPointer(buffer)) {
+            switch unsafe receive(into: UnsafeMutableRawBufferPointer(buffer)) {
             case .done(let taken): count = taken
             case .wantsReading: (failure, tlsWantsWriting) = (.nothingYet, false)
             case .wantsWriting: (failure, tlsWantsWriting) = (.nothingYet, true)
@@ -100,7 +100,7 @@ package final class Stream {
         return failure ?? .bytes(bytes)
     }
 
-    private func take(_ buffer: UnsafeMutableRawBufferPointer) -> TLSStream.Result {
+    private func receive(into buffer: UnsafeMutableRawBufferPointer) -> TLSStream.Result {
         if let tls { return unsafe tls.read(into: buffer) }
         let count = unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0)
         if count > 0 { return .done(count) }

@@ -99,17 +99,17 @@ public struct ToldAlerts: Equatable, Sendable {
         let reaches = all.map { $0.isWithdrawn ? .untouched : reach($0) }
         var free = all.indices.filter { reaches[$0] != .untouched }
             .sorted { (all[$0].episode.openedMs, all[$0].id) < (all[$1].episode.openedMs, all[$1].id) }
-        func take(where fits: (Int) -> Bool) -> Int? { free.firstIndex(where: fits).map { free.remove(at: $0) } }
+        func remove(where fits: (Int) -> Bool) -> Int? { free.firstIndex(where: fits).map { free.remove(at: $0) } }
         // The same opening first: an overlap must not take an alert from the episode that it stands for.
         var told = episodes.sorted { ($0.openedMs, $0.id) < ($1.openedMs, $1.id) }.map { episode in
-            let index = take { index in
+            let index = remove { index in
                 all[index].episode.isOfSame(as: episode) && all[index].episode.openedMs == episode.openedMs
             }
             return (episode: episode, index: index)
         }
         for at in told.indices where told[at].index == nil {
             let episode = told[at].episode
-            told[at].index = take { reaches[$0] != .reserved && all[$0].episode.competes(with: episode) }
+            told[at].index = remove { reaches[$0] != .reserved && all[$0].episode.competes(with: episode) }
         }
         var transitions: [AlertTransition] = []
         for (episode, index) in told {

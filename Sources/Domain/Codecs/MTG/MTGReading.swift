@@ -68,7 +68,7 @@ extension MTGReading {
         model = MTGReading.text(bytes, Place.model)
         firmware = MTGReading.text(bytes, Place.firmware)
         machineID = MTGReading.text(bytes, Place.machineID)
-        takeNumbers(bytes)
+        decodeNumbers(bytes)
         let names = stride(from: Place.devices.lowerBound, to: Place.devices.upperBound, by: Place.deviceBytes)
         let whole = names.filter { $0 + Place.deviceBytes <= bytes.count }
         if !whole.isEmpty {
@@ -76,7 +76,7 @@ extension MTGReading {
         }
     }
 
-    private mutating func takeNumbers(_ bytes: ArraySlice<UInt8>) {
+    private mutating func decodeNumbers(_ bytes: ArraySlice<UInt8>) {
         isEngineRunning = flag(bytes, Place.engineRunning).map { $0 == 1 }
         for (at, parameter) in Place.parameters {
             let row = parameter.row

@@ -19,7 +19,7 @@ public struct ELMPrompt: Sendable {
     public var isInReply: Bool { isDropping || !pending.isEmpty }
 
     /// The replies that end within these bytes. NUL bytes are left out, as the data sheet asks for.
-    public mutating func take(_ bytes: some Sequence<UInt8>) -> [Event] {
+    public mutating func receive(_ bytes: some Sequence<UInt8>) -> [Event] {
         var events: [Event] = []
         for byte in bytes where byte != 0 {
             if byte == 0x3E {

@@ -34,7 +34,7 @@ public enum ELMReply {
         let echo = Array(request.text.utf8)
         for line in ELMLine.lines(text) {
             guard let rest = line.withoutEcho(echo).withoutNews() else { continue }
-            try sorter.take(rest)
+            try sorter.add(rest)
         }
         return try sorter.answers()
     }
@@ -76,7 +76,7 @@ private struct FrameSorter {
         start = request.answerStart
     }
 
-    mutating func take(_ line: ELMLine) throws(ELMFault) {
+    mutating func add(_ line: ELMLine) throws(ELMFault) {
         switch try line.content(start: start, mode: request.mode) {
         case .length(let length): numbered.append((length, []))
         case .numbered(let length, let frames):

@@ -53,7 +53,7 @@ public final class RecordDecoder {
         if let key = unsafe key, unsafe !scanner.isText(.vehicle, key) { throw .keyDiffers }
         guard !isMachine else { return try machine(vehicle, ts) }
         var reading = CarReading(ts: ts)
-        let dropped = takeSignals(into: &reading)
+        let dropped = decodeSignals(into: &reading)
         return .car(vehicle, reading, droppedFields: dropped)
     }
 
@@ -74,7 +74,7 @@ public final class RecordDecoder {
             throw .keyDiffers
         }
         reading = CarReading(ts: ts)
-        return .reading(droppedFields: takeSignals(into: &reading))
+        return .reading(droppedFields: decodeSignals(into: &reading))
     }
 
     /// The tick that `decodeCar` found.
@@ -115,7 +115,7 @@ public final class RecordDecoder {
     }
 
     /// How many signals were there but not of a possible value.
-    private func takeSignals(into reading: inout CarReading) -> Int {
+    private func decodeSignals(into reading: inout CarReading) -> Int {
         var dropped = 0
         for index in scanner.signals.indices {
             let field = scanner.signals[index]

@@ -47,7 +47,7 @@ public enum OpenMeteo {
                 hour.dropped.append(DroppedWeather(column.quantity, .unitUnknown))
                 continue
             }
-            hour.take(column.quantity, given, scale: scale, offset: offset)
+            hour.set(column.quantity, given, scale: scale, offset: offset)
         }
         return hour
     }

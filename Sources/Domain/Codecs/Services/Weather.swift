@@ -61,7 +61,7 @@ public struct WeatherHour: Equatable, Sendable {
     public init(ts: Int64) { self.ts = ts }
 
     /// Keeps a value when it is possible, else drops it with the reason. `scale` and `offset` bring it to our unit.
-    mutating func take(
+    mutating func set(
         _ quantity: WeatherQuantity, _ value: JSONTree?, scale: Double = 1, offset: Double = 0
     ) {
         guard let value, !value.isNull else { return }

@@ -38,7 +38,7 @@ public struct SurveyNodeMap: Sendable {
         }
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             let said = XMLRPC.blankless(String(line.prefix { $0 != "#" }))
-            if !said.isEmpty { try take(said, line: index + 1) }
+            if !said.isEmpty { try parse(said, line: index + 1) }
         }
         guard !rules.isEmpty, rules.count <= SurveyNodeMap.rulesMax else {
             throw Fault(
@@ -46,7 +46,7 @@ public struct SurveyNodeMap: Sendable {
         }
     }
 
-    private mutating func take(_ said: String, line: Int) throws(Fault) {
+    private mutating func parse(_ said: String, line: Int) throws(Fault) {
         let sides = said.split(separator: "=", omittingEmptySubsequences: false)
             .map { XMLRPC.blankless(String($0)) }
         guard sides.count == 2, !sides[0].isEmpty, !sides[1].isEmpty else {

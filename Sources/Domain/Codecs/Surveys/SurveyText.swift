@@ -143,7 +143,7 @@ public enum SurveyText {
     }
 
     private static func weather(_ fields: inout SurveyFields) -> Survey.OwnWeather {
-        guard let tree = fields.take("weather"),
+        guard let tree = fields.remove("weather"),
             var own = SurveyFields(tree, path: fields.at("weather"), faults: fields.faults)
         else { return Survey.OwnWeather() }
         var weather = Survey.OwnWeather()

@@ -19,7 +19,7 @@ extension Campus {
         switch event {
         case .requested(let request): return try requested(request, atMs)
         case .cancelled(let id):
-            let vehicle = try takeBack(id)
+            let vehicle = try unassign(id)
             rides.removeAll { $0.request.id == id }
             return Effect(disturbed: vehicle.map { [$0] } ?? [])
         case .overridden(let id): return try overridden(id, atMs)
@@ -68,7 +68,7 @@ extension Campus {
     }
 
     /// Takes a waiting rider's stops out of the itinerary that has them and says whose it was.
-    private mutating func takeBack(_ id: String) throws(DispatchFault) -> String? {
+    private mutating func unassign(_ id: String) throws(DispatchFault) -> String? {
         let ride = rides[try index(ofRide: id)]
         switch ride.state {
         case .queued: return nil
@@ -80,7 +80,7 @@ extension Campus {
     }
 
     private mutating func overridden(_ id: String, _ atMs: Int64) throws(DispatchFault) -> Effect {
-        guard let vehicle = try takeBack(id) else { throw .notAssigned }
+        guard let vehicle = try unassign(id) else { throw .notAssigned }
         let index = try index(ofRide: id)
         rides[index].state = .queued(sinceMs: atMs)
         rides[index].refusedBy.append(vehicle)
@@ -180,7 +180,7 @@ extension Campus {
 
     private mutating func ended(_ id: String) throws(DispatchFault) -> Effect {
         if rides[try index(ofRide: id)].isOnBoard { return try droppedOff(id) }
-        let vehicle = try takeBack(id)
+        let vehicle = try unassign(id)
         rides.removeAll { $0.request.id == id }
         return Effect(disturbed: vehicle.map { [$0] } ?? [])
     }

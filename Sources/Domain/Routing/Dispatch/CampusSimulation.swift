@@ -61,7 +61,7 @@ public struct CampusSimulation: Sendable {
     }
 
     /// Takes an event at the present time and keeps the books.
-    public mutating func take(_ event: DispatchEvent) -> Decision {
+    public mutating func apply(_ event: DispatchEvent) -> Decision {
         note(event)
         taken += 1
         let decision = campus.take(

@@ -131,7 +131,7 @@ extension FleetSearch {
     }
 
     /// Takes a ride's stops out; the route is to be measured anew.
-    func takeOut(_ r: Int) {
+    func removeStops(of r: Int) {
         let v = Int(vehicleOf[r])
         let base = v * stride
         var (k, kept) = (1, 0)

@@ -156,7 +156,7 @@ final class Improvement {
     private func remove(_ r: Int) {
         guard !isRemoved[r] else { return }
         touch(Int(search.vehicleOf[r]))
-        search.takeOut(r)
+        search.removeStops(of: r)
         isRemoved[r] = true
         removed.append(r)
     }

@@ -32,7 +32,7 @@ package struct ForwardFields: Equatable, Sendable {
         }
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             let said = ForwardFields.blankless(line.prefix { $0 != "#" })
-            if !said.isEmpty { try take(said, line: index + 1) }
+            if !said.isEmpty { try parse(said, line: index + 1) }
         }
         guard columns.contains(where: { $0.value == .field(.id) }) else {
             throw Fault(
@@ -41,7 +41,7 @@ package struct ForwardFields: Equatable, Sendable {
         }
     }
 
-    private mutating func take(_ said: Substring, line: Int) throws(Fault) {
+    private mutating func parse(_ said: Substring, line: Int) throws(Fault) {
         guard let sign = said.firstIndex(of: "=") else { throw Fault(line: line, reason: "must be COLUMN = FIELD") }
         let name = String(ForwardFields.blankless(said[..<sign]))
         let value = ForwardFields.blankless(said[said.index(after: sign)...])

@@ -116,7 +116,7 @@ package final class ISOFleetPuller {
                 break
             }
             guard
-                let found = patiently(page, shouldStop, { try take(page, fromMs, toMs, &pins) })
+                let found = patiently(page, shouldStop, { try fetchAndPush(page, fromMs, toMs, &pins) })
             else {
                 counts.failed += 1
                 continue
@@ -157,7 +157,7 @@ package final class ISOFleetPuller {
     }
 
     /// Asks for a page, pushes its readings, and returns when the broker has them.
-    private func take(
+    private func fetchAndPush(
         _ page: Page, _ fromMs: Int64, _ toMs: Int64, _ pins: inout [VehicleID: String?]
     ) throws -> (readings: Int, next: [Page]) {
         sentMs.append(Clock.steadyMs())

@@ -50,8 +50,8 @@ final class MTGGateway {
             let now = Clock.steadyMs()
             guard now >= nextLookMs else { continue }
             nextLookMs = now + MTGGateway.lookMs
-            if let registered = registry.take(.machine) { take(registered, now) }
-            for request in registry.takeRequests(of: .machine) { take(request, now) }
+            if let registered = registry.drainRegistrations(of: .machine) { update(registered, now) }
+            for request in registry.drainRequests(of: .machine) { handle(request, now) }
             cutLate(now)
             for request in unanswered.due(nowMs: now) {
                 answer(request, isDone: false, Unanswered<DeviceRequest>.sentence("box"))
@@ -66,7 +66,7 @@ final class MTGGateway {
 
     // MARK: - Whom to poll
 
-    private func take(_ registered: [DeviceRegistration], _ now: Int64) {
+    private func update(_ registered: [DeviceRegistration], _ now: Int64) {
         var left = boxes
         for registration in registered {
             if let box = left.removeValue(forKey: registration.vehicle) {
@@ -94,7 +94,7 @@ final class MTGGateway {
         metrics.boxes.set(boxes.count)
     }
 
-    private func take(_ request: DeviceRequest, _ now: Int64) {
+    private func handle(_ request: DeviceRequest, _ now: Int64) {
         unanswered.asked(request, nowMs: now)
         guard let box = boxes[request.vehicle] else {
             log.warning("somebody asks for a machine that is not polled", ["vehicle": "\(request.vehicle)"])

@@ -36,7 +36,7 @@ struct HealthScanRun {
     /// What is to be asked next; nil: it is done.
     var request: OBDRequest? { waiting.first }
 
-    mutating func take(_ answers: [OBDAnswer]) {
+    mutating func accept(_ answers: [OBDAnswer]) {
         let request = waiting.removeFirst()
         switch request.mode {
         case 0x01:
@@ -45,8 +45,8 @@ struct HealthScanRun {
                 codeCount = (codeCount ?? 0) + (readiness.codeCount ?? 0)
                 notReady.formUnion(readiness.notReady)
             }
-        case 0x02: takeFrozen(answers, request)
-        case 0x09: takeInfo(answers, request)
+        case 0x02: acceptFreezeFrame(answers, request)
+        case 0x09: acceptVehicleInfo(answers, request)
         default:
             // Of a unit whose answer is damaged nothing is told.
             let found = answers.flatMap { (try? $0.troubleCodes()) ?? [] }.map(\.text)
@@ -66,7 +66,7 @@ struct HealthScanRun {
         answers.flatMap { (try? $0.values(of: request)) ?? [] }
     }
 
-    private mutating func takeFrozen(_ answers: [OBDAnswer], _ request: OBDRequest) {
+    private mutating func acceptFreezeFrame(_ answers: [OBDAnswer], _ request: OBDRequest) {
         for value in values(answers, request) {
             switch value.content {
             case .supported(let pids):
@@ -86,7 +86,7 @@ struct HealthScanRun {
     }
     private var frozenHas: Set<UInt8> = []
 
-    private mutating func takeInfo(_ answers: [OBDAnswer], _ request: OBDRequest) {
+    private mutating func acceptVehicleInfo(_ answers: [OBDAnswer], _ request: OBDRequest) {
         if request == .vin {
             vin = answers.lazy.compactMap { try? $0.vin() }.first
         } else if answers.contains(where: { HealthScanRun.mask($0.bytes).contains(0x02) }) {

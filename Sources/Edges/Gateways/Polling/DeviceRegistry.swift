@@ -56,12 +56,12 @@ final class DeviceRegistry: Sendable {
     }
 
     /// Requests that are open, each once.
-    func takeRequests(of kind: DeviceKind) -> [DeviceRequest] {
+    func drainRequests(of kind: DeviceKind) -> [DeviceRequest] {
         state.withLock { $0.requests.removeValue(forKey: kind) ?? [] }
     }
 
     /// The list that was read since the last call; nil: none.
-    func take(_ kind: DeviceKind) -> [DeviceRegistration]? {
+    func drainRegistrations(of kind: DeviceKind) -> [DeviceRegistration]? {
         state.withLock { $0.devices.removeValue(forKey: kind) }
     }
 
@@ -94,8 +94,8 @@ final class DeviceRegistry: Sendable {
                     nextMs = Clock.steadyMs() + intervalS * 1_000
                 }
                 // A name that was found meanwhile does not wait for the next list.
-                if names.takeNews() || isDue || !sought.isEmpty { sought = publish(rows) }
-                // Whoever asks for a vehicle whose name is still looked up waits for it.
+                if names.consumeChange() || isDue || !sought.isEmpty { sought = publish(rows) }
+                // Requests for a vehicle whose name is still being resolved wait for it.
                 let open = try DeviceStore.openRequests(on: session).filter { !sought.contains($0.vehicle) }
                 let new = Dictionary(grouping: open.subtracting(seen), by: \.kind)
                 state.withLock { state in

@@ -82,7 +82,7 @@ package final class NameLookup: Sendable {
     }
 
     /// Whether an address has changed since the last call.
-    package func takeNews() -> Bool {
+    package func consumeChange() -> Bool {
         state.withLock { state in
             defer { state.hasNews = false }
             return state.hasNews
@@ -98,7 +98,7 @@ package final class NameLookup: Sendable {
         while true {
             wake.wait()
             if state.withLock({ $0.isStopped }) { return }
-            while let host = next() { take(host) }
+            while let host = next() { resolveAndStore(host) }
         }
     }
 
@@ -111,7 +111,7 @@ package final class NameLookup: Sendable {
         }
     }
 
-    private func take(_ host: String) {
+    private func resolveAndStore(_ host: String) {
         let found = Result { () throws(SocketError) in try resolve(host) }
         state.withLock { state in
             guard var name = state.names[host] else { return }

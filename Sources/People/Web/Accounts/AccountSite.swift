@@ -77,7 +77,7 @@ package final class AccountSite: Sendable {
         router.add("POST", "/account/sessions/end") { [self] in ownForm($0, endSession) }
         router.add("POST", "/account/app-passwords") { [self] in ownForm($0, addAppPassword) }
         router.add("POST", "/account/app-passwords/end") { [self] in ownForm($0, endAppPassword) }
-        router.add("POST", "/account/data") { [self] in ownForm($0, takeData) }
+        router.add("POST", "/account/data") { [self] in ownForm($0, downloadData) }
         addSecondFactor(to: &router)
     }
 

@@ -13,7 +13,7 @@ struct AuditedAnswer {
     init?(_ request: Request, seesAll: Bool) {
         let asks = request.method == "POST" && AuditedAnswer.questions.contains(request.path)
         guard request.method == "GET" || request.method == "HEAD" || asks else { return nil }
-        if let taken = AuditedAnswer.taken(request) {
+        if let taken = AuditedAnswer.export(request) {
             action = taken.0
             subject = AuditedAnswer.people.lazy.compactMap { request.query[$0] }.first { !$0.isEmpty }
             let asked = request.queryItems.filter { !$0.value.isEmpty && AuditedAnswer.kept.contains($0.name) }
@@ -47,7 +47,7 @@ struct AuditedAnswer {
     /// A statement may name anybody: that it was asked is told, not what.
     private static let questions: Set = ["/query", "/v1/query"]
 
-    private static func taken(_ request: Request) -> (AuditAction, (String, String))? {
+    private static func export(_ request: Request) -> (AuditAction, (String, String))? {
         switch request.segments.count {
         case 1...2 where request.method == "POST": (.queryRun, ("query", "a statement of one's own"))
         case 1 where request.path == "/reports":

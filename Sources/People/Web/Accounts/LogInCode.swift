@@ -31,7 +31,7 @@ extension AccountSite {
         }
     }
 
-    func takeCode(_ request: Request, _ fields: Fields) throws -> Response {
+    func checkCode(_ request: Request, _ fields: Fields) throws -> Response {
         guard let session = cookie.token(request), try isHalf(session) else { return AccountSite.logInOver }
         let (next, isKept) = (AccountSite.next(fields["next"]), fields["keep"] == "1")
         func again(_ status: Int, _ text: String) -> Response {

@@ -16,7 +16,7 @@ extension ThresholdSite {
     private static let editsMax: Int64 = 30
 
     /// The files are locked.
-    func take(
+    func apply(
         _ what: String, _ form: ThresholdForm, _ folder: RuleFolder, _ caller: PageCaller, _ request: Request,
         _ connection: Connection
     ) throws -> Response {

@@ -68,7 +68,7 @@ struct ThresholdForm {
     }
 
     /// False: it names machines that are not the caller's.
-    mutating func take(_ fields: Fields) -> Bool {
+    mutating func fill(from fields: Fields) -> Bool {
         for name in ThresholdEdit.elements { typed[name] = VehicleForm.trimmed(fields[name] ?? "") }
         basedOn = fields["based_on"] ?? ""
         days = fields["days"].flatMap { Int($0) }.flatMap { (1...366).contains($0) ? $0 : nil } ?? 30

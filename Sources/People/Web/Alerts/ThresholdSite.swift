@@ -102,8 +102,8 @@ package struct ThresholdSite: Sendable {
         }
         guard try of.isEdited(on: connection) else { return ThresholdSite.notYours }
         var form = try form(of, field, folder, caller, connection)
-        guard form.take(fields) else { return ThresholdSite.notYours }
-        return try take(fields["do"] ?? "", form, folder, caller, request, connection)
+        guard form.fill(from: fields) else { return ThresholdSite.notYours }
+        return try apply(fields["do"] ?? "", form, folder, caller, request, connection)
     }
 
     static let unknown = Response.problem(

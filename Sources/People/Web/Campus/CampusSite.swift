@@ -147,7 +147,7 @@ package final class CampusSite: Sendable {
 
     /// Nil: this one may.
     func overBudget(_ caller: Caller) -> Response? {
-        budget.take("\(caller.campus) \(caller.id)", most: PushBudget.most(caller.role), nowMs: Clock.nowMs()).map {
+        budget.reserve("\(caller.campus) \(caller.id)", most: PushBudget.most(caller.role), nowMs: Clock.nowMs()).map {
             .problem(429, type: "too-many-requests", detail: "That is too often. Wait a moment.")
                 .with("Retry-After", "\($0)")
         }

@@ -35,7 +35,7 @@ package struct CodeDesk: Sendable {
 
     package func add(to router: inout Router) {
         router.add("POST", "/v1/campuses/{campus}/codes") { self.askCode($0) }
-        router.add("POST", "/v1/campuses/{campus}/tokens") { self.takeCode($0) }
+        router.add("POST", "/v1/campuses/{campus}/tokens") { self.redeemCode($0) }
         router.add("DELETE", "/v1/campuses/{campus}/tokens/current") { self.endToken($0) }
     }
 
@@ -92,7 +92,7 @@ package struct CodeDesk: Sendable {
         return try taken(old)
     }
 
-    private func takeCode(_ request: Request) -> Response {
+    private func redeemCode(_ request: Request) -> Response {
         withFields(request) { campus, person, fields, key in
             guard let code = fields["code"], CodeDesk.isCode(code) else {
                 return .problem(422, type: "code", detail: "`code` must be the \(CodeDesk.codeDigits) digits.")

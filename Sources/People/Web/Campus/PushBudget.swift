@@ -16,7 +16,7 @@ final class PushBudget: Sendable {
     static func most(_ role: PersonRole) -> Int { role == .rideDriver ? 240 : 60 }
 
     /// Seconds until another one is taken; nil: this one is.
-    func take(_ person: String, most: Int, nowMs: Int64) -> Int64? {
+    func reserve(_ person: String, most: Int, nowMs: Int64) -> Int64? {
         state.withLock { state in
             if nowMs / 60_000 != state.minute { state = State(minute: nowMs / 60_000) }
             let pushed = state.pushed[person] ?? 0

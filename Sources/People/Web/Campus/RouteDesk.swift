@@ -25,7 +25,7 @@ package final class RouteDesk: Sendable {
         let places = Array(places.prefix(TravelTimes.stopsMax))
         guard places.count >= 2 else { return then(nil) }
         let timeoutMs = timeoutMs
-        let isTaken = thread.take { travel in
+        let isTaken = thread.enqueue { travel in
             let nowMs = Clock.nowMs()
             let line = travel?.line(through: places, atMs: nowMs, nowMs: nowMs, timeoutMs: timeoutMs)
             then(line.flatMap { $0.leg.method == .distance ? nil : $0.points })

@@ -26,5 +26,5 @@ final class SideThread<Tool>: Sendable {
     }
 
     /// False: too much waits, or it is stopped.
-    func take(_ work: @escaping @Sendable (Tool) -> Void) -> Bool { waiting.offer(work, atMost: waitingMax) }
+    func enqueue(_ work: @escaping @Sendable (Tool) -> Void) -> Bool { waiting.offer(work, atMost: waitingMax) }
 }

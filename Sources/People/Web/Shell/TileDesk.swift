@@ -64,7 +64,7 @@ package final class TileDesk: Sendable {
         }
         if let known { return TileDesk.response(known.tile) }
         if isResting { return TileDesk.away }
-        if let waitS = budget.take(request.remote, most: TileDesk.tilesPerMinute, nowMs: Clock.nowMs()) {
+        if let waitS = budget.reserve(request.remote, most: TileDesk.tilesPerMinute, nowMs: Clock.nowMs()) {
             return .problem(
                 429, type: "too-many", detail: "Too many tiles were asked for from this address. Wait a moment."
             )
@@ -73,7 +73,7 @@ package final class TileDesk: Sendable {
         let later = LaterAnswer()
         // The same tile is asked for on the same thread: the second time it is known.
         let thread = threads[abs(place.hashValue % threads.count)]
-        let isTaken = thread.take { [self] server in later.give(fetched(place, server)) }
+        let isTaken = thread.enqueue { [self] server in later.give(fetched(place, server)) }
         return isTaken ? .later(later) : TileDesk.away
     }
 

@@ -42,7 +42,7 @@ package final class ExportDesk: Sendable {
             title: "Sightings of butterflies", creator: creator, rights: "See who handed this out.")
         let exporter = SightingExporter(export, format, rows: rows, dataset: dataset, today: today)
         let suffix = format == .dwca ? "zip" : format.rawValue
-        if let full = take(creator) { return ExportDesk.busy(full).with("Retry-After", "30") }
+        if let full = begin(creator) { return ExportDesk.busy(full).with("Retry-After", "30") }
         let answer = LaterAnswer()
         WorkerThread.start("export") { [self] in
             run(exporter, answer, format.mediaType, "\(rows)-\(today).\(suffix)", account)
@@ -52,7 +52,7 @@ package final class ExportDesk: Sendable {
     }
 
     /// Nil: there was a place.
-    private func take(_ account: String) -> Full? {
+    private func begin(_ account: String) -> Full? {
         underWay.withLock { accounts in
             if accounts.contains(account) { return .account }
             guard accounts.count < ExportDesk.exportsMax else { return .all }

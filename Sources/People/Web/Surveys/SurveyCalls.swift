@@ -123,7 +123,7 @@ extension SurveySite {
             throw CallFault(error.code, error.detail)
         }
         let answer = LaterAnswer()
-        desk.take(survey, of: use.account, by: use.id) { [self] outcome in
+        desk.accept(survey, of: use.account, by: use.id) { [self] outcome in
             guard let problem = problem(of: outcome) else {
                 guard case .stored(let receipt, let digest, _) = outcome else {
                     preconditionFailure("stored or a problem")

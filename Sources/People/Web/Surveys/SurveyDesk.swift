@@ -40,7 +40,7 @@ final class SurveyDesk: Sendable {
 
     /// `then` is called once, here or on another thread.
     /// - Parameter by: who says it: a token's id, or a person.
-    func take(
+    func accept(
         _ survey: Survey, of account: String, by: String, then: @escaping @Sendable (Outcome) -> Void
     ) {
         let digest = SurveyDesk.digest(survey)

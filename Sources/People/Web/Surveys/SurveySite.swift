@@ -33,10 +33,10 @@ package final class SurveySite: Sendable {
     package func stop() { desk.stop() }
 
     package func add(to router: inout Router) {
-        router.add("POST", "/v1/surveys") { [self] in takeSurvey($0) }
+        router.add("POST", "/v1/surveys") { [self] in acceptSurvey($0) }
         router.add("GET", "/v1/surveys/receipts/{site}/{survey}") { [self] in showReceipt($0) }
         router.add("GET", "/v1/species-list") { [self] in listSpecies($0) }
-        router.add("POST", "/v1/survey-photos") { [self] in takePhoto($0) }
+        router.add("POST", "/v1/survey-photos") { [self] in acceptPhoto($0) }
         router.add("POST", "/v1/xmlrpc") { [self] in answerCall($0) }
     }
 

@@ -17,7 +17,7 @@ extension TourPanel {
         router.add("POST", "/tours/{tour}/order") { [self] in proposeOrder($0) }
         router.add("POST", "/tours/{tour}/publish") { [self] in publish($0) }
         router.add("GET", "/tours/{tour}/media/{medium}") { [self] in showMedium($0) }
-        router.add("POST", "/tour-media") { [self] in takeMedium($0) }
+        router.add("POST", "/tour-media") { [self] in acceptMedium($0) }
         router.add("POST", "/tour-track") { [self] in readTrack($0) }
     }
 
@@ -133,7 +133,7 @@ extension TourPanel {
 
     // MARK: Media
 
-    private func takeMedium(_ request: Request) -> Response {
+    private func acceptMedium(_ request: Request) -> Response {
         door.call(request, for: TourPanel.rangers) { _, connection in
             let medium: TourMedium
             do throws(TourMedium.Fault) { medium = try TourMedium(request.body) } catch {

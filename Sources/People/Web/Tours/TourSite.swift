@@ -39,7 +39,7 @@ package final class TourSite: Sendable {
         router.add("GET", "/v1/tours/{tour}") { [self] in show($0) }
         router.add("GET", "/v1/tours/{tour}/versions/{version}/package") { [self] in send($0, isDelta: false) }
         router.add("GET", "/v1/tours/{tour}/versions/{version}/delta") { [self] in send($0, isDelta: true) }
-        router.add("POST", "/v1/tour-visits") { [self] in takeVisits($0) }
+        router.add("POST", "/v1/tour-visits") { [self] in acceptVisits($0) }
         addTrails(to: &router)
     }
 

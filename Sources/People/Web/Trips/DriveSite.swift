@@ -73,8 +73,8 @@ package final class DriveSite: Sendable {
 
     func shell(_ caller: PageCaller) -> PageShell { PageShell(caller: caller, assets: assets) }
 
-    /// What somebody said goes on the log, and then the page shows it.
-    func taken(_ action: Action, then path: String) -> Response {
+    /// Puts an action on the log, then shows the page.
+    func push(_ action: Action, then path: String) -> Response {
         let upload: Upload
         do throws(Upload.Fault) {
             upload = try Upload(ofCar: action)

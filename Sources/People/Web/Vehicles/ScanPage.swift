@@ -154,7 +154,7 @@ extension DriveSite {
             let action = Action(
                 id: id, vehicle: car.id, ts: nowMs, by: caller.account, note: nil,
                 kind: .scanRequest(untilMs: nowMs + ScanPage.waitMs))
-            return taken(action, then: "\(car.path)/scan")
+            return push(action, then: "\(car.path)/scan")
         }
     }
 }

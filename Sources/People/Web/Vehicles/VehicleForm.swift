@@ -41,8 +41,8 @@ struct VehicleForm {
         if vehicle.isEmpty, isCar, !VehicleForm.mayChooseOwner(caller) { typed["owner"] = caller.account }
     }
 
-    /// What was sent stands in it again.
-    mutating func take(_ fields: Fields) {
+    /// Fills the form with what was sent.
+    mutating func fill(from fields: Fields) {
         for name in VehicleForm.names { typed[name] = fields[name] ?? "" }
         chosen = Set(fields.all("fleet"))
     }

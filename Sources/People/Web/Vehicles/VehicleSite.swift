@@ -187,7 +187,7 @@ package struct VehicleSite: Sendable {
             fleets: try VehicleKeeper.fleets(holding: vehicle, isCar: isCar, on: connection), models: models.listed(),
             caller: caller)
         form.mayBeAt = mayBeAt
-        if let fields { form.take(fields) }
+        if let fields { form.fill(from: fields) }
         return form
     }
 
