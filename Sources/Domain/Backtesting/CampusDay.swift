@@ -8,7 +8,7 @@ internal import Routing
 /// Some hours of a campus, read from the log: how it stood at their beginning, what was said from then on, and what became of
 /// it. Records go in in the order of the log, from its beginning; decisions are those of the log.
 package struct CampusDay: Sendable {
-    /// What a trial repeats, at the time of the record.
+    /// An event that a backtest repeats, at the time of the record.
     enum Event: Sendable {
         case pickup(RideRecord.Pickup)
         /// Taken back by the rider, or silent for too long.
@@ -131,7 +131,7 @@ package struct CampusDay: Sendable {
             events.append((offset, ride.endedMs ?? atMs, .cancel(request: key.id)))
         }
         for vehicle in changes.vehicles.values.sorted(by: { $0.vehicle < $1.vehicle }) {
-            // Whoever left without a word of his own was silent.
+            // A driver who left without saying so had gone silent.
             if states[vehicle.vehicle] == .inService, vehicle.state != .inService {
                 events.append((offset, atMs, .left(vehicle: vehicle.vehicle)))
             }

@@ -2,7 +2,7 @@ package import Fleet
 internal import Pipeline
 internal import Routing
 
-/// What became of the rides that were asked for in some hours.
+/// The outcome of the rides requested in some hours.
 package struct CampusFigures: Equatable, Sendable {
     package var requests = 0
     package var served = 0
@@ -69,7 +69,7 @@ package struct CampusTrial {
     /// Runs the whole span.
     package static func run(_ day: CampusDay, changed: [CampusSettings.Key: Int64] = [:]) -> CampusFigures? {
         guard var trial = CampusTrial(day, changed: changed) else { return nil }
-        // What the record at hand led to stands behind it with the same offset.
+        // The results of a record follow it with the same offset.
         let events = day.events.filter { $0.atMs < day.spanMs.upperBound }
         for (_, atMs, event) in events {
             trial.drive(untilS: Double(atMs - trial.startMs) / 1_000)

@@ -33,7 +33,7 @@ package struct TriedRule: Sendable {
         return RuleSet(models, machines: rules.machines.mapValues(ours).filter { !$0.value.isEmpty })
     }
 
-    /// What is wrong with it over one of these sets; nil: nothing.
+    /// The contradiction with one of these rule sets; nil: there is none.
     package func contradiction(over timeline: RuleTimeline) -> Threshold.Contradiction? {
         for entry in timeline.entries {
             let standing = entry.rules.models[model]?.first { $0.field == .parameter(parameter) }

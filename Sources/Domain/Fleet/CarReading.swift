@@ -1,4 +1,4 @@
-/// What one car said at one time: any subset of the signals, as scaled integers (see `SignalRow`).
+/// One car at one time: any subset of the signals, as scaled integers (see `SignalRow`).
 public struct CarReading: Equatable, Sendable {
     /// The reading's own time, epoch milliseconds UTC.
     public var ts: Int64

@@ -1,4 +1,4 @@
-/// What somebody may do on a campus.
+/// A person's roles on a campus.
 public enum PersonRole: String, CaseIterable, Sendable {
     case rider
     case rideDriver = "ride_driver"

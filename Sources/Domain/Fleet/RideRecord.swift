@@ -29,11 +29,11 @@ public struct RideRecord: Equatable, Sendable {
         case hour(Hour)
         /// How long ways take, as somebody measured them.
         case travel(Travel)
-        /// What was decided on the record at `offset` of this partition: `text` is read by `Routing`, `why` by people.
+        /// The decision on the record at `offset` of this partition: `Routing` reads `text`, people read `why`.
         case decision(offset: Int64, text: String, why: String)
     }
 
-    /// Who says something of a ride that did not go as planned, and why.
+    /// A report that a ride did not go as planned: who says so, and why.
     public struct Say: Equatable, Sendable {
         public var role: PersonRole
         public var reason: String
@@ -65,7 +65,7 @@ public struct RideRecord: Equatable, Sendable {
         public var to: Position
         public var fromAddress: String?
         public var toAddress: String?
-        /// What the rider says of himself or of the place.
+        /// The rider's description of himself or of the place.
         public var description: String?
 
         public init(request: String, rider: String, passengers: Int, from: Position, to: Position) {
@@ -93,7 +93,7 @@ public struct RideRecord: Equatable, Sendable {
         public var surge: Int64
         /// In thousandths of km/h; nil: the campus's own.
         public var speedKmh: Int64?
-        /// What the weather was taken from, as `WeatherAnswer` reads it; nil: time of day alone.
+        /// The weather used, as `WeatherAnswer` reads it; nil: time of day alone.
         public var weather: String?
 
         public init(startMs: Int64, surge: Int64, speedKmh: Int64?, weather: String?) {
@@ -103,7 +103,7 @@ public struct RideRecord: Equatable, Sendable {
 
     /// `from.count` × `to.count` ways, row by row, one row an origin.
     public struct Travel: Equatable, Sendable {
-        /// Who measured.
+        /// The source of the measurement.
         public var source: String
         public var from: [Position]
         public var to: [Position]
@@ -123,7 +123,7 @@ public struct RideRecord: Equatable, Sendable {
     public var campus: String
     /// Epoch milliseconds by the clock of who says it.
     public var ts: Int64
-    /// Who said it.
+    /// The author.
     public var by: String
     public var kind: Kind
 
@@ -146,7 +146,7 @@ public struct CampusSettings: Equatable, Sendable {
 
     public static let cornersMax = 1_000
 
-    /// What can be set: seconds of driving each, unless the name says another unit.
+    /// The settings: seconds of driving each, unless the name gives another unit.
     public enum Key: String, CaseIterable, Sendable {
         case travel, wait, ride, order, cancel, override
         case pickupS = "pickup_s"

@@ -1,5 +1,5 @@
-/// What a car's reading can hold. The raw value is the signal's place in a reading and in packed samples:
-/// it is stored, so rows are only ever added at the end.
+/// The signals of a car's reading. The raw value is the signal's position in a reading and in packed samples: it is stored, so rows are
+/// only ever added at the end.
 public enum Signal: UInt8, CaseIterable, Sendable {
     case speed, rpm, maf, mafCalculated, fuelRate, coolant, voltage, manifoldPressure
     case intakeAir, engineLoad, throttle, fuelLevel, ambientAir, latitude, longitude

@@ -5,7 +5,7 @@
 ///
 /// A value stands as text, or between the quotes of an attribute. A part of an address is `\(encoded: id)`.
 package struct HTML: Equatable, Sendable {
-    /// What is sent.
+    /// The text that is sent.
     package private(set) var markup: String
 
     package init() { markup = "" }

@@ -71,7 +71,7 @@ package struct FoldedSurvey: Equatable, Sendable {
 package enum Expertise {
     static let ladder = ["novice", "beginner", "intermediate", "experienced", "advanced", "expert", "professional"]
 
-    /// Of words that are not usual the first; nil for none.
+    /// The first unusual word; nil for none.
     package static func highest(_ words: [String]) -> String? {
         let known = words.compactMap { word in ladder.firstIndex(of: word.lowercased()).map { ($0, word) } }
         return known.max { $0.0 < $1.0 }?.1 ?? words.first

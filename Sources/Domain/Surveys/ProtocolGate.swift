@@ -115,7 +115,7 @@ package struct ProtocolGate: Equatable, Sendable {
     }
 }
 
-/// What the rules ask for, in thousandths, each with who says it.
+/// The conditions that the rules demand, in thousandths, each with its source.
 private struct Conditions {
     struct Said<Value> {
         let value: Value

@@ -1,4 +1,4 @@
-/// What a name that a surveyor gave stands for.
+/// The match of a name that a surveyor gave.
 package struct TaxonMatch: Equatable, Sendable {
     /// The accepted name; the one given, where none is known.
     package var name: String

@@ -1,7 +1,7 @@
 internal import Codecs
 package import Fleet
 
-/// What follows from where a survey went.
+/// Figures that follow from a survey's path.
 package struct Walk: Equatable, Sendable {
     /// Where the survey says it was, else the first place of its way, else of its sightings; nil: it names none.
     package let place: Position?

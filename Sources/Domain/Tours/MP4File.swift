@@ -1,6 +1,6 @@
 /// ISO/IEC 14496-12 (ISO base media file format): boxes within boxes, each with its length in front.
 ///
-/// What is taken out is blanked where it stands (`free`, zeros), because tables point to places of the file.
+/// Removed boxes are blanked in place (`free`, zeros), because tables point to offsets in the file.
 enum MP4File {
     /// Files for browsers and phones. QuickTime's own brand is none: few browsers play it.
     private static let brands: Set<String> = [
@@ -9,7 +9,7 @@ enum MP4File {
     private static let containers: Set<String> = [
         "moov", "trak", "mdia", "minf", "stbl", "dinf", "edts", "mvex", "moof", "traf",
     ]
-    /// Of the whole file; others are refused: nothing that is played needs them.
+    /// Top-level boxes; others are refused: no player needs them.
     private static let outer: Set<String> = [
         "ftyp", "moov", "mdat", "free", "skip", "wide", "moof", "sidx", "styp", "mfra", "uuid", "meta", "udta",
     ]

@@ -8,7 +8,7 @@ internal import Routing
 /// heights, which are not known: 5 km in an hour, without stops.
 package enum WalkingOrder {
     package static let kmh = 5.0
-    /// Of so many waypoints the order is proven to be the shortest.
+    /// Up to this many waypoints the order is proven to be the shortest.
     package static let exactMax = 12
 
     package struct Proposal: Equatable, Sendable {

@@ -27,7 +27,7 @@ public struct Trip: Equatable, Sendable {
     public var isFromBefore = false
     /// The drive runs on in the next trip.
     public var goesOn = false
-    /// What its first minute depends on, of one that is from before: `MinuteFold` at the border, packed. Empty: not known.
+    /// The state before its first minute when the trip began earlier: `MinuteFold` at the border, packed. Empty: not known.
     public var carry: [UInt8] = []
 
     public init(startMs: Int64, endMs: Int64, totals: DriveTotals) {

@@ -1,10 +1,10 @@
 public import Fleet
 
-/// What a fuel needs and weighs.
+/// The properties of a fuel.
 public struct FuelRow: Equatable, Sendable {
     /// Grams of air that a gram of fuel burns with, none left over.
     public let stoichiometricAir: Double
-    /// Of the liquid; of CNG the litre is that of the gasoline gallon equivalent in which it is sold.
+    /// Of the liquid; a litre of CNG is that of the gasoline gallon equivalent in which it is sold.
     public let gramsPerLitre: Double
 
     /// Nil where fuel cannot be told from air: diesels run lean by as much as the load asks, and a battery burns none.
@@ -29,7 +29,7 @@ public enum Fuel {
     public static let litresPerUSGallon = 3.785411784
     public static let kilometresPerMile = 1.609344
 
-    /// Of air that met fuel at the stoichiometric ratio.
+    /// From air that met fuel at the stoichiometric ratio.
     static func litres(burntAirMg: Double, _ fuel: FuelRow) -> Double {
         burntAirMg / 1_000 / fuel.stoichiometricAir / fuel.gramsPerLitre
     }
@@ -79,7 +79,7 @@ public enum FuelUse: Equatable, Sendable {
         }
     }
 
-    /// What was read, best first.
+    /// The available methods, best first.
     private static func methods(
         _ totals: DriveTotals, _ car: Action.Car?
     ) -> [(method: FuelMethod, ms: Int64, litres: Double)] {

@@ -2,10 +2,9 @@ internal import Basics
 internal import Codecs
 internal import Fleet
 
-/// What the engine control unit says of its mixture: how much of the air that flows meets fuel at the stoichiometric
-/// ratio. λ decides where the car tells it (PID 44: fuel = air / ratio / λ), else the fuel trims (06, 07: × (1 + their
-/// sum)), else all air counts; none while the fuel is cut off on overrun. Source: FACTS §3, steps 2, 5 and 6;
-/// docs/decisions/0008 has the reasons and the limits.
+/// The mixture by the engine control unit: how much of the air flow meets fuel at the stoichiometric ratio. λ decides where the car tells
+/// it (PID 44: fuel = air / ratio / λ), else the fuel trims (06, 07: × (1 + their sum)), else all air counts; none while the fuel is cut
+/// off on overrun. Source: FACTS §3, steps 2, 5 and 6; docs/decisions/0008 has the reasons and the limits.
 struct Mixture: Equatable, Sendable {
     /// The readings that concern it, as bits of a reading's mask.
     static let signals: UInt32 = [.lambda, .shortFuelTrim, .longFuelTrim, .fuelSystemStatus, .throttle]
@@ -59,7 +58,7 @@ struct Mixture: Equatable, Sendable {
         return throttle.value <= min(least + Mixture.shutAboveLeastMilliPct, Mixture.shutMilliPctMax)
     }
 
-    /// Of an air flow what meets fuel at the stoichiometric ratio, both in µg/s.
+    /// The part of an air flow that meets fuel at the stoichiometric ratio, both in µg/s.
     func burnt(_ flow: Int64, at ts: Int64, _ rules: TripRules) -> Int64 {
         if let lambda, lambda.isFresh(at: ts, rules) { return Decimal.divided(flow * 1_000, by: lambda.value) }
         var trim: Int64 = 0

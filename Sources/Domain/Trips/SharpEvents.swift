@@ -39,7 +39,7 @@ struct SharpEvents: Equatable, Sendable {
     private var accelerating = Side()
     private var braking = Side()
 
-    /// What was sharp before it is too long ago to be merged with.
+    /// Forgets events too old to be merged with.
     mutating func forget(before ts: Int64) {
         if let last = accelerating.lastSharpTs, last < ts { accelerating = Side() }
         if let last = braking.lastSharpTs, last < ts { braking = Side() }

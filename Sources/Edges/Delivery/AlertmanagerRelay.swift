@@ -8,7 +8,7 @@ internal import Storage
 package import Telemetry
 internal import Threads
 
-/// What a relay to a Prometheus Alertmanager is made of.
+/// The settings of a relay to a Prometheus Alertmanager.
 package struct AlertmanagerSettings: Sendable {
     /// Without a slash at the end.
     package var url: String

@@ -10,7 +10,7 @@ package struct MailMessage {
         let content: [UInt8]
     }
 
-    /// Of the Message-ID's left side: the same each time the mail is sent, so that a mail that came twice can be told.
+    /// The left side of the Message-ID: the same at each attempt, so that a duplicate mail can be recognized.
     let id: String
     /// Plain addresses.
     let from, to: String

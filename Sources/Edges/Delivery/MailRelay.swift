@@ -6,7 +6,7 @@ internal import Storage
 package import Telemetry
 internal import Threads
 
-/// What a mail relay is made of.
+/// The settings of a mail relay.
 package struct MailSettings: Sendable {
     package var server: MailServer
     package var login: (user: String, password: String)?

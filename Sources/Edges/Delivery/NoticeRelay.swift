@@ -9,7 +9,7 @@ internal import Storage
 package import Telemetry
 internal import Threads
 
-/// What notices are made with.
+/// The settings of notices.
 package struct NoticeSettings: Sendable {
     package var conninfo: String
     /// There is a mail server.
@@ -18,7 +18,7 @@ package struct NoticeSettings: Sendable {
     package var codeKey: CodeKey?
     /// How people reach the pages, without a slash at the end; empty: not known, so no links.
     package var site: String
-    /// What comes together within this time goes into one message.
+    /// Alerts within this time go into one message.
     package var groupWaitMs: Int64
 
     package init(conninfo: String, hasMail: Bool, codeKey: CodeKey?, site: String, groupWaitMs: Int64) {
@@ -187,7 +187,7 @@ package final class NoticeRelay {
         metrics.messages.add()
     }
 
-    /// What a webhook or all browsers refused is told by mail, unless it was told so anyway. False: there was none.
+    /// Sends by mail what a webhook or all browsers refused, unless it was mailed anyway. False: there was none.
     private func mailRefused(on connection: Connection) throws -> Bool {
         guard let refused = try NoticeStore.nextRefused(on: connection) else { return false }
         let account = try NoticeStore.accounts([refused.account], on: connection)[refused.account]
@@ -223,7 +223,7 @@ package final class NoticeRelay {
     }
 }
 
-/// What a push shows (Sources/People/Web/Assets/push.js). At most 3 KB: an encrypted push has at most 4 (RFC 8030, 7.2).
+/// The content of a push (Sources/People/Web/Assets/push.js). At most 3 KB: an encrypted push has at most 4 (RFC 8030, 7.2).
 enum PushText {
     static func json(_ id: String, _ text: NoticeText, site: String) -> String {
         JSONValue.object([

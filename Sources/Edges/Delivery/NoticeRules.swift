@@ -4,14 +4,14 @@ internal import Crypto
 internal import Fleet
 package import Storage
 
-/// Who is told what, when, and why not. Pure: the same facts give the same notices, with the same ids.
+/// Decides who is told what and when, and why not. Pure: the same facts give the same notices, with the same ids.
 ///
 /// - An opening, and an alert that became worse, follow the person's wish for its severity. What reached us long after it
 ///   was so, or is over already, follows the wish for backlogs.
 /// - Its end is told to those who were told of its beginning, and so is what late data corrects.
 /// - What is told at once is told again while nobody has acknowledged it, ever more seldom, and colleagues step in.
 package struct NoticeRules {
-    /// What comes together within this time goes into one message.
+    /// Alerts within this time go into one message.
     var groupWaitMs: Int64
     /// There is a key under which messages wait; without, there is only mail.
     var hasKey: Bool
@@ -192,7 +192,7 @@ package struct NoticeRules {
 
     // MARK: Rows
 
-    /// What a decision is about.
+    /// The subject of a decision.
     private struct Decision {
         let alert: NoticeAlert
         let account: NoticeAccount

@@ -30,7 +30,7 @@ struct NoticeText {
     init(
         _ lines: [NoticeLine], _ account: NoticeAccount, isDaily: Bool, site: String, link: String?, nowMs: Int64
     ) {
-        // What is critical first, then by vehicle, then as it happened.
+        // Critical alerts first, then by vehicle, then by time.
         self.lines = lines.sorted {
             ($0.alert.isCritical ? 0 : 1, $0.alert.vehicle, $0.alert.openedMs, $0.notice.id)
                 < ($1.alert.isCritical ? 0 : 1, $1.alert.vehicle, $1.alert.openedMs, $1.notice.id)
@@ -185,7 +185,7 @@ struct NoticeText {
 
     // MARK: For programs
 
-    /// What a webhook gets: stored values in stored units, times in UTC.
+    /// The body for a webhook: stored values in stored units, times in UTC.
     func json(id: String) -> JSONValue {
         .object([
             ("schema", .integer(1)), ("id", .text(id)), ("kind", .text("notice")), ("account", .text(account.id)),

@@ -10,13 +10,13 @@ internal import Synchronization
 package import Telemetry
 internal import Threads
 
-/// What a relay to webhooks and browsers is made of.
+/// The settings of a relay to webhooks and browsers.
 package struct PostSettings: Sendable {
     package var conninfo: String
     /// Under what messages and webhooks' keys wait.
     package var codeKey: CodeKey
     package var webhookHosts, pushHosts: AllowedHosts
-    /// Who we are to push services; nil: no pushes.
+    /// Our identity for push services; nil: no pushes.
     package var pushKey: PushKey?
     /// Where these hosts may be: people choose among them, and some lead where their owners like.
     package var reach: Reach
@@ -172,7 +172,7 @@ package final class PostRelay {
             hasAnswered = hasAnswered == true || Clock.steadyMs() - beganMs <= PostRelay.promptMs
             return PostAnswer(reply, nowMs: Clock.nowMs())
         } catch {
-            // Of several browsers' services one that answers is enough.
+            // One answering service of several browsers is enough.
             hasAnswered = hasAnswered ?? false
             if let refusal = error.refusal {
                 log.warning(
@@ -218,7 +218,7 @@ package final class PostRelay {
     }
 }
 
-/// What an answer means for a message. Pure.
+/// The meaning of an answer for a message. Pure.
 enum PostAnswer: Equatable {
     case taken(String)
     /// For good.

@@ -4,7 +4,7 @@ internal import Synchronization
 package import Telemetry
 internal import Threads
 
-/// What a relay is made of.
+/// The settings of a relay.
 package struct RelaySettings: Sendable {
     package var kafka: KafkaSettings
     package var conninfo: String

@@ -147,7 +147,7 @@ final class RelaySession {
     }
 }
 
-/// What became of one reading of the outbox. Pure bookkeeping.
+/// The results of one batch of the outbox. Pure bookkeeping.
 package struct Settled {
     private enum Fate { case open, acknowledged, refused(String), failed }
 
@@ -155,7 +155,7 @@ package struct Settled {
     private var fates: [Fate]
     package private(set) var openRows: Int
     package private(set) var acknowledged = 0
-    /// What stopped records that the broker may take another time.
+    /// The error of records that the broker may accept another time.
     package private(set) var failure: KafkaError?
 
     package init(_ rows: [OutboxRow]) {

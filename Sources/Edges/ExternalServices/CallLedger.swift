@@ -37,7 +37,7 @@ struct CallLedger {
         }
     }
 
-    /// What is left of the limits now.
+    /// The calls that the limits leave now.
     func left(on connection: Connection) throws -> [CallLimits.Period: Int] {
         let now = try ServiceCallStore.nowMs(on: connection)
         return try read(connection, nowMs: now).left(nowMs: now)

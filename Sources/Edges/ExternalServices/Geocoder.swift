@@ -29,7 +29,7 @@ package struct GeocoderSettings: Sendable {
     package var service: ServiceSettings
     /// Where places are looked for; nil: everywhere.
     package var area: Area?
-    /// Of a degree, for the way from a place to an address.
+    /// Of a degree, for requests from a place to an address.
     package var decimals = 4
     package var keptMs: Int64 = 30 * UTC.msPerDay
     package init(service: ServiceSettings) { self.service = service }

@@ -12,7 +12,7 @@ package struct ServiceSettings: Sendable {
     /// How long a caller waits for its turn.
     package var patienceMs: Int64 = 3_000
     package var breaker = CircuitBreaker.Rules()
-    /// Who asks, so that the owner of the service can reach somebody (`User-Agent`).
+    /// The contact for the service's owner (`User-Agent`).
     package var userAgent = "drover"
     package var metrics: OutsideMetrics?
 

@@ -9,7 +9,7 @@ package struct TravelSettings: Sendable {
     package var service: ServiceSettings?
     /// Of the service, such as `driving`.
     package var profile = "driving"
-    /// Of one request; OSRM's own standard is 100.
+    /// Of one request; OSRM's own default is 100.
     package var coordinatesMax = 100
     /// Decimals of a degree that leave the machine and that are kept; 4 are about 11 m.
     package var decimals = 4
@@ -67,7 +67,7 @@ package struct TravelTable: Sendable {
 
 /// A way for a map.
 package struct TravelLine: Sendable {
-    /// Of the road; by distance: the places themselves, to be drawn dashed.
+    /// Along the road; by distance: the places themselves, to be drawn dashed.
     package var points: [Position]
     package var leg: TravelLeg
     package var fault: ServiceError?

@@ -2,7 +2,7 @@ internal import Basics
 internal import Codecs
 internal import Fleet
 
-/// Who answers for weather.
+/// The provider of weather data.
 package enum WeatherProvider: String, CaseIterable, Sendable {
     case openWeatherMap = "openweathermap"
     case openMeteo = "open-meteo"

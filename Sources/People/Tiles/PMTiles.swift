@@ -36,7 +36,7 @@ final class PMTiles: TileSource {
     /// By their offset; emptied when full.
     private let known = Mutex<[UInt64: [Entry]]>([:])
 
-    /// What is wrong inside, without the file's name.
+    /// A fault inside, without the file's name.
     private struct Wrong: Error { let what: String }
 
     init(_ handle: FileHandle, path: String) throws(TileFile.Fault) {

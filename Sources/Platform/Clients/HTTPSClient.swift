@@ -1,7 +1,7 @@
 internal import CCurl
 package import Sockets
 
-/// What a server answered, whatever its status.
+/// A server's response, whatever its status.
 package struct Reply: Sendable {
     package let status: Int
     /// By lower-case name; of repeated ones the last.
@@ -41,7 +41,7 @@ package final class HTTPSClient {
     private let isPlainAllowed: Bool
     private let identity: Identity?
 
-    /// Who we are to servers that ask for a certificate: PEM files.
+    /// Our client certificate and key, as PEM files.
     package struct Identity: Sendable {
         package let certificate, key: String
         package init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }
@@ -130,7 +130,7 @@ package final class HTTPSClient {
     private static func shown(_ url: String) -> String { String(url.prefix { $0 != "?" }.prefix(200)) }
 }
 
-/// What comes back, piece by piece, on the thread that asks.
+/// Collects the response piece by piece, on the thread that asks.
 private final class Answer {
     static let headerBytesMax = 65_536
     let bodyBytesMax: Int

@@ -22,7 +22,7 @@ package enum Password {
     /// answer pages.
     private static let line = ShortLine(atWork: 2, waiting: 4)
 
-    /// Whoever hashes one now is sent away: to be asked before a try is counted.
+    /// True when another hash would be refused. Ask before counting a try.
     package static var isBusy: Bool { line.isFull }
 
     package static func randomSalt() -> [UInt8] { Secrets.random(saltBytes) }

@@ -37,7 +37,7 @@ package final class BodyStream: Sendable {
         }
     }
 
-    /// What was sent before still goes out.
+    /// Bytes sent before still go out.
     package func end() {
         state.withLock { state in
             state.isEnded = true
@@ -99,7 +99,7 @@ package final class BodyStream: Sendable {
         state.withLock { state in (state.connection, state.closed) = (connection, closed) }
     }
 
-    /// What the library's reader returns: how many bytes, 0 for none now, -1 for the end, -2 for one that is none.
+    /// The result of the library's reader: the number of bytes, 0 for none yet, -1 at the end, -2 on failure.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         state.withLock { state in
             guard state.pending.isEmpty else {

@@ -1,4 +1,4 @@
-/// What part of a file a client asks for (RFC 9110, 14).
+/// The part of a file that a client asks for (RFC 9110, 14).
 package enum ByteRange: Equatable, Sendable {
     case whole
     case part(Range<Int>)

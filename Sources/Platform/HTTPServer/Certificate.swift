@@ -1,6 +1,6 @@
 internal import CMicrohttpd
 
-/// Who a server is to its clients over TLS: PEM texts as the files hold them.
+/// A server's identity over TLS, as PEM text.
 package struct Certificate: Sendable {
     /// The server's certificate first, then what leads from it to a root.
     package var chain: [UInt8]

@@ -14,7 +14,7 @@ final class Connections: Sendable {
         var deadlineMs: Int64
         /// However much arrives meanwhile.
         var lastMs = Int64.max
-        /// Of the socket, when the rest began; nil: what has arrived since is known.
+        /// Bytes of the socket when it became idle; nil when the bytes since then are known.
         var restedBytes: UInt64?
     }
 
@@ -63,7 +63,7 @@ final class Connections: Sendable {
         }
     }
 
-    /// What so many bytes take on the thinnest line that is waited for: 16 kB/s.
+    /// How long this many bytes take on the slowest accepted line, 16 kB/s.
     static func patienceMs(_ bytes: Int) -> Int64 { Int64(bytes) / 16 }
 
     func address(_ id: ID) -> String { entries.withLock { $0[id]?.address } ?? "?" }
@@ -101,7 +101,7 @@ final class Connections: Sendable {
     private func deadlineMs(_ phase: Phase) -> Int64 {
         let now = Connections.nowMs()
         return switch phase {
-        // Of a request line that came in one piece with the request before it we see no begin: resting is bounded as well.
+        // The beginning of a request line that arrived together with the previous request is not visible, so idle time is bounded as well.
         case .resting: now + Int64(max(limits.idleMs, limits.receiveMs))
         case .receiving: now + Int64(limits.receiveMs)
         // A client that does not read a stream is cut by the library, which notices silence, or when too much waits.

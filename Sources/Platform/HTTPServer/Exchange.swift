@@ -13,9 +13,9 @@ final class Exchange {
     var refusal: Response?
     var dropped = 0
     private var bodyBytesMax = 0
-    /// What a longer body gets.
+    /// The response to a body that is too long.
     private var overflow = Refusal.busy
-    /// Of the headers; 0: it comes in chunks, or there is none.
+    /// From the headers; 0 when the body is chunked or absent.
     private var declaredBytes = 0
     /// The client sends nothing before it is told to.
     private var waits = false
@@ -71,7 +71,7 @@ final class Exchange {
         case .known(let account): holder = .account(account)
         case .stranger(let why):
             let strangersMax = limits.strangersBytesMax(of: request!.path)
-            // What is too large for anybody is told as that.
+            // A body that is too large for everybody gets the final refusal.
             guard strangersMax < bodyBytesMax else { return nil }
             (bodyBytesMax, overflow) = (strangersMax, why)
             guard declaredBytes > bodyBytesMax else { return nil }
@@ -81,8 +81,8 @@ final class Exchange {
         return nil
     }
 
-    /// Of a chunk whose line ended as no line may. What shows of that is refused; as not all of it does, nothing that stands
-    /// behind chunks is read as a request (`requestArrived`).
+    /// A line of a chunk ended without CR. What is visible of it is refused; because not all of it is, nothing behind chunks is read as a
+    /// request (`requestArrived`).
     func bareLineArrived() { refusal = refusal ?? Refusal.bad("Lines of chunks end in CR LF.") }
 
     /// False: enough, close.

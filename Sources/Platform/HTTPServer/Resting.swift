@@ -1,7 +1,8 @@
 internal import CMicrohttpd
 internal import Synchronization
 
-/// What another thread finds for a request: its answer, or whether its body is taken. The connection rests meanwhile.
+/// A value that another thread computes for a request: the response, or whether the body is accepted. The connection is suspended
+/// meanwhile.
 @safe
 final class Resting<Value: Sendable>: Sendable {
     private struct State {

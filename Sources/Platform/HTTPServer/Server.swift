@@ -18,7 +18,7 @@ package final class Server: @unchecked Sendable {
     /// The port that is listened on.
     package let port: UInt16
 
-    /// Of the library: they do nothing that waits.
+    /// Of libmicrohttpd; they never block.
     private static let ioThreads = 2
     private static let lastAnswersMs: Int64 = 500
     /// How often it is looked who is late.

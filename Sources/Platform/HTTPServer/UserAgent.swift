@@ -1,4 +1,4 @@
-/// What a client calls itself in the header User-Agent (RFC 9110, 10.1.5), as people know it.
+/// The client's name for people, from the header User-Agent (RFC 9110, 10.1.5).
 package enum UserAgent {
     /// The first that is found: later ones call themselves as earlier ones do, too.
     private static let programs = [

@@ -1,7 +1,7 @@
 internal import CRdkafka
 internal import Dispatch
 
-/// What the consumer group or the broker decided since the last poll.
+/// A change by the consumer group or the broker since the last poll.
 public enum AssignmentChange: Sendable {
     /// These partitions are ours from now on; nothing of them is read before `add` says from where.
     case assigned([TopicPartition])
@@ -86,7 +86,7 @@ public final class Consumer {
     /// Longer than a member that says nothing stays in the group there is no use in leaving it.
     private static let leaveS = 10
 
-    /// Of the thread that leaves the group.
+    /// For the thread that leaves the group.
     @safe private struct Leaving: @unchecked Sendable { let client: OpaquePointer }
 
     deinit {
@@ -149,8 +149,8 @@ public final class Consumer {
         try check(unsafe call(handle.client, list), "pausing or resuming partitions")
     }
 
-    /// What ended this client for good (another member with the same static id, for one); nil while it works. After it
-    /// nothing is polled any more.
+    /// Why this client stopped for good (for example another member with the same static id); nil while it works. Nothing is polled after
+    /// it.
     public var fatalError: String? {
         var reason = [CChar](repeating: 0, count: 512)
         guard unsafe rd_kafka_fatal_error(handle.client, &reason, reason.count) != RD_KAFKA_RESP_ERR_NO_ERROR else {
@@ -183,7 +183,7 @@ public final class Consumer {
             pendingFailure = nil
             throw failure
         }
-        // What a class holds is checked at each access: these are made batches of at the end.
+        // Local, because access to class members is checked each time; batches are made from it at the end.
         var gathered = unsafe [[UnsafeMutablePointer<rd_kafka_message_t>]](repeating: [], count: count)
         var runs = [[(partition: TopicPartition, first: Int)]](repeating: [], count: count)
         var (wait, taken) = (timeoutMs, 0)
@@ -220,7 +220,7 @@ public final class Consumer {
         return name
     }
 
-    /// What the group decided during the last poll, in order. Must be handled before the next one.
+    /// The group's changes during the last poll, in order. Handle them before the next one.
     public func takeChanges() -> [AssignmentChange] {
         defer { handle.context.changes = [] }
         return handle.context.changes
@@ -318,7 +318,7 @@ public final class Consumer {
         return offsets
     }
 
-    /// What decides of these topics, of those that are there.
+    /// The identities of the topics that exist.
     public func identities(of topics: Set<String>, timeoutMs: Int32) throws -> [String: TopicIdentity] {
         try handle.identities(of: topics.sorted(), isMember: true, timeoutMs: timeoutMs)
     }

@@ -7,7 +7,7 @@ public struct KafkaSettings: Sendable {
     public var brokers: String
     public var clientID: String
     public var extra: [String: String]
-    /// What the names of our topics and groups begin with on the brokers, so that two installations can share them.
+    /// The prefix of our topics and groups on the brokers, so that two installations can share them.
     public var names = TopicNames()
     public var security = KafkaSecurity()
     /// Where librdkafka's own lines go; the level is syslog's (3 error, 4 warning, 6 info).
@@ -33,9 +33,8 @@ public struct TopicNames: Sendable {
     }
 }
 
-/// What C callbacks find behind their opaque pointer. librdkafka calls them from inside our own poll calls, on the
-/// thread that polls, but for the log, the looks at certificates and the group's answers, which its threads do: `log`, `trouble` and
-/// `join` are Sendable.
+/// The context behind the opaque pointer of C callbacks. librdkafka calls them inside our poll calls, on the polling thread; only the log,
+/// certificate checks and group answers come from its own threads, so `log`, `trouble` and `join` are Sendable.
 final class CallbackContext {
     let log: @Sendable (Int, String) -> Void
     let names: TopicNames
@@ -44,7 +43,7 @@ final class CallbackContext {
     var delivered = 0
     var failed = 0
     var firstFailure: KafkaError?
-    /// Of records that carry a tag.
+    /// For records with a tag.
     var deliveries: [Delivery] = []
     var changes: [AssignmentChange] = []
     /// How far a consumer's first join is.
@@ -177,7 +176,7 @@ final class Handle {
         try cluster(topic, timeoutMs: timeoutMs).topics.mapValues(\.partitions)
     }
 
-    /// What decides of these topics, of those that are there.
+    /// The identities of the topics that exist.
     ///
     /// - Parameter isMember: asked one by one, for an answer about all topics makes a member of a group look whether it has to join again.
     ///   Others ask for all: a broker may make a topic that is asked for by name, where a consumer does not forbid it.

@@ -13,11 +13,11 @@ func text(_ buffer: [CChar]) -> String {
     String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
 
-/// What went wrong at or on the way to a broker.
+/// An error of a broker or on the way to it.
 public struct KafkaError: Error, Sendable, CustomStringConvertible {
     /// librdkafka's error code; negative codes are its own, positive ones the broker's.
     public let code: Int32
-    /// What was being done, to which thing.
+    /// The operation and its object.
     public let doing: String
     public let message: String
     /// Why brokers are not reached, where that is known; nil: it is not.

@@ -1,7 +1,7 @@
 internal import CRdkafka
 internal import Telemetry
 
-/// What became of a record that was produced with a tag.
+/// The result of producing a record with a tag.
 public struct Delivery: Sendable {
     public let tag: Int
     /// Nil: the broker has acknowledged it.
@@ -223,7 +223,7 @@ public final class Producer {
         return unsafe fields
     }
 
-    /// What became of tagged records since the last call; waits for the first of them.
+    /// Results of tagged records since the last call; waits for the first.
     public func deliveries(timeoutMs: Int32) -> [Delivery] {
         unsafe rd_kafka_poll(handle.client, handle.context.deliveries.isEmpty ? timeoutMs : 0)
         adoptRenewedSettings()

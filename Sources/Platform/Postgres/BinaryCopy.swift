@@ -1,7 +1,7 @@
 /// Rows in the binary format of COPY (PostgreSQL manual, COPY, "Binary Format"). The width of each integer must be its
 /// column's: the server takes an `int8` for an `integer` column as a damaged file.
 package struct BinaryCopy: Sendable {
-    /// What to send; ends with the trailer after `finish`.
+    /// Bytes to send; they end with the trailer after `finish`.
     package private(set) var bytes: [UInt8]
     package private(set) var rowCount = 0
     private var fieldsLeft = 0

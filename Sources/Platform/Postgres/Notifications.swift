@@ -1,7 +1,7 @@
 internal import CLibpq
 internal import Glibc
 
-/// What `NOTIFY` told a session that listens.
+/// A notification for a session that listens.
 package struct Notification: Equatable, Sendable {
     package let channel: String
     package let payload: String

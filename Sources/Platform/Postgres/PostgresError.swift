@@ -1,7 +1,7 @@
 internal import CLibpq
 
-/// What went wrong between us and PostgreSQL, and what to do about it. Holds no values: the server quotes them in some
-/// of its texts, and those parts are taken out here.
+/// An error of PostgreSQL or on the way to it, and what to do. Contains no values: the server quotes them in some messages, and those
+/// parts are removed here.
 package struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// insufficient_privilege
     package static let noRight = "42501"

@@ -17,7 +17,7 @@ package struct SettingSource: Sendable {
     package internal(set) var values: [String: String]
     /// Where a value stands in the file, counted from 1.
     package internal(set) var lines: [String: Int] = [:]
-    /// What could not be read, each with its place.
+    /// Problems found while reading, each with its place.
     package internal(set) var faults: [String] = []
     /// No: the file could be read up to a fault of its syntax only.
     package internal(set) var isWhole = true
@@ -126,7 +126,7 @@ package struct Settings: Sendable {
         return reading
     }
 
-    /// What is wrong with a value by itself, the rule and what to do; nil: nothing.
+    /// The problem with a value by itself: the rule and what to do; nil when it is valid.
     private static func fault(_ text: String, _ row: SettingRow) -> String? {
         let remedy = "It is: \(row.help). Leave it out for \(row.standard)"
         switch row.kind {

@@ -12,7 +12,7 @@ package enum YAML {
         return root
     }
 
-    /// What could be read, and what is wrong: a fault of the syntax ends the reading, a key that stands twice does not.
+    /// The parsed tree and its problems: a syntax error ends parsing, a duplicate key does not.
     private static func parse(
         _ bytes: [UInt8], _ name: String
     ) -> (root: YAMLNode, faults: [String], isWhole: Bool) {

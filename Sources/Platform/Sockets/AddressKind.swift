@@ -1,9 +1,9 @@
-/// What an address is for, by IANA's registries of special-purpose addresses (RFC 6890, RFC 8190; tables of 2024).
+/// The purpose of an address, by IANA's registries of special-purpose addresses (RFC 6890, RFC 8190; tables of 2024).
 package enum AddressKind: String, CaseIterable, Sendable {
     case unspecified, loopback, multicast, broadcast, reserved, documentation, benchmarking
     case linkLocal = "link-local"
     case privateUse = "private"
-    /// Of a carrier's NAT (RFC 6598).
+    /// Carrier-grade NAT (RFC 6598).
     case shared
     /// IPv6 in which an IPv4 address stands, that of anybody: NAT64, 6to4, Teredo and what was before.
     case translated

@@ -85,7 +85,7 @@ package final class Stream {
         return .waiting
     }
 
-    /// What has come, at most 64 KiB.
+    /// The bytes that have arrived, at most 64 KiB.
     package func read() -> Reading {
         var failure: Reading?
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
@@ -176,7 +176,7 @@ package final class Listening {
     package func accept(tls: TLSContext?) throws -> Stream? {
         let accepted = Glibc.accept(descriptor, nil, nil)
         guard accepted >= 0 else {
-            // What ended before we came is not there any more.
+            // The client left before it was accepted.
             guard [EAGAIN, EINTR, ECONNABORTED].contains(errno) else { throw SocketError(doing: "accepting") }
             return nil
         }

@@ -1,7 +1,7 @@
 internal import Basics
 internal import COpenSSL
 
-/// What connections of one kind share: a client without trust in authorities (it pins), or a server's certificate.
+/// Shared by connections of one kind: a client that pins certificates, or a server with its certificate.
 @safe
 package final class TLSContext: @unchecked Sendable {
     // Written once. OpenSSL counts references to a context atomically, and what we read of it does not change.

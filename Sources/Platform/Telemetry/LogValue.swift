@@ -1,6 +1,6 @@
 internal import Basics
 
-/// What follows `key=` on a log line. Made from a literal, an interpolation or a number.
+/// The value after `key=` on a log line, from a literal, an interpolation or a number.
 public struct LogValue: Sendable, ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByFloatLiteral
 {

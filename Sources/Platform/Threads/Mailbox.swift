@@ -14,7 +14,7 @@ public final class Mailbox<Item: Sendable>: @unchecked Sendable {
 
     public init() {}
 
-    /// What waits, in the unit of `put`'s weight.
+    /// The total weight of the waiting items, in the unit of `put`.
     public var waiting: Int {
         condition.lock()
         defer { condition.unlock() }
@@ -36,7 +36,7 @@ public final class Mailbox<Item: Sendable>: @unchecked Sendable {
         return true
     }
 
-    /// What waits is still taken; who then waits for more gets nil.
+    /// Waiting items can still be dequeued; after them readers get nil.
     public func close() {
         condition.lock()
         isClosed = true

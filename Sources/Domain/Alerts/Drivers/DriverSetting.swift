@@ -1,6 +1,6 @@
 internal import Fleet
 
-/// What an account can set: one row a key. Limits exist in both systems of units; they are kept as they were said.
+/// The settings of an account, one row a key. Limits exist in both systems of units and are kept as given.
 public enum DriverSetting: String, CaseIterable, Sendable {
     case alerts, mail, units
     case speedAlert = "speed_alert"
@@ -39,7 +39,7 @@ public enum DriverSetting: String, CaseIterable, Sendable {
     public static let limits = allCases.filter(\.isLimit)
 }
 
-/// What a setting may be, and what it is when nobody says so.
+/// The type and the default of a setting.
 public struct DriverSettingRow: Sendable {
     public enum Kind: Equatable, Sendable {
         case flag

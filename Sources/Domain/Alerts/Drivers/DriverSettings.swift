@@ -25,7 +25,7 @@ public struct DriverSettings: Equatable, Sendable {
     }()
     static let bytesMax = 10_000
 
-    /// What was said.
+    /// The values that were given.
     public private(set) var said: [DriverSetting: Value] = [:]
 
     public init() {}
@@ -160,7 +160,7 @@ public struct DriverSettings: Equatable, Sendable {
         }
     }
 
-    /// What is right by itself and wrong together.
+    /// Rejects values that are valid alone but not together.
     private func check() throws(Fault) {
         if number(.voltageLowV) >= number(.voltageHighV) {
             throw Fault(description: "`voltage_low_v` must be less than `voltage_high_v`")

@@ -2,7 +2,7 @@ internal import Basics
 public import Codecs
 public import Fleet
 
-/// Who drives one car and what these people have set: what its readings are judged by.
+/// A car's drivers and their settings: the limits for its readings.
 public struct DriverContext: Equatable, Sendable {
     public var drivers: Drivers
     public var rules: [String: DriverRules]
@@ -37,7 +37,7 @@ public struct DriverWatch: Sendable {
     private var spell: (startMs: Int64, lastMs: Int64)?
     private var judged: InForce
 
-    /// What holds between two changes.
+    /// The limits between two changes.
     private struct InForce {
         var fromMs = Int64.max
         var untilMs = Int64.min
@@ -72,7 +72,7 @@ public struct DriverWatch: Sendable {
         return changes
     }
 
-    /// What is over at `ms` because nothing was read, or nobody moved, before it.
+    /// Ends alerts at `ms` when there was no reading, or no movement, before it.
     public mutating func pass(_ ms: Int64) -> [Episode] {
         var changes: [Episode] = []
         if let lastMs, ms - lastMs > DriverWatch.quietMs {
@@ -125,7 +125,7 @@ public struct DriverWatch: Sendable {
         judged.values[.carCoolant] = reading[.coolant].map { Int64($0) }
         judged.values[.voltageLow] = reading[.voltage].map { Int64($0) }
         judged.values[.voltageHigh] = judged.values[.voltageLow]
-        // Who stands says nothing of it: the pause may go on or end.
+        // Standing still proves nothing: the pause may continue or end.
         if let spell, spell.lastMs == reading.ts {
             // Thousandths of hours, up: the first millisecond beyond the limit is beyond it here, too.
             judged.values[.wheelHours] = (reading.ts - spell.startMs + 3_599) / 3_600
@@ -182,7 +182,7 @@ public struct DriverWatch: Sendable {
         fold = try AlertFold(packed: reader.bytes(most: bytes.count))
         lastMs = times[0]
         if let startMs = times[1], let endMs = times[2] { spell = (startMs, endMs) }
-        // Of what the last reading was judged by.
+        // Re-evaluates by the limits of the last reading.
         if let lastMs { judged = inForce(at: lastMs) }
     }
 

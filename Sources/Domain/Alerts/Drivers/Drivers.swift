@@ -16,8 +16,8 @@ public struct Drivers: Equatable, Sendable {
     /// Phones upload a drive in pieces of some seconds or minutes. Between two of one drive lies no more than this, as long as
     /// a trip waits for its next reading.
     public static let pauseMsMax: Int64 = 300_000
-    /// Of two that say they drove, whose drive began later counts, as far as that lies within this time. So a piece that joins
-    /// two drives, and with it moves a begin, says nothing new of what is further behind it.
+    /// When two people claim to have driven, the one who began later counts, within this time. So a piece that joins two drives, and moves
+    /// a beginning, changes nothing further back.
     public static let beginMsMax = UTC.msPerDay
 
     /// Pieces of one account that overlap or adjoin become one drive. Its id is that of the piece that began first, of two that

@@ -39,7 +39,7 @@ extension ToldAlert {
     }
 }
 
-/// What changed an alert.
+/// The cause of a change to an alert.
 public struct AlertCause: Equatable, Sendable {
     /// The broker's time stamp of the record.
     public let pushedMs: Int64
@@ -70,10 +70,10 @@ public struct ToldAlerts: Equatable, Sendable {
         }
     }
 
-    /// What `changedIDs` names, by id.
+    /// The alerts in `changedIDs`, by id.
     public var changed: [ToldAlert] { all.filter { changedIDs.contains($0.id) }.sorted { $0.id < $1.id } }
 
-    /// What episodes can make of an alert that was told.
+    /// How episodes relate to an alert that was told.
     public enum Reach: Sendable {
         /// They do not touch it.
         case untouched
@@ -133,7 +133,7 @@ public struct ToldAlerts: Equatable, Sendable {
         let before = all[index].episode
         guard before != episode else { return [] }
         replace(index, by: episode, cause)
-        // What was over and is not, or ended at another time, is a correction, whatever brought it.
+        // An alert that ended before and now has not, or ended at another time, is a correction, whatever caused it.
         guard !cause.isLate, before.openedMs == episode.openedMs, before.resolvedMs == nil else {
             correct(index, cause)
             return [AlertTransition(.revised, all[index], cause)]

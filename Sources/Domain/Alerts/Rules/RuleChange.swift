@@ -1,7 +1,7 @@
 internal import Basics
 internal import Fleet
 
-/// What makes one rule set another one: a parameter of a model or machine.
+/// One difference between two rule sets: a parameter of a model or machine.
 public struct RuleChange: Equatable, Sendable, CustomStringConvertible {
     public enum Kind: String, Sendable { case added, changed, removed }
 

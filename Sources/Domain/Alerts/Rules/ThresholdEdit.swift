@@ -27,7 +27,7 @@ public enum ThresholdEdit {
         }
     }
 
-    /// What stands in a file of one parameter: as it is written, for saying whether it is still the same. Nil: nothing.
+    /// The text of one parameter in a file, to tell whether it has changed. Nil: it is absent.
     public static func standing(_ field: ThresholdField, in file: [UInt8], fileName: String) throws(Fault) -> [UInt8]? {
         try place(field, file, fileName).map { Array(file[$0.range]) }
     }
@@ -98,7 +98,7 @@ public enum ThresholdEdit {
         return nil
     }
 
-    /// Of each parameter, in order.
+    /// One per parameter, in order.
     private static func spans(_ file: [UInt8], _ fileName: String) throws(Fault) -> [Range<Int>] {
         let thresholds: [Threshold]
         do throws(ThresholdError) { thresholds = try ThresholdFile.parse(fileName: fileName, bytes: file) } catch {

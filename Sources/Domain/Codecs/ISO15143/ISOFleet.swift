@@ -117,8 +117,7 @@ public enum ISOFleet {
         }
     }
 
-    /// What two pages say of one machine and time, such as its hours and its fuel from two time series; what `later` says
-    /// is preferred.
+    /// Merges two pages about one machine and time, such as hours and fuel from two time series; `later` wins.
     public static func merged(_ earlier: MachineReading, _ later: MachineReading) -> MachineReading {
         precondition(earlier.vehicle == later.vehicle && earlier.ts == later.ts)
         var reading = later

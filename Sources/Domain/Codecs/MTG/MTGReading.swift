@@ -10,7 +10,7 @@ public struct MTGReading: Equatable, Sendable {
     public var serial: String?
     public var model: String?
     public var firmware: String?
-    /// What the box itself calls its machine; a registration decides which vehicle it is.
+    /// The machine's name by the box itself; the registration decides which vehicle it is.
     public var machineID: String?
     public var isEngineRunning: Bool?
     public var values: [MachineParameter: Int64] = [:]
@@ -53,7 +53,7 @@ private enum Place {
     ]
 }
 
-/// What stands for "not known": the flag 0xFF, and the smallest number of the width.
+/// The encoding of "not known": the flag 0xFF, and the smallest number of the width.
 private let flagUnknown: UInt8 = 0xFF
 
 extension MTGReading {

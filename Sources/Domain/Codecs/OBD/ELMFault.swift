@@ -50,7 +50,7 @@ public enum ELMFault: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What a session does next.
+    /// The session's next step after a fault.
     public enum Remedy: Sendable {
         /// Ask the same again, soon: the line was disturbed.
         case askAgain
@@ -91,7 +91,7 @@ public enum ELMFault: Error, Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What an ELM327 or its copies print instead of data (ELM327 data sheet, "Error Messages and Alerts").
+/// Messages of an ELM327 or its copies in the place of data (ELM327 data sheet, "Error Messages and Alerts").
 public enum ELMMessage: CaseIterable, Sendable {
     case lowVoltageReset, lowPowerAlert, activityAlert, busInitError, unableToConnect, noData, stopped, bufferFull
     case busBusy, busError, canError, feedbackError, dataError, receiveError, internalError, unknownCommand, restarted
@@ -102,7 +102,7 @@ public enum ELMMessage: CaseIterable, Sendable {
         /// Capital letters without blanks; the line holds this.
         public let token: String
         public let remedy: ELMFault.Remedy
-        /// What happened and what to do.
+        /// The fault, and what to do.
         public let says: String
     }
 

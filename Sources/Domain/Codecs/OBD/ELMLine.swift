@@ -69,7 +69,7 @@ struct ELMLine {
 
     private func withoutDots() -> ELMLine { dropping(characters.prefix { $0 == 0x2E || $0 == 0x3A }.count) }
 
-    /// What the adapter says of itself in this line.
+    /// The adapter's message in this line.
     var message: ELMMessage? {
         // Data is digits only, but for the colon of a numbered line.
         guard characters.contains(where: { Hex.digit($0) == nil && $0 != 0x3A }) else { return nil }
@@ -166,7 +166,7 @@ struct ELMLine {
     }
 }
 
-/// What stands at the end of a line of an older bus when headers are on.
+/// The checksum at the end of a line of an older bus when headers are on.
 enum BusChecksum {
     /// ISO 9141-2 and ISO 14230: the sum; SAE J1850: a CRC. The form of a line does not tell which bus it is.
     static func isRight(_ line: [UInt8]) -> Bool {

@@ -6,7 +6,7 @@ public struct ELMPrompt: Sendable {
     public enum Event: Equatable, Sendable {
         /// All before a prompt, without it.
         case reply([UInt8])
-        /// What came before this prompt was too long and is dropped; told once, as soon as it shows.
+        /// The reply before this prompt was too long and is dropped; reported once.
         case fault(ELMFault)
     }
 

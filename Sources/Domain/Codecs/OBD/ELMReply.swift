@@ -8,7 +8,7 @@ public enum OBDBus: Equatable, Sendable {
     case older
 }
 
-/// What one control unit answered to one request, put together from its frames.
+/// One control unit's answer to one request, assembled from its frames.
 public struct OBDAnswer: Equatable, Sendable {
     /// The sender as the adapter shows it (`7E8`, `18DAF110`, `10`); nil with headers off.
     public let unit: String?

@@ -43,7 +43,7 @@ public struct OBDScale: Equatable, Sendable {
     let times: Int64
     let plus: Int64
     let over: Int64
-    /// What is shown: enough to be exact where the formula allows it.
+    /// Decimals shown: enough to be exact where the formula allows it.
     public let decimals: Int
 
     func raw(_ data: ArraySlice<UInt8>) -> Int64 {

@@ -1,7 +1,7 @@
 /// Requests and replies as a terminal program logged them, or as pairs in two columns (docs/obd.md).
 public enum OBDTranscript {
     public struct Exchange: Equatable, Sendable {
-        /// Of the request, counted from 1.
+        /// Line of the request, from 1.
         public let line: Int
         /// As written, without blanks around.
         public let request: String

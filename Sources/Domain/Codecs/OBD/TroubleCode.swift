@@ -38,7 +38,7 @@ public struct TroubleCode: Hashable, Sendable {
     public enum System: String, CaseIterable, Sendable { case powertrain, chassis, body, network }
     public var system: System { System.allCases[Int(raw >> 14)] }
 
-    /// Who says what it means.
+    /// Who defines the code.
     public enum Origin: String, Sendable { case generic, manufacturer, reserved }
     public var origin: Origin {
         let (group, third) = (raw >> 12 & 3, raw >> 8 & 0xF)
@@ -53,7 +53,7 @@ public struct TroubleCode: Hashable, Sendable {
         }
     }
 
-    /// What the third character stands for; nil where it stands for nothing fixed.
+    /// The subsystem by the third character; nil where none is fixed.
     public var subsystem: String? {
         let third = raw >> 8 & 0xF
         switch (system, third) {

@@ -31,7 +31,7 @@ final class JSONScanner {
 
     private let scanner: OpaquePointer
     private let slots: UnsafeMutablePointer<drover_json_slot>
-    /// What the loop over a record's signals needs of each row, in the order of `Signal`.
+    /// The rows of `Signal`, in order, reduced to what the loop over a record's signals needs.
     let signals: [(signal: Signal, slot: Int, scale: Int64, possible: StoredRange)]
     private let parameterSlot: [Int]
 

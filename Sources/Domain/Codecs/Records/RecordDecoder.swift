@@ -1,7 +1,7 @@
 internal import Basics
 public import Fleet
 
-/// What a record on a topic says.
+/// The content of a record on a topic.
 public enum Record: Equatable, Sendable {
     case car(VehicleID, CarReading, droppedFields: Int)
     case machine(MachineReading, droppedFields: Int)
@@ -14,7 +14,7 @@ public enum Record: Equatable, Sendable {
     case action(Action)
 }
 
-/// What a record on the cars' topic says, when the reading itself goes into the caller's memory.
+/// The content of a record on the cars' topic when the reading itself is written to the caller's memory.
 public enum CarRecord: Equatable, Sendable {
     case reading(droppedFields: Int)
     /// At this time, epoch milliseconds; `RecordDecoder.tick` has the rest.

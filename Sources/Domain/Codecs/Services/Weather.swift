@@ -2,7 +2,7 @@ internal import Basics
 internal import Fleet
 public import Formats
 
-/// What is known of weather, each in one unit of ours whatever a service speaks.
+/// The weather quantities, each in our one unit whatever a service uses.
 public enum WeatherQuantity: String, CaseIterable, Sendable {
     case temperature, windSpeed = "wind_speed", windGust = "wind_gust", windDirection = "wind_direction"
     case cloudCover = "cloud_cover", precipitation, humidity, pressure
@@ -21,9 +21,8 @@ public enum WeatherQuantity: String, CaseIterable, Sendable {
         }
     }
 
-    /// What has been measured on the earth, with room, in thousandths: air -89.2 and 56.7 °C, gusts 113 m/s, 305 mm of rain
-    /// in an hour, 870 and 1084 hPa at sea level (WMO World Weather and Climate Extremes Archive); pressure may be that of
-    /// a mountain.
+    /// Measured extremes on earth, with margin, in thousandths: air -89.2 and 56.7 °C, gusts 113 m/s, 305 mm of rain in an hour, 870 and
+    /// 1084 hPa at sea level (WMO World Weather and Climate Extremes Archive); pressure may be that of a mountain.
     var possible: ClosedRange<Int64> {
         switch self {
         case .temperature: -95_000...60_000

@@ -6,7 +6,7 @@ public import Formats
 public struct WeatherAnswer: Equatable, Sendable {
     /// `openweathermap` or `open-meteo`.
     public var source: String
-    /// What of the source: `current`, `timemachine`, `forecast`, `archive`.
+    /// The source's product: `current`, `timemachine`, `forecast`, `archive`.
     public var model: String
     /// Where the source was asked for.
     public var place: Position

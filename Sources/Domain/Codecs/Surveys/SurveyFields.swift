@@ -2,7 +2,7 @@ internal import Basics
 internal import Fleet
 internal import Formats
 
-/// What is wrong with a survey, place by place; shared by the readers of its objects.
+/// The faults of a survey by place, shared by the readers of its objects.
 final class SurveyFaults {
     static let most = 50
     private(set) var all: [String] = []
@@ -220,7 +220,7 @@ struct SurveyFields {
         }
     }
 
-    /// What every reader of JSON, and PostgreSQL's `jsonb`, takes in.
+    /// True when every JSON reader, and PostgreSQL's `jsonb`, accepts it.
     private static func isKept(_ tree: JSONTree, depth: Int) -> Bool {
         switch tree {
         case .null, .bool: return true

@@ -23,7 +23,7 @@ public struct SurveyNodeMap: Sendable {
 
     public static let bytesMax = 64 << 10
     private static let rulesMax = 500
-    /// What such a node holds for its own server.
+    /// Fields that such a node keeps for its own server.
     private static let ofNodes: Set<String> = [
         "type", "uid", "name", "language", "status", "vid", "created", "changed", "promote", "sticky", "comment",
         "form_id", "form_token", "form_build_id", "op",
@@ -193,7 +193,7 @@ enum SurveyTimes {
         return String(decoding: bytes, as: UTF8.self) + (clock.isEmpty || hasOffset ? "" : utcOffset)
     }
 
-    /// What a client of `drover.submitSurvey` says, as JSON; nil for what has no place in it.
+    /// The parameters of `drover.submitSurvey` as JSON; nil for values without a counterpart.
     static func tree(_ value: XMLRPC.Value, utcOffset: String = "") -> JSONTree? {
         switch value {
         case .integer(let number): .number(String(number))

@@ -1,4 +1,4 @@
-/// Who takes whom.
+/// Assignment of riders to vehicles.
 extension Campus {
     /// Puts disturbed itineraries in order, places who has no vehicle, and lets the improvement pass move who waits.
     mutating func decide(_ effect: Effect, _ seed: UInt64, _ decision: inout Decision) {

@@ -1,4 +1,4 @@
-/// What an event changes before anything is decided.
+/// The effects of an event before anything is decided.
 extension Campus {
     struct Effect {
         /// The request that the event asked for.
@@ -135,7 +135,7 @@ extension Campus {
         var changed = vehicles[v]
         (changed.capacity, changed.place, changed.inService) = (capacity, entering.place, true)
         changed.isSilent = false
-        // Whoever waits for it with more people than it has seats now must not be promised them.
+        // A group that needs more seats than are left must not be promised them.
         guard fits(changed) else { throw .capacityBelowLoad }
         vehicles[v] = changed
         return Effect(disturbed: [id])

@@ -1,4 +1,4 @@
-/// What happened on a campus.
+/// An event on a campus.
 public enum DispatchEvent: Equatable, Sendable {
     case requested(RideRequest)
     /// Taken back by the rider; without effect on board.
@@ -44,7 +44,7 @@ public enum DispatchFault: String, Error, Sendable {
     case capacityBelowLoad = "more passengers are on board than that"
 }
 
-/// What was decided on an event, and why.
+/// The decision on an event, and its reasons.
 public struct Decision: Equatable, Sendable {
     public enum Outcome: Equatable, Sendable {
         /// The event was taken; it asked for no vehicle.
@@ -61,7 +61,7 @@ public struct Decision: Equatable, Sendable {
         /// Cost of its best itinerary without and with the request.
         public var before: Double
         public var after: Double
-        /// What `after - before` is made of.
+        /// The terms of `after - before`.
         public var terms: CostTerms
         /// The price of arrivals that move for people who were told theirs.
         public var promises: Double

@@ -1,4 +1,4 @@
-/// What a second, an overtaken request and a likelihood cost, in seconds of driving.
+/// The prices of a second, an overtaken request and a likelihood, in seconds of driving.
 ///
 /// A leg from stop i to stop j costs `surge * travel * T * (1 + cancel * p_cancel [pickups only] + override * p_override)
 /// + order * max(0, rank i - rank j)`, the order term not on the first leg; a request costs
@@ -28,9 +28,9 @@ public struct DispatchRules: Equatable, Sendable {
     /// How long a vehicle stands at a stop.
     public var pickupServiceS = 0.0
     public var dropoffServiceS = 0.0
-    /// What it costs to give a request that was told its vehicle to another one.
+    /// The price of moving a request to another vehicle than its rider was told.
     public var otherVehiclePrice = 0.0
-    /// What it costs for each second and passenger by which a told arrival moves, either way.
+    /// The price per second and passenger by which a told arrival moves, either way.
     public var movedArrivalPrice = 0.0
     /// Itineraries with more combinations of waiting, on board and done than this are ordered by insertion.
     public var exactStatesMax = 2_187

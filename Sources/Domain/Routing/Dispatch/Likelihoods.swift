@@ -108,7 +108,7 @@ public struct Likelihoods: Equatable, Sendable {
         sums[cell, default: Counts()] += counts * weight(atMs)
     }
 
-    /// What a trial at that time weighs, as of the landmark.
+    /// The weight of a trial at that time, as of the landmark.
     private func weight(_ atMs: Int64) -> Double {
         let (whole, rest) = Likelihoods.split(atMs, halfLifeMs)
         let half = Double(sign: .plus, exponent: Int(max(-1_000, min(1_000, whole - landmark))), significand: 1)

@@ -1,6 +1,6 @@
 /// Travel times between places as somebody measured them, for the decisions that follow.
 public struct MeasuredTable: Equatable, Sendable {
-    /// Who says so.
+    /// The source.
     public var by: String
     public var from: [CampusPoint]
     public var to: [CampusPoint]
@@ -54,7 +54,7 @@ struct MeasuredPlaces: Equatable, Sendable {
 }
 
 extension Campus {
-    /// Who measured the times at hand; nil: none are measured.
+    /// The source of the measured times; nil: none are measured.
     public var measuredBy: String? { measured.places.isEmpty ? nil : measured.by }
     public var measuredPlaceCount: Int { measured.places.count }
 

@@ -14,7 +14,7 @@ public struct Stop: Equatable, Sendable {
     public init(rank: Int64, kind: StopKind) { (self.rank, self.kind) = (rank, kind) }
 }
 
-/// What a rider asked for.
+/// A rider's request.
 public struct RideRequest: Equatable, Sendable {
     public var id: String
     public var passengers: Int

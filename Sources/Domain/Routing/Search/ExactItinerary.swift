@@ -30,7 +30,7 @@ final class ExactItinerary {
     let rideLimitS = Cells(itemsMax, Double.infinity)
     let boardedAtS = Cells(itemsMax, 0.0)
 
-    /// What the last search found: nodes in order.
+    /// The result of the last search: nodes in order.
     let order = Cells(2 * itemsMax, Int32(0))
     private(set) var stops = 0
 
@@ -115,7 +115,7 @@ final class ExactItinerary {
         digit[i] -= 1
     }
 
-    /// What is still to pay from a state, for each last stop that it can have.
+    /// A lower bound of the remaining cost of a state, for each last stop that it can have.
     @inline(__always)
     private func fill(_ state: Int, _ table: Cells<Double>, _ items: Int) {
         let (rate, nexts) = gather(state, table, items)

@@ -10,14 +10,14 @@ extension ExactItinerary {
         var pickedUpS = SIMD16<Double>.zero
     }
 
-    /// Who is where in a state.
+    /// Where everybody is in a state.
     private struct Progress {
         var digits: [Int8]
         var load = 0.0
         var rate = 0.0
     }
 
-    /// What makes one label better than another follows from which limits there are.
+    /// Which labels dominate others depends on which limits there are.
     private enum Dominance {
         /// No window opens later: a later clock shifts everything, so clock, cost and ride times are compared.
         case shift

@@ -35,7 +35,7 @@ package final class FleetSearch {
     let stopX: Cells<Double>
     let stopY: Cells<Double>
     let stopSite: Cells<Int32>
-    /// What a second of driving towards it costs.
+    /// The price of a second of driving towards it.
     let multiplier: Cells<Double>
     let opensS: Cells<Double>
     let closesS: Cells<Double>
@@ -55,7 +55,7 @@ package final class FleetSearch {
     let site: Cells<Int32>
     let departS: Cells<Double>
     let load: Cells<Double>
-    /// What a second's delay of everything after this place costs.
+    /// The price of delaying everything after this place by a second.
     let rate: Cells<Double>
     let legS: Cells<Double>
     let legCost: Cells<Double>
@@ -163,7 +163,7 @@ package final class FleetSearch {
         refresh(v)
     }
 
-    /// What riders know now is what the next change of plan is measured against.
+    /// Riders' present knowledge is the baseline for the next change of plan.
     func markTold() {
         for v in 0..<vehicles {
             for k in 1..<length[v] + 1 {

@@ -103,7 +103,7 @@ extension FleetSearch {
         return candidate
     }
 
-    /// What another order of a vehicle's stops costs in promises.
+    /// The price in promises of another order of a vehicle's stops.
     private func promisePrice(_ v: Int, _ order: [Int32], _ standing: [Int32]) -> Double {
         setStops(v, order)
         let price = promises[v]

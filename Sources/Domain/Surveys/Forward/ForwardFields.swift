@@ -71,10 +71,10 @@ package struct ForwardFields: Equatable, Sendable {
     }
 }
 
-/// What a collector may be told. Nobody's name, mail or phone is among it, nor a field that is not known here: what that
-/// holds nobody has looked at.
+/// The fields that a collector may get. No name, mail or phone of anybody is among them, and no unknown field, whose content nobody has
+/// checked.
 package enum ForwardField: String, CaseIterable, Sendable {
-    /// Of the record's version, the same at each try.
+    /// Of the record's version, the same at each attempt.
     case id
     case event, occurrence, site, survey, version
     case siteName = "site_name"

@@ -75,7 +75,7 @@ package final class ISOFleetPuller {
     private var producer: Producer?
     private let log: Log
     private let pushed: Counter
-    /// What this pull and the one before it said: pages that speak of one time make one reading.
+    /// The readings of this pull and of the one before: pages about one time make one reading.
     private var (said, saidBefore): ([Moment: MachineReading], [Moment: MachineReading]) = ([:], [:])
     /// When the requests of the last hour were sent, by the steady clock.
     private var sentMs: [Int64] = []
@@ -123,7 +123,7 @@ package final class ISOFleetPuller {
             }
             counts.pages += 1
             counts.readings += found.readings
-            // What comes next of the same list is asked for first: the list may be another one in an hour.
+            // The next pages of the same list are requested first: the list may have changed in an hour.
             for next in found.next.reversed() where seen.insert(next.url).inserted { waiting.append(next) }
         }
         return counts

@@ -172,7 +172,7 @@ package struct BoxSession {
         return .ask(.backlog(after: after, most: pageMost))
     }
 
-    /// What was to be stored is.
+    /// The page is stored.
     package mutating func stored() -> Action {
         guard case .storing(let count, let last, let newest) = state else {
             preconditionFailure("nothing was to be stored")

@@ -23,11 +23,11 @@ final class MTGGateway {
     private var chance = SystemRandomNumberGenerator()
 
     private var boxes: [VehicleID: PolledBox] = [:]
-    /// What was stored before, until the box is met.
+    /// The last stored sequence numbers, until the box is met.
     private var sequences: [String: [String: Int64]]
     /// Calls of this round whose readings are to be stored.
     private var toStore: [(call: BoxCall, page: SpooledPage)] = []
-    /// What the gateway itself has to say: of boxes that do not answer any more, or do again, and to those who asked.
+    /// The gateway's own records: boxes that stopped answering or answer again, and answers to requests.
     private var notices: [SpooledPage] = []
     private var unanswered: Unanswered<DeviceRequest>
     private var nextLookMs: Int64 = 0
@@ -205,7 +205,7 @@ final class MTGGateway {
             })
     }
 
-    /// What this round brought, in one transaction; then the boxes are asked for more.
+    /// Stores this round's readings in one transaction, then asks the boxes for more.
     private func store() {
         guard !toStore.isEmpty || !notices.isEmpty else { return }
         let stored = toStore.filter { lines.has($0.call) }
@@ -257,7 +257,7 @@ final class MTGGateway {
         ended(call.box, startMs: call.startMs, madeProgress: readings > 0, fault)
     }
 
-    /// What failed at the box, and how, is for the log only.
+    /// The fault at the box is for the log only.
     private func tell(_ request: DeviceRequest, _ readings: Int, _ fault: BoxFault?) {
         switch fault {
         case nil: answer(request, isDone: true, readings == 1 ? "1 new reading" : "\(readings) new readings")
@@ -304,7 +304,7 @@ final class MTGGateway {
     private func judgeContact(_ box: PolledBox, isDone: Bool, madeProgress: Bool, _ now: Int64) {
         if isDone || madeProgress { box.answeredMs = now }
         let isLost = !isDone && now - box.answeredMs >= settings.contactLostMs
-        // Of a box that never gave a reading nothing is expected.
+        // A box that never gave a reading is not expected to.
         guard isDone || isLost, box.isLost != isLost, !box.sequences.isEmpty else { return }
         box.isLost = isLost
         say(isLost ? .lost : .heard, of: box)
@@ -364,9 +364,9 @@ private final class PolledBox {
     var pageMost = MTGRequest.pageReadingsMax
     /// The last answer, or when it was first polled, by the steady clock.
     var answeredMs = Clock.steadyMs()
-    /// What the workers were told last; nil: nothing yet.
+    /// The state that workers were told last; nil: none yet.
     var isLost: Bool?
-    /// Who waits for the end of the next call.
+    /// Requests that wait for the end of the next call.
     var requests: [DeviceRequest] = []
     /// Nil between polls.
     var call: BoxCall?

@@ -210,7 +210,7 @@ package struct AdapterSession {
     }
 
     private mutating func beginStep(_ now: Moment) {
-        // What was missed by a whole step is not made up for; steps keep their order, so that nothing is left out.
+        // Missed steps are not made up for; steps keep their order, so that nothing is left out.
         let nextMs = stepMs + schedule.stepMs
         stepMs = now.steadyMs >= nextMs + schedule.stepMs ? now.steadyMs : nextMs
         step = (step + 1) % plan.count

@@ -17,7 +17,7 @@ struct HealthScanRun {
     private var frozenBy: String?
     private var frozen: [(key: String, value: String)] = []
 
-    /// Of a freeze frame; the rest of what a car may keep is for workshops.
+    /// Of a freeze frame; further stored values are for workshops.
     private static let frozenPIDs: [UInt8] = [0x04, 0x05, 0x06, 0x07, 0x0B, 0x0C, 0x0D, 0x0F, 0x10, 0x11, 0x2F, 0x42]
     private static let freezeMask = OBDRequest.freezeFrame(0x00)
     private static let freezeCode = OBDRequest.freezeFrame(0x02)
@@ -33,7 +33,7 @@ struct HealthScanRun {
             + [HealthScanRun.infoMask]
     }
 
-    /// What is to be asked next; nil: it is done.
+    /// The next request; nil: the scan is complete.
     var request: OBDRequest? { waiting.first }
 
     mutating func accept(_ answers: [OBDAnswer]) {
@@ -48,7 +48,7 @@ struct HealthScanRun {
         case 0x02: acceptFreezeFrame(answers, request)
         case 0x09: acceptVehicleInfo(answers, request)
         default:
-            // Of a unit whose answer is damaged nothing is told.
+            // A unit whose answer is damaged contributes nothing.
             let found = answers.flatMap { (try? $0.troubleCodes()) ?? [] }.map(\.text)
             codes[request.mode] = Array(
                 found.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
@@ -94,7 +94,7 @@ struct HealthScanRun {
         }
     }
 
-    /// Of mode 09, 00: older buses put a count of lines in front.
+    /// The mask of mode 09, 00: older buses put a count of lines in front.
     private static func mask(_ bytes: [UInt8]) -> Set<UInt8> {
         let mask = bytes.dropFirst(bytes.count == 7 ? 3 : 2).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         return Set((UInt8(1)...32).filter { bytes.count >= 6 && mask & (1 << (32 - UInt32($0))) != 0 })
@@ -102,7 +102,7 @@ struct HealthScanRun {
 
     // MARK: - The result
 
-    /// Whoever asked is named by the caller.
+    /// The caller fills in who asked.
     var result: Action.HealthScan {
         // A car without codes may say nothing at all; its count is then the proof.
         let isDone = codes[0x03] != nil || codeCount == 0

@@ -379,7 +379,7 @@ private final class PolledCar {
     /// Said last by this gateway; nil: what the registry knows holds.
     var supported: [String]?
     var codes: Int?
-    /// Who waits for a scan by the next session.
+    /// Requests for a scan by the next session.
     var requests: [String] = []
     /// Nil between sessions.
     var call: CarCall?

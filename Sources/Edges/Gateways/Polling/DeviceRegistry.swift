@@ -16,7 +16,7 @@ struct DeviceRegistration: Equatable, Sendable {
     let port: UInt16
     /// Nil: plain TCP.
     let certificateSHA256: String?
-    /// What a car supports, as it said last; nil: never, or a machine.
+    /// The car's supported parameters, as last reported; nil: never, or a machine.
     var supported: [String]?
     /// Trouble codes that the latest scan found; nil: never scanned.
     var codes: Int?
@@ -140,7 +140,7 @@ final class DeviceRegistry: Sendable {
         return sought
     }
 
-    /// Of the address itself, which is what is connected to: a name that leads elsewhere next time is judged then.
+    /// Checks the resolved address, which is what we connect to: a name that leads elsewhere next time is checked then.
     private func isAllowed(_ device: DeviceRegistration) -> Bool {
         let isPlainAllowed = plain.contains { $0.contains(device.address) }
         if device.certificateSHA256 == nil, !isPlainAllowed { return refusePlain(device) }

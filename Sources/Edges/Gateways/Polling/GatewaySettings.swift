@@ -1,7 +1,7 @@
 package import Kafka
 package import Sockets
 
-/// What a gateway for boxes (MTG) and cars' adapters (OBD-II) is made of.
+/// The settings of a gateway for boxes (MTG) and cars' adapters (OBD-II).
 package struct GatewaySettings: Sendable {
     package var kafka: KafkaSettings
     /// Where registrations are read.
@@ -13,7 +13,7 @@ package struct GatewaySettings: Sendable {
     package var connectionMsMax: Int64 = 120_000
     /// Workers are told of a box that has not answered for this long.
     package var contactLostMs: Int64 = 180_000
-    /// Of boxes, and again of adapters.
+    /// For boxes, and again for adapters.
     package var connectionsMax = 4_096
     package var spoolPath: String
     package var spoolBytesMax: Int64 = 1_000_000_000
@@ -26,7 +26,7 @@ package struct GatewaySettings: Sendable {
     package var failureToldMs: Int64 = 20_000
     /// Boxes are asked for all that they still have, whatever was stored before: repeats count once.
     package var asksAgain = false
-    /// What a car is asked for, and when.
+    /// The polling plan of cars.
     package var pollSchedule = PollSchedule.standard
     /// How often a car whose ignition is off is asked whether it is on.
     package var parkedMs: Int64 = 60_000

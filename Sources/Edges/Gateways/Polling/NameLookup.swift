@@ -64,7 +64,7 @@ package final class NameLookup: Sendable {
         for _ in 0..<NameLookup.threads { wake.signal() }
     }
 
-    /// What is known of a host now; never waits.
+    /// The present result for a host; never waits.
     package func finding(of host: String, nowMs: Int64) -> Finding {
         if let address = Address(host) { return Finding(address: address) }
         let (finding, isNew) = state.withLock { state in

@@ -1,5 +1,5 @@
-/// What people are told when a box or an adapter was asked for them in vain: one sentence, after the same time,
-/// whatever was the matter. Else whoever may register an address could find out by us what listens where. Pure.
+/// The message when a box or an adapter could not be reached: one sentence, after the same time, whatever the reason. Otherwise whoever
+/// may register an address could use us to scan ports. Pure.
 package struct Unanswered<Request: Hashable> {
     private let afterMs: Int64
     private var asked: [Request: Int64] = [:]

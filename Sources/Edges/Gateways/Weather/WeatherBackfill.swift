@@ -11,7 +11,7 @@ internal import Threads
 package final class WeatherBackfill {
     package struct Settings {
         package var kafka: KafkaSettings
-        /// Of a role that may read when and where surveys and trips were.
+        /// Of a role that may read the times and places of surveys and trips.
         package var conninfo: String
         package var weather: WeatherClient
         /// Between two looks.
@@ -56,7 +56,7 @@ package final class WeatherBackfill {
     }
 }
 
-/// What weather is looked for and said with: a session, the service, a producer. For one thread.
+/// The resources of a weather backfill: a session, the service, a producer. For one thread.
 final class WeatherDesk {
     private static let patienceMs: Int32 = 5_000
 

@@ -1,7 +1,7 @@
 internal import Fleet
 internal import Presentation
 
-/// What a report tells from top to bottom, for the page and for paper alike.
+/// A block of a report, for the page and the PDF alike.
 package enum ReportBlock {
     /// Beside the matter.
     case note(String)
@@ -32,7 +32,7 @@ package struct ReportTable {
     let caption: String
     let headers: [HTML.Header]
     let rows: [[String?]]
-    /// What is said in place of no rows.
+    /// The text for no rows.
     let empty: String
     /// A column whose words are classes of the style as well: severities.
     var classes: Int?

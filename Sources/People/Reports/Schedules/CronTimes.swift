@@ -51,7 +51,7 @@ package struct CronTimes: Sendable {
 
     /// The first time after a moment; nil: there is none in the next nine years, or no such zone.
     package func next(afterMs ms: Int64, zone: String) -> Int64? {
-        // What a gap leaves out may come on the day after.
+        // A time that a gap skips may belong to the day before.
         var day = CivilDate(ofMs: ms, zone: zone).moved(by: -1)
         for _ in 0..<CronTimes.aheadDays {
             if let due = times(on: day).first(where: { $0 > ms }) { return due }

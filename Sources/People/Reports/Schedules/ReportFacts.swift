@@ -36,7 +36,7 @@ struct ReportFacts: Codable, Equatable {
 
     // MARK: Differences
 
-    /// What rows are told apart by; the other columns are what is said of them.
+    /// The columns that identify a row; the others are its values.
     private static let keys: Set = [
         "day", "vehicle", "start", "opened", "kind", "parameter", "campus", "hour", "site", "tour", "waypoint",
     ]

@@ -6,14 +6,14 @@ package import Telemetry
 internal import Threads
 package import Trips
 
-/// What a scheduler is made of.
+/// The settings of a scheduler.
 package struct ReportSchedulerSettings {
-    /// Of the ledger, and of what accounts see.
+    /// Connections for the run table, and for rows as accounts see them.
     package var conninfo, pageConninfo: String
     package var rules: TripRules
     package var price: FuelPrice?
     package var queries: ReportQueries
-    /// Of the page, for mails; empty: none is said.
+    /// Of the page, for mails; empty: none is shown.
     package var address: String
     /// Where schedules with a folder write; empty: there is none.
     package var folder: String
@@ -76,7 +76,7 @@ package final class ReportScheduler {
             nextPruneMs = Clock.steadyMs() + ReportScheduler.pruneMs
         }
         return try connection.transaction {
-            // What was decided first is done first; to look at old ones is what there is time for.
+            // New plans first; old reports are checked when there is time.
             if try plan(connection) { return true }
             if try mailAgain(connection) { return true }
             if try makeNext(connection) { return true }
@@ -179,7 +179,7 @@ package final class ReportScheduler {
         guard !settings.folder.isEmpty else {
             throw Hopeless(description: "reports.folder is not set: it cannot be written there")
         }
-        // Of two schedules alike each has its own: they may see different things.
+        // Two similar schedules each have their own file: they may see different rows.
         try ReportFile.write(made.bytes, named: "\(schedule.id)-\(made.name)", to: settings.folder + "/")
     }
 

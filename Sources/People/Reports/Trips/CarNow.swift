@@ -8,7 +8,7 @@ internal import Presentation
 internal import Storage
 package import Trips
 
-/// What a car is doing: the values of the trip so far and the latest of each signal, as a driver sees them.
+/// The present trip of a car and the latest value of each signal, for its driver.
 ///
 /// A trip is stored minute by minute; while somebody asks, the open minute is there, too, within about a second.
 package struct CarNow: Sendable {

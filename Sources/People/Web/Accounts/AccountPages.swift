@@ -117,7 +117,7 @@ enum AccountPages {
                 .text(FormPage.time(session.lastUsedMs)), button,
             ]
         }
-        // Who has logged in comes here first.
+        // The first page after log-in.
         let pages: [HTML] = PageShell.pages(for: Set(holder.roles.compactMap(Role.init))).map {
             "<a href=\"\($0.path)\">\($0.name)</a>"
         }

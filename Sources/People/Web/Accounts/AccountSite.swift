@@ -12,7 +12,7 @@ package import Telemetry
 /// Log-in, registration, forgotten passwords and one's own account: docs/accounts.md. Nothing that is answered says whether
 /// there is an account. Through the page's login, which calls functions and reads no table of accounts.
 package final class AccountSite: Sendable {
-    /// What mailed links begin with, and under what the mail is sealed while it waits.
+    /// The prefix of mailed links, and the key that seals the mail while it waits.
     package struct Post: Sendable {
         let address: String
         let key: CodeKey
@@ -137,7 +137,7 @@ package final class AccountSite: Sendable {
         return Response.seeOther("/login").with("Set-Cookie", cookie.ended).with("Cache-Control", "no-store")
     }
 
-    /// Who got in, before the browser is told.
+    /// Notes a log-in before the browser is told.
     func noteLogIn(_ session: Token, _ request: Request, with what: String) throws {
         try lender.withConnection { connection in
             guard let holder = try LogInStore.holder(ofSession: session.digest, on: connection) else { return }

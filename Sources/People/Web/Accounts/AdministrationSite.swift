@@ -5,7 +5,7 @@ internal import Presentation
 internal import Reports
 internal import Storage
 
-/// Who may what, and which vehicles belong together: pages of administrators.
+/// Administrators' pages: roles of accounts, and fleets.
 package struct AdministrationSite: Sendable {
     private let door: Door
     private let assets: AssetFiles

@@ -10,7 +10,7 @@ internal import Storage
 extension CampusSite {
     private static let nameBytesMax = 200
 
-    /// What people say of themselves.
+    /// People's own profiles.
     func addProfiles(to router: inout Router) {
         func anybody(
             _ method: String, _ path: String, _ then: @escaping @Sendable (Request, Caller) -> Response

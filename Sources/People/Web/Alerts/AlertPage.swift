@@ -18,7 +18,7 @@ struct AlertPage {
     let mayAct: Bool
     /// Nil: it is not the reader's to change.
     let ruleAddress: String?
-    /// What the form just said, which waits to be committed.
+    /// The form's action, which waits to be committed.
     let waiting: Waiting?
     let nowMs: Int64
 
@@ -41,7 +41,7 @@ struct AlertPage {
 
     private var isOpen: Bool { story.alert.resolvedMs == nil && story.state != "withdrawn" }
 
-    /// What was sent a moment ago and is not in the database yet.
+    /// The pending action, not yet in the database.
     private var said: HTML {
         switch waiting {
         case .acknowledgement where story.acknowledgement == nil:

@@ -79,7 +79,7 @@ package struct RuleDesk: Sendable {
         var done: [String] = []
         var file = ""
         do {
-            // What can fail for want of room or rights comes first.
+            // First the steps that can fail for lack of space or rights.
             for (name, bytes) in files {
                 file = name
                 if let bytes { try prepare(bytes, name) }

@@ -135,7 +135,7 @@ package struct ThresholdSite: Sendable {
         }
     }
 
-    /// Of a model, that are the reader's.
+    /// The reader's machines of a model.
     private func machines(_ model: String, but vehicle: String, _ connection: Connection) throws -> [VehicleID] {
         try connection.query(
             queries["rule_machines"], [.text(model), .text(vehicle), .int8(ThresholdSite.machinesMax)]
@@ -158,7 +158,7 @@ package struct ThresholdSite: Sendable {
             of: of, field: field, model: model, standing: own.first { $0.field == field },
             ofModel: model.flatMap { rules.models[$0] }?.first { $0.field == field },
             version: try ThresholdForm.version(field, folder.files[of.file], of.file), caller: caller)
-        // Who may change the model's rule gives it to many machines by that.
+        // Who may change the model's rule also changes many machines by it.
         if let vehicle = of.vehicle, let model, caller.roles.isDisjoint(with: ThresholdSite.modelEditors) {
             form.others = try machines(model, but: vehicle.text, connection).map { machine in
                 let of = RuleDesk.Of.machine(machine)

@@ -4,7 +4,7 @@ internal import Presentation
 internal import Reports
 internal import Storage
 
-/// What somebody typed who binds an account to their id on a campus's roster.
+/// The form that binds an account to a person on a campus's roster.
 struct BindForm {
     let role: PersonRole
     var campus = ""

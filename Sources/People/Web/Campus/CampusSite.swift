@@ -11,8 +11,8 @@ package import Reports
 internal import Storage
 package import Telemetry
 
-/// What riders', ride drivers' and dispatchers' apps ask: docs/campus-apps.md. Behind a server that lets in apps with a
-/// certificate only; people show a token of theirs. Pages (`CampusPages`) ask the same of it for who is logged in.
+/// The API of riders', ride drivers' and dispatchers' apps: docs/campus-apps.md. The server in front admits only apps with a certificate;
+/// people show a token. Pages (`CampusPages`) use the same code for people who are logged in.
 package final class CampusSite: Sendable {
     let lender: ConnectionLender
     private let door: Door
@@ -56,7 +56,7 @@ package final class CampusSite: Sendable {
         watch.stop()
     }
 
-    /// What answers which address.
+    /// The routes and their handlers.
     package func router() -> Router {
         var router = Router()
         addProfiles(to: &router)

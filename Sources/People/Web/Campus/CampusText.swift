@@ -119,7 +119,7 @@ enum CampusText {
         "<div id=\"map\" class=\"map\" role=\"region\" aria-label=\"\(label)\" \(base.attributes) data-boundary=\"\(data(settings?.boundary ?? []))\"></div>"
     }
 
-    /// What the page says of itself, and of being live.
+    /// The time of the page's data, and whether it is live.
     static func updated(_ caller: PageCaller, nowMs: Int64) -> HTML {
         "<p class=\"soft\"><span id=\"updated\" data-live>Last updated \(caller.clock.second(nowMs)), times are \(caller.clock.zone).</span> <span id=\"live\"></span></p>"
     }

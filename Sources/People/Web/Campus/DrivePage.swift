@@ -18,7 +18,7 @@ struct DrivePage: Sendable {
     var notice: FormPage.Notice?
     /// The ride that its driver wants to end or give away.
     var deal: String?
-    /// What was said is on the log and not decided yet: the page looks again by itself.
+    /// The last statement is on the log but not decided yet: the page reloads by itself.
     var isUndecided = false
 
     static func read(_ caller: PageCaller, _ person: Caller, on connection: Connection) throws -> DrivePage {

@@ -21,7 +21,7 @@ struct RidePage: Sendable {
     var typed: [String: String] = [:]
     var key = CampusPages.newKey()
     var notice: FormPage.Notice?
-    /// What was asked for and is not decided yet: the page looks again by itself.
+    /// The request is not decided yet: the page reloads by itself.
     var isUndecided = false
 
     static func read(_ caller: PageCaller, _ person: Caller, on connection: Connection) throws -> RidePage {

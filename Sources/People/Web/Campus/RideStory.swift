@@ -16,7 +16,7 @@ struct RideStory {
     /// That there is news: dispatchers' pages ask for it with their own rights.
     static func campus(_ offset: Int64) -> String { JSONValue.object([("offset", .integer(offset))]).rendered() }
 
-    /// What is gone has none.
+    /// A ride that is over has none.
     static func read(
         _ subjects: Set<RideStreams.Subject>, on connection: Connection
     ) throws -> [RideStreams.Subject: RideStory] {

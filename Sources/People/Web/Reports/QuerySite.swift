@@ -70,7 +70,7 @@ package final class QuerySite: Sendable {
             let names = Form.allCases.map(\.rawValue).joined(separator: ", ")
             return .problem(400, type: "format", detail: "format must be one of \(names)")
         }
-        // What a form left empty is not said, but where empty is a value it is the standard as well.
+        // Empty fields are left out, except where empty is a value; there they are the default as well.
         var given: [String: String] = [:]
         for item in request.queryItems where item.name != "format" && !item.value.isEmpty {
             given[item.name] = item.value

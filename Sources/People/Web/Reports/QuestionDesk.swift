@@ -19,7 +19,7 @@ package final class QuestionDesk: Sendable {
     }
 
     private let lender: ConnectionLender?
-    /// Of the same login, for looks at who asks: one after the other, so that no crowd takes its connections.
+    /// With the same login, for checks of the asker: one at a time, so that a crowd cannot use up its connections.
     private let looks: Mutex<ConnectionLender>
     private let patienceS: Int
     private let places = Mutex(QuestionPlaces())
@@ -34,13 +34,13 @@ package final class QuestionDesk: Sendable {
         self.patienceS = patienceS
     }
 
-    /// Of more than so many rows the first ones and one more.
+    /// Reads at most this many rows, and one more.
     /// - Throws: `Refusal`, or what is wrong with the database.
     func ask(
         _ statement: String, as account: String, by door: StreamDoor, rowsMax: Int = Question.answerRowsMax
     ) throws -> QueryOutput {
         guard let lender else { throw Refusal.off }
-        // Who is refused here costs the database nothing.
+        // A refusal here costs the database nothing.
         try hold { (held) throws(QuestionPlaces.Full) in try held.begin(account) }
         defer { places.withLock { $0.end(account) } }
         let customers = try look(account, door).customers

@@ -17,7 +17,7 @@ struct SchedulePage {
     let fleets: [ReportPage.Fleet]
     let schedules: [ScheduleSight.Schedule]
     let runs: [ScheduleSight.Run]
-    /// What was filled in, where it could not be taken.
+    /// The values of a form that was not accepted.
     let given: Fields?
 
     var html: HTML {

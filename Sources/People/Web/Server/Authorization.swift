@@ -29,7 +29,7 @@ extension Site {
         }
     }
 
-    /// What the audit log is to tell of it: whether the account sees all, the database knows.
+    /// The audit entry of the call; the database knows whether the account sees all.
     private func noted(_ request: Request, _ use: TokenStore.Use, _ response: Response) -> Response {
         guard AuditedAnswer.isGiven(response), let told = AuditedAnswer(request, seesAll: true) else { return response }
         do {
@@ -71,7 +71,7 @@ enum Bearer {
         return .success(token)
     }
 
-    /// What is known of a token, as far as it holds for `scope`.
+    /// Checks that a token holds for `scope`.
     static func judged(_ found: TokenStore.Use?, _ scope: Scope) -> Result<TokenStore.Use, Refusal> {
         func refused(_ type: String, _ detail: String) -> Result<TokenStore.Use, Refusal> {
             .failure(Refusal(response: unauthorized(type, detail)))

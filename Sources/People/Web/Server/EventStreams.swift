@@ -27,7 +27,7 @@ struct StreamLimits: Sendable {
 
 protocol StreamSubscriber {
     var stream: BodyStream { get }
-    /// What it was opened with.
+    /// The credentials that it was opened with.
     var door: StreamDoor { get }
 }
 

@@ -29,7 +29,7 @@ struct FormCall {
         for name in numbers {
             let text = (fields[name] ?? "").filter { !$0.isWhitespace }.replacing(",", with: ".")
             guard !text.isEmpty else { continue }
-            // What is no number goes as text, and is refused with its name.
+            // A value that is no number goes as text and is refused with its name.
             let number = Decimal.scaled(text.utf8, decimals: 7).map { JSONValue.number(Decimal.text($0, decimals: 7)) }
             values.append((name, number ?? .text(text)))
         }

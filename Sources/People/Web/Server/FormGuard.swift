@@ -19,7 +19,7 @@ enum FormGuard {
         return origin == "https://" + host || origin == "http://" + host ? nil : foreign
     }
 
-    /// What a form of this session holds.
+    /// The mark in the forms of this session.
     static func mark(_ session: Token) -> String { Hex.text(Secrets.digest(Array("form".utf8), key: session.digest)) }
 
     private static var foreign: Response {

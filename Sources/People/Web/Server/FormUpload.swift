@@ -5,7 +5,7 @@ internal import Ingest
 internal import Postgres
 internal import Storage
 
-/// What a form comes to that puts a record on the log.
+/// The result of a form that puts a record on the log.
 enum FormStep {
     case answer(Response)
     /// - told: what the audit log tells of it.
@@ -44,7 +44,7 @@ extension UploadSender.Outcome {
 }
 
 extension UploadSender {
-    /// What a form said goes on the log. Nil: it is there; else what whoever sent it is told.
+    /// Puts a form's record on the log. Nil: it is there; else the response.
     func refusal(_ upload: Upload) -> Response? {
         if case .acknowledged = send(upload) { return nil }
         return UploadSender.notOnLog

@@ -19,7 +19,7 @@ final class SideThread<Tool>: Sendable {
         }
     }
 
-    /// What waits is done; nothing is taken any more. To be called once.
+    /// Finishes waiting work and accepts no more. Call once.
     func stop() {
         waiting.close()
         thread.stop()

@@ -8,7 +8,7 @@ internal import Storage
 internal import Telemetry
 
 extension Site {
-    /// What docs/uploads.md promises.
+    /// The routes of docs/uploads.md.
     func addUploads(to router: inout Router) {
         router.add("POST", "/v1/readings") { [self] in upload($0, .machines) }
         for kind in Upload.Kind.allCases {

@@ -160,7 +160,7 @@ struct FirstPage {
             """
     }
 
-    /// Who works with an app in the first place.
+    /// Roles that mainly work with an app.
     private static let elsewhere: [(role: Role, text: HTML)] = [
         (.rider, "You ask for rides in your campus's app; its office gives you the code that lets it in."),
         (.rideDriver, "You drive by your campus's app: it has your stops and tells when they change."),

@@ -75,7 +75,7 @@ package final class ExportDesk: Sendable {
         // One chunk more than waits at most.
         let stream = BodyStream(bytesMax: 4 * ExportDesk.waitingBytesMax)
         do {
-            // What it reads it sends as it comes, to clients of all speeds.
+            // Rows are sent as they are read, to clients of all speeds.
             let connection = try Connection.ofService(
                 conninfo: account == nil ? conninfo : pageConninfo, applicationName: "drover export", statementS: 1_800)
             if let account { try Sight.keep(account, on: connection) }

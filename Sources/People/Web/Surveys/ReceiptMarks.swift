@@ -23,7 +23,7 @@ final class ReceiptMarks: Sendable {
         thread.start("survey-marks") { [self] _ in run(conninfo) }
     }
 
-    /// What waits is marked; nothing is added any more. To be called once.
+    /// Marks what is waiting and accepts no more. Call once.
     func stop() {
         waiting.close()
         thread.stop()

@@ -46,12 +46,12 @@ package final class SightingSite: Sendable {
 
     // MARK: The question
 
-    /// What a form left empty is not asked.
+    /// Empty fields of the form are left out.
     private static func items(_ request: Request, without others: Set<String>) -> [SightingQuestion.Item] {
         request.queryItems.filter { !$0.value.isEmpty && !others.contains($0.name) }
     }
 
-    /// What the caller may see of it; the database holds him to it.
+    /// The part that the caller may see; the database enforces it.
     private static func question(
         _ items: [SightingQuestion.Item], _ caller: PageCaller, _ format: SightingExporter.Format = .csv,
         _ rows: SightingExport.Rows = .sightings

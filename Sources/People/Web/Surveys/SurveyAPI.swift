@@ -8,7 +8,7 @@ internal import Storage
 internal import Telemetry
 
 extension SurveySite {
-    /// Of one account within a day.
+    /// Per account and day.
     private static let photosADayMax: Int32 = 2_000
     /// No survey may begin further ahead of now.
     static let aheadMsMax: Int64 = UTC.msPerDay
@@ -37,7 +37,7 @@ extension SurveySite {
 
     struct Problem: Error {
         let response: Response
-        /// What XML-RPC clients are told; stable.
+        /// The fault code for XML-RPC clients; stable.
         let code: Int32
         let detail: String
 

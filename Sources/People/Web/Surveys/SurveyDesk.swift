@@ -80,7 +80,7 @@ final class SurveyDesk: Sendable {
         }
     }
 
-    /// Of what the survey says, however it was written.
+    /// Of the survey's content, however it was written.
     static func digest(_ survey: Survey) -> [UInt8] {
         Secrets.digest(Array(SurveyText.encode(survey).rendered().utf8))
     }
@@ -91,7 +91,7 @@ final class SurveyDesk: Sendable {
             by: by, kind: .submitted(survey))
     }
 
-    /// What is at hand of its hours that are over; the rest is asked for later, by whom nobody waits for.
+    /// The available weather of its past hours; the rest is requested later, so that nobody waits.
     private func weather(of survey: Survey, _ account: String, _ connection: Connection) throws -> SurveyRecord? {
         let nowMs = Clock.nowMs()
         let hours = SurveyHours.of(survey).filter { $0 + SurveyHours.hourMs <= nowMs }

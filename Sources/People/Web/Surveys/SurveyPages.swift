@@ -135,6 +135,6 @@ package final class SurveyPages: Sendable {
         }
     }
 
-    /// Of a form's record, so that a form that is sent twice says it once.
+    /// The id of a form's record: sent twice it counts once.
     static func newID(_ kind: String) -> String { kind + "-" + Hex.text(Secrets.random(10)) }
 }

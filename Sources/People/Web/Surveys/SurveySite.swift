@@ -9,7 +9,7 @@ package import Ingest
 internal import Storage
 package import Telemetry
 
-/// What surveyors' apps ask: docs/survey-apps.md. Through a login that can hand in and read its own receipts, no more.
+/// The API of surveyors' apps: docs/survey-apps.md. Its login may submit surveys and read its own receipts, no more.
 package final class SurveySite: Sendable {
     /// Photos are larger than what else is handed in.
     package static let bodyBytesMaxByPath = ["/v1/survey-photos": PhotoFile.bytesMax]

@@ -9,7 +9,7 @@ internal import Storage
 internal import Tiles
 internal import Tours
 
-/// What the editor's script asks for. Each answer is JSON; what cannot be done is said as problem details.
+/// The calls of the editor's script. Each answer is JSON; refusals are problem details.
 extension TourPanel {
     func addCalls(to router: inout Router) {
         router.add("GET", "/tours/{tour}/draft") { [self] in showDraft($0) }

@@ -120,7 +120,7 @@ package final class TourPanel: Sendable {
         return page
     }
 
-    /// What trails are drawn on where the operator has no tiles.
+    /// The base of trails where the operator has no tiles.
     var coarseMap: CoarseMap? {
         coarse.withLock { coarse in
             if coarse == nil { coarse = CoarseMap(geoJSON: assets.content("natural-earth.json")) }

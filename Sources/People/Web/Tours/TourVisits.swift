@@ -7,8 +7,8 @@ internal import Ingest
 internal import Storage
 internal import Telemetry
 
-/// What phones tell when they have a network again. Nobody logs in: what is taken is bounded, must speak of what was
-/// published, and counts once by its id.
+/// Visits that phones report when they have a network again. Nobody logs in: their number is bounded, they must name what was published,
+/// and each counts once by its id.
 extension TourSite {
     static let eventsMax = 500
     static let bodyBytesMax = 128 << 10
@@ -88,7 +88,7 @@ extension TourSite {
         return "\(error)"
     }
 
-    /// What was refused need not be sent again.
+    /// Refused events need not be sent again.
     private static func document(_ read: [Result<TourEvent, Refused>]) -> Response {
         let refused = read.enumerated().compactMap { index, result -> JSONValue? in
             guard case .failure(let refused) = result else { return nil }

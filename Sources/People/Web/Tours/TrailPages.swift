@@ -11,7 +11,7 @@ internal import Tours
 /// Trail tours as visitors find them in a browser: what `/v1/tours` has, by area, with a map. Nobody logs in, and without
 /// script all is there but the map that moves.
 extension TourSite {
-    /// Of a package's begin, where its texts and its trail are.
+    /// The beginning of a package holds its texts and its trail.
     private static let beginParts = 3
 
     func addTrails(to router: inout Router) {

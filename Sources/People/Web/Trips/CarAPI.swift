@@ -5,7 +5,7 @@ internal import Storage
 internal import Telemetry
 
 extension Site {
-    /// What a driver's page or app shows while driving: docs/drivers.md.
+    /// The routes of a driver's page or app while driving: docs/drivers.md.
     func addCars(to router: inout Router) {
         router.add("GET", "/v1/cars/{vehicle}/now") { [self] request in
             authorized(request, .account) { use in

@@ -13,7 +13,7 @@ package import Trips
 /// Pages of drives: one while it lasts, a car's health, and drives of one route compared. Who may see a car is for the database
 /// to say.
 package final class DriveSite: Sendable {
-    /// Who says something of a car's trips, or has its health looked at.
+    /// The roles that may cut and mark a car's trips, or request a health scan.
     static let actors: Set<Role> = [.driver, .fleetManager, .operator, .administrator]
 
     let door: Door

@@ -9,10 +9,10 @@ package import Trips
 
 /// Pages of fleets: what vehicles do, where they are, and what is wrong. Who may see a vehicle is for the database to say.
 package final class FleetSite: Sendable {
-    /// Who looks at vehicles.
+    /// The roles that see vehicles.
     static let viewers = Site.fleetReaders
 
-    /// Who says something of alerts.
+    /// The roles that act on alerts.
     static let keepers: Set<Role> = [.farmer, .dealer, .developer, .fleetManager, .operator, .administrator]
 
     let door: Door

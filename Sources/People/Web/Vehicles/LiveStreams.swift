@@ -65,7 +65,7 @@ package final class LiveStreams: Sendable {
                     Subscriber(
                         account: account, door: door, stream: stream,
                         endMs: Clock.steadyMs() + LiveStreams.lifeMs))
-                // What was committed since the page was made.
+                // Commits since the page was made.
                 (state.isNews, state.progress) = (true, nil)
                 return stream
             }

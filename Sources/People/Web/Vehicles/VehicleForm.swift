@@ -22,7 +22,7 @@ struct VehicleForm {
     let fleets: [VehicleKeeper.KeptFleet]
     let models: [ModelFiles.Listed]
     let caller: PageCaller
-    /// What stands in the fields, by their names.
+    /// The values of the fields, by name.
     var typed: [String: String]
     var chosen: Set<String>
     /// Whether a box or an adapter may be at this host and port, as far as it can be told from what is typed.
@@ -135,7 +135,7 @@ struct VehicleForm {
             throw Fault(text: "The certificate must be the 64 hexadecimal digits of its SHA-256.")
         }
         let host = String(text[..<colon])
-        // What stands there already is the gateway's to judge, which looks at each address when it connects.
+        // An unchanged address is not checked again here: the gateway checks each address when it connects.
         let isKnown = known.address?.host == host && known.address?.port == port
         guard isKnown || mayBeAt(host, port) else {
             throw Fault(

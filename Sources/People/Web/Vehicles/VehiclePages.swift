@@ -10,7 +10,7 @@ internal import Storage
 internal import Telemetry
 
 extension FleetSite {
-    /// Who reads debug logs.
+    /// The roles that read debug logs.
     static let developers: Set<Role> = [.developer, .operator, .administrator]
 
     func addVehiclePages(to router: inout Router) {
@@ -90,7 +90,7 @@ extension FleetSite {
         }
     }
 
-    /// Who once drove a car, or sees a machine as an analyst does, would be led to a page that refuses them.
+    /// A former driver, or an analyst, would be led to a page that refuses them.
     private func mayChange(_ about: VehiclePage.About, _ connection: Connection) throws -> Bool {
         try VehicleKeeper.mayTag(about.vehicle, kind: about.kind, on: connection)
     }
@@ -151,7 +151,7 @@ extension FleetSite {
     private typealias Say =
         @Sendable (VehicleID, Fields, PageCaller, ServiceHours?) throws(VehicleDeeds.Fault) -> Action
 
-    /// What somebody does with a machine that they see goes on the log.
+    /// Puts an action on a visible machine on the log.
     private func deed(
         _ request: Request, _ deed: WriteAccess.Deed, said: String, _ say: @escaping Say
     ) -> Response {

@@ -79,7 +79,7 @@ package struct VehicleSite: Sendable {
         }
     }
 
-    /// What is to be pushed once the transaction is committed, or what to answer at once.
+    /// A record to push after the transaction is committed, or a response to send at once.
     enum Step {
         case push(Action, isCar: Bool, said: String)
         case answer(Response)
@@ -88,7 +88,7 @@ package struct VehicleSite: Sendable {
     static let notYours = Response.problem(
         404, type: "not-found", detail: "There is no such vehicle that is yours to change.")
 
-    /// What is asked of who may is kept with it: `Door.saying`.
+    /// The permission is checked in the same transaction: `Door.saying`.
     private func register(
         _ request: Request, for roles: Set<Role>,
         _ body: (PageCaller, Fields, Connection) throws -> Step

@@ -23,7 +23,7 @@ public struct PhotoFile: Equatable, Sendable {
 
     public let mediaType: String
     public let content: [UInt8]
-    /// What stood behind the end of the picture, and is left out.
+    /// Bytes that followed the end of the picture and were dropped.
     public let trailing: [UInt8]
 
     /// - Throws: `Fault`; what is kept holds the picture, its colours and how it is turned.
@@ -54,7 +54,7 @@ enum JPEGFile {
                 at += 1
                 continue
             }
-            // What follows the end of the picture (previews, films) is left behind.
+            // Data after the end of the picture (previews, films) is dropped.
             if marker == 0xD9 { break }
             guard at + 3 < bytes.count, marker >= 0xC0, !(0xD0...0xD8).contains(marker) else {
                 throw .broken(kind: "JPEG")

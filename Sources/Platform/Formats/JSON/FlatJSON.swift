@@ -50,7 +50,7 @@ public enum FlatJSON {
     }
 }
 
-/// What both readers of JSON for people and services are made of.
+/// The lexer that both JSON readers share.
 struct FlatReader {
     let bytes: [UInt8]
     var at = 0

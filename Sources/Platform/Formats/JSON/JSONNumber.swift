@@ -17,7 +17,7 @@ public enum JSONNumber {
         return value.isNormal || !digits.contains { (0x31...0x39).contains($0) }
     }
 
-    /// What stands before the exponent, and the exponent: 0 when there is none, nil for one of many digits.
+    /// The mantissa, and the exponent: 0 when there is none, nil when it has too many digits.
     private static func parts(_ text: String) -> (Substring.UTF8View, Int?) {
         guard let sign = text.utf8.firstIndex(where: { $0 == UInt8(ascii: "e") || $0 == UInt8(ascii: "E") }) else {
             return (text[...].utf8, 0)

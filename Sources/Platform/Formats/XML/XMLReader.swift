@@ -117,7 +117,7 @@ package enum XMLReader {
         private let depthMax, elementsMax: Int
         private let lastName: String?
         private var elements = 0
-        /// What was asked for is here, the rest was not read.
+        /// True when reading stopped early because the value was found.
         private(set) var isCut = false
 
         init(_ depthMax: Int, _ elementsMax: Int, until lastName: String? = nil) {

@@ -133,7 +133,7 @@ public struct ZipWriter {
             }
         }
 
-        /// What an entry's head and its place in the directory have in common, to the check sum.
+        /// The fields that an entry's header and its directory record share, up to the checksum.
         mutating func addCommon(sum: UInt32 = 0) {
             for field in [version, flags, deflated, time, date] { add(field) }
             add(sum)
