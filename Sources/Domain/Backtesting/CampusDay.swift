@@ -18,7 +18,7 @@ package struct CampusDay: Sendable {
         /// Out of service, by its driver or for silence.
         case left(vehicle: String)
         case brokeDown(vehicle: String)
-        /// Nobody had heard of it for too long; it was heard of again.
+        /// The vehicle was not heard of for too long; it was heard of again.
         case fellSilent(vehicle: String)
         case heardOf(vehicle: String)
         case settings(CampusSettings)
@@ -29,7 +29,7 @@ package struct CampusDay: Sendable {
 
     package let campus: String
     package let spanMs: Range<Int64>
-    /// As it stood at the last record before the span; nil: the campus was published later.
+    /// The state at the last record before the span; nil: the campus was published later.
     package private(set) var start: CampusDesk?
     private(set) var events: [(offset: Int64, atMs: Int64, event: Event)] = []
     /// Rides that were asked for within the span, as they stand after the last record.

@@ -48,7 +48,7 @@ package struct CampusTrial {
     private var direct: [String: Double] = [:]
     private var figures = CampusFigures()
 
-    /// So long after the last record whoever is on the way may still be dropped off.
+    /// The time after the last record in which riders on board may still be dropped off.
     private static let afterS = 7_200.0
 
     /// Nil: the campus was not published by the end of the span.
@@ -144,7 +144,7 @@ package struct CampusTrial {
         }
     }
 
-    /// By the rules that the worker refuses by.
+    /// Applies the rules by which the worker refuses.
     private mutating func ask(_ pickup: RideRecord.Pickup) {
         guard asked.insert(pickup.request).inserted else { return }
         figures.requests += 1
@@ -193,7 +193,7 @@ package struct CampusTrial {
 }
 
 extension CampusDay {
-    /// As it was decided and driven.
+    /// The figures of the actual decisions and drives.
     package var figures: CampusFigures {
         var figures = CampusFigures()
         (figures.requests, figures.overrides) = (rides.count, overrides)

@@ -54,7 +54,7 @@ package struct RuleTest: Sendable {
     /// fact at once.
     package func told(_ rules: RuleSet) -> [ToldAlert] {
         let timeline = RuleTimeline(always: rules)
-        // As they are known, and as they were judged in the order of their times.
+        // All readings, and those judged in the order of their times.
         var (known, judged): ([MachineReading], [MachineReading]) = ([], [])
         var (services, judgedBy): (ServiceLog, ServiceLog) = (.none, .none)
         var (told, clockMs): (ToldAlerts, Int64?) = (ToldAlerts(), nil)

@@ -87,7 +87,7 @@ package struct TriedAlert: Sendable {
     }
     package var openedMs: Int64 { (would ?? was)!.openedMs }
 
-    /// In all that the readings decide; what the rule says of itself aside.
+    /// Compares everything that readings decide; properties of the rule itself aside.
     private static func isSame(_ a: Episode, _ b: Episode) -> Bool {
         a.sinceMs == b.sinceMs && a.openedMs == b.openedMs && a.resolvedMs == b.resolvedMs && a.test == b.test
             && a.severity == b.severity && a.state == b.state && a.openingValue == b.openingValue

@@ -124,7 +124,7 @@ public struct Action: Equatable, Sendable {
         }
     }
 
-    /// How a vehicle is called and reached. A record says all of it.
+    /// A vehicle's name and address. A record has all of it.
     public struct Registration: Equatable, Sendable {
         public var name: String?
         public var model: String?

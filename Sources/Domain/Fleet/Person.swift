@@ -5,7 +5,7 @@ public enum PersonRole: String, CaseIterable, Sendable {
     case dispatcher
 }
 
-/// Somebody as a campus's roster has them.
+/// A person on a campus's roster.
 public struct RosterEntry: Equatable, Sendable {
     /// As the campus calls them: 1 to 64 letters, digits, `-`, `_` or `.`.
     public var id: String

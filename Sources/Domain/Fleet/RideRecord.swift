@@ -13,7 +13,7 @@ public struct RideRecord: Equatable, Sendable {
         case inService(InService)
         case outOfService(vehicle: String)
         case breakdown(vehicle: String)
-        /// Somebody ends the ride, wherever the rider is, or gives it to another vehicle, and says why.
+        /// Ends the ride, wherever the rider is, or gives it to another vehicle, with the reason.
         case end(request: String, Say)
         case handOver(request: String, Say)
         /// Speed in thousandths of m/s; nil: the vehicle does not tell.
@@ -21,13 +21,13 @@ public struct RideRecord: Equatable, Sendable {
         /// A sign of life of who looks and says nothing.
         case riderSign(rider: String)
         case vehicleSign(vehicle: String)
-        /// Nothing but that it is so late, for campuses that go by their records' times.
+        /// Only the time, for campuses that go by their records' times.
         case clock
         /// Weather times time of day, in thousandths, as a person says it: until the next hour's.
         case surge(thousandths: Int64)
         /// The same and the speed of an hour, as they follow from the campus's settings and the weather.
         case hour(Hour)
-        /// How long ways take, as somebody measured them.
+        /// Measured travel times.
         case travel(Travel)
         /// The decision on the record at `offset` of this partition: `Routing` reads `text`, people read `why`.
         case decision(offset: Int64, text: String, why: String)
@@ -132,7 +132,7 @@ public struct RideRecord: Equatable, Sendable {
     }
 }
 
-/// Where a campus lies and how it is dispatched.
+/// The place and dispatch settings of a campus.
 public struct CampusSettings: Equatable, Sendable {
     public var name: String
     /// The polygon that one end of each ride lies in: 3 to `cornersMax` corners, the last is joined to the first.
@@ -155,7 +155,7 @@ public struct CampusSettings: Equatable, Sendable {
         case movedArrivalS = "moved_arrival_s"
         case speedKmh = "speed_kmh"
         case detour
-        /// How far outside the other end may be.
+        /// How far outside the area the other end may be.
         case reachM = "reach_m"
         case queueS = "queue_s"
         case silenceS = "silence_s"

@@ -5,7 +5,7 @@ public enum Signal: UInt8, CaseIterable, Sendable {
     case intakeAir, engineLoad, throttle, fuelLevel, ambientAir, latitude, longitude
     case fuelSystemStatus, lambda, shortFuelTrim, longFuelTrim, engineRunTime, distanceSinceClear
 
-    /// How many slots a reading reserves; a 32-bit mask tells which are filled.
+    /// The slots that a reading reserves; a 32-bit mask tells which are filled.
     public static let slots = 24
 
     public var row: SignalRow { SignalRow.table[Int(rawValue)] }

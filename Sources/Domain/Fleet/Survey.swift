@@ -10,13 +10,13 @@ public struct Survey: Equatable, Sendable {
     public var stopMs: Int64
     /// How far the surveyors' clocks were ahead of UTC; times are written with it.
     public var offsetMin: Int
-    /// Where it was, as its surveyors say: a site's place where no way is told.
+    /// The place, by its surveyors: a site's place where no path is given.
     public var place: Position?
     /// In the order walked.
     public var waypoints: [Waypoint] = []
     public var sections: [Section] = []
     public var surveyors: [Surveyor] = []
-    /// How many looked, where nobody is named.
+    /// The number of observers when none is named.
     public var observers: Int?
     /// `pollard-walk` is judged by its rules; any other is kept as it is called.
     public var surveyProtocol: String?

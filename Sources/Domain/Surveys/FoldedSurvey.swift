@@ -67,7 +67,7 @@ package struct FoldedSurvey: Equatable, Sendable {
     }
 }
 
-/// How much surveyors know, where they use the usual words.
+/// The surveyors' experience, where they use the usual words.
 package enum Expertise {
     static let ladder = ["novice", "beginner", "intermediate", "experienced", "advanced", "expert", "professional"]
 

@@ -22,7 +22,7 @@ enum MP4File {
     private struct Box {
         let type: String
         let content: Range<Int>
-        /// Where the four letters of its type stand.
+        /// The offset of the four letters of its type.
         let typeAt: Int
     }
 

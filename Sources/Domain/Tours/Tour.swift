@@ -12,7 +12,7 @@ package struct Corners: Equatable, Sendable {
     /// A trail is walked: 2 degrees are more than 200 km from south to north.
     package static let degreesMax: Int64 = 2
 
-    /// Which rule the frame breaks; nil: none.
+    /// The rule that the frame breaks; nil: none.
     package var fault: String? {
         let height = Int64(northEast.latitude) - Int64(southWest.latitude)
         let width = Int64(northEast.longitude) - Int64(southWest.longitude)

@@ -5,7 +5,7 @@ package import Formats
 
 /// Tours as JSON: what the panel sends and what is kept. Degrees are numbers with up to seven decimals.
 package enum TourText {
-    /// Where and why a text is no tour.
+    /// The place and reason of a fault in a tour's text.
     package struct Fault: Error, Equatable, CustomStringConvertible {
         package let description: String
         init(_ place: String, _ reason: String) { description = "\(place): \(reason)" }

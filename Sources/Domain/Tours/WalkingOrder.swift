@@ -1,7 +1,7 @@
 package import Fleet
 internal import Routing
 
-/// How long a walk is, and in which order waypoints are walked shortest.
+/// The length of a walk, and the shortest order of its waypoints.
 ///
 /// Lengths are great circles from waypoint to waypoint (`Position.metres`, haversine on a sphere of 6,371,008.8 m). Paths wind:
 /// what is walked is longer. Times are Naismith's rule (W. W. Naismith, Scottish Mountaineering Journal II, 1892) without the

@@ -19,7 +19,7 @@ enum WebMFile {
     private struct Element {
         let id: Int
         let start: Int
-        /// Where its content begins.
+        /// The offset of its content.
         let content: Int
         /// Nil: its end is not said.
         let end: Int?

@@ -35,7 +35,7 @@ public enum Fuel {
     }
 }
 
-/// How the fuel figure of a trip came about.
+/// The source of a trip's fuel figure.
 public enum FuelMethod: String, CaseIterable, Sendable {
     /// The engine's own fuel rate, PID 5E.
     case fuelRate = "fuel_rate"

@@ -14,7 +14,7 @@ struct SharpEvents: Equatable, Sendable {
     private struct Speed: Equatable { var ts: Int64, metresPerHour: Int64 }
     private struct Side: Equatable {
         var lastSharpTs: Int64?
-        /// Where the stretch under way began; nil when the last reading was not sharp.
+        /// The beginning of the present stretch; nil when the last reading was not sharp.
         var stretchTs: Int64?
         /// The event that the last stretch belongs to was counted.
         var isCounted = false

@@ -16,7 +16,7 @@ package struct AlertmanagerSettings: Sendable {
     /// PEM file with the roots that are believed; nil: the system's.
     package var caFile: String?
     package var intervalMs: Int64
-    /// How people reach the pages; empty: not known.
+    /// The public address of the pages; empty: not known.
     package var site: String
     package var conninfo: String
 
@@ -33,7 +33,7 @@ package struct AlertmanagerSettings: Sendable {
 /// said again ends there by itself.
 package final class AlertmanagerRelay {
     private static let batch = 1_000
-    /// So many intervals without being said end an alert there.
+    /// Alertmanager ends an alert after this many intervals without a repeat.
     private static let intervalsKept: Int64 = 4
 
     private let settings: AlertmanagerSettings

@@ -22,7 +22,7 @@ package struct MailMessage {
     var files: [File] = []
     /// The ids of mails that it belongs to, oldest first: mail programs show them together.
     var refersTo: [String] = []
-    /// Where one click ends mails like this (RFC 2369, RFC 8058).
+    /// The address for one-click unsubscription (RFC 2369, RFC 8058).
     var leaveURL: String?
 
     package init(id: String, from: String, to: String, subject: String, text: String, madeMs: Int64) {

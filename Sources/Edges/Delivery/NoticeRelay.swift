@@ -16,7 +16,7 @@ package struct NoticeSettings: Sendable {
     package var hasMail: Bool
     /// Under what messages wait, and what links are made of; nil: no links, and only mail.
     package var codeKey: CodeKey?
-    /// How people reach the pages, without a slash at the end; empty: not known, so no links.
+    /// The public address of the pages, without a slash at the end; empty: not known, so no links.
     package var site: String
     /// Alerts within this time go into one message.
     package var groupWaitMs: Int64
@@ -35,7 +35,7 @@ package final class NoticeRelay {
     private static let eventsMax: Int64 = 500
     private static let linesMax: Int64 = 2_000
     private static let linkMs: Int64 = 3 * UTC.msPerDay
-    /// Nobody needs a message after that.
+    /// The message is useless after this.
     private static let expiresMs: Int64 = 7 * UTC.msPerDay
 
     private let settings: NoticeSettings

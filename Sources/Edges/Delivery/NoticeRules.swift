@@ -47,8 +47,8 @@ package struct NoticeRules {
             let new = begin("worse", round: alert.isCritical ? 2 : 1, event, decision)
             guard !past.contains(where: { $0.id == new.id }) else { return ([], []) }
             guard new.state == "waiting" else { return ([], []) }
-            // Nobody is told twice of one: an opening that goes out no later says how bad it is by then, and what waits for the day's
-            // message or the end of the night gives way.
+            // Nobody is told twice of one alert: an opening that is not sent yet tells its present severity, and replaces what waits for
+            // the day's message or the end of the night.
             let openings = waiting.filter { $0.occasion != "escalated" }
             guard !openings.contains(where: { $0.manner == new.manner && $0.dueMs <= new.dueMs }) else {
                 return ([], [])
@@ -232,7 +232,7 @@ package struct NoticeRules {
 }
 
 extension NoticeRow {
-    /// As it is when nothing more will come of it.
+    /// The state when nothing more will come of it.
     package func settled(_ state: String, _ reason: String) -> NoticeRow {
         var row = self
         (row.state, row.reason) = (state, reason)

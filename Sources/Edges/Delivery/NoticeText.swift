@@ -20,7 +20,7 @@ struct NoticeText {
     let lines: [NoticeLine]
     let account: NoticeAccount
     let isDaily: Bool
-    /// How people reach the pages, without a slash at the end; empty: not known.
+    /// The public address of the pages, without a slash at the end; empty: not known.
     let site: String
     /// Acknowledges what asks for it; nil: nothing does, or there is no key for such links.
     let link: String?

@@ -18,7 +18,7 @@ package struct PostSettings: Sendable {
     package var webhookHosts, pushHosts: AllowedHosts
     /// Our identity for push services; nil: no pushes.
     package var pushKey: PushKey?
-    /// Where these hosts may be: people choose among them, and some lead where their owners like.
+    /// The networks where these hosts may be: people choose among them, and some lead where their owners like.
     package var reach: Reach
     /// PEM file with the roots that are believed; nil: the system's.
     package var caFile: String?
@@ -184,7 +184,7 @@ package final class PostRelay {
 
     // MARK: Browsers
 
-    /// To all browsers of the account; taken when one took it. Those that are gone are forgotten.
+    /// To all browsers of the account; delivered when one accepted it. Those that are gone are forgotten.
     private func push(
         _ message: WaitingNoticeMessage, _ payload: [UInt8], _ clients: Clients, _ connection: Connection
     ) throws -> PostAnswer {
@@ -223,7 +223,7 @@ enum PostAnswer: Equatable {
     case taken(String)
     /// For good.
     case refused(String)
-    /// Not now; when it wants to be asked again, if it says so.
+    /// Later; with the delay that the service asked for, if any.
     case later(String, Int64?)
 
     init(_ reply: Reply, nowMs: Int64) {
@@ -232,7 +232,7 @@ enum PostAnswer: Equatable {
         self =
             switch reply.status {
             case 200..<300: .taken(text)
-            // Not now (RFC 9110, RFC 8470).
+            // Later (RFC 9110, RFC 8470).
             case 408, 425, 429: .later(text, said)
             case 400..<500: .refused(text)
             // Redirects are not followed: they could lead anywhere.
@@ -240,7 +240,7 @@ enum PostAnswer: Equatable {
             }
     }
 
-    /// Nobody is there any more (RFC 8030, 7.3).
+    /// The subscription no longer exists (RFC 8030, 7.3).
     var isGone: Bool { self == .refused("status 404") || self == .refused("status 410") }
 }
 

@@ -19,7 +19,7 @@ final class RelaySession {
     /// that of the turn's own table.
     private let turn: Connection
     private var turnTakenMs = Clock.steadyMs()
-    /// So often that vacuum is let in: else the database would run out of numbers of transactions in the end.
+    /// Short enough to let vacuum run: otherwise the database would run out of transaction ids.
     private static let turnPeriodMs: Int64 = 86_400_000
     private let producer: Producer
     private let metrics: RelayMetrics

@@ -1,6 +1,6 @@
 internal import Fleet
 
-/// How often a service may be asked, as its owner says: `60/min, 1000/day`. Pure.
+/// The rate limits of a service, as its owner gives them: `60/min, 1000/day`. Pure.
 package struct CallLimits: Equatable, Sendable {
     package enum Period: String, CaseIterable, Sendable {
         case minute = "min", hour = "h", day, month

@@ -9,7 +9,7 @@ internal import Telemetry
 ///
 /// Safe from any thread: one measures at a time, and whoever would wait too long goes without.
 package final class CampusTravel: @unchecked Sendable {
-    /// So many of the nearest: with the pickup and the drop-off, one question to a service with OSRM's own limit.
+    /// The number of nearest vehicles: with the pickup and the drop-off they fit into one request at OSRM's own limit.
     static let vehiclesMax = 20
     static let stopsMax = 36
 

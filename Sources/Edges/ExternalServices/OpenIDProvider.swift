@@ -49,10 +49,10 @@ package final class OpenIDProvider: Sendable {
         let readMs: Int64
     }
 
-    /// As people call it.
+    /// For people.
     package let name: String
     private let issuer: ServiceAddress
-    /// As it calls itself, to the letter.
+    /// The issuer, to the letter.
     private let issuerName: String
     private let client: (id: String, secret: String)
     private let caFile: String?
@@ -73,7 +73,7 @@ package final class OpenIDProvider: Sendable {
         client = (clientID, clientSecret)
     }
 
-    /// Where the browser goes. Asks the provider where that is, once an hour.
+    /// The address for the browser. Asks the provider for its endpoint once an hour.
     /// - Parameter back: where it comes back to.
     package func address(of attempt: Attempt, back: String, nowMs: Int64) throws(Fault) -> String {
         let endpoints = try known(nowMs: nowMs)

@@ -2,14 +2,14 @@ internal import Clients
 internal import Foundation
 internal import Telemetry
 
-/// How one service is asked.
+/// The access to one service.
 package struct ServiceSettings: Sendable {
     package var address: ServiceAddress
     package var limits: CallLimits
     package var caFile: String?
     /// One whole request.
     package var timeoutMs: Int
-    /// How long a caller waits for its turn.
+    /// The longest wait of a caller for its turn.
     package var patienceMs: Int64 = 3_000
     package var breaker = CircuitBreaker.Rules()
     /// The contact for the service's owner (`User-Agent`).
@@ -85,7 +85,7 @@ final class OutsideService {
             try? database.run(name) { try ledger.succeeded(dropped: dropped, on: $0) }
             return (value, dropped)
         } catch {
-            // That it failed is known here, even where it cannot be noted for the others.
+            // This process knows of the failure even where it cannot be noted for the others.
             try? database.run(name) { try ledger.failed(error, on: $0) }
             throw error
         }

@@ -173,7 +173,7 @@ package final class TravelTimes {
                     block.sources[index / b.count] * destinations.count + block.destinations[index % b.count]
                 if missing[place] { known[place] = (leg, .service) }
             }
-            // Not keeping them costs a call later.
+            // Failing to cache them costs a call later.
             try? cache.write(legs, a, b, weekHour, nowMs)
         }
     }
@@ -206,7 +206,7 @@ package final class TravelTimes {
                     "/route/v1/\(PercentEncoding.text(settings.profile))/\(coordinates(rounded))"
                     + "?overview=full&geometries=polyline"
                 let line = try service.ask(path, timeoutMs: timeoutMs) { body, _ in try OSRM.line(body) }
-                // Not keeping it costs a call later.
+                // Failing to cache it costs a call later.
                 try? cache.write(line, rounded, nowMs)
                 return found(line, .service)
             } catch { fault = error }

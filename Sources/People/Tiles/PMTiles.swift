@@ -172,7 +172,7 @@ final class PMTiles: TileSource {
         }
     }
 
-    /// Where an entry's bytes lie in the file; nil: outside of the part that they belong to.
+    /// The position of an entry's bytes in the file; nil: outside of its part.
     private static func place(_ entry: Entry, in part: Range<UInt64>) -> UInt64? {
         let size = part.upperBound - part.lowerBound
         guard entry.offset <= size, entry.length <= size - entry.offset else { return nil }

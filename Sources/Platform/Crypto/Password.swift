@@ -3,7 +3,7 @@ internal import CSodium
 /// Argon2id (RFC 9106) of passwords. What is compared and kept is a digest of its output, made here and compared in the
 /// database, so that whoever asks the database reads nothing that passwords can be tried against.
 package enum Password {
-    /// How dear one try is.
+    /// The cost of one try.
     package struct Cost: Equatable, Sendable {
         package let memoryKiB: Int32
         package let passes: Int32

@@ -2,7 +2,7 @@
 package enum ByteRange: Equatable, Sendable {
     case whole
     case part(Range<Int>)
-    /// Nothing of the file lies in what was asked for.
+    /// The range lies outside the file.
     case unsatisfiable
 
     /// - Parameters:

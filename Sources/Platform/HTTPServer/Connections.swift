@@ -51,8 +51,8 @@ final class Connections: Sendable {
         }
     }
 
-    /// So many bytes of a body: who sends steadily over a thin line has time for what is taken of him at all. What came fast
-    /// buys no time for later: who has sent megabytes and then trickles is cut like who trickles from the start.
+    /// Extends the deadline by the bytes of a body: a steady sender on a thin line has time as long as its body is accepted. Bytes that
+    /// came fast buy no later time: a sender of megabytes that then trickles is cut like one that trickles from the start.
     func received(_ count: Int, _ id: ID) {
         let rested = Connections.nowMs() + Int64(limits.receiveMs)
         entries.withLock { entries in

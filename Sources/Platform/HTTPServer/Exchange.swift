@@ -5,7 +5,7 @@ internal import Synchronization
 /// One request on its way in and its answer on the way out. Belongs to the server thread of its connection.
 final class Exchange {
     let target: [UInt8]
-    /// Where that stands in the library's buffer.
+    /// The position in the library's buffer.
     let place: UInt
     /// The checked request, once its headers are here.
     var request: Request?

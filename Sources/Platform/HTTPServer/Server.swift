@@ -21,7 +21,7 @@ package final class Server: @unchecked Sendable {
     /// Of libmicrohttpd; they never block.
     private static let ioThreads = 2
     private static let lastAnswersMs: Int64 = 500
-    /// How often it is looked who is late.
+    /// The interval at which late connections are looked for.
     private static let cutMs = 100
 
     /// Starts.

@@ -98,7 +98,7 @@ public final class Consumer {
             unsafe rd_kafka_consumer_close(leaving.client)
             left.signal()
         }
-        // To destroy it amid its first join would abort the process; it has left the group, and lives on the same.
+        // Destroying it amid its first join would abort the process; it has left the group and keeps running.
         let hasLeft = left.wait(timeout: .now() + .seconds(Consumer.leaveS)) == .success
         if hasLeft, !handle.context.join.isUnderWay { unsafe kept.release() }
     }
@@ -293,7 +293,7 @@ public final class Consumer {
         return logs
     }
 
-    /// In the place of a time: the first offset that is there (ListOffsets in the protocol).
+    /// A special time: the first available offset (ListOffsets in the protocol).
     private static let earliest: Int64 = -2
     private static let latest: Int64 = -1
 

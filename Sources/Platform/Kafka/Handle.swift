@@ -10,7 +10,7 @@ public struct KafkaSettings: Sendable {
     /// The prefix of our topics and groups on the brokers, so that two installations can share them.
     public var names = TopicNames()
     public var security = KafkaSecurity()
-    /// Where librdkafka's own lines go; the level is syslog's (3 error, 4 warning, 6 info).
+    /// Receives librdkafka's own lines; the level is syslog's (3 error, 4 warning, 6 info).
     public var log: @Sendable (_ level: Int, _ line: String) -> Void = { _, _ in }
 
     public init(brokers: String, clientID: String, extra: [String: String] = [:]) {
@@ -46,7 +46,7 @@ final class CallbackContext {
     /// For records with a tag.
     var deliveries: [Delivery] = []
     var changes: [AssignmentChange] = []
-    /// How far a consumer's first join is.
+    /// The state of a consumer's first join.
     let join = GroupJoin()
     /// Partitions that a consumer reads.
     var reading: Set<TopicPartition> = []
@@ -58,7 +58,7 @@ final class CallbackContext {
         if let ours = trouble.read(line) { log(min(level, 4), ours) } else { log(level, line) }
     }
 
-    /// With why brokers are not reached, if that is known.
+    /// Adds why brokers are not reached, if that is known.
     func error(_ code: rd_kafka_resp_err_t, _ doing: String, detail: String? = nil) -> KafkaError {
         KafkaError(code, doing, detail: detail, trouble: trouble.latest)
     }
@@ -149,7 +149,7 @@ final class Handle {
         }
     }
 
-    /// In librdkafka's words properties have its names.
+    /// librdkafka's messages use its own property names.
     private static func named(_ text: String) -> String {
         let names = [
             ("ssl.ca.location", "kafka.ca_file"), ("ssl.certificate.location", "kafka.certificate_file"),

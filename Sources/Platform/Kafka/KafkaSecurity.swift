@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// How a client shows who it is, and by what it believes the brokers. The host's name in their certificate is always looked at.
-/// Files are read whenever a client is made.
+/// How a client authenticates, and how it verifies the brokers. The host name in their certificate is always checked. Files are read
+/// whenever a client is made.
 public struct KafkaSecurity: Sendable {
     public enum Secret: Sendable {
         case text(String)

@@ -6,7 +6,7 @@ public struct Delivery: Sendable {
     public let tag: Int
     /// Nil: the broker has acknowledged it.
     public let failure: KafkaError?
-    /// Where it stands on the log, once it is acknowledged.
+    /// Its position on the log, once acknowledged.
     public let partition: Int32
     public let offset: Int64
 }
@@ -16,7 +16,7 @@ public struct Delivery: Sendable {
 /// Its queue is bounded by records and bytes; a full one makes `produce` wait as long as anything moves.
 @safe
 public final class Producer {
-    /// How a producer weighs delay against size, and what it does when the broker is away.
+    /// How a producer trades delay for size, and its limits while the broker is away.
     public struct Tuning: Sendable {
         /// How long a record waits for company.
         public var lingerMs: Int
@@ -34,7 +34,8 @@ public final class Producer {
     private static let queueWaitMsMax = 60_000
     private static let queueMessagesMax = 100_000
     private static let queueKiBMax = 65_536
-    /// So long a client whose files were renewed may acknowledge nothing; then what it owes has failed, and is its owner's to send again.
+    /// How long a client with renewed files may go without an acknowledgement; then its records count as failed, and their owner sends
+    /// them again.
     private static let renewMs: Int64 = 5_000
 
     private let settings: KafkaSettings
@@ -116,7 +117,7 @@ public final class Producer {
         }
     }
 
-    /// Which record it was, for a message: topic and key, never the value.
+    /// Names a record in messages: topic and key, never the value.
     private static func record(_ message: UnsafePointer<rd_kafka_message_t>) -> String {
         let topic = unsafe message.pointee.rkt.map { unsafe String(cString: rd_kafka_topic_name($0)) } ?? "a topic"
         guard let key = unsafe message.pointee.key, unsafe message.pointee.key_len > 0 else {

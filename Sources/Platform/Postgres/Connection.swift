@@ -43,7 +43,7 @@ package final class Connection {
 
     deinit { unsafe PQfinish(handle) }
 
-    /// Where the server is reached, by a name or the folder of its socket, and which database of it this is.
+    /// The server, by name or socket folder, and the database.
     package var place: (host: String, port: String, database: String) {
         func text(_ found: UnsafeMutablePointer<CChar>?) -> String {
             if let found = unsafe found { unsafe String(cString: found) } else { "" }

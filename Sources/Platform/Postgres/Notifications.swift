@@ -19,7 +19,7 @@ extension Connection {
     /// Waits for notifications of the channels that this session listens to, at most `timeoutMs`; empty when there was
     /// none. Those that came during other statements are handed out first, without waiting.
     ///
-    /// Also a cheap look whether the session is still there: with 0 it asks nothing of the server.
+    /// Also a cheap check that the session is alive: with 0 it sends nothing to the server.
     /// - Throws: `PostgresError` when the connection is lost.
     package func notifications(timeoutMs: Int32) throws -> [Notification] {
         var taken = try drainNotifications()

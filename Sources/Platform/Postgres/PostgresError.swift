@@ -11,7 +11,7 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// Five characters, SQL standard and PostgreSQL's appendix A. Empty when the failure has none: no server answered.
     package let sqlState: String
     package let message: String
-    /// Which key, row or limit, without its value.
+    /// The key, row or limit, without its value.
     package let detail: String?
     /// Where: function, COPY line and column.
     package let context: String?

@@ -86,8 +86,7 @@ package enum SettingReader: String, CaseIterable, Sendable {
 extension SettingRow {
     package var readers: [SettingReader] { SettingReader.ofKey[key] ?? SettingReader.ofGroup[group] ?? [] }
 
-    /// How a change comes in without a restart: always of what the setting names, never of the setting itself.
-    /// Nil: it does not.
+    /// How a change takes effect without a restart: only new content of the named file, never another name. Nil: it does not.
     package var readAgain: String? {
         switch key {
         case "web.certificate", "web.certificate_key", "apps.certificate", "apps.key", "apps.client_authority",

@@ -65,7 +65,7 @@ package struct SettingSource: Sendable {
         }
     }
 
-    /// Where a setting was made, for the beginning of a message.
+    /// The setting's place, for the beginning of a message.
     func place(_ key: String) -> String {
         switch origin {
         case .file: return lines[key].map { "\(name): line \($0): \(key)" } ?? "\(name): \(key)"
@@ -160,7 +160,7 @@ package struct Settings: Sendable {
     package func integer(_ key: String) -> Int64 { Int64(text(key))! }
     package func thousandths(_ key: String) -> Int64 { Decimal.scaled(text(key).utf8, decimals: 3)! }
 
-    /// Where a setting was made, with its name: `drover.yaml: line 3: kafka.group`. Nil: nowhere, it is the default.
+    /// The setting's place and name: `drover.yaml: line 3: kafka.group`. Nil: the default applies.
     package func place(_ key: String) -> String? { sources[key]?.place(key) }
     /// The place that a setting was made in; nil: nowhere.
     package func source(_ key: String) -> SettingSource? { sources[key] }

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Telemetry
 
-/// How long a loop waits before it tries again what failed: twice as long each time, short again once it went well.
+/// The waiting time of a loop before it retries: doubled after each failure, reset after success.
 public struct BackOff: Sendable {
     private let boundsMs: ClosedRange<Int64>
     /// How long the next wait is.

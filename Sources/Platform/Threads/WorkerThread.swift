@@ -30,7 +30,7 @@ public final class WorkerThread: Sendable {
         let body: (() -> Bool) -> Void
     }
 
-    /// To be called once. The thread keeps what `body` holds alive until it ends.
+    /// Call once. The thread keeps what `body` holds alive until it ends.
     /// - Parameter loop: ends with the thread.
     public func start(_ name: String, loop: Loop? = nil, _ body: @escaping @Sendable (WorkerThread) -> Void) {
         WorkerThread.start(name) { [self] in

@@ -10,7 +10,7 @@ public struct DriverRules: Equatable, Sendable {
     }
 
     public let account: String
-    /// By time, the standard first.
+    /// By time, the default first.
     let versions: [Version]
     let timeline: RuleTimeline
 

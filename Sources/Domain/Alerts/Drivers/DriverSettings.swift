@@ -17,7 +17,7 @@ public struct DriverSettings: Equatable, Sendable {
     public struct Fault: Error, Equatable, CustomStringConvertible { public let description: String }
 
     public static let standard = DriverSettings()
-    /// Nothing is judged.
+    /// Judges nothing.
     public static let off: DriverSettings = {
         var settings = DriverSettings()
         settings.said[.alerts] = .flag(false)
@@ -46,7 +46,7 @@ public struct DriverSettings: Equatable, Sendable {
                 )
             }
             switch value {
-            // As if it were not there.
+            // As if absent.
             case .null: continue
             case .bool(let flag): try set(setting, .flag(flag))
             case .number(let text): try set(setting, text: text, isQuoted: false)
@@ -61,7 +61,7 @@ public struct DriverSettings: Equatable, Sendable {
 
     public init(text: String) throws(Fault) { try self.init(json: Array(text.utf8)) }
 
-    /// As it stands in a record: what was said and nothing else, in the order of the table.
+    /// The record's form: only the given values, in the order of the table.
     public var text: String { JSONValue.object(fields(said)).rendered() }
 
     /// For people: everything that holds, the standards included.

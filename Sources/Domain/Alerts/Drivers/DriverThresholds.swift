@@ -94,7 +94,7 @@ public struct CarLimits: Equatable, Sendable {
     public static let none = CarLimits()
     public init() {}
 
-    /// Which limits the reading crosses: 1 speed, 2 coolant, 4 voltage too low, 8 voltage too high.
+    /// The limits that the reading crosses: 1 speed, 2 coolant, 4 voltage too low, 8 voltage too high.
     @inlinable
     public func crossed(by reading: borrowing CarReading) -> UInt8 {
         var bits: UInt8 = 0

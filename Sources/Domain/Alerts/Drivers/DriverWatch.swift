@@ -7,7 +7,7 @@ public struct DriverContext: Equatable, Sendable {
     public var drivers: Drivers
     public var rules: [String: DriverRules]
 
-    /// Somebody has driven or owned the car at some time, or the installation has limits for all cars.
+    /// True when anybody has ever driven or owned the car, or the installation has limits for all cars.
     public let isWatched: Bool
 
     /// - Parameter hasDriven: also those count whose drives are left out because they were over before.
@@ -26,7 +26,7 @@ public struct DriverContext: Equatable, Sendable {
 public struct DriverWatch: Sendable {
     /// Without a reading for so long, alerts of single values are over.
     public static let quietMs: Int64 = 300_000
-    /// As long as the longest pause that an account can set.
+    /// The longest pause that an account can set.
     public static let reachMs: Int64 = 3_600_000
 
     public let vehicle: VehicleID
@@ -88,7 +88,7 @@ public struct DriverWatch: Sendable {
         return changes
     }
 
-    /// Somebody else drives from `ms` on.
+    /// Another driver begins at `ms`.
     private mutating func leave(at ms: Int64) -> [Episode] {
         spell = nil
         return fold.watches.keys.sorted { $0.rawValue < $1.rawValue }.flatMap { end($0, atMs: ms) }
@@ -138,7 +138,7 @@ public struct DriverWatch: Sendable {
 
     // MARK: What comes next
 
-    /// As they stand after the last reading.
+    /// The state after the last reading.
     public var open: [Episode] { fold.open }
 
     /// When silence ends what is open, by the clock; `.max`: nothing is open.
@@ -188,7 +188,7 @@ public struct DriverWatch: Sendable {
 
     // MARK: What it is judged by
 
-    /// Somebody answers for the car at all times.
+    /// True when the car has a responsible account at all times.
     public var isAlwaysOwned: Bool { context.drivers.isAlwaysOwned }
 
     /// From its next reading on the installation's limits are these, as if it were loaded with them.

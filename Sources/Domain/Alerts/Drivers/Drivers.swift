@@ -57,7 +57,7 @@ public struct Drivers: Equatable, Sendable {
         self.owners = Drivers.people(owners)
     }
 
-    /// By time. Who is called like the installation is nobody.
+    /// By time. An account named like the installation counts as none.
     private static func people(_ changes: [Change]) -> [Change] {
         changes.map { change in
             change.account == InstallationLimits.account ? Change(fromMs: change.fromMs, account: nil) : change
@@ -93,7 +93,7 @@ public struct Drivers: Equatable, Sendable {
             owners: owners)
     }
 
-    /// With a drive more. Nil: of the time up to `lastMs` it says something new, because it goes on with a drive that ended before.
+    /// Adds a drive. Nil: it changes the time up to `lastMs`, because it continues a drive that ended before.
     func adding(_ driving: Driving, after lastMs: Int64) -> Drivers? {
         let isGoingOn = drivings.contains {
             $0.account == driving.account && $0.untilMs < lastMs && $0.untilMs + Drivers.pauseMsMax >= driving.fromMs
@@ -116,7 +116,7 @@ public struct Drivers: Equatable, Sendable {
             || assignments.contains { $0.account == account } || owners.contains { $0.account == account }
     }
 
-    /// Whatever the time, somebody answers for it: it was never registered as nobody's.
+    /// True at all times: the car was never registered without an owner.
     public var isAlwaysOwned: Bool { !owners.isEmpty && owners.allSatisfy { $0.account != nil } }
 
     public var accounts: Set<String> {

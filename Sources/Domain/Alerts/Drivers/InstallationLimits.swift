@@ -9,11 +9,11 @@ public struct InstallationLimits: Equatable, Sendable {
     /// `drover.account` takes none of this name (0071_installation_limits.sql).
     public static let account = "installation"
 
-    /// To which cars a record has come.
+    /// The cars that a record has reached.
     public enum Reach: Equatable, Sendable {
-        /// To those up to this one; nil: to none.
+        /// The cars up to this one; nil: none.
         case upTo(VehicleID?)
-        /// To all, at the tick with this offset.
+        /// All cars, at the tick with this offset.
         case all(offset: Int64)
     }
 

@@ -62,7 +62,7 @@ public struct AlertFold: Equatable, Sendable {
             if threshold.ageLimitMs != nil, let value = reading.values[parameter] { lastTimeMs[parameter] = value }
         }
         let ruled = Set(judged.map(\.parameter))
-        // Also those that are only remembered: absence does not count from before a time without a rule.
+        // Remembered parameters as well: absence does not count from before a time without a rule.
         let known = Set(watches.keys).union(lastPresentMs.keys).union(lastTimeMs.keys)
         for parameter in known.subtracting(ruled).sorted(by: { $0.rawValue < $1.rawValue }) {
             if case .open(let episode)? = watches[parameter] { changes.append(AlertFold.resolved(episode, reading.ts)) }
@@ -118,7 +118,7 @@ public struct AlertFold: Equatable, Sendable {
         let watch = watches[parameter] ?? .normal
         let beforeMs = last?.ts ?? .min
         let (next, change) = AlertFold.next(watch, bad, judgement, threshold, reading) { sinceMs, isMissing in
-            // Not before the reading before: since when its model and rules held is not known further back.
+            // Not before the previous reading: its model and rules are not known further back.
             let openedMs = isMissing ? max(sinceMs + (threshold.absentMs ?? 0), beforeMs) : reading.ts
             return Episode(
                 vehicle: reading.vehicle, model: reading.model, parameter: parameter, threshold: threshold,

@@ -13,7 +13,7 @@ public struct ToldAlert: Equatable, Sendable {
     public var episode: Episode
     /// Late data took it back: the readings do not say so any more. The episode is the last one told.
     public var isWithdrawn: Bool
-    /// How often what had been told was corrected.
+    /// The number of corrections after it was told.
     public var revision: Int32
     /// When the record that made the last correction was pushed.
     public var revisedMs: Int64?
@@ -51,7 +51,7 @@ public struct AlertCause: Equatable, Sendable {
 /// The alerts told of one machine, as far back as judging again can reach.
 public struct ToldAlerts: Equatable, Sendable {
     public private(set) var all: [ToldAlert]
-    /// Those that `tell` changed.
+    /// The alerts that `tell` changed.
     public private(set) var changedIDs: Set<String> = []
 
     public init(_ all: [ToldAlert] = []) { self.all = all }

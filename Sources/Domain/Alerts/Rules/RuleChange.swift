@@ -57,7 +57,7 @@ extension Threshold {
         "recommended", "capacity", "advice",
     ]
 
-    /// As a file says it; what it does not say is left out.
+    /// The elements as in a file; absent values are left out.
     package var elements: [(String, String)] {
         let numbers = [
             ("threshold", threshold), ("critical", critical), ("for", holdMs == 0 ? nil : holdMs), ("clear", clear),

@@ -39,7 +39,7 @@ public struct Threshold: Equatable, Sendable {
     public var absentMs: Int64?
     /// Service interval: what has run since the last service is compared with it.
     public var every: Int64?
-    /// So long before a service is due it is due soon; nil: a tenth of the interval.
+    /// The time before a service from which it counts as soon due; nil: a tenth of the interval.
     public var soon: Int64?
     public var recommended: Int64?
     public var capacity: Int64?

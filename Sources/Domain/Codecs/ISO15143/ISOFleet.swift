@@ -89,7 +89,7 @@ public enum ISOFleet {
         return text
     }
 
-    /// As much as a record takes.
+    /// At most the length that a record accepts.
     private static func bounded(_ text: String) -> String {
         var text = text
         while text.utf8.count > 64 { text.removeLast() }

@@ -1,7 +1,7 @@
 internal import Basics
 internal import Fleet
 
-/// Where a logger's file keeps what.
+/// The columns of a logger's file.
 struct LoggerLayout {
     let columns: [LoggerColumn]
     let timeIndex: Int

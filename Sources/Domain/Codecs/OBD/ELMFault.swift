@@ -108,7 +108,7 @@ public enum ELMMessage: CaseIterable, Sendable {
 
     public var row: Row { ELMMessage.table.first { $0.message == self }! }
 
-    /// In the order of looking: where several fit, the first says most.
+    /// In the order of lookup: of several matches the first is the most specific.
     public static let table: [Row] = [
         Row(
             message: .lowVoltageReset, token: "LVRESET", remedy: .resetAdapter,

@@ -36,7 +36,7 @@ public struct OBDRow: Sendable {
 
 /// A number out of data bytes: `(raw × times + plus) / over`, exact up to the last rounding.
 public struct OBDScale: Equatable, Sendable {
-    /// Where its first byte is, and how many it has, the highest first.
+    /// The offset of its first byte, and its length, big-endian.
     let at: Int
     let width: Int
     var isSigned = false

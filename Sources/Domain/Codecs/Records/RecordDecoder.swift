@@ -57,9 +57,9 @@ public final class RecordDecoder {
         return .car(vehicle, reading, droppedFields: dropped)
     }
 
-    /// As `decode` for a car's record, but without a `VehicleID`, and nothing is allocated. A reading's vehicle is
-    /// the key, byte for byte; that the key is an id at all is not looked at: the caller makes a `VehicleID` of it
-    /// when it first meets it. `reading` is replaced when the result is `.reading` and else left alone.
+    /// Like `decode` for a car's record, but without a `VehicleID` and without allocation. A reading's vehicle is the key, byte for byte;
+    /// the key is not checked to be an id: the caller makes a `VehicleID` when it first meets it. `reading` is replaced when the result is
+    /// `.reading`, else left alone.
     public func decodeCar(
         _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, into reading: inout CarReading
     ) throws(DecodeError) -> CarRecord {

@@ -59,7 +59,7 @@ extension Campus {
         }
     }
 
-    /// Those who have another vehicle than they were told, or one that comes a second or more earlier or later.
+    /// Riders who got another vehicle than they were told, or one that comes a second or more earlier or later.
     private func moved(_ search: FleetSearch) -> [Decision.MovedPromise] {
         var moved: [Decision.MovedPromise] = []
         for v in vehicles.indices {

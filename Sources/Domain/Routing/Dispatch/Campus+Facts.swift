@@ -5,7 +5,7 @@ extension Campus {
         var asked: Int64?
         /// Vehicles whose order may not be the best any more; nil means all.
         var disturbed: [String]? = []
-        /// Nothing is to be decided.
+        /// True when there is nothing to decide.
         var isQuiet = false
     }
 
@@ -199,7 +199,7 @@ extension Campus {
         return Effect(asked: rides[index].rank, disturbed: [vehicle])
     }
 
-    /// Those who wait for a vehicle are without one again.
+    /// Riders who wait for the vehicle become unassigned again.
     private mutating func release(_ v: Int, _ atMs: Int64) {
         let waiting = vehicles[v].stops.filter { $0.kind == .pickup }.map(\.rank)
         vehicles[v].stops.removeAll { waiting.contains($0.rank) }

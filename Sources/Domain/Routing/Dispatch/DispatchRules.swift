@@ -22,7 +22,7 @@ public struct Weights: Equatable, Sendable {
     }
 }
 
-/// How a campus is dispatched.
+/// The dispatch rules of a campus.
 public struct DispatchRules: Equatable, Sendable {
     public var weights = Weights()
     /// How long a vehicle stands at a stop.
@@ -40,7 +40,7 @@ public struct DispatchRules: Equatable, Sendable {
     public var iterations = 100
     /// The longest a request is tried while no vehicle is free.
     public var queuedMs: Int64 = 600_000
-    /// How many candidates an explanation names.
+    /// The number of candidates in an explanation.
     public var candidatesMax = 8
 
     public init() {}

@@ -1,4 +1,4 @@
-/// How often people take a request back and drivers refuse one, by place: what was seen long ago counts less and less.
+/// How often people take a request back and drivers refuse one, by place: old observations fade.
 ///
 /// Each stay of somebody who waits ends as one trial of its place: taken back, or picked up. Each offer to a driver ends as
 /// one trial of both its stops' places: refused, or picked up. A trial that is a half-life old counts half. Of a cell, its
@@ -91,7 +91,7 @@ public struct Likelihoods: Equatable, Sendable {
 
     // MARK: Trials
 
-    /// Somebody who waited there did so no longer.
+    /// A rider who waited there does so no longer.
     public mutating func waited(at place: CampusPoint, cancelled: Bool, atMs: Int64) {
         add(Counts(waits: 1, cancelled: cancelled ? 1 : 0), at: place, atMs)
     }
@@ -122,7 +122,7 @@ public struct Likelihoods: Equatable, Sendable {
         guard whole - landmark > 256 else { return }
         let factor = Double(sign: .plus, exponent: Int(max(-1_000, landmark - whole)), significand: 1)
         landmark = whole
-        // So little says nothing any more.
+        // Too little left to count.
         sums = sums.mapValues { $0 * factor }.filter { $0.value.waits + $0.value.offers > 1e-9 }
     }
 

@@ -82,7 +82,7 @@ public struct RideVehicle: Equatable, Sendable {
     public var place: CampusPoint
     /// False: it drops those on board and takes nobody else.
     public var inService = true
-    /// Nobody has heard where it is for too long: it drops those on board, and is not planned with until it is heard of.
+    /// Silent for too long: it drops those on board, and is not planned with until it is heard of.
     public package(set) var isSilent = false
     public package(set) var stops: [Stop] = []
 

@@ -28,7 +28,7 @@ package final class FleetSearch {
     /// The vehicle and the arrival that the rider was told before this event; -1 and not a number when nothing was told.
     let toldVehicle: Cells<Int32>
     let toldArrivalS: Cells<Double>
-    /// By ride and vehicle: whether it may go there.
+    /// By ride and vehicle: whether it may not go there.
     let isBanned: Cells<Bool>
 
     // By stop.

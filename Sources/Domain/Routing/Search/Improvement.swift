@@ -37,8 +37,8 @@ final class Improvement {
     /// One vehicle in so many is passed over when a ride is put back.
     private static let blink = 50
 
-    /// How much worse a round may make things at first, as a part of the cost of a ride. Fitted to the seeded streams (few
-    /// rounds from a good plan) and to whole sets (many from a rough one).
+    /// How much worse a round may make things at first, as a part of the cost of a ride. Fitted to the seeded streams (few rounds from a
+    /// good plan) and to whole sets (many from a rough one).
     enum Heat: Double { case stream = 0.3, wholeSet = 0.8 }
 
     init(_ search: FleetSearch, seed: UInt64, heat: Heat) {

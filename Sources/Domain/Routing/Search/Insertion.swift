@@ -1,4 +1,4 @@
-/// Where a ride's stops go into a route, and by how much its cost grows.
+/// The best positions of a ride's stops in a route, and the growth of its cost.
 package struct Insertion {
     package var change: Double
     /// Places of the route before the insertion; 0 is the vehicle itself.
@@ -39,7 +39,7 @@ extension FleetSearch {
             let cell = base + k
             let isLast = k == n
             guard load[cell] <= seats else {
-                // Nobody can ride along past a place where the vehicle is too full.
+                // No rider can pass a place where the vehicle is too full.
                 (bestDropoff, bestDropoffCost) = (-1, .infinity)
                 k -= 1
                 continue

@@ -1,4 +1,4 @@
-/// Which vehicle's best itinerary grows least by one more ride.
+/// The vehicle whose best itinerary grows least by one more ride.
 package struct Candidate {
     package var vehicle: Int
     /// Cost of the best itinerary without and with the ride.

@@ -1,4 +1,4 @@
-/// Which of our fields stand in which column of what a collector is sent. A line a column, `#` begins a remark:
+/// Maps our fields to a collector's columns. A line a column, `#` begins a remark:
 ///
 ///     Species Name = species
 ///     Country = "Kenya"

@@ -7,18 +7,18 @@ package import Kafka
 package import Telemetry
 internal import Threads
 
-/// Where a maker's ISO 15143-3 service is, and how often it may be asked.
+/// A maker's ISO 15143-3 service, and how often it may be asked.
 package struct ISOFleetSettings: Sendable {
     /// Address of the first page of the fleet snapshot.
     package var endpoint: String
-    /// Where access tokens are given out (OAuth 2.0, client credentials); empty: the service wants none.
+    /// The token endpoint (OAuth 2.0, client credentials); empty: the service needs none.
     package var tokenURL: String
     package var clientID: String
     package var clientSecret: String
     package var caFile: String?
     package var intervalMs: Int64
     package var requestsPerHourMax: Int
-    /// So many hours of time series are read with each pull; 0: only snapshots.
+    /// The hours of time series read with each pull; 0: only snapshots.
     package var seriesHours: Int64
 
     package init(

@@ -77,7 +77,7 @@ package enum BoxFault: Error, Equatable, CustomStringConvertible {
 package struct BoxSession {
     package enum Action: Equatable {
         case ask(MTGRequest)
-        /// To be stored in one transaction with the last sequence number; then `stored` is to be called.
+        /// Store these in one transaction with the last sequence number, then call `stored`.
         case store([MTGReading], serial: String)
         case wait
         case done

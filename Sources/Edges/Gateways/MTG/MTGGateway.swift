@@ -8,7 +8,7 @@ internal import Telemetry
 /// Polls boxes: one thread and one event queue for all connections, nothing in it waits for a box. What boxes give goes
 /// into the spool, once a round in one transaction for all of them; only then are they asked for more.
 final class MTGGateway {
-    /// How often deadlines are looked at; what comes from boxes is taken at once.
+    /// The interval of deadline checks; data from boxes is handled at once.
     private static let lookMs: Int64 = 50
     private static let figuresMs: Int64 = 60_000
 

@@ -108,7 +108,7 @@ package struct AdapterSession {
         return goOn(now)
     }
 
-    /// Somebody waits for the car's health. Too many at once: the last ones get no answer of this session.
+    /// A health scan is requested. Beyond the limit, requests get no answer in this session.
     package mutating func scanRequested(_ request: String, _ now: Moment) -> [Action] {
         guard scanRequests.count < AdapterSession.scansMax, !scanRequests.contains(request) else { return [] }
         scanRequests.append(request)
@@ -257,7 +257,7 @@ package struct AdapterSession {
         return AdapterSession.isBlank(bytes[...]) ? [] : hush(now)
     }
 
-    /// Nothing is asked until the line is quiet: what still comes is not taken for the next answer.
+    /// Sends nothing until the line is quiet, so that late bytes are not taken for the next answer.
     private mutating func hush(_ now: Moment) -> [Action] {
         if quietUntilMs == nil { quietSinceMs = now.steadyMs }
         if now.steadyMs - quietSinceMs > answerTimeoutMs { return end(.fault(.babble)) }

@@ -9,7 +9,7 @@ internal import Telemetry
 /// Polls cars' adapters (ELM327): one thread and one event queue for all connections, each adapter asked at its own
 /// pace by an `AdapterSession`. What cars say goes into the spool, a few times a second in one transaction for all.
 final class OBDGateway {
-    /// How often deadlines are looked at; what comes from adapters is taken at once.
+    /// The interval of deadline checks; data from adapters is handled at once.
     private static let lookMs: Int64 = 20
     /// Adapters keep nothing: this much of a drive is in memory only.
     private static let storeMs: Int64 = 200

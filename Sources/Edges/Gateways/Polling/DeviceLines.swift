@@ -66,7 +66,7 @@ final class DeviceLines<Line: DeviceLine> {
         freeSlots.append(line.slot)
     }
 
-    /// Those that can be read or written.
+    /// The lines that can be read or written.
     func ready(timeoutMs: Int32) -> [Line] { poller.wait(timeoutMs: timeoutMs).compactMap { all[$0] } }
 
     /// The facts of a ready line; after a fault or an end there are no more.

@@ -107,7 +107,7 @@ final class DeviceRegistry: Sendable {
                 connection = nil
                 trouble.failed("\(error)")
             }
-            // In trouble it is tried sooner: at its start a gateway polls nobody without the list.
+            // After a fault it retries sooner: at its start a gateway polls nobody without the list.
             thread.pause(ms: trouble.isInTrouble ? 3_000 : DeviceRegistry.requestsMs)
         }
     }

@@ -4,7 +4,7 @@ package import Sockets
 /// The settings of a gateway for boxes (MTG) and cars' adapters (OBD-II).
 package struct GatewaySettings: Sendable {
     package var kafka: KafkaSettings
-    /// Where registrations are read.
+    /// The database of registrations.
     package var conninfo: String
     package var registryIntervalS: Int64 = 15
     package var pollIntervalMs: Int64 = 60_000
@@ -17,9 +17,9 @@ package struct GatewaySettings: Sendable {
     package var connectionsMax = 4_096
     package var spoolPath: String
     package var spoolBytesMax: Int64 = 1_000_000_000
-    /// Where boxes and adapters may be reached without TLS.
+    /// The networks where boxes and adapters may be reached without TLS.
     package var plain: [CIDR] = []
-    /// Where they may be at all.
+    /// The networks where they may be at all.
     package var reach: Reach
     /// When people are told that a box or an adapter was asked in vain: later than any try takes, so that the time says
     /// nothing of what is at an address.
@@ -28,7 +28,7 @@ package struct GatewaySettings: Sendable {
     package var asksAgain = false
     /// The polling plan of cars.
     package var pollSchedule = PollSchedule.standard
-    /// How often a car whose ignition is off is asked whether it is on.
+    /// The interval of checks whether a parked car's ignition is on.
     package var parkedMs: Int64 = 60_000
     /// Makes the topics that are missing; throws while the broker is away.
     package var prepareTopics: @Sendable () throws -> Void

@@ -22,7 +22,7 @@ package struct LineChart {
     private static let (width, height) = (440.0, 190.0)
     private static let (left, right, top, bottom) = (46.0, 10.0, 16.0, 24.0)
 
-    /// With its unit, as a heading says it.
+    /// With its unit, for headings.
     package let title: String
     package let points: [Point]
     package let limits: [Limit]

@@ -40,7 +40,7 @@ struct ReportFacts: Codable, Equatable {
     private static let keys: Set = [
         "day", "vehicle", "start", "opened", "kind", "parameter", "campus", "hour", "site", "tour", "waypoint",
     ]
-    /// So many are named.
+    /// The number of rows that are named.
     private static let namedMax = 10
 
     /// In words: `2 rows more, 1 changed: seat-leon 2018-02-20: Distance, km 10.3 → 12.1`; nil: the rows are the same.

@@ -6,7 +6,7 @@ internal import Storage
 /// A report that comes at times of its own: a row of drover.report_schedule.
 struct ReportSchedule {
     let id: Int64
-    /// With whose rights.
+    /// The account whose rights apply.
     let account: String
     let report: Report
     let length: ReportSpan.Length

@@ -15,11 +15,11 @@ package struct ReportSchedulerSettings {
     package var queries: ReportQueries
     /// Of the page, for mails; empty: none is shown.
     package var address: String
-    /// Where schedules with a folder write; empty: there is none.
+    /// The folder of schedules that write files; empty: there is none.
     package var folder: String
     /// Late data has so long after the end of a span.
     package var graceS: Int64
-    /// How often it is looked whether late data has changed a report, and for how many days.
+    /// The interval, and the number of days, of looking for late changes to a report.
     package var lookS, lookDays: Int64
     package var keepDays: Int64
 

@@ -13,7 +13,7 @@ package struct FieldView: Sendable {
 
     package struct Value: Sendable {
         package let name: String
-        /// As the reader's account has it: `86.5 °C`.
+        /// In the reader's units: `86.5 °C`.
         package let text: String
         /// `critical`, `warning`, `due_soon`, `ok`, or `none` where nothing judges it.
         package let state: String

@@ -15,7 +15,7 @@ struct FleetDay: ReportOutput {
     /// Per trip, for one day only: longer spans have no charts, so that memory stays bounded.
     private let readings: [[CarReading]]
     private let alerts: [AlertRow]
-    /// As it is now, of vehicles that were heard of since the span began.
+    /// The present state of vehicles that were heard of since the span began.
     private let unmonitored: [UnmonitoredVehicle]
     /// Per item of `readings`: points further apart are not joined.
     private let gapsMs: [Int64]

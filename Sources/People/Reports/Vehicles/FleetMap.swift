@@ -3,7 +3,7 @@ internal import Codecs
 package import Fleet
 package import Postgres
 
-/// Where the vehicles are and what they do, as of when each was heard of last.
+/// Where vehicles are and what they do, each at the time of its last news.
 package struct FleetMap: Sendable {
     /// More are not shown at once: who has more searches, or looks at a group.
     package static let vehiclesMax: Int64 = 2_000

@@ -31,7 +31,7 @@ package final class AccountSite: Sendable {
     let codeKey: CodeKey?
     let secondFactor: SecondFactorRule
     let assets: AssetFiles
-    /// Where one logs in without a password of ours; nil: nowhere.
+    /// The name of the log-in provider; nil: there is none.
     private let provider: String?
     let log: Log
     let data: OwnDataDesk

@@ -1,7 +1,7 @@
 internal import HTTPServer
 internal import Storage
 
-/// Which answers the audit log tells of: what is taken away, and what of others is looked at by who sees all.
+/// The answers that go to the audit log: exports, and views of others' data by those who see all.
 struct AuditedAnswer {
     let action: AuditAction
     /// Whom it is about, where the address says it; whose a vehicle is, the database knows.
@@ -33,7 +33,7 @@ struct AuditedAnswer {
 
     /// Parameters that may name somebody: they stand where erasing somebody reaches them.
     private static let people = ["of", "account", "driver", "rider", "surveyor", "person"]
-    /// Whatever else stands in an address somebody wrote there: it may be anything.
+    /// Other parts of the address are somebody's own text and may be anything.
     private static let kept: Set = [
         "after", "behaviour", "box", "campus", "date", "fleet", "format", "from", "gallons", "hours", "km", "latitude",
         "limit", "longitude", "month", "near", "price", "rows", "site", "span", "species", "taxon", "to", "tour",

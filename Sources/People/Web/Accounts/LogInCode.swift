@@ -15,7 +15,7 @@ extension AccountSite {
         try lender.withConnection { try SecondFactorStore.state(ofSession: session.digest, on: $0)?.isHalf ?? false }
     }
 
-    /// Where whoever has the password gives the code. The cookie opens nothing before.
+    /// Leads to the second factor. The cookie opens nothing before.
     func toCode(_ session: Token, next: String, isKept: Bool) -> Response {
         let query = (isKept ? "?keep=1&next=" : "?next=") + Address.escaped(next)
         return Response.seeOther("/login/code" + query).with("Set-Cookie", cookie.set(session, isKept: isKept))

@@ -30,7 +30,7 @@ extension CampusSite {
         anybody("GET", "/photos/{photo}") { [self] in photo($0, $1) }
     }
 
-    /// As he said last; before that, as the roster has him.
+    /// His last profile; before that, the roster's.
     static func person(_ caller: Caller, on connection: Connection) throws -> RideRecord.Person {
         try RideReads.profile(RideReads.Key(caller.campus, caller.id), on: connection)
             ?? RideRecord.Person(name: caller.name, photo: nil)

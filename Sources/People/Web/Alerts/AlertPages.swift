@@ -66,7 +66,7 @@ extension FleetSite {
             main: page.html(series: series, span: span))
     }
 
-    /// Where the reader may change its rule: the model's, or for who keeps the machine its own. Nil: nowhere.
+    /// The reader's page for changing its rule: the model's, or the machine's own for its keeper. Nil: none.
     private func ruleAddress(
         _ story: AlertStory, _ caller: PageCaller, _ connection: Connection
     ) throws -> String? {

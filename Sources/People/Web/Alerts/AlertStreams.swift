@@ -36,7 +36,7 @@ package final class AlertStreams: Sendable {
         listener.start { [self] connection, isNews in try look(connection, isNews) }
     }
 
-    /// To be called once.
+    /// Call once.
     package func stop() {
         listener.stop()
         for subscriber in subscribers.withLock({ $0 }) { subscriber.stream.end() }

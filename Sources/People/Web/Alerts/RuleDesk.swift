@@ -104,7 +104,7 @@ package struct RuleDesk: Sendable {
         }
     }
 
-    /// Not `.xml`: who reads the folder meanwhile does not see it.
+    /// Not `.xml`, so that readers of the folder do not see it.
     private func part(_ file: String) -> String { folder + "/" + file + ".part" }
 
     private func prepare(_ bytes: [UInt8], _ file: String) throws {

@@ -88,7 +88,7 @@ extension ThresholdSite {
         } catch {
             return .failure(Refused(notice: ThresholdPages.faults("Nothing was changed:", [error.description])))
         }
-        // As the loader says it, of the file that would be.
+        // Checked by the loader, as the file would be.
         do throws(ThresholdError) { _ = try next.load() } catch {
             return .failure(
                 Refused(notice: ThresholdPages.faults("Nothing was changed. Please mend:", form.faults(error))))

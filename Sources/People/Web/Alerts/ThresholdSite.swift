@@ -11,7 +11,7 @@ package import Telemetry
 /// Pages in which thresholds are looked at, tried, tested and changed. The files of the folder stay the source.
 package struct ThresholdSite: Sendable {
     static let editors: Set<Role> = [.farmer, .fleetManager, .developer, .administrator]
-    /// Those of a model hold for machines of everybody. The others change those of their own machines (drover.edits_rules).
+    /// Rules of a model apply to everybody's machines. The others change those of their own machines (drover.edits_rules).
     static let modelEditors: Set<Role> = [.developer, .administrator]
     /// Machines of a keeper's that a rule can be given to at once.
     static let machinesMax: Int64 = 500

@@ -30,7 +30,7 @@ package final class AddressDesk: Sendable {
         }
     }
 
-    /// To be called once.
+    /// Call once.
     func stop() { thread.stop() }
 
     /// `then` is called once, on the thread of this or at once.

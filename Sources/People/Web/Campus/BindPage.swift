@@ -80,7 +80,7 @@ extension CampusPages {
         return binding(caller, typed, status: status)
     }
 
-    /// How an account comes to its person.
+    /// Binds an account to its person.
     func binding(_ caller: PageCaller, _ typed: BindForm, status: Int = 200) -> Response {
         let what = typed.role.role.name
         var body: HTML =

@@ -49,7 +49,7 @@ package final class CampusSite: Sendable {
         }
     }
 
-    /// To be called once, when no request comes any more.
+    /// Call once, after the last request.
     package func stop() {
         addresses?.stop()
         ways?.stop()
@@ -87,7 +87,7 @@ package final class CampusSite: Sendable {
         guard let caller = found else {
             return Bearer.unauthorized("token-unknown", "This token does not hold. Sign in again for a new one.")
         }
-        // Not even that there is such a campus is anybody else's business.
+        // Even the existence of the campus is private.
         guard caller.campus == request.parameters["campus"] else { return CampusSite.notFound }
         guard roles.contains(caller.role) else {
             let names = roles.map(\.rawValue).sorted().joined(separator: " or ")
@@ -100,7 +100,7 @@ package final class CampusSite: Sendable {
 
     // MARK: Reading
 
-    /// As this person: who is logged in with a page is held by the database to what the account sees.
+    /// As this person: for people who are logged in, the database limits rows to what the account sees.
     func reading<R>(_ caller: Caller, _ body: (Connection) throws -> R) throws -> R {
         guard let account = caller.account else { return try lender.withConnection(body) }
         return try door.reading(as: account, body)

@@ -67,7 +67,7 @@ enum CampusText {
         "<span class=\"stale\">not known: the vehicle was last heard of \(Age.text(seenMs, nowMs: nowMs))</span>"
     }
 
-    /// Where positions of any age are planned with, a played day's, they are no news after an hour all the same.
+    /// Positions are stale after an hour even where plans accept any age, as on a played day.
     private static let oldMs: Int64 = 3_600_000
 
     /// Ticks make a vehicle silent; where none come, its age alone says so.
@@ -101,7 +101,7 @@ enum CampusText {
             "<form class=\"one\" method=\"post\" action=\"\(action)\">\(hidden)<button id=\"\(id)\"\(said)\(isQuiet ? " class=\"quiet\"" : "")>\(text)</button></form>"
     }
 
-    /// Where somebody is or wants to go, typed; the script fills it in from the map or the device.
+    /// A place to be typed; the script fills it in from the map or the device.
     static func coordinates(_ prefix: String, _ what: String, _ fields: [String: String]) -> HTML {
         func input(_ name: String, _ label: String, _ most: Int) -> HTML {
             let value = fields[prefix + name] ?? ""
@@ -124,7 +124,7 @@ enum CampusText {
         "<p class=\"soft\"><span id=\"updated\" data-live>Last updated \(caller.clock.second(nowMs)), times are \(caller.clock.zone).</span> <span id=\"live\"></span></p>"
     }
 
-    /// Where a photo of oneself is chosen; the script sends it.
+    /// The form for one's photo; the script sends it.
     static func photoForm(_ person: RideRecord.Person, _ campus: String, _ role: PersonRole, _ caller: PageCaller)
         -> HTML
     {

@@ -16,7 +16,7 @@ package final class MeasureDesk: Sendable {
         thread = SideThread("ways", waitingMax: MeasureDesk.waitingMax) { travel }
     }
 
-    /// To be called once.
+    /// Call once.
     func stop() { thread.stop() }
 
     /// `then` is called once, with a record to be pushed before the pickup or nil, on the thread of this or at once.

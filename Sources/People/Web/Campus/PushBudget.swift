@@ -1,7 +1,7 @@
 internal import Fleet
 internal import Synchronization
 
-/// How many records of one person are taken in a minute: one app that runs wild must not fill a campus's log.
+/// Limits the records of one person per minute: an app that runs wild must not fill a campus's log.
 final class PushBudget: Sendable {
     private static let peopleMax = 100_000
 

@@ -126,7 +126,7 @@ enum EndingForms {
 }
 
 extension BoundPeople {
-    /// As whom an account dispatches a campus. Nil: it does not.
+    /// The person as whom an account dispatches a campus. Nil: it does not.
     static func dispatcher(_ caller: PageCaller, of campus: String, on connection: Connection) throws -> Caller? {
         let bound = try read(caller.account, key: caller.key, on: connection).first {
             $0.campus == campus && $0.role == .dispatcher

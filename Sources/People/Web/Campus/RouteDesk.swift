@@ -16,7 +16,7 @@ package final class RouteDesk: Sendable {
         }
     }
 
-    /// To be called once.
+    /// Call once.
     package func stop() { thread.stop() }
 
     /// `then` is called once, with the road or nil where there is none to be had, on the thread of this or at once.

@@ -42,7 +42,7 @@ struct WhyPage {
     let decisions: [Decided]
     let caller: PageCaller
     var notice: FormPage.Notice?
-    /// Somebody came to end the ride or to hand it over.
+    /// True on the way to ending the ride or handing it over.
     var isDealing = false
 
     static func decisions(_ rows: Rows) throws -> [Decided] {

@@ -10,7 +10,7 @@ package final class QuestionDesk: Sendable {
     enum Refusal: Error {
         /// The statement's fault.
         case statement(String)
-        /// As many are under way as there may be: of theirs, or of all.
+        /// The limit of running questions is reached: the asker's, or everybody's.
         case busy(QuestionPlaces.Full)
         /// The account ended, perhaps while its question was under way.
         case account(String)
@@ -28,7 +28,7 @@ package final class QuestionDesk: Sendable {
     ///   - conninfo: of a login that is in `drover_query` and in nothing else; empty: nobody may ask.
     ///   - patienceS: what a statement may take in the database.
     package init(conninfo: String, patienceS: Int) {
-        // None is kept: what a question took of memory goes back with its connection.
+        // No connection is kept: a question's memory goes back with its connection.
         lender = conninfo.isEmpty ? nil : ConnectionLender(conninfo: conninfo, idleMax: 0)
         looks = Mutex(ConnectionLender(conninfo: conninfo, idleMax: 1))
         self.patienceS = patienceS

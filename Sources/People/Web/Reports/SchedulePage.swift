@@ -56,7 +56,7 @@ struct SchedulePage {
         return (["\(title), the \(one.span) before"] + narrowed + [one.format.uppercased()]).joined(separator: ", ")
     }
 
-    /// In words where the page's own form could have said it.
+    /// In words when the page's own form could have said it.
     private func when(_ one: ScheduleSight.Schedule) -> String {
         let zone = ", \(one.zone)"
         guard let (days, at) = plain(one.cron) else { return one.cron + zone }

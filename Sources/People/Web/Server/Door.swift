@@ -177,7 +177,7 @@ package final class Door: Sendable {
         return response
     }
 
-    /// In a transaction of its own, which is committed when this returns, also beside one that is open.
+    /// In its own transaction, committed on return, also while another is open.
     func apart(_ caller: PageCaller, _ body: (Connection) throws -> Void) throws {
         guard let lender else { throw Shut() }
         try lender.withConnection { connection in

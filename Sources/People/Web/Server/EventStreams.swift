@@ -2,7 +2,7 @@ internal import HTTPServer
 internal import Reports
 internal import Storage
 
-/// How many streams of server-sent events (WHATWG HTML, 9.2) there are room for, in all and of one person.
+/// Limits of server-sent event streams (WHATWG HTML, 9.2), in all and per person.
 struct StreamLimits: Sendable {
     let inAll, ofOne: Int
 

@@ -26,7 +26,7 @@ package struct BaseMap: Sendable {
         self.attribution = tiles == nil && server == nil ? BaseMap.coarse : told
     }
 
-    /// To be called once.
+    /// Call once.
     package func stop() { server?.desk.stop() }
 
     /// Open to everybody: it is a map of the world and tells nothing of who uses it.

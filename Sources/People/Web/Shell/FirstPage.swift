@@ -94,7 +94,7 @@ struct FirstPage {
         return "<h2>Vehicles now</h2>\n<ul class=\"tiles\">\(items.joined())</ul>"
     }
 
-    /// Which ones, and what to do, is on the page of alerts.
+    /// The page of alerts says which ones, and what to do.
     private func alerts(_ map: FleetMap) -> HTML {
         let count = map.vehicles.reduce(0) { $0 + $1.openAlerts }
         guard count > 0 else {

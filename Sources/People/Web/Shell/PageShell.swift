@@ -45,7 +45,7 @@ struct PageShell {
         _ title: String, at path: String, styles: [String] = [], scripts: [String] = [], main: HTML
     ) -> Response {
         let links: [HTML] = (styles + ["pages.css"]).map { "<link rel=\"stylesheet\" href=\"\(assets.address($0))\">" }
-        // In the order in which they stand here, when the page is there.
+        // In this order, after the page is parsed.
         let loads: [HTML] = scripts.map { "<script defer src=\"\(assets.address($0))\"></script>" }
         let body: HTML = """
             <a class="skip" href="#main">To the content</a>

@@ -11,7 +11,7 @@ package final class TileDesk: Sendable {
     private static let keptBytesMax = 64 << 20
     private static let keptMs: Int64 = 86_400_000
     private static let holeKeptMs: Int64 = 3_600_000
-    /// So many failures in a row, and it is left alone for a while.
+    /// After this many failures in a row it is left alone for a while.
     private static let failuresMax = 5
     private static let restMs: Int64 = 30_000
     /// One address; a screen shows some thirty at once.
@@ -54,7 +54,7 @@ package final class TileDesk: Sendable {
         }
     }
 
-    /// To be called once.
+    /// Call once.
     package func stop() { for thread in threads { thread.stop() } }
 
     func answer(_ place: Place, _ request: Request) -> Response {

@@ -79,7 +79,7 @@ package final class ExportDesk: Sendable {
             let connection = try Connection.ofService(
                 conninfo: account == nil ? conninfo : pageConninfo, applicationName: "drover export", statementS: 1_800)
             if let account { try Sight.keep(account, on: connection) }
-            // Nothing goes out before the first window is read: who has no right to a table is told so.
+            // Nothing is sent before the first window is read, so that a missing right becomes an error response.
             var held: [UInt8]? = []
             func go(_ bytes: [UInt8]) throws {
                 guard stream.waitForRoom(bytesMax: ExportDesk.waitingBytesMax, timeoutMs: ExportDesk.patienceMs),

@@ -73,7 +73,7 @@ package final class SightingSite: Sendable {
             let page = SightingPage(items: items, asked: again, caller: caller, sites: [], fault: error.detail)
             return self.page(page, caller, status: 422)
         }
-        // Nothing is chosen: the last year with walks, so that the page comes at once however much there is.
+        // Without a filter: the last year with walks, so that the page is fast however much there is.
         if items.isEmpty {
             let newestMs = try question.newestStartMs(on: connection) ?? Clock.nowMs()
             items = [("from", UTC.dateText(newestMs - SightingSite.defaultMs))]

@@ -128,7 +128,7 @@ package final class SurveyPages: Sendable {
                 200,
                 headers: [
                     ("Content-Type", photo.mediaType), ("Content-Disposition", "inline"),
-                    // Whatever a browser makes of it, it may run and load nothing.
+                    // Browsers may run and load nothing in it, whatever they take it for.
                     ("Content-Security-Policy", "default-src 'none'; sandbox"),
                     ("Cross-Origin-Resource-Policy", "same-origin"),
                 ], body: photo.content)

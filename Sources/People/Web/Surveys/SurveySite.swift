@@ -29,7 +29,7 @@ package final class SurveySite: Sendable {
         desk = SurveyDesk(lender, conninfo: conninfo, uploads: uploads, shelf: shelf)
     }
 
-    /// To be called once, when no request comes any more.
+    /// Call once, after the last request.
     package func stop() { desk.stop() }
 
     package func add(to router: inout Router) {

@@ -167,7 +167,7 @@ extension TourPanel {
                 200,
                 headers: [
                     ("Content-Type", medium.mediaType), ("Content-Disposition", "inline"),
-                    // Whatever a browser makes of it, it may run and load nothing.
+                    // Browsers may run and load nothing in it, whatever they take it for.
                     ("Content-Security-Policy", "default-src 'none'; media-src 'self'; sandbox"),
                     ("Cross-Origin-Resource-Policy", "same-origin"),
                 ], body: medium.content)

@@ -11,7 +11,7 @@ extension Site {
             authorized(request, .account) { use in
                 do {
                     return try withConnection { connection in
-                        // Not even that there is such a car is anybody else's business.
+                        // Even the existence of the car is private.
                         guard let vehicle = VehicleID(request.parameters["vehicle"]!),
                             try WriteAccess.mayLook(vehicle, account: use.account, on: connection)
                         else { return .problem(404, type: "not-found", detail: "There is no such car of yours.") }

@@ -84,7 +84,7 @@ extension FleetSite {
             main: page.html(base, charts: charts))
     }
 
-    /// That the caller sees something of.
+    /// Among the vehicles that the caller sees.
     private func isCar(_ vehicle: String, _ connection: Connection) throws -> Bool {
         guard VehicleID(vehicle) != nil else { return false }
         return try connection.query(queries["vehicle_kinds"], [.text(vehicle)]).contains {
@@ -92,7 +92,7 @@ extension FleetSite {
         }
     }
 
-    /// Where it was when, and how fast, for the script.
+    /// Positions with times and speeds, for the script.
     private func track(_ vehicle: String, _ start: Int64, _ connection: Connection) throws -> Response {
         let rows = try connection.query(queries["trip_samples"], [.text(vehicle), .timestampMs(start)])
         let readings = try rows.flatMap {

@@ -11,7 +11,7 @@ internal import Telemetry
 struct VehicleDeeds {
     static let services = ["Regular service", "Repair", "Inspection", "Other"]
     private static let requestsMax: Int64 = 5
-    /// So long a gateway may take.
+    /// The time that a gateway may take.
     static let patienceMs: Int64 = 30_000
 
     let vehicle: String

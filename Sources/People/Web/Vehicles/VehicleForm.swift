@@ -172,7 +172,7 @@ struct VehicleForm {
 
     private func tankMl(_ known: Int32?) throws(Fault) -> Int32? {
         let isUS = caller.units == "us"
-        // As it was shown, so that reading and sending it changes nothing by rounding.
+        // As shown, so that rounding changes nothing when it is sent back unchanged.
         if let known, typed["tank"] == VehicleForm.tank(known, isUS: isUS) { return known }
         guard let value = try number("tank", "The tank", decimals: 3, 1...2_000_000) else { return nil }
         return isUS ? Int32((Double(value) * VehicleForm.gallonL).rounded()) : value

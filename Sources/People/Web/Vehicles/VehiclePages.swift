@@ -106,7 +106,7 @@ extension FleetSite {
         return Decimal.scaled(hours, decimals: 1).map { Decimal.text($0, decimals: 1) }
     }
 
-    /// Somebody has just added it, and no worker has read it yet.
+    /// Just added, and not yet read by a worker.
     private func waiting(_ request: Request, _ caller: PageCaller, _ connection: Connection) throws -> Response {
         guard let vehicle = VehicleID(request.parameters["vehicle"]!), request.query["said"] == "added",
             !caller.roles.isDisjoint(with: VehicleSite.adders),

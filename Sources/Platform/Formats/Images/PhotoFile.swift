@@ -5,7 +5,7 @@ public struct PhotoFile: Equatable, Sendable {
         case tooLarge(bytes: Int)
         /// Cut off, or not built as its kind is.
         case broken(kind: String)
-        /// By its headers; nothing was unpacked.
+        /// By its headers; nothing was decoded.
         case tooManyPixels(width: Int, height: Int)
 
         public var description: String {
@@ -80,7 +80,7 @@ enum JPEGFile {
         return (out + [0xFF, 0xD9], Array(bytes[(at + 2)...]))
     }
 
-    /// Where the next marker that is no restart begins.
+    /// The next marker that is not a restart.
     private static func scanEnd(_ bytes: [UInt8], from start: Int) -> Int {
         var at = start
         while at + 1 < bytes.count {

@@ -4,7 +4,7 @@ public enum FlatJSON {
     public enum Value: Equatable, Sendable {
         case null
         case bool(Bool)
-        /// As it is written.
+        /// As written.
         case number(String)
         case text(String)
 

@@ -1,7 +1,7 @@
 /// Numbers from outside that are kept as they are written, also under names that nobody knows yet. JSON bounds none of them;
 /// a reader that meets one it cannot hold fails with all that it reads beside it, so they are refused where they come in.
 public enum JSONNumber {
-    /// As a message says it of a number.
+    /// For messages about numbers.
     static let rule =
         "of more than \(bytesMax) signs, or beyond what a double holds (2.2e-308 to 1.8e308, exponents up to \(exponentMax))"
     static let bytesMax = 400

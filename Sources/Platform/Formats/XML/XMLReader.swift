@@ -67,8 +67,8 @@ package enum XMLReader {
         return root
     }
 
-    /// Where `<?x?>` stands. FoundationXML (Swift 6.3) makes text of the content that libxml2 does not give there, and the process ends;
-    /// `<?x ?>` is well. To be removed when `XMLParser` takes such a document.
+    /// The position of `<?x?>`. FoundationXML (Swift 6.3) makes text of the content that libxml2 does not give there, and the process
+    /// ends; `<?x ?>` is well. To be removed when `XMLParser` takes such a document.
     private static func emptyInstruction(_ file: [UInt8]) -> Int? {
         var at = 0
         while at + 1 < file.count {

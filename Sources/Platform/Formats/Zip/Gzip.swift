@@ -7,7 +7,7 @@ public enum Gzip {
         var stream = unsafe z_stream()
         guard unsafe drover_gzip_begin(&stream) == Z_OK else { preconditionFailure("no memory to compress with") }
         defer { unsafe deflateEnd(&stream) }
-        // With room for all of it, one call does it.
+        // With room for everything one call is enough.
         let most = unsafe Int(deflateBound(&stream, UInt(bytes.count)))
         return unsafe bytes.withUnsafeBufferPointer { input in
             unsafe [UInt8](unsafeUninitializedCapacity: most) { output, count in
