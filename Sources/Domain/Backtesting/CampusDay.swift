@@ -5,8 +5,8 @@ internal import Formats
 package import Pipeline
 internal import Routing
 
-/// Some hours of a campus, read from the log: how it stood at their beginning, what was said from then on, and what became of
-/// it. Records go in in the order of the log, from its beginning; decisions are those of the log.
+/// Some hours of a campus, read from the log: its state at their beginning, the records from then on, and their outcome. Records are added
+/// in the order of the log, from its beginning; decisions are those of the log.
 package struct CampusDay: Sendable {
     /// An event that a backtest repeats, at the time of the record.
     enum Event: Sendable {
@@ -55,7 +55,7 @@ package struct CampusDay: Sendable {
         book = CampusBook(clockMs: .min, decidesFrom: decidesFrom)
     }
 
-    /// A record of this campus; those of others are left alone. What the worker refuses is refused here, too.
+    /// A record of this campus; others are ignored. Records that the worker refuses are refused here, too.
     package mutating func accept(_ record: RideRecord, offset: Int64, atMs: Int64) {
         guard record.campus == campus else { return }
         let desk = book.desks[campus]
@@ -91,8 +91,8 @@ package struct CampusDay: Sendable {
         case .inService(let entered): .entered(entered)
         case .outOfService(let vehicle): .left(vehicle: vehicle)
         case .breakdown(let vehicle): .brokeDown(vehicle: vehicle)
-        // Surge and speed are taken as the desk took them; vehicles drive as planned and say where they are, and ways go by
-        // distance. Who ended a ride or gave it away did so of a vehicle that was not as planned.
+        // Surge and speed are those of the day; vehicles drive as planned, report their places, and ways go by distance. An ended or
+        // handed-over ride belonged to a vehicle that was not as planned.
         case .surge, .hour, .travel, .position, .done, .riderSign, .vehicleSign, .profile, .clock,
             .decision, .end, .handOver:
             nil

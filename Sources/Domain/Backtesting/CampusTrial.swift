@@ -31,9 +31,9 @@ package struct CampusFigures: Equatable, Sendable {
     }
 }
 
-/// A day again, with decisions made anew. Vehicles drive exactly as planned, along straight lines at the campus's speed, and
-/// stand at stops as long as its settings say; who asks, takes back, refuses, comes into service or leaves does so at the
-/// time at which it was said, whichever vehicle has the request then.
+/// Repeats a day with new decisions. Vehicles drive exactly as planned, along straight lines at the campus's speed, and stand at stops as
+/// long as its settings say; requests, cancellations, refusals and changes of service happen at their recorded times, whichever vehicle
+/// has the request then.
 package struct CampusTrial {
     private let day: CampusDay
     private let changed: [CampusSettings.Key: Int64]

@@ -3,7 +3,7 @@ internal import Basics
 internal import Fleet
 internal import Settings
 
-/// Why a file of rule tests cannot be read: file, line, what, and what is accepted.
+/// Why a file of rule tests cannot be read: file, line, fault, and what is accepted.
 package struct RuleTestFault: Error, Equatable, CustomStringConvertible {
     package let description: String
     package init(description: String) { self.description = description }

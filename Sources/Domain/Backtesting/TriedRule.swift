@@ -54,7 +54,7 @@ package struct TriedRule: Sendable {
                 threshold: limit.value)
         }
         if let limit {
-            // The other direction is another rule; and what stands on the wrong side of the limit says nothing.
+            // The other direction is another rule; a value on the wrong side of the limit proves nothing.
             let isOther = rule.test != limit.test
             func isBeyond(_ value: Int64, _ other: Int64) -> Bool {
                 limit.test == .below ? value < other : value > other

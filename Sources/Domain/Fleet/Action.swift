@@ -9,9 +9,9 @@ public struct Action: Equatable, Sendable {
         /// Somebody has seen this alert.
         case acknowledgement(alert: String)
         case silence(Silence)
-        /// A gateway shall download now what the box has; after `untilMs` nobody waits for it.
+        /// Asks a gateway to download now what the box has; after `untilMs` nobody waits for it.
         case pollRequest(untilMs: Int64)
-        /// A gateway's answer: what the box gave, or the reason and what to do.
+        /// A gateway's answer: the box's result, or the reason and what to do.
         case pollAnswer(request: String, isDone: Bool, text: String)
 
         // Cars only. A trip begins at `ts`, a reading of that very time included.
@@ -148,8 +148,7 @@ public struct Action: Equatable, Sendable {
         }
     }
 
-    /// From `ts` on nobody is told of alerts of this machine, model and parameter; nil: of all. The alerts themselves
-    /// stay as they are.
+    /// From `ts` on alerts of this machine, model and parameter are not told; nil: of all. The alerts themselves stay.
     public struct Silence: Equatable, Sendable {
         public var model: String?
         public var parameter: MachineParameter?

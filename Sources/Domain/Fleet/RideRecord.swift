@@ -1,4 +1,4 @@
-/// A record of a campus: what riders, ride drivers and dispatchers say, and what was decided on it.
+/// A record of a campus: statements of riders, ride drivers and dispatchers, and decisions on them.
 public struct RideRecord: Equatable, Sendable {
     public enum Kind: Equatable, Sendable {
         /// The campus's area and weights, from here on.
@@ -137,9 +137,9 @@ public struct CampusSettings: Equatable, Sendable {
     public var name: String
     /// The polygon that one end of each ride lies in: 3 to `cornersMax` corners, the last is joined to the first.
     public var boundary: [Position]
-    /// Numbers by their keys, in thousandths; what is not there has its standard.
+    /// Numbers by their keys, in thousandths; absent ones have their default.
     public var numbers: [Key: Int64]
-    /// Tables as they are written; what is not there changes nothing.
+    /// Tables as written; absent ones change nothing.
     public var tables: [TableKey: String] = [:]
     /// Whose hours the tables mean; nil: UTC.
     public var timeZone: String?

@@ -1,5 +1,5 @@
-/// HTML that may go to a browser as it is. It is made of literals, which stand in our sources and are trusted, and of what is
-/// interpolated in them, which is escaped unless it is HTML itself: who forgets something escapes too much, never too little.
+/// HTML that may go to a browser as it is. It is made of literals, which stand in our sources and are trusted, and of interpolations,
+/// which are escaped unless they are HTML: a mistake escapes too much, never too little.
 ///
 ///     let row: HTML = "<tr><td title=\"\(note)\">\(name)</td></tr>"
 ///

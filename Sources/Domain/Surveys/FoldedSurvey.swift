@@ -32,7 +32,7 @@ package struct FoldedSurvey: Equatable, Sendable {
     package let weatherMissing: Int
     package let sightings: [FoldedSighting]
 
-    /// It met a species whose places are nobody's business.
+    /// True when it met a species whose places are protected.
     package var isSensitive: Bool { sightings.contains { $0.match.isSensitive } }
     package var needsReview: Bool { sightings.contains { $0.match.reviewReason != nil } }
     package var individuals: Int64 { sightings.reduce(0) { $0 + Int64($1.sighting.count) } }

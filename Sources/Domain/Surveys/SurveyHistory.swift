@@ -2,8 +2,8 @@ package import Codecs
 package import Fleet
 internal import Formats
 
-/// All that is known of one survey: its versions, reviews that wait for the version they were made from, and what services
-/// said of its weather. Facts in, changes out; what is already known changes nothing.
+/// Everything known of one survey: its versions, reviews that wait for the version they were made from, and services' weather. Facts in,
+/// changes out; known facts change nothing.
 package struct SurveyHistory: Equatable, Sendable {
     /// As it was handed in, or by a reviewer.
     package struct Version: Equatable, Sendable {

@@ -13,7 +13,7 @@ enum MP4File {
     private static let outer: Set<String> = [
         "ftyp", "moov", "mdat", "free", "skip", "wide", "moof", "sidx", "styp", "mfra", "uuid", "meta", "udta",
     ]
-    /// Where positions, names and notes stand, and what plays no part.
+    /// Boxes with positions, names and notes, and boxes that no player needs.
     private static let blanked: Set<String> = ["udta", "meta", "uuid", "free", "skip", "wide"]
     /// Pictures, sound and subtitles. Others hold measurements: positions above all.
     private static let tracks: Set<String> = ["vide", "soun", "text", "sbtl", "subt"]
@@ -109,7 +109,7 @@ enum MP4File {
         return boxes
     }
 
-    /// Precondition: so many bytes are there. What does not fit is larger than any file.
+    /// Precondition: so many bytes are there. A larger number exceeds any file.
     private static func number(_ bytes: [UInt8], _ at: Int, _ count: Int) -> Int {
         let value = bytes[at..<(at + count)].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return Int(exactly: value) ?? .max

@@ -191,7 +191,7 @@ package struct TourPackage: Equatable, Sendable {
         ])
     }
 
-    /// RFC 7946: longitude first. What is drawn first stands first.
+    /// RFC 7946: longitude first. The order is the drawing order.
     private static func map(_ tour: Tour, _ corners: Corners, _ coarse: CoarseMap?) -> JSONValue {
         func pair(_ place: Position) -> JSONValue {
             .list([TourText.longitude(place), TourText.latitude(place)])

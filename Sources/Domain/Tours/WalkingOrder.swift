@@ -76,7 +76,7 @@ package enum WalkingOrder {
         }
         let walker = RideVehicle(id: "walker", capacity: items, place: CampusPoint(site: 0))
         guard let best = try? ItineraryPlanner(rules: rules, travel: travel).best(walker, rides) else {
-            // It refuses what is out of its ranges; the search below takes everything.
+            // It refuses distances out of range; the search below accepts everything.
             return nil
         }
         let order = best.stops.map { Int($0.rank) }

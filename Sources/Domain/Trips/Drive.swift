@@ -128,8 +128,8 @@ public struct Drive: Equatable, Sendable {
         (trip, begun) = (nil, part)
     }
 
-    /// The trip as it stands when the drive goes on in a part that begins at `borderMs`, and what that part begins with.
-    /// Nil: there is no border of it.
+    /// The trip when the drive continues in a part that begins at `borderMs`, and the state that the part begins with. Nil: there is no
+    /// border of it.
     public func crossing(_ borderMs: Int64) -> (ended: Trip, carry: [UInt8])? {
         var drive = self
         guard let trip, trip.endMs < borderMs, let ended = drive.end(before: borderMs, isCut: false), ended.goesOn,

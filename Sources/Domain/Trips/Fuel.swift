@@ -60,8 +60,8 @@ public enum FuelUse: Equatable, Sendable {
     case litres(Double, FuelMethod)
     case unknown(FuelUnknown)
 
-    /// A better method is taken before one that covers more, as long as it covers nine tenths of that: a signal that
-    /// came late or is polled seldom must not stand for the whole trip.
+    /// A better method wins over one that covers more, as long as it covers nine tenths of that: a signal that came late or is polled
+    /// seldom must not represent the whole trip.
     private static let leastShare = 0.9
 
     /// `car` as registered; nil, and a fuel that is not said, are taken for gasoline.

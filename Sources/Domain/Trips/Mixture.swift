@@ -16,8 +16,8 @@ struct Mixture: Equatable, Sendable {
     private static let trimMilliPctMax: Int64 = 50_000
     /// PID 03: open loop because of load, or because the fuel is cut off on deceleration.
     private static let cutBit: Int64 = 4
-    /// A shut throttle reads 10 to 20 %, by the car; so it is judged by the least of the trip, with a bound for a trip
-    /// whose first reading is taken at full load.
+    /// A shut throttle reads 10 to 20 %, by the car; so it is judged by the trip's minimum, with a bound for a trip whose first reading is
+    /// at full load.
     private static let shutAboveLeastMilliPct: Int64 = 2_000
     private static let shutMilliPctMax: Int64 = 25_000
     /// Above any warm engine's idle; below it fuel flows again.

@@ -28,9 +28,8 @@ package struct AlertmanagerSettings: Sendable {
     }
 }
 
-/// Tells a Prometheus Alertmanager of all open alerts, again and again, and of those that ended lately (its API v2). It keeps
-/// nothing: what is said is how things stand, so any number may run, and a crash leaves out nothing. An alert that is not
-/// said again ends there by itself.
+/// Reports all open alerts to a Prometheus Alertmanager, repeatedly, and those that ended lately (its API v2). It keeps no state: each
+/// report is complete, so any number may run, and a crash leaves nothing out. An alert that is not repeated ends there by itself.
 package final class AlertmanagerRelay {
     private static let batch = 1_000
     /// Alertmanager ends an alert after this many intervals without a repeat.

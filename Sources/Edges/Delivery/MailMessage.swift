@@ -74,8 +74,7 @@ package struct MailMessage {
         return MailMessage.multipart("mixed", boundary: "=_m_\(id)", [shown] + files)
     }
 
-    /// The boundaries hold `=_`, which stands in no line of base64, and text that goes as it is has none of them at its
-    /// beginning (below).
+    /// Boundaries contain `=_`, which occurs in no line of base64, and plain text has none of them at the beginning of a line (below).
     private static func multipart(_ kind: String, boundary: String, _ parts: [[UInt8]]) -> [UInt8] {
         var bytes = Array("Content-Type: multipart/\(kind); boundary=\"\(boundary)\"\r\n\r\n".utf8)
         for part in parts { bytes += Array("--\(boundary)\r\n".utf8) + part }

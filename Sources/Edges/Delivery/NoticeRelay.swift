@@ -9,12 +9,11 @@ internal import Storage
 package import Telemetry
 internal import Threads
 
-/// The settings of notices.
 package struct NoticeSettings: Sendable {
     package var conninfo: String
     /// There is a mail server.
     package var hasMail: Bool
-    /// Under what messages wait, and what links are made of; nil: no links, and only mail.
+    /// Seals waiting messages and makes links; nil: no links, and only mail.
     package var codeKey: CodeKey?
     /// The public address of the pages, without a slash at the end; empty: not known, so no links.
     package var site: String
@@ -27,8 +26,8 @@ package struct NoticeSettings: Sendable {
     }
 }
 
-/// Decides who is told of which alert, and makes the messages. Each step is a transaction that takes what it works on, so a
-/// crash loses and doubles nothing. Any number of relays may run; one at a time decides.
+/// Decides who is told of which alert, and makes the messages. Each step is a transaction that removes its input, so a crash loses and
+/// doubles nothing. Any number of relays may run; one at a time decides.
 package final class NoticeRelay {
     private static let backOffMs: ClosedRange<Int64> = 1_000...60_000
     private static let pollMs: Int64 = 1_000

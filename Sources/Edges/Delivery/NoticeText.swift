@@ -6,7 +6,7 @@ internal import Formats
 internal import Presentation
 internal import Storage
 
-/// A notice with the alert as it stands when it is told.
+/// A notice with the alert's state at the time of telling.
 struct NoticeLine {
     let notice: NoticeRow
     let alert: NoticeAlert

@@ -32,17 +32,17 @@ package struct PostSettings: Sendable {
     }
 }
 
-/// Brings messages to people's webhooks and browsers: at least once, with the same id at each try. Any number of relays may
-/// run; each message is held by one of them while it is under way. What is not taken within a day is told by mail.
+/// Sends messages to people's webhooks and browsers: at least once, with the same id at each attempt. Any number of relays may run; each
+/// message is locked by one of them meanwhile. A message not accepted within a day is sent by mail.
 ///
-/// A process has two ways out, so that a server that says nothing, or takes its time, holds up nobody else's messages: one of them is
-/// kept for those that answered soon the last time, and of an account only one message is under way.
+/// A process has two outgoing channels, so that a silent or slow server does not delay other people's messages: one of them is reserved
+/// for servers that answered quickly the last time, and each account has only one message under way.
 package final class PostRelay {
     private static let backOffMs: ClosedRange<Int64> = 1_000...60_000
     private static let putOffMs: ClosedRange<Int64> = 2_000...600_000
     private static let pollMs: Int64 = 1_000
     private static let totalMs = 15_000
-    /// Whose answer takes longer holds others up like one that says nothing.
+    /// A slower server delays others like a silent one.
     private static let promptMs: Int64 = 3_000
     private static let keptMs: Int64 = UTC.msPerDay
 

@@ -4,7 +4,6 @@ internal import Synchronization
 package import Telemetry
 internal import Threads
 
-/// The settings of a relay.
 package struct RelaySettings: Sendable {
     package var kafka: KafkaSettings
     package var conninfo: String
@@ -22,8 +21,8 @@ package struct RelaySettings: Sendable {
     }
 }
 
-/// Brings the outbox to the topics: at least once, each key in order. Of many relays on one database one is active; the
-/// others wait for its end. It never gives up: what the broker or the database refuses is said once and tried again.
+/// Publishes the outbox to the topics: at least once, each key in order. Of many relays on one database one is active; the others wait for
+/// its end. It never gives up: a refusal by the broker or the database is logged once and retried.
 package final class Relay {
     private static let backOffMs: ClosedRange<Int64> = 250...5_000
     /// The interval at which a waiting relay asks whether it is its turn.

@@ -4,7 +4,7 @@ internal import Postgres
 package import Storage
 internal import Telemetry
 
-/// The active relay's connection and producer. Dropped whole when either fails: the next one reads what is there.
+/// The active relay's connection and producer. Both are dropped when either fails: the next one reads the remaining rows.
 final class RelaySession {
     private static let name = "drover-notify"
     static let rowsMax = 1_000
@@ -29,9 +29,9 @@ final class RelaySession {
         (self.metrics, self.log) = (metrics, log)
         connection = try Connection.ofService(conninfo: settings.conninfo, applicationName: RelaySession.name)
         turn = try Connection.ofService(conninfo: settings.conninfo, applicationName: RelaySession.name)
-        // A relay whose machine vanished must not hold the turn for long. The index is the way to the oldest rows whatever
-        // statistics say of a table that is empty most of the time. A deletion that is lost in a crash of the server only
-        // sends its rows again, so none is waited for.
+        // A relay whose machine vanished must not hold the turn for long. The index is forced for the oldest rows, whatever statistics say
+        // of a table that is empty most of the time. A deletion lost in a crash of the server only sends its rows again, so none is waited
+        // for.
         try connection.execute(RelaySession.keepalives + "SET enable_seqscan = off; SET synchronous_commit = off")
         try turn.execute(RelaySession.keepalives + "SET idle_in_transaction_session_timeout = 0")
         // No time-out: a record that is given up while later ones of its key are sent would break the order.
@@ -54,7 +54,7 @@ final class RelaySession {
         }
     }
 
-    /// Whether it is a relay's session that has the turn, and not somebody's who relays nothing.
+    /// Whether the turn is held by a relay's session, and not by one that relays nothing.
     func isBehindRelay() throws -> Bool { try OutboxStore.hasRelay(named: RelaySession.name, on: connection) }
 
     private struct TurnLost: Error, CustomStringConvertible {

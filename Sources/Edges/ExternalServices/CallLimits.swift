@@ -5,7 +5,7 @@ package struct CallLimits: Equatable, Sendable {
     package enum Period: String, CaseIterable, Sendable {
         case minute = "min", hour = "h", day, month
 
-        /// A month is the longest: whatever the owner takes for one, no more is asked.
+        /// At most a month, whatever the owner asks for.
         var ms: Int64 {
             switch self {
             case .minute: 60_000

@@ -21,8 +21,8 @@ package struct ServiceSettings: Sendable {
     }
 }
 
-/// One service of others: asks within its limits, leaves it alone when it is not well, and takes only whole JSON answers
-/// of a bounded size. For one thread.
+/// One external service: calls it within its limits, pauses while it is not well, and accepts only whole JSON answers of a bounded size.
+/// For one thread.
 final class OutsideService {
     static let bodyBytesMax = 4 << 20
     private static let waitMsMax: Int64 = 86_400_000
@@ -50,7 +50,7 @@ final class OutsideService {
             caFile: settings.caFile, limits: limits, isPlainAllowed: settings.address.isPlain)
     }
 
-    /// Asks and reads. `read` throws for what it cannot read, and counts what it drops.
+    /// Calls and decodes. `read` throws for what it cannot read, and counts what it drops.
     /// - Parameters:
     ///   - path: with its query, which may hold a key and is not repeated in errors.
     ///   - timeoutMs: less than the setting, when the caller has less time.

@@ -19,7 +19,7 @@ package protocol TileSource: Sendable {
 
 /// Opens MBTiles or PMTiles, as the first bytes tell.
 package enum TileFile {
-    /// Why a file is not taken, and what to do.
+    /// Why a file is refused, and what to do.
     package struct Fault: Error, CustomStringConvertible, Equatable {
         package let description: String
     }

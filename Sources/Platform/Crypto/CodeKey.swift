@@ -1,8 +1,8 @@
 internal import CSodium
 
-/// The key under which codes of few digits are kept, and what is sealed. It is in a file of the page's and of `drover notify`, never
-/// in the database: who reads the tables can try no code against them, and reads neither mail that waits nor a second factor.
-/// While keys are changed there are two: what is new is made with the first, and what the one before made still holds.
+/// The key for short codes and for sealed values. It is in a file of the page's and of `drover notify`, never in the database: readers of
+/// the tables can test no code against them, and can read neither waiting mail nor a second factor. During a change of keys there are two:
+/// new values are made with the first, and values of the previous one still hold.
 package struct CodeKey: Sendable {
     package struct Fault: Error, Equatable, CustomStringConvertible { public let description: String }
 

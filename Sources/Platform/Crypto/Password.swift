@@ -1,7 +1,7 @@
 internal import CSodium
 
-/// Argon2id (RFC 9106) of passwords. What is compared and kept is a digest of its output, made here and compared in the
-/// database, so that whoever asks the database reads nothing that passwords can be tried against.
+/// Argon2id (RFC 9106) for passwords. The stored and compared value is a digest of its output, made here and compared in the database, so
+/// that readers of the database get nothing to test passwords against.
 package enum Password {
     /// The cost of one try.
     package struct Cost: Equatable, Sendable {
@@ -27,7 +27,7 @@ package enum Password {
 
     package static func randomSalt() -> [UInt8] { Secrets.random(saltBytes) }
 
-    /// Takes some 60 ms of a core. Nil: the cost is none that this takes, or too many wait for their turn.
+    /// Takes some 60 ms of a core. Nil: the cost is invalid, or too many are waiting.
     package static func digest(_ password: String, salt: [UInt8], cost: Cost = .standard) -> [UInt8]? {
         guard salt.count == saltBytes, (8...Cost.memoryKiBMax).contains(cost.memoryKiB),
             (1...Cost.passesMax).contains(cost.passes)

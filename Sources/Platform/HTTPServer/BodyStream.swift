@@ -2,7 +2,7 @@ internal import CMicrohttpd
 internal import Glibc
 internal import Synchronization
 
-/// A body that goes on: what is sent goes out as soon as the client takes it. Any thread may send.
+/// A response body that continues: pieces go out as fast as the client reads. Any thread may send.
 ///
 /// While there is nothing to send the connection is suspended and costs no thread. Whether the client is still there shows
 /// in sending, or when it is asked for: heartbeats are the caller's.

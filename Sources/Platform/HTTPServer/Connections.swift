@@ -2,8 +2,8 @@ internal import CMicrohttpd
 internal import Glibc
 internal import Synchronization
 
-/// Every open connection's phase and deadline. The C library only notices silence; a client that sends or reads one byte
-/// now and then would stay for ever, so we cut what takes too long in all.
+/// Every open connection's phase and deadline. The C library only notices silence; a client that sends or reads a byte now and then would
+/// stay for ever, so connections are cut when a phase takes too long.
 final class Connections: Sendable {
     enum Phase { case resting, receiving, handling, sending, streaming }
 

@@ -59,7 +59,7 @@ final class Exchange {
         return nil
     }
 
-    /// Whether who sends it must be known first: what comes in chunks may become large.
+    /// Whether the sender must be known first: a chunked body may become large.
     func mayBeLarge(_ limits: Limits) -> Bool {
         guard refusal == nil, let request else { return false }
         return isInChunks || declaredBytes > limits.strangersBytesMax(of: request.path)
@@ -97,7 +97,7 @@ final class Exchange {
         return dropped <= Exchange.dropMax(bodyBytesMax)
     }
 
-    /// Nil: so many more bytes are taken, and counted.
+    /// Nil: the bytes are reserved.
     private func refusing(_ count: Int, _ held: HeldBodies) -> Response? {
         let bytes = request!.body.count + count
         if bytes > bodyBytesMax { return overflow }

@@ -4,7 +4,7 @@ package struct Limits: Sendable {
     package var bodyBytesMax = 1 << 20
     /// Other limits than that, of the paths that are named.
     package var bodyBytesMaxByPath: [String: Int] = [:]
-    /// Taken of anybody. Who sends more must be known first, where the server asks for that.
+    /// Accepted from everybody. Senders of more must be known first, where the server asks for that.
     package var smallBodyBytes = 64 << 10
     /// The same for paths at which callers say in the body who they are.
     package var strangersBytesMaxByPath: [String: Int] = [:]

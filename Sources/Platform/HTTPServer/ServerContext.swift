@@ -58,7 +58,7 @@ final class ServerContext: Sendable {
         return rest
     }
 
-    /// Asks who sends a body that is not small: a question to a database, for a thread that may wait. Nil: nobody is asked.
+    /// Asks who sends a large body: a query, so it needs a thread that may wait. Nil: the server does not ask.
     func admission(of request: Request) -> Resting<Admission>? {
         guard let admit else { return nil }
         let rest = Resting<Admission>()

@@ -11,7 +11,7 @@ package enum UserAgent {
         ("Mac OS X", "macOS"), ("Macintosh", "macOS"), ("Linux", "Linux"),
     ]
 
-    /// `Chrome on Android`; of who is not known the first name: `curl`. Empty: it says none.
+    /// `Chrome on Android`; of unknown agents the first name: `curl`. Empty: the header is missing.
     package static func name(_ text: String) -> String {
         func found(_ names: [(mark: String, name: String)]) -> String? { names.first { text.contains($0.mark) }?.name }
         let program = found(programs) ?? first(text)

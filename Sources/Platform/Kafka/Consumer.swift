@@ -24,8 +24,8 @@ public struct PartitionLog: Sendable {
 
 /// A member of a consumer group, or (without `subscribe`) a plain reader. One thread polls it.
 ///
-/// Offsets committed to the broker are for lag tools only: where to begin is told by `add`. Rebalances are cooperative:
-/// partitions that stay go on meanwhile.
+/// Offsets committed to the broker are for lag tools only: `add` sets where to begin. Rebalances are cooperative: partitions that stay are
+/// not interrupted.
 @safe
 public final class Consumer {
     private let handle: Handle
@@ -67,8 +67,8 @@ public final class Consumer {
                     context.changes.append(.assigned(partitions))
                     return
                 }
-                // A revocation is answered at once, here: closing waits for the answer, too. What was read and not
-                // written is the new owner's to read again. Only what was begun can be taken away.
+                // A revocation is answered here at once, because closing waits for the answer, too. Records read and not written are read
+                // again by the new owner. Only partitions that were started can be revoked.
                 let begun = partitions.filter { context.reading.contains($0) }
                 context.reading.subtract(begun)
                 let list = unsafe PartitionList.make(begun.map { ($0, nil) }, context.names)
@@ -131,8 +131,7 @@ public final class Consumer {
         try unsafe check(rd_kafka_incremental_unassign(handle.client, list), "stopping to read")
     }
 
-    /// Stops and restarts the flow of partitions whose lane cannot keep up. What was fetched and not polled is fetched
-    /// again.
+    /// Pauses and resumes partitions whose lane cannot keep up. Records fetched and not polled are fetched again.
     public func pause(_ partitions: [TopicPartition]) throws { try unsafe flow(partitions, rd_kafka_pause_partitions) }
     public func resume(_ partitions: [TopicPartition]) throws {
         try unsafe flow(partitions, rd_kafka_resume_partitions)
@@ -166,10 +165,10 @@ public final class Consumer {
     /// Whether the group is about to give this member its first partitions: not the time to make another client.
     public var isJoining: Bool { handle.context.join.isWorthWaiting }
 
-    /// Whether the group has taken everything away from this member, who does not know it yet.
+    /// Whether the group has revoked everything from this member, which does not know it yet.
     public var isAssignmentLost: Bool { unsafe rd_kafka_assignment_lost(handle.client) != 0 }
 
-    /// Messages as they come: waits for the first, then takes what is there without waiting.
+    /// Messages as they come: waits for the first, then returns all that are available.
     public func poll(timeoutMs: Int32) throws -> MessageBatch { try poll(timeoutMs: timeoutMs, into: 1) { _ in 0 }[0] }
 
     /// The same, into `count` batches: `place` tells which one a partition's messages go to.
@@ -297,8 +296,8 @@ public final class Consumer {
     private static let earliest: Int64 = -2
     private static let latest: Int64 = -1
 
-    /// The first offset of each partition that was pushed at this time or later; nil where there is none. A partition whose
-    /// broker does not answer is left out.
+    /// The first offset of each partition pushed at this time or later; nil where there is none. A partition whose broker does not answer
+    /// is left out.
     public func offsets(
         of partitions: [TopicPartition], fromMs ms: Int64, timeoutMs: Int32
     ) throws -> [TopicPartition: Int64?] {

@@ -84,7 +84,7 @@ final class Handle {
     ) throws {
         self.context = context ?? CallbackContext(settings)
         self.settings = settings
-        // Before they are read: what comes meanwhile is newer.
+        // Before they are read, so that later changes count as newer.
         renewal = Renewal(settings.security.files, nowMs: Clock.steadyMs())
         let all = [("bootstrap.servers", settings.brokers), ("client.id", settings.clientID)] + properties
         let secured = try settings.security.properties()
@@ -117,8 +117,8 @@ final class Handle {
         unsafe client = made
     }
 
-    /// OpenSSL decides; this only learns why it said no, which librdkafka does not tell. librdkafka takes what is returned for the
-    /// decision: nothing that OpenSSL found fault with may become 1.
+    /// OpenSSL decides; this only records its reason, which librdkafka does not report. librdkafka takes the returned value for the
+    /// decision: a certificate that OpenSSL rejected must never become 1.
     private static func watchCertificates(_ conf: OpaquePointer) {
         _ = unsafe rd_kafka_conf_set_ssl_cert_verify_cb(conf) { _, _, _, fault, _, _, _, words, size, opaque in
             guard let fault = unsafe fault else { return 0 }

@@ -1,6 +1,5 @@
 internal import CRdkafka
 
-/// A partition of a topic.
 public struct TopicPartition: Hashable, Sendable, CustomStringConvertible {
     public let topic: String
     public let partition: Int32
@@ -36,7 +35,7 @@ public struct KafkaError: Error, Sendable, CustomStringConvertible {
 
     public var description: String { "\(doing): \(message)" + (advice.map { ". \($0)" } ?? "") }
 
-    /// The broker refuses this record for what it is: it will do so again, and takes others.
+    /// The broker refuses this very record: it would do so again, and accepts others.
     public var isAboutRecord: Bool {
         [
             RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, RD_KAFKA_RESP_ERR_INVALID_MSG, RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE,

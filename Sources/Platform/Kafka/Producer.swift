@@ -41,7 +41,8 @@ public final class Producer {
     private let settings: KafkaSettings
     private let tuning: Tuning
     private var handle: Handle
-    /// Since when a client with renewed files waits for what the old one still owes, and what that had delivered then.
+    /// Since when a client with renewed files has waited for the old one's outstanding records, and the count that had been delivered
+    /// then.
     private var renewing: (sinceMs: Int64, delivered: Int)?
     /// Records that `produce` has taken.
     public private(set) var queued = 0

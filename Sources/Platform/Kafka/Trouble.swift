@@ -2,8 +2,8 @@ internal import CRdkafka
 internal import Synchronization
 internal import Telemetry
 
-/// Why brokers are not reached: what librdkafka's lines and certificate checks say, in words that name the setting to correct.
-/// Its threads write here, whoever meets an error reads.
+/// Why brokers are not reached: librdkafka's lines and certificate checks, explained by the setting to correct. Its threads write, readers
+/// of an error read.
 package final class Trouble: Sendable {
     private struct State {
         var text = ""
@@ -31,7 +31,7 @@ package final class Trouble: Sendable {
         return why
     }
 
-    /// Takes up what a line of librdkafka's says of a connection that failed; nil: nothing that has words of ours.
+    /// Reads librdkafka's line about a failed connection; nil: we have no explanation.
     func read(_ line: String) -> String? {
         let certificate = state.withLock { $0.certificate }
         guard let text = Trouble.text(line, certificate: certificate, librdkafka: rd_kafka_version()) else {

@@ -1,4 +1,4 @@
-/// Connection strings by who connects, each with the one that stands in where it has none of its own.
+/// Connection strings by role, each with its fallback.
 extension Settings {
     /// For pages, the API and reports.
     package var readerConninfo: String { text("postgres.reader_url", or: "postgres.url") }

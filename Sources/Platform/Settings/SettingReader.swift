@@ -7,7 +7,7 @@ package enum SettingReader: String, CaseIterable, Sendable {
     /// Commands that people run and that end by themselves, such as `drover report` or `drover migrate`.
     case commands
 
-    /// Every group of the table stands here; single settings that others read than their group stand below.
+    /// All groups of the table; single settings that other processes read follow below.
     static let ofGroup: [String: [SettingReader]] = [
         "kafka": allCases,
         "postgres": [.commands],

@@ -173,7 +173,7 @@ package struct Settings: Sendable {
     }
 }
 
-/// The known word that somebody who made a slip meant.
+/// Suggests the known word closest to a mistyped one.
 package enum Nearest {
     /// Nil: none is near enough to be meant.
     package static func word(to typed: String, of words: [String]) -> String? {

@@ -161,7 +161,7 @@ public final class Loop: Sendable {
         return ms <= allowedMs ? .well(what) : .ill("\(what); \(allowedMs / 1_000) s are allowed")
     }
 
-    /// A wait for a server that is so long that work stands still; nil: there is none.
+    /// A wait for a server so long that work has stopped; nil: there is none.
     func longWait(stuckMs: Int64, nowMs: Int64) -> Health.Finding? {
         let ms = nowMs - turnedMs.load(ordering: .relaxed)
         guard isWaiting.load(ordering: .relaxed), ms > stuckMs else { return nil }

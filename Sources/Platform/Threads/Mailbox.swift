@@ -4,7 +4,7 @@ internal import Foundation
 public final class Mailbox<Item: Sendable>: @unchecked Sendable {
     // Every access is under the condition's lock.
     private let condition = NSCondition()
-    /// Nil: taken. A lane that is always behind must not keep what it has taken: messages pin much memory.
+    /// Nil: dequeued. A lane that is always behind must not retain dequeued items: messages pin much memory.
     private var items: [(item: Item?, weight: Int)] = []
     private var first = 0
     private var weight = 0

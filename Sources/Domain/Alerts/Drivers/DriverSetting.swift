@@ -28,7 +28,7 @@ public enum DriverSetting: String, CaseIterable, Sendable {
 
     public var row: DriverSettingRow { DriverSettingRow.table[self]! }
 
-    /// It decides what is an alert; the others are about whoever is told.
+    /// True for limits that decide what is an alert; the other settings concern who is told.
     public var isLimit: Bool {
         switch self {
         case .mail, .units, .fuelPrice, .fuelCurrency, .forwardSurveys: false

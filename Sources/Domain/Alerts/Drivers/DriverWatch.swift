@@ -20,9 +20,9 @@ public struct DriverContext: Equatable, Sendable {
 /// The alerts of whoever drives one car, as its readings come in the order of their times: the engine of machines
 /// (`AlertFold`) with the limits of the account in the place of the model's.
 ///
-/// A silence ends what is open: nothing is known any more of a car that is off. Hours at the wheel go on over it until the
-/// account's pause is over. So what readings say depends on no reading before a silence of `reachMs`. Another driver begins
-/// anew: what was open was the one's before, who left with it.
+/// A silence ends open alerts: nothing is known any more of a car that is off. Hours at the wheel continue over it until the account's
+/// pause is over. So alerts depend on no reading before a silence of `reachMs`. Another driver begins anew: open alerts were the previous
+/// one's, who has left.
 public struct DriverWatch: Sendable {
     /// Without a reading for so long, alerts of single values are over.
     public static let quietMs: Int64 = 300_000
@@ -197,8 +197,8 @@ public struct DriverWatch: Sendable {
         if let lastMs { judged = inForce(at: lastMs) }
     }
 
-    /// It may be judged by what this account set: it drove since `fromMs`, or has ever been assigned or owned the car. What was
-    /// loaded longer ago does not count, so that all that load it again say the same.
+    /// True when this account's limits may judge the car: it drove since `fromMs`, or has ever been assigned or owned the car. Older
+    /// loaded drives do not count, so that every load gives the same answer.
     public func knows(_ account: String, since fromMs: Int64) -> Bool {
         context.rules[account] != nil && context.drivers.knows(account, since: fromMs)
     }

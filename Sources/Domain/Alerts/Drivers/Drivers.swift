@@ -1,8 +1,7 @@
 internal import Basics
 internal import Fleet
 
-/// Whose limits a car is judged by: who drove it and who owns it, over time. The same records make the same answers,
-/// whatever their order.
+/// The accounts that drove and own a car over time, and so whose limits judge it. The same records give the same answers, in any order.
 public struct Drivers: Equatable, Sendable {
     /// An account uploaded readings of this span, both ends included: a piece of a drive, or all of it.
     public struct Driving: Equatable, Sendable {
@@ -64,8 +63,8 @@ public struct Drivers: Equatable, Sendable {
         }.sorted { $0.fromMs < $1.fromMs }
     }
 
-    /// The account of who drove at that time; of two that say so the one whose drive began later, of two that have driven for
-    /// `beginMsMax` or began together the last by name. Nil: nobody is known, and nobody's limits apply.
+    /// The account that drove at that time. Of two that say so the one whose drive began later; of two that have driven for `beginMsMax`
+    /// or began together the last by name. Nil: nobody is known, and nobody's limits apply.
     public func account(at ts: Int64) -> String? {
         let latest = drivings.lazy.filter { $0.fromMs <= ts && ts <= $0.untilMs }.max {
             (max($0.fromMs, ts - Drivers.beginMsMax), $0.account) < (
@@ -110,7 +109,7 @@ public struct Drivers: Equatable, Sendable {
     /// Since when it is registered, in whoever's name; `.max`: it is not.
     public var ownedMs: Int64 { owners.first?.fromMs ?? .max }
 
-    /// It is named: since `fromMs` as who drove, at any time as who was to drive or owned it.
+    /// True when the account is named: since `fromMs` as driver, at any time as assigned driver or owner.
     func knows(_ account: String, since fromMs: Int64) -> Bool {
         drivings.contains { $0.account == account && $0.untilMs + Drivers.pauseMsMax >= fromMs }
             || assignments.contains { $0.account == account } || owners.contains { $0.account == account }

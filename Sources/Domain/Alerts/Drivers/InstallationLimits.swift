@@ -6,7 +6,7 @@ public import Fleet
 /// A partition may have a million cars, so a record does not count for all of them at once: it comes to one after the other, in the
 /// order of their names, some at each tick. One record after the other does so.
 public struct InstallationLimits: Equatable, Sendable {
-    /// `drover.account` takes none of this name (0071_installation_limits.sql).
+    /// `drover.account` accepts no account of this name (0071_installation_limits.sql).
     public static let account = "installation"
 
     /// The cars that a record has reached.
@@ -94,7 +94,7 @@ public struct InstallationLimits: Equatable, Sendable {
 }
 
 extension DriverContext {
-    /// Whose limits the car is judged by at a time; nil: nobody's.
+    /// The account whose limits judge the car at a time; nil: nobody's.
     public func judge(at ts: Int64) -> String? {
         drivers.account(at: ts) ?? (rules[InstallationLimits.account] == nil ? nil : InstallationLimits.account)
     }

@@ -1,8 +1,8 @@
 internal import Basics
 internal import Fleet
 
-/// An alert as people were told of it: a row of drover.alert. The episode is what the readings say now; id and
-/// revision say what was told before.
+/// An alert as people were told of it: a row of drover.alert. The episode is the present result of the readings; id and revision belong to
+/// what was told before.
 public struct ToldAlert: Equatable, Sendable {
     /// Made of the opening that was told first; it stays when late data moves the opening.
     public let id: String
@@ -61,7 +61,7 @@ public struct ToldAlerts: Equatable, Sendable {
         ToldAlerts(all.filter { $0.isReached(after: state.lastMs ?? .min, open: state.open) })
     }
 
-    /// Takes over an alert as it stands elsewhere, if readings after `state` can touch it.
+    /// Adopts an alert from elsewhere if readings after `state` can change it.
     public mutating func adopt(_ alert: ToldAlert, after state: AlertFold) {
         if let index = all.firstIndex(where: { $0.id == alert.id }) {
             all[index] = alert
@@ -85,8 +85,8 @@ public struct ToldAlerts: Equatable, Sendable {
         case reserved
     }
 
-    /// Makes the alerts that are judged equal to `episodes`, which are all that there are in their stead. Unchanged ones
-    /// say nothing. An episode that overlaps one told takes over its id; what is left is withdrawn.
+    /// Replaces the alerts by `episodes`, which are complete. Unchanged ones are not told. An episode that overlaps a told alert takes
+    /// over its id; the remaining alerts are withdrawn.
     public mutating func tell(
         _ episodes: [Episode], cause: AlertCause, isJudged: (ToldAlert) -> Bool
     ) -> [AlertTransition] {

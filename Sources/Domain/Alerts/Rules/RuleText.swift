@@ -1,8 +1,8 @@
 public import Codecs
 internal import Fleet
 
-/// A rule set as text, for the log: one line a model or machine and one a rule, in a fixed order, fields parted by tabs.
-/// Values are thousandths, times milliseconds; what is not there is empty. Names of our types do not occur in it.
+/// A rule set as text for the log: one line per model or machine and per rule, in a fixed order, fields separated by tabs. Values are
+/// thousandths, times milliseconds; absent fields are empty. Names of our types do not occur in it.
 ///
 /// Whether a machine is judged at all is read from it by the database, too (`drover.is_judged`).
 ///

@@ -2,8 +2,7 @@ internal import Codecs
 internal import Fleet
 internal import Formats
 
-/// One parameter of a threshold file put in the place of what stands there, or taken out. All else stays as somebody has written
-/// it, comments and blanks included.
+/// Replaces or removes one parameter of a threshold file. The rest stays as it was written, comments and blanks included.
 public enum ThresholdEdit {
     /// The elements of a parameter beside its name, in the order in which they are written.
     public static let elements = [

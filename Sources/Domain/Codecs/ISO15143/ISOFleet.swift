@@ -25,8 +25,8 @@ public struct ISOMachine: Sendable {
 /// Documents of ISO/TS 15143-3 into readings. Element names as makers publish them; their casing, order, prefixes and
 /// presence vary, so does whether a time is an attribute or an element.
 ///
-/// Each element has a time of its own: what was said at one time makes one reading. What has no place in a reading (fuel
-/// used, engine status, fault codes) is left out. `isReporting` is never set: these services speak once an hour.
+/// Each element has its own time: elements of one time make one reading. Elements without a field in a reading (fuel used, engine status,
+/// fault codes) are left out. `isReporting` is never set: these services report once an hour.
 public enum ISOFleet {
     /// 100 machines with all elements are about 300 KB.
     static let bytesMax = 8 << 20

@@ -36,8 +36,8 @@ public struct MTGFrame: Equatable, Sendable {
     public let kind: UInt8
     public let content: [UInt8]
 
-    /// The frame at the beginning of the bytes, and how many it takes; nil while it is not whole. What can be refused
-    /// is refused as soon as its byte is there.
+    /// The frame at the beginning of the bytes, and its length; nil while it is incomplete. Faults are reported as soon as their byte has
+    /// arrived.
     public static func first(of bytes: [UInt8], contentMax: Int) throws(MTGError) -> (frame: MTGFrame, count: Int)? {
         for (index, byte) in magic.enumerated() where bytes.count > index {
             guard bytes[index] == byte else { throw .magicMissing }

@@ -1,7 +1,7 @@
 public import Fleet
 
-/// A reading as a box (MTG) gives it: a structure of fixed places that grows at its end from firmware to firmware.
-/// What a shorter one does not reach is absent; what a longer one has beyond is not read. See docs/mtg-wire.md.
+/// A box's (MTG) reading: a structure of fixed offsets that grows at its end from firmware to firmware. Fields beyond a shorter one are
+/// absent; bytes beyond the known fields are ignored. See docs/mtg-wire.md.
 public struct MTGReading: Equatable, Sendable {
     /// Rises by one with each reading of this box, from 1 on.
     public var sequence: Int64

@@ -1,8 +1,7 @@
 internal import Basics
 internal import Fleet
 
-/// Why an adapter's reply holds no answer. The text says what happened and what to do; it repeats at most a few
-/// characters of what came.
+/// Why an adapter's reply holds no answer. The text tells the fault and what to do; it repeats at most a few characters of the reply.
 public enum ELMFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// The adapter said so itself.
     case said(ELMMessage)

@@ -31,7 +31,7 @@ struct ELMLine {
 
     private init(characters: [UInt8], words: (Int, Int)) { (self.characters, self.words) = (characters, words) }
 
-    /// The same without what stands before: how words were written is then unknown.
+    /// The line without its first words: their original spelling is then unknown.
     private func dropping(_ count: Int) -> ELMLine {
         count == 0 ? self : ELMLine(characters: Array(characters.dropFirst(count)), words: (0, 0))
     }
@@ -160,7 +160,7 @@ struct ELMLine {
 
     private func number(_ digits: some Collection<UInt8>) -> Int { digits.reduce(0) { $0 << 4 | Int($1) } }
 
-    /// For messages: what can be printed, at most so many characters.
+    /// For messages: the printable characters, at most so many.
     func printable(most: Int) -> String {
         String(decoding: characters.prefix(most).map { (0x20...0x7E).contains($0) ? $0 : 0x2E }, as: UTF8.self)
     }

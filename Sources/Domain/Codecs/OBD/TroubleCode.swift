@@ -77,9 +77,9 @@ public struct TroubleCode: Hashable, Sendable {
 extension OBDAnswer {
     /// The codes of an answer in mode 03 (confirmed), 07 (pending) or 0A (permanent), without padding.
     ///
-    /// On a CAN bus a count stands in front, though not every adapter passes it on; older buses have none and pad with
-    /// 0000 to three codes. With a count the bytes are even in number. A line of seven bytes that is known to come from
-    /// a CAN bus is a count with padding behind, if it can be one.
+    /// On a CAN bus a count precedes the codes, though not every adapter passes it on; older buses have none and pad with 0000 to three
+    /// codes. With a count the number of bytes is even. A line of seven bytes that is known to come from a CAN bus has a count and
+    /// padding, if its first byte can be one.
     public func troubleCodes() throws(OBDValueError) -> [TroubleCode] {
         guard let mode = bytes.first, [0x43, 0x47, 0x4A].contains(mode) else {
             throw .notAboutThis(mode: (bytes.first ?? 0) &- 0x40)

@@ -175,7 +175,7 @@ extension RecordDecoder {
         return try result.get()
     }
 
-    /// One record for the cars' topic as an app hands it in: what it says is said by `account`.
+    /// One record for the cars' topic as an app uploads it; `account` becomes its author.
     public func decode(upload line: [UInt8], by account: String) throws(DecodeError) -> Record {
         let result = unsafe line.withUnsafeBytes { bytes in
             Result { () throws(DecodeError) -> Record in

@@ -2,7 +2,7 @@ internal import Basics
 public import Fleet
 public import Formats
 
-/// Weather with where it comes from: what is kept, put on records and shown. A replay reads it and asks nobody.
+/// Weather with its source: stored, put on records and shown. A replay reads it and calls no service.
 public struct WeatherAnswer: Equatable, Sendable {
     /// `openweathermap` or `open-meteo`.
     public var source: String

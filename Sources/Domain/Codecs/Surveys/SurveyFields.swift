@@ -13,8 +13,8 @@ final class SurveyFaults {
     }
 }
 
-/// One object of a survey, read field by field: what is taken is known, what is left over is kept as it is. Faults
-/// name the place and the rule, never the value: it may be a person's, or a place that is nobody's business.
+/// Reads one object of a survey field by field: known fields are removed, and the rest is kept as it is. Faults name the place and the
+/// rule, never the value: it may be personal, or a secret place.
 struct SurveyFields {
     static let otherBytesMax = 4_096
     private static let otherDepthMax = 8
@@ -177,7 +177,7 @@ struct SurveyFields {
         return items.enumerated().compactMap { index, item in read(item, "\(at(key))[\(index)]") }
     }
 
-    /// Ends the reading: what nobody took is kept, in the order of the names.
+    /// Ends the reading: the remaining fields are kept, in the order of the names.
     func others() -> [Survey.OtherField] {
         var (kept, bytes): ([Survey.OtherField], Int) = ([], 0)
         for key in fields.keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) })

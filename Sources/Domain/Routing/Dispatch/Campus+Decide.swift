@@ -1,6 +1,6 @@
 /// Assignment of riders to vehicles.
 extension Campus {
-    /// Puts disturbed itineraries in order, places who has no vehicle, and lets the improvement pass move who waits.
+    /// Repairs disturbed itineraries, places unassigned riders, and lets the improvement pass move those who wait.
     mutating func decide(_ effect: Effect, _ seed: UInt64, _ decision: inout Decision) {
         let search = FleetSearch(vehicles: vehicles, rides: rides, rules: rules, travel: travel, nowMs: nowMs)
         for (r, ride) in rides.enumerated() {

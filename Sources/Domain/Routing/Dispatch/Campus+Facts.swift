@@ -67,7 +67,7 @@ extension Campus {
         return Effect(asked: nextRank - 1)
     }
 
-    /// Takes a waiting rider's stops out of the itinerary that has them and says whose it was.
+    /// Removes a waiting rider's stops from their itinerary and returns the vehicle.
     private mutating func unassign(_ id: String) throws(DispatchFault) -> String? {
         let ride = rides[try index(ofRide: id)]
         switch ride.state {
@@ -163,7 +163,7 @@ extension Campus {
             let index = rides.indexOfRank(stop.rank)
             rides[index].state = .queued(sinceMs: atMs)
             rides[index].request.pickup = sited(stop: vehicles[v].place)
-            // They have been picked up in time once; what counts now is that somebody comes.
+            // They were picked up in time once; now it only counts that a vehicle comes.
             rides[index].request.pickupWindow = nil
         }
         vehicles.remove(at: v)

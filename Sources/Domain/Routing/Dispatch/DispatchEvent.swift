@@ -9,9 +9,9 @@ public enum DispatchEvent: Equatable, Sendable {
     case droppedOff(request: String)
     /// In service, for the first time or again.
     case entered(vehicle: String, capacity: Int, place: CampusPoint)
-    /// Takes nobody any more and drops those on board; who waits for it is dispatched anew.
+    /// It gets no more riders and drops those on board; riders who wait for it are dispatched anew.
     case left(vehicle: String)
-    /// Stands where it is: who was on board waits there for another one.
+    /// It stands: riders on board wait there for another vehicle.
     case brokeDown(vehicle: String)
     /// The vehicle was silent for too long: it gets no riders, and those who wait for it are dispatched anew. A place ends that.
     case fellSilent(vehicle: String)

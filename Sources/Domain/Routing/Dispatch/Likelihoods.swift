@@ -1,8 +1,8 @@
 /// How often people take a request back and drivers refuse one, by place: old observations fade.
 ///
-/// Each stay of somebody who waits ends as one trial of its place: taken back, or picked up. Each offer to a driver ends as
-/// one trial of both its stops' places: refused, or picked up. A trial that is a half-life old counts half. Of a cell, its
-/// neighbours count a quarter, and ten trials of the campus's mean are added; to that mean, twenty that went well.
+/// Each wait ends as one trial of its place: taken back, or picked up. Each offer to a driver ends as one trial of both its stops' places:
+/// refused, or accepted. A trial that is a half-life old counts half. To a cell, its neighbours add a quarter, and ten trials of the
+/// campus's mean are added; to that mean, twenty successes.
 ///
 /// Sums are kept as of a landmark in the past, where a later trial weighs more (Cormode et al., "Forward decay", 2009), so
 /// nothing is rounded by time that passes. Landmarks are whole half-lives: moving one is exact, too.
@@ -149,7 +149,7 @@ public struct Likelihoods: Equatable, Sendable {
         return sum
     }
 
-    /// Another half-life, from now on: what is known is worth what it is worth now.
+    /// Changes the half-life from now on: the sums keep their present value.
     public mutating func setHalfLife(_ ms: Int64, nowMs: Int64) {
         precondition(ms > 0)
         guard ms != halfLifeMs else { return }

@@ -58,7 +58,7 @@ extension Campus {
     public var measuredBy: String? { measured.places.isEmpty ? nil : measured.by }
     public var measuredPlaceCount: Int { measured.places.count }
 
-    /// Takes measured times in; nothing is decided. Those of another source replace what was there.
+    /// Merges measured times; nothing is decided. Times of another source replace the present ones.
     mutating func absorb(_ table: MeasuredTable, _ atMs: Int64) {
         let old = table.by == measured.by ? stillNeeded(atMs) : []
         var places = MeasuredPlaces(by: table.by, places: old.map { measured.places[$0] })

@@ -1,4 +1,4 @@
-/// Hard limits for the start of a stop, in epoch milliseconds: who is early waits, who is late breaks the itinerary.
+/// Hard limits for the start of a stop, in epoch milliseconds: an early vehicle waits, a late one breaks the itinerary.
 public struct Window: Equatable, Sendable {
     public var openMs: Int64
     public var closeMs: Int64
@@ -80,7 +80,7 @@ public struct RideVehicle: Equatable, Sendable {
     public var id: String
     public var capacity: Int
     public var place: CampusPoint
-    /// False: it drops those on board and takes nobody else.
+    /// False: it drops those on board and gets no others.
     public var inService = true
     /// Silent for too long: it drops those on board, and is not planned with until it is heard of.
     public package(set) var isSilent = false

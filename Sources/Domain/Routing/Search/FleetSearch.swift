@@ -1,4 +1,4 @@
-/// All itineraries of a campus as flat numbers, for one event: what is tried, measured and taken back lives here.
+/// All itineraries of a campus as flat numbers, for one event: trial moves are made, measured and undone here.
 ///
 /// Ride r has the stops 2r (pickup) and 2r + 1 (drop-off). The route of vehicle v has `length[v]` stops at
 /// `v * stride + 1 …`; place 0 of a route is the vehicle itself. Times are seconds from the event, costs weighted seconds.

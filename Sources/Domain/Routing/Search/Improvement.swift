@@ -1,8 +1,8 @@
 internal import Basics
 
-/// Ruin and recreate over rides that still wait (Schrimpf et al. 2000; strings and blinks after Christiaens and Vanden Berghe
-/// 2020): some related ones are taken out and put back where they cost least, and the outcome is kept when it is better or,
-/// early on, not much worse. Passengers on board never change their vehicle. What is left in the search is the best found.
+/// Ruin and recreate over rides that still wait (Schrimpf et al. 2000; strings and blinks after Christiaens and Vanden Berghe 2020):
+/// related rides are removed and reinserted where they cost least, and the outcome is kept when it is better or, early on, not much worse.
+/// Passengers on board never change their vehicle. The search ends with the best plan found.
 final class Improvement {
     private let search: FleetSearch
     private var chance: SearchChance

@@ -22,8 +22,8 @@ extension FleetSearch {
         return cheapestFree(r, in: v, below: limit, isBounded)
     }
 
-    /// Without windows a delay costs its seconds times the rate of who is behind it: each pair of places takes constant
-    /// time, and the best drop-off for each pickup comes from a running minimum over the places behind it.
+    /// Without windows a delay costs its seconds times the rate of the riders behind it: each pair of places takes constant time, and the
+    /// best drop-off for each pickup comes from a running minimum over the places behind it.
     private func cheapestFree(_ r: Int, in v: Int, below limit: Double, _ isBounded: Bool) -> Insertion? {
         let (base, n, pickup, dropoff) = (v * stride, length[v], 2 * r, 2 * r + 1)
         let (wait, ride, seats) = (waitRate[r], rideRate[r], capacity[v] - passengers[r])

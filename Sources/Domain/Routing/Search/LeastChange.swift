@@ -60,8 +60,8 @@ extension FleetSearch {
         return choice
     }
 
-    /// Serving a ride costs at least its own waiting and riding, because what is left when it is taken out of the best
-    /// itinerary is no longer than before. A stop behind it may be dearer to drive to than its own: that much is taken off.
+    /// Serving a ride costs at least its own waiting and riding, because removing it from the best itinerary leaves one that is no longer
+    /// than before. A stop behind it may cost more to drive to than its own: that much is subtracted.
     private func lowerBound(_ r: Int, _ v: Int) -> Double {
         let (pickup, dropoff, base) = (2 * r, 2 * r + 1, v * stride)
         let direct = secondsBetween(pickup, dropoff)

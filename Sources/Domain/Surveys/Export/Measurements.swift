@@ -76,7 +76,7 @@ package enum Measurements {
         case .bool(let flag): shown = "\(flag)"
         case .null, .list, .object, nil: return
         }
-        // An event's own and a service's of one hour differ in what stands before the word.
+        // The fields of an event's own and of a service's weather differ in their prefix.
         let fields = [
             source.event, "\(source.id):\(quantity.word)", source.occurrence, quantity.type, shown, quantity.unit,
             source.method, source.when,

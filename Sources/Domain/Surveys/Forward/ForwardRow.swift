@@ -2,7 +2,7 @@ internal import Basics
 internal import Codecs
 internal import Fleet
 
-/// The cells of one sighting, or of a survey without any. Where it was is told as exports tell those who may see no more.
+/// The cells of one sighting, or of a survey without any. Its place is blurred as in exports for readers with fewer rights.
 package struct ForwardRow {
     let survey: Survey
     let version: Int

@@ -144,7 +144,7 @@ final class MTGGateway {
                 ])
         } else if wasFull, !isFull {
             log.info("the spool has room again; boxes are polled", ["bytes": "\(spool.bytes)"])
-            // Nobody has asked them meanwhile.
+            // No box was polled meanwhile.
             for box in boxes.values { box.answeredMs = Clock.steadyMs() }
         }
         return isFull

@@ -153,7 +153,7 @@ package struct AdapterSession {
     /// The other side has closed.
     package mutating func closed() -> [Action] { end(.fault(.closed)) }
 
-    /// The connection failed, or nobody wants the session any more: what was read so far.
+    /// The connection failed, or the session is no longer wanted: returns the readings so far.
     mutating func cut() -> [Action] {
         phase = .ended
         return finished()

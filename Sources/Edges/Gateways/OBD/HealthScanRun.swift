@@ -2,7 +2,7 @@ internal import Codecs
 internal import Fleet
 internal import Formats
 
-/// One health scan: what is asked, one request after another, and what came of it. Facts in; nothing is sent here.
+/// One health scan: its requests, one after another, and the result. Facts in; nothing is sent here.
 struct HealthScanRun {
     private var waiting: [OBDRequest]
     private let supported: Set<UInt8>

@@ -21,8 +21,7 @@ package struct GatewaySettings: Sendable {
     package var plain: [CIDR] = []
     /// The networks where they may be at all.
     package var reach: Reach
-    /// When people are told that a box or an adapter was asked in vain: later than any try takes, so that the time says
-    /// nothing of what is at an address.
+    /// When a failed request is reported: later than any attempt takes, so that the time reveals nothing about an address.
     package var failureToldMs: Int64 = 20_000
     /// Boxes are asked for all that they still have, whatever was stored before: repeats count once.
     package var asksAgain = false

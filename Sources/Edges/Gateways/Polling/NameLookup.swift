@@ -4,8 +4,8 @@ internal import Synchronization
 internal import Telemetry
 internal import Threads
 
-/// Looks hosts' names up on threads of its own and remembers what was found, so that a name whose servers do not
-/// answer delays nobody but its own vehicle. A name that was lost keeps the address that it had.
+/// Resolves host names on threads of its own and caches the results, so that a name whose servers do not answer delays only its own
+/// vehicle. A name that can no longer be resolved keeps its last address.
 package final class NameLookup: Sendable {
     package typealias Resolve = @Sendable (String) throws(SocketError) -> Address
 

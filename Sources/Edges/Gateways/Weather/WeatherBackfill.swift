@@ -49,7 +49,7 @@ package final class WeatherBackfill {
         }
     }
 
-    /// Trips get what surveys leave of the calls. Returns what keeps the service from being asked.
+    /// Trips get the calls that surveys leave. Returns the error that keeps the service from being called.
     private func look(_ shouldStop: () -> Bool) throws -> ServiceError? {
         if let trouble = try surveys.look(desk, shouldStop) { return trouble }
         return try trips.look(desk, shouldStop)

@@ -6,7 +6,7 @@ final class PaperTable {
     private static let padPt = 3.0
     /// A column of sentences takes no more than this when others need room.
     private static let proseMaxPt = 240.0
-    /// The widths of so many rows are asked; those below wrap where they are wider.
+    /// Column widths are measured over this many rows; later rows wrap where they are wider.
     private static let measuredMax = 2_000
     private static let cellMax = 1_500
 

@@ -60,7 +60,7 @@ package struct ReportBars: Sendable {
     /// From nothing to the next round value above the highest.
     var scale: LineChart.Scale { LineChart.Scale(0, max(bars.map(\.value).max() ?? 0, 1e-3)) }
 
-    /// The bars whose labels stand below them, where so many have room.
+    /// The bars with labels, where this many have room.
     func labelled(most: Int) -> [Int] {
         let step = max(1, (bars.count + most - 1) / max(1, most))
         return Array(stride(from: 0, to: bars.count, by: step))

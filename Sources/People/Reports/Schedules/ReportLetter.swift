@@ -7,7 +7,7 @@ struct ReportLetter {
     private static let keptMs: Int64 = 7 * 86_400_000
 
     let title: String
-    /// The report for who reads no HTML, or what was changed.
+    /// The report as text for readers without HTML, or the list of changes.
     let text: String
     let name, mediaType: String
     let bytes: [UInt8]

@@ -6,7 +6,6 @@ package import Telemetry
 internal import Threads
 package import Trips
 
-/// The settings of a scheduler.
 package struct ReportSchedulerSettings {
     /// Connections for the run table, and for rows as accounts see them.
     package var conninfo, pageConninfo: String
@@ -34,8 +33,8 @@ package struct ReportSchedulerSettings {
     }
 }
 
-/// Makes reports when they fall due: each due time once in the ledger and in the mail, whoever is killed when. Any number of
-/// schedulers may run. What fell due while none ran is caught up, at most `backMax` times of a schedule.
+/// Makes reports when they fall due: each due time once in the run table and in the mail, whoever is killed when. Any number of schedulers
+/// may run. Runs missed while none was active are caught up, at most `backMax` per schedule.
 package final class ReportScheduler {
     package static let backMax = 100
     private static let backOffMs: ClosedRange<Int64> = 1_000...60_000

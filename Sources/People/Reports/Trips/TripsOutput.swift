@@ -121,7 +121,7 @@ package struct TripsOutput: Sendable {
         table(columns.filter { $0.key == nameKey || TripsOutput.short.contains($0.key) })
     }
 
-    /// The same for somebody who has said which units.
+    /// The same in given units.
     func shortTable(_ units: DriverSettings.Units) -> Table {
         table(
             columns.filter { $0.key == nameKey || TripsOutput.short.contains($0.key) }

@@ -30,7 +30,7 @@ package struct FieldView: Sendable {
     package let alerts: [OpenAlert]
     package let values: [Value]
 
-    /// The worst state of what is open: `critical`, `warning`, `due_soon` or `ok`; `none` where nothing judges it.
+    /// The worst open state: `critical`, `warning`, `due_soon` or `ok`; `none` where nothing judges it.
     package var state: String { alerts.first.map(FieldView.state) ?? (notMonitored == nil ? "ok" : "none") }
 
     private static func state(_ open: OpenAlert) -> String {

@@ -184,7 +184,7 @@ struct ReadingColumn {
     let name: String
     let shownName: String
     let unit: String?
-    /// Whose rule says who sees it.
+    /// The rule that decides who sees it.
     private let field: ThresholdField
 
     private init(_ name: String, _ shownName: String, _ unit: String?, _ field: ThresholdField) {

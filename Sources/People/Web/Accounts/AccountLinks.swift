@@ -32,7 +32,7 @@ extension AccountSite {
                 try LogInStore.beginRegistration(mail: mail, remote: request.remote, on: $0)
             })
         else { return again(429, AccountSite.tooMany).with("Retry-After", "3600") }
-        // All of it is made for whoever asks, so that it takes the same time.
+        // Computed for everybody, so that the time reveals nothing.
         guard let kept = AccountSite.kept(password) else {
             return try lender.withConnection { try busy(mail, request, nil, isMail: true, $0) }
         }

@@ -27,7 +27,7 @@ package final class AccountSite: Sendable {
     let cookie: SessionCookie
     let deviceMark: DeviceCookie
     let post: Post?
-    /// Under what secrets of second factors are kept; nil: there are none.
+    /// Seals the secrets of second factors; nil: there are none.
     let codeKey: CodeKey?
     let secondFactor: SecondFactorRule
     let assets: AssetFiles
@@ -229,14 +229,14 @@ package final class AccountSite: Sendable {
         return busy
     }
 
-    /// A form of somebody who need not be logged in.
+    /// A form that needs no log-in.
     func form(_ request: Request, _ body: (Request, Fields) throws -> Response) -> Response {
         if let refusal = FormGuard.refusal(request) { return refusal }
         guard let fields = Fields(request) else { return Fields.missing }
         return answered { try body(request, fields) }
     }
 
-    /// A form of somebody who is logged in.
+    /// A form that needs a log-in.
     /// - Parameter isForHalf: also of who lacks a second factor that a role asks for.
     func ownForm(
         _ request: Request, isForHalf: Bool = false,

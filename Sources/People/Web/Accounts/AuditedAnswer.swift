@@ -31,7 +31,7 @@ struct AuditedAnswer {
         }
     }
 
-    /// Parameters that may name somebody: they stand where erasing somebody reaches them.
+    /// Parameters that may name a person: stored where erasure of a person reaches them.
     private static let people = ["of", "account", "driver", "rider", "surveyor", "person"]
     /// Other parts of the address are somebody's own text and may be anything.
     private static let kept: Set = [
@@ -44,7 +44,7 @@ struct AuditedAnswer {
         "/v1/machines",
     ]
 
-    /// A statement may name anybody: that it was asked is told, not what.
+    /// A statement may name anybody: the entry says that one was run, not which.
     private static let questions: Set = ["/query", "/v1/query"]
 
     private static func export(_ request: Request) -> (AuditAction, (String, String))? {

@@ -19,7 +19,7 @@ struct NoticePage {
     let isAll: Bool
     /// Of a webhook that was just made.
     let secret: String?
-    /// For who runs the installation: what does not go out.
+    /// For operators: messages that do not go out.
     let trouble: NoticeDesk.Trouble?
 
     private var mark: FormPage.Field { .hidden(FormGuard.field, caller.mark) }

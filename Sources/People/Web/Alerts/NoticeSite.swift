@@ -17,7 +17,7 @@ package struct NoticeSite: Sendable {
         package var webhookHosts, pushHosts: AllowedHosts
         /// The key that browsers subscribe with: 65 bytes; nil: no pushes.
         package var pushKey: [UInt8]?
-        /// Under what webhooks' keys wait, and what links are made of; nil: neither.
+        /// Seals webhooks' keys and makes links; nil: neither.
         package var codeKey: CodeKey?
 
         package init(

@@ -10,7 +10,7 @@ internal import Reports
 struct ThresholdForm {
     let of: RuleDesk.Of
     let field: ThresholdField
-    /// Whose rule holds where the machine has none of its own.
+    /// The model whose rule applies where the machine has none of its own.
     let model: String?
     /// The rule in the file; nil: none.
     let standing: Threshold?

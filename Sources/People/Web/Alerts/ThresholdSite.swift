@@ -142,7 +142,7 @@ package struct ThresholdSite: Sendable {
         ).compactMap { try VehicleID($0.text("vehicle")!) }
     }
 
-    /// The model whose rules hold where a machine has none of its own.
+    /// The model whose rules apply where a machine has none of its own.
     func model(_ of: RuleDesk.Of, _ connection: Connection) throws -> String? {
         guard let vehicle = of.vehicle else { return of.model }
         return try connection.query(queries["machine"], [.text(vehicle.text)]).first?.text("model")

@@ -9,8 +9,8 @@ package import Reports
 internal import Storage
 internal import Telemetry
 
-/// Pages of campus rides for riders, ride drivers and dispatchers who are logged in: docs/campus-pages.md. They say and read
-/// what apps do, by the same code (`CampusSite`): a form becomes the request that an app would send.
+/// Pages of campus rides for riders, ride drivers and dispatchers who are logged in: docs/campus-pages.md. They share the apps' code
+/// (`CampusSite`): a form becomes the request that an app would send.
 package struct CampusPages: Sendable {
     /// The roles that see all of a campus.
     static let watchers: Set<Role> = [.dispatcher, .administrator]
@@ -44,7 +44,7 @@ package struct CampusPages: Sendable {
 
     // MARK: Who asks
 
-    /// A page of the account's person of this role; who is nobody's account yet is told how to be bound.
+    /// A page for the account's person in this role; an account without a person gets the way to be bound.
     func page(
         _ request: Request, _ role: PersonRole, _ body: (PageCaller, Caller, Connection) throws -> Response
     ) -> Response {

@@ -62,7 +62,7 @@ enum CampusText {
         return "\(minutes < 1 ? "in less than a minute" : "in \(minutes) min"), \(at)"
     }
 
-    /// When somebody is here, by a vehicle that nobody has heard of.
+    /// The arrival, by a vehicle that is silent.
     static func unknown(_ seenMs: Int64, nowMs: Int64) -> HTML {
         "<span class=\"stale\">not known: the vehicle was last heard of \(Age.text(seenMs, nowMs: nowMs))</span>"
     }

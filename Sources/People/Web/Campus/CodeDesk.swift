@@ -52,7 +52,7 @@ package struct CodeDesk: Sendable {
 
     /// Mails a code, if there is such a person. False: too many were asked for.
     private func mail(_ campus: String, _ person: String, _ key: CodeKey, for asker: PersonStore.Asker) throws -> Bool {
-        // Made and sealed for whoever asks, so that it takes the same time.
+        // Made and sealed for everybody, so that the time reveals nothing.
         let code = CodeKey.randomCode()
         return try site.lender.withConnection { connection in
             try PersonStore.askCode(
@@ -141,7 +141,7 @@ package struct CodeDesk: Sendable {
         }
     }
 
-    /// Runs `body` with what both requests need; else says what is missing.
+    /// Runs `body` with the fields that both requests need; else says which are missing.
     private func withFields(
         _ request: Request,
         _ body: (_ campus: String, _ person: String, _ fields: [String: String], _ key: CodeKey) throws -> Response

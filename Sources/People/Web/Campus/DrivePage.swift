@@ -118,7 +118,7 @@ struct DrivePage: Sendable {
             """
     }
 
-    /// Beside what changes by itself: nobody's words are lost meanwhile.
+    /// Outside of the part that reloads, so that typed words are not lost.
     private func ending(_ vehicle: VehicleNow) -> HTML {
         guard let stop = shown(vehicle).first(where: { $0.ride.pickup.request == deal && !$0.isPickup }) else {
             return ""

@@ -118,7 +118,7 @@ struct RidePage: Sendable {
         return "<dl>\(list)</dl>\(cancel)"
     }
 
-    /// Beside what changes by itself: nobody's words are lost meanwhile.
+    /// Outside of the part that reloads, so that typed words are not lost.
     private var ending: HTML {
         guard let ride, isOutstanding else { return "" }
         return EndingForms.html(

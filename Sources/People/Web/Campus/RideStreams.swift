@@ -6,8 +6,8 @@ internal import Storage
 internal import Synchronization
 internal import Telemetry
 
-/// Open apps of riders and ride drivers: a stream says how things stand, and says it again when that changes. What is
-/// told is whole each time, so who comes back has missed nothing.
+/// Open apps of riders and ride drivers: a stream sends the present state, and again when it changes. Each message is complete, so a
+/// client that returns has missed nothing.
 final class RideStreams: Sendable {
     static let limits = StreamLimits(inAll: 2_000, ofOne: 4)
     static let heartbeatMs: Int64 = 10_000

@@ -43,7 +43,7 @@ struct SchedulePage {
         """
     }
 
-    /// For who sees those of others as well.
+    /// For people who see those of others as well.
     private func owner(_ one: ScheduleSight.Schedule) -> String {
         guard caller.roles.contains(.administrator) else { return "" }
         guard let account = one.account else { return " It comes with Drover and is nobody's yet." }

@@ -4,7 +4,7 @@ internal import Postgres
 internal import Storage
 
 extension Site {
-    /// Runs `then` for a program whose token allows `scope`; else says what is wrong with the token.
+    /// Runs `then` for a program whose token allows `scope`; else refuses the token with the reason.
     func authorized(_ request: Request, _ scope: Scope, _ then: (TokenStore.Use) -> Response) -> Response {
         authorized(request, anyOf: [scope], then)
     }
@@ -90,7 +90,7 @@ enum Bearer {
                         403, type: "scope-missing", detail: "The token does not have the scope \(scope.rawValue)."
                     ).with("WWW-Authenticate", "Bearer error=\"insufficient_scope\", scope=\"\(scope.rawValue)\"")))
         }
-        // Whose sight it would have, nobody has said.
+        // It names no account whose rights it would have.
         guard use.isOfAccount || scope.isForWriting else {
             return refused(
                 "token-account",

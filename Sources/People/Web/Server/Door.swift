@@ -39,9 +39,9 @@ struct PageCaller: Sendable {
     }
 }
 
-/// Lets people in who are logged in and have one of the roles that an address is for. What they then read is held to what the
-/// account sees: the transaction has the role `drover_page`, for which row-level security holds
-/// (Queries/migrations/0031_sight.sql), whatever login the connection has.
+/// Admits people who are logged in and have one of the roles of an address. Their reading is limited to the account's rows: the
+/// transaction has the role `drover_page`, for which row-level security holds (Queries/migrations/0031_sight.sql), whatever login the
+/// connection has.
 package final class Door: Sendable {
     static let markHeader = "x-drover-form"
 

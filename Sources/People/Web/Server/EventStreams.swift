@@ -11,8 +11,8 @@ struct StreamLimits: Sendable {
         case tooManyOfOne(most: Int)
     }
 
-    /// Makes room for one more in `subscribers`, or says why there is none. Those who left are forgotten first: who goes
-    /// from page to page leaves a stream behind on each.
+    /// Makes room for one more in `subscribers`, or says why there is none. Closed ones are removed first: going from page to page leaves
+    /// a stream behind on each.
     func room<Subscriber: StreamSubscriber>(
         in subscribers: inout [Subscriber], isOfSame: (Subscriber) -> Bool
     ) throws(Refusal) {

@@ -13,9 +13,8 @@ enum FormStep {
 }
 
 extension Door {
-    /// A form that says something on the log. Who may is asked, and what the audit log tells of it is written, in one transaction; when that
-    /// is committed the record goes out: one of somebody who may not is never there, and none without its entry. A form that is sent again
-    /// after a failure says the same record.
+    /// A form that puts a record on the log. The permission check and the audit entry are one transaction; after its commit the record is
+    /// pushed: none without permission, and none without its entry. Repeating the form after a failure pushes the same record.
     func saying(
         _ request: Request, for roles: Set<Role>, to uploads: UploadSender,
         _ body: (PageCaller, Fields, Connection) throws -> FormStep

@@ -5,7 +5,7 @@ internal import Presentation
 internal import Reports
 internal import Trips
 
-/// The page at `/`: what is new for who has logged in, and what they can do. What each sees is what their other pages show.
+/// The page at `/`: news for people who are logged in, and what they can do. It shows no more than their other pages.
 struct FirstPage {
     static let vehiclesMax: Int32 = 50
     static let tripsMax: Int32 = 20

@@ -4,7 +4,7 @@ internal import HTTPServer
 internal import Synchronization
 package import Telemetry
 
-/// Tiles of a server of others, served through us: browsers ask nobody but us, and the server is asked once for each.
+/// Tiles of another server, proxied: browsers ask nobody but us, and the server is asked once for each.
 package final class TileDesk: Sendable {
     private static let lanes = 4
     private static let waitingMax = 64

@@ -9,7 +9,7 @@ internal import Storage
 internal import Surveys
 internal import Telemetry
 
-/// Sightings for who researches them: chosen, on a map, added up, as a list, and taken away. docs/surveys.md.
+/// Sightings for researchers: filtered, on a map, summed, as a list, and exported. docs/surveys.md.
 package final class SightingSite: Sendable {
     static let readers: Set<Role> = [.surveyor, .researcher, .analyst, .administrator]
     static let rowsMax = 50

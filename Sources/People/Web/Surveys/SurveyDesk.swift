@@ -11,8 +11,8 @@ internal import Storage
 internal import Surveys
 internal import Telemetry
 
-/// Takes surveys: promised in PostgreSQL, then on the log, then marked. Whoever is killed in between leaves a promise, and
-/// the client, which got no answer, hands the same in again; what stands on the log twice counts once.
+/// Accepts surveys: a promise in PostgreSQL, then the record on the log, then a mark. A crash in between leaves a promise; the client,
+/// which got no answer, sends the same again, and duplicates on the log count once.
 final class SurveyDesk: Sendable {
     enum Outcome: Sendable {
         /// On the log, on all replicas.
@@ -47,7 +47,7 @@ final class SurveyDesk: Sendable {
         let receipt: SurveyReceipts.Receipt
         let upload: Upload
         do {
-            // Before it is promised: what cannot stand on the log is no promise.
+            // Before the promise: only a survey that fits the log may be promised.
             var made = try Upload(surveys: [SurveyDesk.record(survey, digest, of: account, by: by)])
             let found = try lender.withConnection { connection in
                 let receipt = try SurveyReceipts.take(

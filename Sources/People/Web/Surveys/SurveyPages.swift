@@ -12,8 +12,7 @@ internal import Reports
 internal import Storage
 internal import Telemetry
 
-/// Surveys in a browser: entered by surveyors, looked through and corrected by reviewers. What somebody says goes the way of
-/// what apps hand in. docs/surveys.md.
+/// Surveys in a browser: entered by surveyors, reviewed and corrected by reviewers. Submissions go the way of the apps'. docs/surveys.md.
 package final class SurveyPages: Sendable {
     static let surveyors: Set<Role> = [.surveyor]
     static let reviewers: Set<Role> = [.researcher, .administrator]

@@ -40,7 +40,7 @@ package final class SurveySite: Sendable {
         router.add("POST", "/v1/xmlrpc") { [self] in answerCall($0) }
     }
 
-    /// Runs `then` for an app whose token opens surveys; else says what is wrong with the token.
+    /// Runs `then` for an app whose token opens surveys; else refuses the token with the reason.
     func authorized(_ request: Request, _ then: (TokenStore.Use) -> Response) -> Response {
         let token: Token
         switch Bearer.token(request) {

@@ -10,8 +10,7 @@ internal import Postgres
 internal import Storage
 package import Telemetry
 
-/// Trail tours for visitors' phones: the list, packages that can be resumed, what phones tell later. Nobody has to log in:
-/// docs/tours.md.
+/// Trail tours for visitors' phones: the list, resumable packages, later reports. No log-in: docs/tours.md.
 package final class TourSite: Sendable {
     /// The list's pages.
     static let listMax = 200

@@ -8,8 +8,8 @@ internal import Reports
 internal import Storage
 internal import Tours
 
-/// Trail tours as visitors find them in a browser: what `/v1/tours` has, by area, with a map. Nobody logs in, and without
-/// script all is there but the map that moves.
+/// Trail tours in a browser: the content of `/v1/tours`, by area, with a map. No log-in, and without script only the interactive map is
+/// missing.
 extension TourSite {
     /// The beginning of a package holds its texts and its trail.
     private static let beginParts = 3

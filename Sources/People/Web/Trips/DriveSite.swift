@@ -51,7 +51,7 @@ package final class DriveSite: Sendable {
         let id: VehicleID
         let name: String
         let make: String?
-        /// It has said something, whoever may see what.
+        /// True when it has ever reported, whoever may see what.
         let hasReported: Bool
         var path: String { "/cars/\(Address.escaped(id.text))" }
         var link: HTML { "<a href=\"/vehicles/\(encoded: id.text)?kind=car\">\(name)</a>" }

@@ -7,7 +7,7 @@ package import Reports
 internal import Telemetry
 package import Trips
 
-/// Pages of fleets: what vehicles do, where they are, and what is wrong. Who may see a vehicle is for the database to say.
+/// Pages of fleets: vehicles' work, positions and faults. The database decides who sees a vehicle.
 package final class FleetSite: Sendable {
     /// The roles that see vehicles.
     static let viewers = Site.fleetReaders

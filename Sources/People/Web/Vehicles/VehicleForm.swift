@@ -4,7 +4,7 @@ internal import Presentation
 internal import Reports
 internal import Storage
 
-/// The form of a vehicle: what stands in it, and what is registered when it is sent.
+/// The form of a vehicle: its present values, and the registration that it makes.
 struct VehicleForm {
     struct Fault: Error { let text: String }
 

@@ -19,7 +19,7 @@ extension VehiclePage {
         let isDisabled: Bool
         /// Nil: something judges it.
         let notMonitored: NotMonitored?
-        /// It has said something, whoever may see what.
+        /// True when it has ever reported, whoever may see what.
         let hasReported: Bool
 
         init(_ row: Row) throws {

@@ -8,8 +8,7 @@ package import Reports
 internal import Storage
 internal import Telemetry
 
-/// Pages in which vehicles are added and changed, and what people do with one. What they say goes on the log as records, like the
-/// words of `drover vehicle`.
+/// Pages that add and change vehicles, and actions on one. Everything goes on the log as records, like the words of `drover vehicle`.
 package struct VehicleSite: Sendable {
     static let adders: Set<Role> = [.farmer, .driver, .fleetManager, .administrator]
     static let changers: Set<Role> = [.farmer, .dealer, .driver, .fleetManager, .administrator]

@@ -1,4 +1,4 @@
-/// A photo whose content says that it is one, without what cameras write beside the picture: where it was taken above all.
+/// A photo, verified by its content and stripped of metadata: above all of the place where it was taken.
 public struct PhotoFile: Equatable, Sendable {
     public enum Fault: Error, Equatable, CustomStringConvertible {
         case unknown

@@ -1,5 +1,5 @@
-/// Numbers from outside that are kept as they are written, also under names that nobody knows yet. JSON bounds none of them;
-/// a reader that meets one it cannot hold fails with all that it reads beside it, so they are refused where they come in.
+/// Numbers from outside that are kept as written, also under unknown names. JSON bounds none of them, and a reader that meets one too
+/// large fails with everything beside it, so they are refused at the entrance.
 public enum JSONNumber {
     /// For messages about numbers.
     static let rule =

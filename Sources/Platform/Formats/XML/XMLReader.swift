@@ -30,8 +30,7 @@ package enum XMLReader {
         try parsed(file, bytesMax, ElementBuilder(depthMax, elementsMax))
     }
 
-    /// The document as far as it was read when an element of that name ended, or when there were so many elements: for who must know
-    /// what stands in front before the rest is worth reading.
+    /// The document up to the end of an element of that name, or up to so many elements: for callers that must see the beginning first.
     package static func opening(
         of file: [UInt8], bytesMax: Int, until name: String, elementsMax: Int
     ) throws(XMLFault) -> XMLElement {
