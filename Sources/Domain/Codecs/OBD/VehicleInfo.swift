@@ -1,7 +1,7 @@
 internal import Basics
 internal import Fleet
 
-/// What a car says of itself in mode 09 (SAE J1979).
+/// A car's own data in mode 09 (SAE J1979).
 extension OBDAnswer {
     /// The vehicle identification number: 17 letters and digits without I, O and Q (ISO 3779).
     public func vin() throws(OBDValueError) -> String {

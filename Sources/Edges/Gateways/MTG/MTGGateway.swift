@@ -8,7 +8,7 @@ internal import Telemetry
 /// Polls boxes: one thread and one event queue for all connections, nothing in it waits for a box. What boxes give goes
 /// into the spool, once a round in one transaction for all of them; only then are they asked for more.
 final class MTGGateway {
-    /// How often deadlines are looked at; what comes from boxes is taken at once.
+    /// The interval of deadline checks; data from boxes is handled at once.
     private static let lookMs: Int64 = 50
     private static let figuresMs: Int64 = 60_000
 
@@ -23,11 +23,11 @@ final class MTGGateway {
     private var chance = SystemRandomNumberGenerator()
 
     private var boxes: [VehicleID: PolledBox] = [:]
-    /// What was stored before, until the box is met.
+    /// The last stored sequence numbers, until the box is met.
     private var sequences: [String: [String: Int64]]
     /// Calls of this round whose readings are to be stored.
     private var toStore: [(call: BoxCall, page: SpooledPage)] = []
-    /// What the gateway itself has to say: of boxes that do not answer any more, or do again, and to those who asked.
+    /// The gateway's own records: boxes that stopped answering or answer again, and answers to requests.
     private var notices: [SpooledPage] = []
     private var unanswered: Unanswered<DeviceRequest>
     private var nextLookMs: Int64 = 0
@@ -50,8 +50,8 @@ final class MTGGateway {
             let now = Clock.steadyMs()
             guard now >= nextLookMs else { continue }
             nextLookMs = now + MTGGateway.lookMs
-            if let registered = registry.take(.machine) { take(registered, now) }
-            for request in registry.takeRequests(of: .machine) { take(request, now) }
+            if let registered = registry.drainRegistrations(of: .machine) { update(registered, now) }
+            for request in registry.drainRequests(of: .machine) { handle(request, now) }
             cutLate(now)
             for request in unanswered.due(nowMs: now) {
                 answer(request, isDone: false, Unanswered<DeviceRequest>.sentence("box"))
@@ -66,7 +66,7 @@ final class MTGGateway {
 
     // MARK: - Whom to poll
 
-    private func take(_ registered: [DeviceRegistration], _ now: Int64) {
+    private func update(_ registered: [DeviceRegistration], _ now: Int64) {
         var left = boxes
         for registration in registered {
             if let box = left.removeValue(forKey: registration.vehicle) {
@@ -94,7 +94,7 @@ final class MTGGateway {
         metrics.boxes.set(boxes.count)
     }
 
-    private func take(_ request: DeviceRequest, _ now: Int64) {
+    private func handle(_ request: DeviceRequest, _ now: Int64) {
         unanswered.asked(request, nowMs: now)
         guard let box = boxes[request.vehicle] else {
             log.warning("somebody asks for a machine that is not polled", ["vehicle": "\(request.vehicle)"])
@@ -144,7 +144,7 @@ final class MTGGateway {
                 ])
         } else if wasFull, !isFull {
             log.info("the spool has room again; boxes are polled", ["bytes": "\(spool.bytes)"])
-            // Nobody has asked them meanwhile.
+            // No box was polled meanwhile.
             for box in boxes.values { box.answeredMs = Clock.steadyMs() }
         }
         return isFull
@@ -205,7 +205,7 @@ final class MTGGateway {
             })
     }
 
-    /// What this round brought, in one transaction; then the boxes are asked for more.
+    /// Stores this round's readings in one transaction, then asks the boxes for more.
     private func store() {
         guard !toStore.isEmpty || !notices.isEmpty else { return }
         let stored = toStore.filter { lines.has($0.call) }
@@ -257,7 +257,7 @@ final class MTGGateway {
         ended(call.box, startMs: call.startMs, madeProgress: readings > 0, fault)
     }
 
-    /// What failed at the box, and how, is for the log only.
+    /// The fault at the box is for the log only.
     private func tell(_ request: DeviceRequest, _ readings: Int, _ fault: BoxFault?) {
         switch fault {
         case nil: answer(request, isDone: true, readings == 1 ? "1 new reading" : "\(readings) new readings")
@@ -304,7 +304,7 @@ final class MTGGateway {
     private func judgeContact(_ box: PolledBox, isDone: Bool, madeProgress: Bool, _ now: Int64) {
         if isDone || madeProgress { box.answeredMs = now }
         let isLost = !isDone && now - box.answeredMs >= settings.contactLostMs
-        // Of a box that never gave a reading nothing is expected.
+        // A box that never gave a reading is not expected to.
         guard isDone || isLost, box.isLost != isLost, !box.sequences.isEmpty else { return }
         box.isLost = isLost
         say(isLost ? .lost : .heard, of: box)
@@ -364,9 +364,9 @@ private final class PolledBox {
     var pageMost = MTGRequest.pageReadingsMax
     /// The last answer, or when it was first polled, by the steady clock.
     var answeredMs = Clock.steadyMs()
-    /// What the workers were told last; nil: nothing yet.
+    /// The state that workers were told last; nil: none yet.
     var isLost: Bool?
-    /// Who waits for the end of the next call.
+    /// Requests that wait for the end of the next call.
     var requests: [DeviceRequest] = []
     /// Nil between polls.
     var call: BoxCall?

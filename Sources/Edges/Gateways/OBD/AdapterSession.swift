@@ -108,7 +108,7 @@ package struct AdapterSession {
         return goOn(now)
     }
 
-    /// Somebody waits for the car's health. Too many at once: the last ones get no answer of this session.
+    /// A health scan is requested. Beyond the limit, requests get no answer in this session.
     package mutating func scanRequested(_ request: String, _ now: Moment) -> [Action] {
         guard scanRequests.count < AdapterSession.scansMax, !scanRequests.contains(request) else { return [] }
         scanRequests.append(request)
@@ -120,7 +120,7 @@ package struct AdapterSession {
     package mutating func received(_ bytes: [UInt8], _ now: Moment) -> [Action] {
         if phase == .ended { return [] }
         guard let asked = awaited else { return unasked(bytes, now) }
-        var events = prompt.take(bytes)[...]
+        var events = prompt.receive(bytes)[...]
         // Blanks after a prompt belong to nothing.
         if let end = bytes.lastIndex(of: 0x3E), AdapterSession.isBlank(bytes[(end + 1)...]) { prompt.clear() }
         // A prompt alone: of the reset, or of whoever was here before.
@@ -132,7 +132,7 @@ package struct AdapterSession {
         guard let event = events.popFirst() else { return [] }
         guard case .reply(let text) = event else { return end(.fault(.babble)) }
         awaited = nil
-        let actions = take(text, asked, now)
+        let actions = handleReply(text, asked, now)
         let more = events.reduce(0) { $0 + AdapterSession.count($1) } + (prompt.isInReply ? 1 : 0)
         // More than was asked for: whose answer the next one would be is not sure.
         if more > 0, phase != .ended { return actions + outOfStep(more, now) }
@@ -153,7 +153,7 @@ package struct AdapterSession {
     /// The other side has closed.
     package mutating func closed() -> [Action] { end(.fault(.closed)) }
 
-    /// The connection failed, or nobody wants the session any more: what was read so far.
+    /// The connection failed, or the session is no longer wanted: returns the readings so far.
     mutating func cut() -> [Action] {
         phase = .ended
         return finished()
@@ -210,7 +210,7 @@ package struct AdapterSession {
     }
 
     private mutating func beginStep(_ now: Moment) {
-        // What was missed by a whole step is not made up for; steps keep their order, so that nothing is left out.
+        // Missed steps are not made up for; steps keep their order, so that nothing is left out.
         let nextMs = stepMs + schedule.stepMs
         stepMs = now.steadyMs >= nextMs + schedule.stepMs ? now.steadyMs : nextMs
         step = (step + 1) % plan.count
@@ -257,7 +257,7 @@ package struct AdapterSession {
         return AdapterSession.isBlank(bytes[...]) ? [] : hush(now)
     }
 
-    /// Nothing is asked until the line is quiet: what still comes is not taken for the next answer.
+    /// Sends nothing until the line is quiet, so that late bytes are not taken for the next answer.
     private mutating func hush(_ now: Moment) -> [Action] {
         if quietUntilMs == nil { quietSinceMs = now.steadyMs }
         if now.steadyMs - quietSinceMs > answerTimeoutMs { return end(.fault(.babble)) }
@@ -278,19 +278,19 @@ package struct AdapterSession {
 
     // MARK: - Answers
 
-    private mutating func take(_ text: [UInt8], _ asked: Awaited, _ now: Moment) -> [Action] {
-        guard case .obd(let request) = asked.command else { return takeSetUp(text, asked.command, now) }
+    private mutating func handleReply(_ text: [UInt8], _ asked: Awaited, _ now: Moment) -> [Action] {
+        guard case .obd(let request) = asked.command else { return handleSetUpReply(text, asked.command, now) }
         do throws(ELMFault) {
             let answers = try ELMReply.answers(text, to: request)
             (useless, noCar, misplaced, unaskedBytes, tries) = (0, 0, 0, 0, 0)
-            return take(answers, to: request, asked.purpose, now)
+            return handle(answers, to: request, asked.purpose, now)
         } catch {
             if case .otherAnswer = error { return [.note(error, asked.command)] + outOfStep(0, now) }
-            return take(error, asked, now)
+            return handle(error, asked, now)
         }
     }
 
-    private mutating func takeSetUp(_ text: [UInt8], _ command: AdapterCommand, _ now: Moment) -> [Action] {
+    private mutating func handleSetUpReply(_ text: [UInt8], _ command: AdapterCommand, _ now: Moment) -> [Action] {
         guard case .settingUp(let index) = phase else { return [] }
         let lines = try? ELMReply.text(text, to: command.text)  // Only OK is waited for, and only at the end.
         if command == .findProtocol, lines?.contains(where: { $0.contains("OK") }) != true {
@@ -307,7 +307,7 @@ package struct AdapterSession {
         return []
     }
 
-    private mutating func take(
+    private mutating func handle(
         _ answers: [OBDAnswer], to request: OBDRequest, _ purpose: Purpose, _ now: Moment
     ) -> [Action] {
         // A unit without the value is passed over.
@@ -339,7 +339,7 @@ package struct AdapterSession {
             if reading == nil { reading = CarReading(ts: now.wallMs) }
             reading![signal] = stored
         case .scan:
-            scan?.take(answers)
+            scan?.accept(answers)
             return scanned()
         }
         return []
@@ -364,7 +364,7 @@ package struct AdapterSession {
         return [.scan(requests: scanRequests, run.result)]
     }
 
-    private mutating func take(_ fault: ELMFault, _ asked: Awaited, _ now: Moment) -> [Action] {
+    private mutating func handle(_ fault: ELMFault, _ asked: Awaited, _ now: Moment) -> [Action] {
         let note = Action.note(fault, asked.command)
         switch (fault.remedy, asked.purpose) {
         case (.resetAdapter, _): return [note] + end(.fault(.troubled(fault)))

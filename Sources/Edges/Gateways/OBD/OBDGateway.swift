@@ -9,7 +9,7 @@ internal import Telemetry
 /// Polls cars' adapters (ELM327): one thread and one event queue for all connections, each adapter asked at its own
 /// pace by an `AdapterSession`. What cars say goes into the spool, a few times a second in one transaction for all.
 final class OBDGateway {
-    /// How often deadlines are looked at; what comes from adapters is taken at once.
+    /// The interval of deadline checks; data from adapters is handled at once.
     private static let lookMs: Int64 = 20
     /// Adapters keep nothing: this much of a drive is in memory only.
     private static let storeMs: Int64 = 200
@@ -52,8 +52,8 @@ final class OBDGateway {
             let moment = now()
             guard moment.steadyMs >= nextLookMs else { continue }
             nextLookMs = moment.steadyMs + OBDGateway.lookMs
-            if let registered = registry.take(.car) { take(registered, moment) }
-            for request in registry.takeRequests(of: .car) { take(request, moment) }
+            if let registered = registry.drainRegistrations(of: .car) { update(registered, moment) }
+            for request in registry.drainRequests(of: .car) { handle(request, moment) }
             goOnWithDue(moment)
             for request in unanswered.due(nowMs: moment.steadyMs) {
                 answer([request.id], of: request.vehicle, isDone: false, Unanswered<DeviceRequest>.sentence("adapter"))
@@ -76,7 +76,7 @@ final class OBDGateway {
 
     // MARK: - Whom to poll
 
-    private func take(_ registered: [DeviceRegistration], _ now: AdapterSession.Moment) {
+    private func update(_ registered: [DeviceRegistration], _ now: AdapterSession.Moment) {
         var left = cars
         for registration in registered {
             if let car = left.removeValue(forKey: registration.vehicle) {
@@ -107,7 +107,7 @@ final class OBDGateway {
     /// Adapters that are registered together are called one after another.
     private static let spreadMs: Int64 = 5_000
 
-    private func take(_ request: DeviceRequest, _ now: AdapterSession.Moment) {
+    private func handle(_ request: DeviceRequest, _ now: AdapterSession.Moment) {
         unanswered.asked(request, nowMs: now.steadyMs)
         guard let car = cars[request.vehicle] else {
             log.warning("somebody asks for a car that is not polled", ["vehicle": "\(request.vehicle)"])
@@ -215,7 +215,7 @@ final class OBDGateway {
             case .reading(let reading):
                 metrics.carReadings.add()
                 put(RecordWriter.car(vehicle, reading, id: "obd-\(reading.ts)"), of: vehicle)
-            case .supports(let pids): take(pids, of: call.car)
+            case .supports(let pids): noteSupported(pids, of: call.car)
             case .scan(let requests, let scan):
                 call.car.codes = call.session.codes
                 for request in requests {
@@ -234,7 +234,7 @@ final class OBDGateway {
     }
 
     /// Said on the log when it is something else than last time.
-    private func take(_ pids: Set<UInt8>, of car: PolledCar) {
+    private func noteSupported(_ pids: Set<UInt8>, of car: PolledCar) {
         let names = pids.sorted().map { "01" + Hex.text([$0]).uppercased() }
         guard names != car.supported ?? car.registration.supported else { return }
         car.supported = names
@@ -379,7 +379,7 @@ private final class PolledCar {
     /// Said last by this gateway; nil: what the registry knows holds.
     var supported: [String]?
     var codes: Int?
-    /// Who waits for a scan by the next session.
+    /// Requests for a scan by the next session.
     var requests: [String] = []
     /// Nil between sessions.
     var call: CarCall?

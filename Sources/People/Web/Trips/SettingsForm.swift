@@ -3,7 +3,7 @@ internal import Basics
 internal import Codecs
 internal import Fleet
 
-/// A form that has all of some settings, so that what it says is all that is said: an account's own, or the installation's limits.
+/// A form with all fields of some settings, so that it replaces them all: an account's own, or the installation's limits.
 struct SettingsForm {
     let settings: [DriverSetting]
 

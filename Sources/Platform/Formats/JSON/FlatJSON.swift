@@ -1,10 +1,10 @@
-/// Reads one JSON object whose values are plain: texts, numbers, true, false and null (RFC 8259). For what people hand
-/// in as a whole and must be told about key by key; records go through `JSONScanner`.
+/// Parses one JSON object of plain values: texts, numbers, true, false and null (RFC 8259). For people's submissions, with an error per
+/// key; records go through `JSONScanner`.
 public enum FlatJSON {
     public enum Value: Equatable, Sendable {
         case null
         case bool(Bool)
-        /// As it is written.
+        /// As written.
         case number(String)
         case text(String)
 
@@ -50,7 +50,7 @@ public enum FlatJSON {
     }
 }
 
-/// What both readers of JSON for people and services are made of.
+/// The lexer that both JSON readers share.
 struct FlatReader {
     let bytes: [UInt8]
     var at = 0

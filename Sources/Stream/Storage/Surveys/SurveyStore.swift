@@ -29,7 +29,7 @@ package enum SurveyStore {
         var (after, touched, refused) = (before, Set<Key>(), [Int: DecodeError]())
         for (index, entry) in records.enumerated() {
             let key = key(of: entry.record)
-            switch after[key, default: SurveyHistory()].take(entry.record, offset: entry.offset) {
+            switch after[key, default: SurveyHistory()].apply(entry.record, offset: entry.offset) {
             case .taken: touched.insert(key)
             case .repeated: break
             case .refused(let error): refused[index] = error

@@ -19,7 +19,6 @@ enum Rules {
         return RuleFolder(files)
     }
 
-    /// The rule tests of a folder.
     static func tests(_ folder: String) throws -> [(name: String, bytes: Result<[UInt8], RuleTestFault>)] {
         try Files.list(folder).filter { $0.hasSuffix(".yaml") }.map { name in
             do { return (name, .success(try Files.read(folder + "/" + name))) } catch {

@@ -35,7 +35,7 @@ extension Command {
                 try Roles.withTicks(settings, of: "serve", log: Roles.log) { _ in
                     repeat {
                         loop.turned()
-                        let isReload = ReloadFlag.take()
+                        let isReload = ReloadFlag.consume()
                         if isReload { page.renewCertificates() }
                         watch?.look(isReload: isReload)
                     } while !StopFlag.wait(timeoutMs: 200)
