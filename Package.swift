@@ -107,7 +107,10 @@ let package = Package(
         // Stream: from the topics to the tables.
         target(
             "Stream/Ingest",
-            ["Basics", "Formats", "Telemetry", "Threads", "Crypto", "Kafka", "Fleet", "Codecs", "CSQLite"], .warm),
+            [
+                "Basics", "Formats", "Telemetry", "Threads", "Crypto", "Kafka", "Fleet", "Codecs", "Pipeline",
+                "CSQLite",
+            ], .warm),
         target(
             "Stream/Storage",
             [
@@ -117,8 +120,8 @@ let package = Package(
         target(
             "Stream/Worker",
             [
-                "Basics", "Telemetry", "Threads", "Kafka", "Postgres", "Fleet", "Codecs", "Trips", "Alerts", "Pipeline",
-                "Storage",
+                "Basics", "Telemetry", "Threads", "Kafka", "Postgres", "Fleet", "Codecs", "Trips", "Alerts", "Surveys",
+                "Pipeline", "Storage",
             ], .hot),
 
         // Edges: what comes in and goes out; decides nothing about fleets.
@@ -227,7 +230,10 @@ let package = Package(
         tests("IngestTests", ["Fleet", "Ingest", "Gateways"]),
         tests(
             "StorageTests",
-            ["Basics", "Kafka", "Postgres", "Fleet", "Codecs", "Trips", "Alerts", "Pipeline", "Storage", "SimKit"]),
+            [
+                "Basics", "Kafka", "Postgres", "Fleet", "Codecs", "Trips", "Alerts", "Pipeline", "Storage", "Worker",
+                "SimKit",
+            ]),
         tests("ExternalServicesTests", ["Basics", "Telemetry", "Fleet", "Codecs", "ExternalServices", "SimKit"]),
         tests("GatewaysTests", ["Sockets", "Fleet", "Codecs", "Gateways", "SimKit"]),
         tests("DeliveryTests", ["Kafka", "Sockets", "Clients", "Storage", "Delivery", "SimKit"]),

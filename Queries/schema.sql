@@ -864,7 +864,7 @@ CREATE VIEW analyst.weather_hour WITH (security_barrier='true') AS
 GRANT SELECT ON TABLE analyst.weather_hour TO drover_reader, drover_researcher, drover_sight;
 
 -- Litres by the best of the methods that cover nine tenths of the time that the longest of them covers, as
--- Sources/Trips/Fuel.swift has it; no row: unknown.
+-- Sources/Domain/Trips/Fuel.swift has it; no row: unknown.
 CREATE FUNCTION analyst.fuel(a_fuel text, a_displacement_cc integer, an_efficiency_pct double precision, rate_ul bigint, rate_ms bigint, burnt_mg bigint, air_ms bigint, calculated_mg bigint, calculated_ms bigint, per_litre_mg bigint, per_litre_ms bigint) RETURNS TABLE(fuel_l double precision, fuel_method text)
     LANGUAGE sql IMMUTABLE ROWS 1 PARALLEL SAFE
     AS $$
@@ -892,7 +892,7 @@ $$;
 REVOKE ALL ON FUNCTION analyst.has_role(VARIADIC some_roles text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION analyst.has_role(VARIADIC some_roles text[]) TO drover_reader, drover_researcher, drover_sight;
 
--- A person sees them with the roles of 0036, a program of the installation by its own.
+-- A person sees them with the roles of drover.sees_sightings, a program of the installation by its own.
 CREATE FUNCTION analyst.sees_sightings(how text) RETURNS boolean
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -999,7 +999,7 @@ CREATE TABLE drover.account_recovery_code (
 
 CREATE TABLE drover.account_second_factor (
     account text NOT NULL,
-    secret bytea,  -- sealed: Sources/Secrets/CodeKey.swift. NULL: none is on
+    secret bytea,  -- sealed: Sources/Platform/Crypto/CodeKey.swift. NULL: none is on
     next_secret bytea,  -- shown, and not confirmed by a code yet
     next_at timestamptz,
     on_since timestamptz,
@@ -1046,7 +1046,7 @@ CREATE TABLE drover.account_settings (
     topic_partition integer NOT NULL,
     account text NOT NULL,
     in_force_at timestamptz NOT NULL,
-    settings text NOT NULL,  -- JSON: Sources/Alerts/DriverSettings.swift
+    settings text NOT NULL,  -- JSON: Sources/Domain/Alerts/Drivers/DriverSettings.swift
     record_id text NOT NULL,
     record_offset bigint,  -- Where an account's settings stand on the log: a car that is taken up again alone is judged by what its partition knew there. Null: from before, long ago.
     judged_from_at timestamptz,
@@ -1230,7 +1230,7 @@ CREATE TABLE drover.campus (
     topic_partition integer NOT NULL,
     name text NOT NULL,
     settings text NOT NULL,  -- the record that said them last, as on drover.dispatch
-    state bytea NOT NULL,  -- itineraries and who waits: Sources/Itineraries/CampusPacked.swift
+    state bytea NOT NULL,  -- itineraries and who waits: Sources/Domain/Routing/Dispatch/CampusPacked.swift
     record_offset bigint NOT NULL,  -- of the last record in it
     likelihoods bytea,
     hour_at timestamptz,
@@ -1259,6 +1259,18 @@ CREATE TABLE drover.car_owner (
 CREATE INDEX car_owner_by_account ON drover.car_owner USING btree (account);
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE drover.car_owner TO drover_writer;
 GRANT SELECT ON TABLE drover.car_owner TO drover_reader;
+
+-- Cars of a partition that are judged again because its clock was set back: those whose latest reading is not before since_at. They are
+-- noted in car_watch some at each tick, in the order of their names (docs/decisions/0011-what-drivers-are-told.md). Two rows a partition at
+-- most: what goes on, and what was asked for since.
+CREATE TABLE drover.car_spreading (
+    topic_partition integer NOT NULL,
+    asked_offset bigint NOT NULL,  -- the record that asked for it first
+    since_at timestamptz NOT NULL,
+    after_vehicle text,  -- up to this car they are noted; NULL: none is
+    CONSTRAINT car_spreading_pkey PRIMARY KEY (topic_partition, asked_offset)
+);
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE drover.car_spreading TO drover_writer;
 
 -- What a car said it supports: the row is its latest answer.
 CREATE TABLE drover.car_support (
@@ -1336,7 +1348,7 @@ CREATE TABLE drover.debug_log (
     fetched_at timestamptz DEFAULT now() NOT NULL,
     first_at timestamptz,  -- of the lines that begin with a time; NULL: none does
     last_at timestamptz,
-    error_lines integer NOT NULL,  -- by the level beside the time: Sources/Wire/DebugLogText.swift
+    error_lines integer NOT NULL,  -- by the level beside the time: Sources/Domain/Codecs/MTG/DebugLogText.swift
     warning_lines integer NOT NULL,
     info_lines integer NOT NULL,
     debug_lines integer NOT NULL,
@@ -1356,7 +1368,7 @@ CREATE TABLE drover.dispatch_decision (
     campus text NOT NULL,
     record_offset bigint NOT NULL,  -- of the record that asked for it, in the campus's partition
     made_at timestamptz NOT NULL,
-    decision text NOT NULL,  -- Sources/Itineraries/DecisionText.swift
+    decision text NOT NULL,  -- Sources/Domain/Routing/Dispatch/DecisionText.swift
     why jsonb NOT NULL,
     CONSTRAINT dispatch_decision_pkey PRIMARY KEY (campus, record_offset)
 );
@@ -1447,7 +1459,7 @@ CREATE TABLE drover.forward (
     made_at timestamptz DEFAULT now() NOT NULL,
     settled_at timestamptz,
     status integer,  -- of the last answer (HTTP); NULL: there was none
-    answer text,
+    answer text,  -- the collector's words, or what went wrong
     CONSTRAINT forward_pkey PRIMARY KEY (site, survey, version),
     CONSTRAINT forward_answer_check CHECK ((octet_length(answer) <= 500)),
     CONSTRAINT forward_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'sent'::text, 'refused'::text, 'stopped'::text])))
@@ -1456,7 +1468,7 @@ CREATE INDEX forward_by_state ON drover.forward USING btree (state, made_at);
 CREATE INDEX forward_by_time ON drover.forward USING btree (try_at) WHERE (state = 'waiting'::text);
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE drover.forward TO drover_writer;
 GRANT SELECT (site, survey, version) ON TABLE drover.forward TO drover_relay;
-GRANT SELECT, UPDATE (tries) ON TABLE drover.forward TO drover_relay;
+GRANT SELECT (tries), UPDATE (tries) ON TABLE drover.forward TO drover_relay;
 GRANT UPDATE (state, try_at, settled_at, status, answer) ON TABLE drover.forward TO drover_relay;
 
 -- Until when the collector wants to be left alone, for all relays.
@@ -1634,7 +1646,7 @@ CREATE TABLE drover.mail (
     recipient text NOT NULL,
     subject text NOT NULL,
     body bytea NOT NULL,  -- UTF-8
-    is_sealed boolean DEFAULT false NOT NULL,  -- the body is encrypted: Sources/Secrets/CodeKey.swift
+    is_sealed boolean DEFAULT false NOT NULL,  -- the body is encrypted: Sources/Platform/Crypto/CodeKey.swift
     made_at timestamptz DEFAULT now() NOT NULL,
     expires_at timestamptz NOT NULL,  -- nobody needs it any more
     tries integer DEFAULT 0 NOT NULL,
@@ -1642,7 +1654,7 @@ CREATE TABLE drover.mail (
     refused text,  -- why it was given up; kept for a week
     html bytea,
     leave_url bytea,  -- where one click ends such mails (RFC 8058); encrypted alike
-    refers_to text[] DEFAULT '{}'::text[] NOT NULL,
+    refers_to text[] DEFAULT '{}'::text[] NOT NULL,  -- mail_id of mails that it belongs to
     is_for_person boolean DEFAULT false NOT NULL,  -- Codes are for people of a roster, whose mail address an account that ended may have, too.
     CONSTRAINT mail_pkey PRIMARY KEY (mail_id),
     CONSTRAINT mail_body_check CHECK ((octet_length(body) <= 1000000)),
@@ -1777,7 +1789,7 @@ CREATE TABLE drover.notice_setting (
     repeat_min integer DEFAULT 240 NOT NULL,  -- 0: never
     made_machines boolean DEFAULT false NOT NULL,  -- a developer: also of machines that are seen as their maker
     webhook_url text,
-    webhook_key bytea,  -- encrypted: Sources/Secrets/CodeKey.swift
+    webhook_key bytea,  -- encrypted: Sources/Platform/Crypto/CodeKey.swift
     mail_ended_at timestamptz,  -- by one click in a mail
     CONSTRAINT notice_setting_pkey PRIMARY KEY (account),
     CONSTRAINT notice_setting_account_fkey FOREIGN KEY (account) REFERENCES drover.account(account) ON DELETE CASCADE,
@@ -1848,7 +1860,7 @@ GRANT DELETE, SELECT ON TABLE drover.outbox TO drover_relay;
 GRANT INSERT, SELECT ON TABLE drover.outbox TO drover_writer;
 GRANT UPDATE (refused) ON TABLE drover.outbox TO drover_relay;
 
--- Calls by slice of a period: Sources/Outside/CallBudget.swift. Old slices are deleted.
+-- Calls by slice of a period: Sources/Edges/ExternalServices/CallBudget.swift. Old slices are deleted.
 CREATE TABLE drover.outside_call (
     budget text NOT NULL,
     period text NOT NULL,
@@ -1949,7 +1961,7 @@ CREATE TABLE drover.person_account (
 );
 CREATE INDEX person_account_by_account ON drover.person_account USING btree (account);
 
--- One code a person; a new one takes the old one's place. The digest's key is in no table: Sources/Secrets/CodeKey.swift.
+-- One code a person; a new one takes the old one's place. The digest's key is in no table: Sources/Platform/Crypto/CodeKey.swift.
 CREATE TABLE drover.person_code (
     campus text NOT NULL,
     person text NOT NULL,
@@ -2063,6 +2075,7 @@ CREATE TABLE drover.quarantine (
 );
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE drover.quarantine TO drover_writer;
 
+-- For whom a connection asks. A row is there as long as the transaction that wrote it, for nobody else to see: it is rolled back.
 CREATE UNLOGGED TABLE drover.question (
     pid integer NOT NULL,
     account text NOT NULL,
@@ -2131,6 +2144,22 @@ CREATE TABLE drover.relay_turn (
 );
 GRANT UPDATE ON TABLE drover.relay_turn TO drover_relay;
 
+-- Limits of the installation in whose place others of the same time were set, until these have come to all cars of the partition
+-- (docs/decisions/0028-limits-of-the-installation.md): two of one time at most. The one said last stands in account_settings, whose
+-- columns these are.
+CREATE TABLE drover.replaced_limits (
+    topic_partition integer NOT NULL,
+    in_force_at timestamptz NOT NULL,
+    record_id text NOT NULL,
+    settings text NOT NULL,
+    record_offset bigint NOT NULL,
+    judged_from_at timestamptz NOT NULL,
+    reached_vehicle text,
+    reached_all_offset bigint,
+    CONSTRAINT replaced_limits_pkey PRIMARY KEY (topic_partition, in_force_at, record_id)
+);
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE drover.replaced_limits TO drover_writer;
+
 CREATE TABLE drover.report_run (
     schedule_id bigint NOT NULL,
     due_at timestamptz NOT NULL,
@@ -2176,7 +2205,7 @@ CREATE TABLE drover.report_schedule (
     fleet text DEFAULT ''::text NOT NULL,
     format text NOT NULL,
     units text DEFAULT 'metric'::text NOT NULL,
-    cron text NOT NULL,  -- Sources/Reports/CronTimes.swift
+    cron text NOT NULL,  -- Sources/People/Reports/Schedules/CronTimes.swift
     zone text DEFAULT 'UTC'::text NOT NULL,
     mail_to text[] DEFAULT '{}'::text[] NOT NULL,  -- accounts
     is_filed boolean DEFAULT false NOT NULL,  -- also written into the operator's folder of reports
@@ -2324,12 +2353,12 @@ CREATE TABLE drover.rule_set (
     topic_partition integer NOT NULL,
     in_force_at timestamptz NOT NULL,
     version text NOT NULL,
-    rules text NOT NULL,  -- Sources/Alerts/RuleText.swift
+    rules text NOT NULL,  -- Sources/Domain/Alerts/Rules/RuleText.swift
     record_offset bigint NOT NULL,
     CONSTRAINT rule_set_pkey PRIMARY KEY (topic_partition, in_force_at)
 );
 -- Rule sets as somebody may read them: rules of models are known to all who read fleets, those of single machines name machines of everybody, so
--- a person gets those of machines that they know (Sources/Alerts/RuleText.swift: models, then machines, each with its rules in the lines
+-- a person gets those of machines that they know (Sources/Domain/Alerts/Rules/RuleText.swift: models, then machines, each with its rules in the lines
 -- below it).
 CREATE INDEX rule_set_by_version ON drover.rule_set USING btree (version);
 ALTER TABLE drover.rule_set ENABLE ROW LEVEL SECURITY;
@@ -2396,16 +2425,8 @@ CREATE TABLE drover.sighting (
     needs_review boolean DEFAULT false NOT NULL,
     review_reason text,
     others jsonb DEFAULT '{}'::jsonb NOT NULL,
-    shown_latitude_deg double precision GENERATED ALWAYS AS (,
-CASE,
-    WHEN is_blurred THEN drover.cell_latitude(latitude_deg),
-    ELSE latitude_deg,
-END) STORED,
-    shown_longitude_deg double precision GENERATED ALWAYS AS (,
-CASE,
-    WHEN is_blurred THEN drover.cell_longitude(longitude_deg),
-    ELSE longitude_deg,
-END) STORED,
+    shown_latitude_deg double precision GENERATED ALWAYS AS (CASE WHEN is_blurred THEN drover.cell_latitude(latitude_deg) ELSE latitude_deg END) STORED,
+    shown_longitude_deg double precision GENERATED ALWAYS AS (CASE WHEN is_blurred THEN drover.cell_longitude(longitude_deg) ELSE longitude_deg END) STORED,
     CONSTRAINT sighting_pkey PRIMARY KEY (site, survey, sighting, seen_at),
     CONSTRAINT sighting_individuals_check CHECK ((individuals >= 0))
 )
@@ -2504,7 +2525,7 @@ CREATE TABLE drover.survey (
     comments text,
     forward_to text,
     own_weather jsonb DEFAULT '{}'::jsonb NOT NULL,
-    service_weather jsonb DEFAULT '[]'::jsonb NOT NULL,  -- by hour: Sources/Wire/WeatherAnswer.swift
+    service_weather jsonb DEFAULT '[]'::jsonb NOT NULL,  -- by hour: Sources/Domain/Codecs/Services/WeatherAnswer.swift
     weather_missing integer NOT NULL,  -- hours of it that no service has told of yet
     needs_review boolean NOT NULL,  -- it holds a species that is not known
     sightings integer NOT NULL,
@@ -2547,7 +2568,7 @@ CREATE TABLE drover.survey_receipt (
     site text NOT NULL,
     survey text NOT NULL,
     number bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
-    digest bytea NOT NULL,  -- of its contents: Sources/Web/SurveyDesk.swift
+    digest bytea NOT NULL,  -- of its contents: Sources/People/Web/Surveys/SurveyDesk.swift
     account text NOT NULL,
     token_id text NOT NULL,
     received_at timestamptz DEFAULT date_trunc('milliseconds'::text, clock_timestamp()) NOT NULL,
@@ -2609,7 +2630,7 @@ CREATE TABLE drover.survey_weather (
     site text NOT NULL,
     survey text NOT NULL,
     hour_at timestamptz NOT NULL,
-    answer text NOT NULL,  -- Sources/Wire/WeatherAnswer.swift
+    answer text NOT NULL,  -- Sources/Domain/Codecs/Services/WeatherAnswer.swift
     CONSTRAINT survey_weather_pkey PRIMARY KEY (site, survey, hour_at)
 );
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE drover.survey_weather TO drover_writer;
@@ -2664,7 +2685,7 @@ CREATE TABLE drover.token (
     token_id text NOT NULL,
     account text NOT NULL,
     name text,  -- as people call it
-    scopes text[] NOT NULL,  -- what it allows: Sources/Storage/TokenStore.swift
+    scopes text[] NOT NULL,  -- what it allows: Sources/Stream/Storage/Accounts/TokenStore.swift
     digest bytea NOT NULL,
     made_at timestamptz DEFAULT now() NOT NULL,
     expires_at timestamptz,  -- NULL: never
@@ -2687,7 +2708,7 @@ CREATE TABLE drover.tour (
     tour text NOT NULL,
     account text NOT NULL,  -- who made it
     area text NOT NULL,
-    draft text NOT NULL,  -- JSON: Sources/Tours/TourText.swift
+    draft text NOT NULL,  -- JSON: Sources/Domain/Tours/TourText.swift
     revision integer DEFAULT 1 NOT NULL,
     made_at timestamptz DEFAULT now() NOT NULL,
     changed_at timestamptz DEFAULT now() NOT NULL,
@@ -2992,7 +3013,7 @@ CREATE TABLE drover.trip_weather (
     latitude_index integer NOT NULL,  -- from the south pole
     longitude_index integer NOT NULL,  -- from the 180th meridian
     fetched_at timestamptz NOT NULL,
-    answer text NOT NULL,  -- JSON: Sources/Wire/WeatherAnswer.swift
+    answer text NOT NULL,  -- JSON: Sources/Domain/Codecs/Services/WeatherAnswer.swift
     CONSTRAINT trip_weather_pkey PRIMARY KEY (vehicle, hour_at, cell_millideg, latitude_index, longitude_index)
 );
 ALTER TABLE drover.trip_weather ENABLE ROW LEVEL SECURITY;
@@ -3003,7 +3024,7 @@ GRANT SELECT ON TABLE drover.trip_weather TO drover_reader, drover_sight;
 
 CREATE TABLE drover.turn (
     what text NOT NULL,
-    slot integer NOT NULL,  -- of what there is one for each account, vehicle and so on: 64 that they share; else 0
+    slot integer NOT NULL,  -- of what there is one for each account, vehicle and so on: 1,024 that they share; else 0
     CONSTRAINT turn_pkey PRIMARY KEY (what, slot)
 );
 
@@ -3013,7 +3034,7 @@ CREATE TABLE drover.vehicle (
     model text,
     topic_partition integer NOT NULL,
     last_reading_at timestamptz,
-    next_deadline_at timestamptz,  -- When the clock opens the machine's next alert; NULL: never. Those that have reported before this migration are looked at once by the next worker.
+    next_deadline_at timestamptz,  -- When the clock opens the machine's next alert; NULL: never.
     CONSTRAINT vehicle_pkey PRIMARY KEY (kind, vehicle),
     CONSTRAINT vehicle_kind_check CHECK ((kind = ANY (ARRAY['car'::text, 'machine'::text])))
 )
@@ -3141,6 +3162,8 @@ CREATE POLICY sight ON drover.vehicle_minute FOR SELECT TO drover_sight USING ((
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE drover.vehicle_minute TO drover_writer;
 GRANT SELECT ON TABLE drover.vehicle_minute TO drover_reader, drover_sight;
 
+-- What somebody looks at while it drives: the running trip with its open minute, of watched cars only, so that it costs nothing
+-- that nobody looks. Neither table is a result: they are empty after a crash and filled again while somebody looks.
 CREATE UNLOGGED TABLE drover.watched (
     vehicle text NOT NULL,
     until_at timestamptz NOT NULL,
@@ -3156,7 +3179,7 @@ CREATE TABLE drover.weather_hour (
     latitude_index integer NOT NULL,  -- from the south pole
     longitude_index integer NOT NULL,  -- from the 180th meridian
     hour_at timestamptz NOT NULL,
-    answer jsonb NOT NULL,  -- Sources/Wire/WeatherAnswer.swift
+    answer jsonb NOT NULL,  -- Sources/Domain/Codecs/Services/WeatherAnswer.swift
     kept_until timestamptz NOT NULL,
     CONSTRAINT weather_hour_pkey PRIMARY KEY (source, cell_millideg, latitude_index, longitude_index, hour_at)
 );
@@ -3663,8 +3686,8 @@ CREATE VIEW drover.seen_surveyor AS
           WHERE (s.account = ( SELECT drover.sight_account() AS sight_account))))));
 GRANT SELECT ON TABLE drover.seen_surveyor TO drover_page;
 
--- Walks as reports count them: all of them, for who sees surveys as they are and for who runs the installation. As in 0036 no barrier,
--- since what is asked of it is ours alone: no login of a person may read it.
+-- Walks as reports count them: all of them, for who sees surveys as they are and for who runs the installation. No barrier, as the other seen_
+-- views are none, since what is asked of it is ours alone: no login of a person may read it.
 CREATE VIEW drover.seen_walk AS
  SELECT s.site,
     s.survey,
@@ -4172,7 +4195,8 @@ END $$;
 REVOKE ALL ON FUNCTION drover.add_report_schedule(a_report text, a_span text, a_narrowing text, a_fleet text, a_format text, the_units text, a_cron text, a_zone text, is_mailed boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.add_report_schedule(a_report text, a_span text, a_narrowing text, a_fleet text, a_format text, the_units text, a_cron text, a_zone text, is_mailed boolean) TO drover_page;
 
--- As in 0031, by the same ways as the command.
+-- Roles, and whether somebody may log in, by the same ways as the command. False: not by an administrator, there is no such account, or
+-- nobody would be left who is one.
 CREATE FUNCTION drover.administer_account(an_account text, new_roles text[], is_enabled boolean) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4277,8 +4301,8 @@ BEGIN
 END $$;
 REVOKE ALL ON FUNCTION drover.admit_account_try(a_mail text, a_remote text, for_mail boolean, a_device bytea) FROM PUBLIC;
 
--- Counts the request; false: too many. What somebody asks for or tries counts for who asks: of all together there are so many an hour (0020) that one
--- account, in seconds, kept all campuses from theirs, and three requests of a stranger kept a person from codes for 15 minutes, ten for a day. Of one
+-- Counts the request; false: too many. What somebody asks for or tries counts for who asks: of a bound for all together one account, in seconds,
+-- kept all campuses from theirs, and three requests of a stranger kept a person from codes for 15 minutes, ten for a day. Of one
 -- account 20 an hour, of an address, which many phones may have, 300; of these for one person three in 15 minutes, and ten a day (an address:
 -- 30); of tries five or six times as many. What all together may try of one person's is beyond what a few askers can, and bounds who guesses.
 CREATE FUNCTION drover.admit_code_request(for_campus text, for_person text, try boolean) RETURNS boolean
@@ -4302,8 +4326,8 @@ BEGIN
 END $$;
 REVOKE ALL ON FUNCTION drover.admit_code_request(for_campus text, for_person text, try boolean) FROM PUBLIC;
 
--- Counts the request; false: too many. What somebody asks for or tries counts for who asks: of all together there are so many an hour (0020) that one
--- account, in seconds, kept all campuses from theirs, and three requests of a stranger kept a person from codes for 15 minutes, ten for a day. Of one
+-- Counts the request; false: too many. What somebody asks for or tries counts for who asks: of a bound for all together one account, in seconds,
+-- kept all campuses from theirs, and three requests of a stranger kept a person from codes for 15 minutes, ten for a day. Of one
 -- account 20 an hour, of an address, which many phones may have, 300; of these for one person three in 15 minutes, and ten a day (an address:
 -- 30); of tries five or six times as many. What all together may try of one person's is beyond what a few askers can, and bounds who guesses.
 CREATE FUNCTION drover.admit_code_request(for_campus text, for_person text, try boolean, an_asker text) RETURNS boolean
@@ -4348,8 +4372,9 @@ END $$;
 REVOKE ALL ON FUNCTION drover.admit_row(row_bytes integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.admit_row(row_bytes integer) TO drover_query;
 
--- As in 0062, for who is named. A person gets six mails in 15 minutes, whoever asks; beyond that the code of the newest one stays good instead, so that
--- nobody is kept from theirs. Where that one is over or nearly so, another comes.
+-- Keeps a code and the mail that brings it, which is for somebody of a roster, if there is such a person. What it returns does not say whether
+-- there is: false is `too many`. A person gets six mails in 15 minutes, whoever asks; beyond that the code of the newest one stays good
+-- instead, so that nobody is kept from theirs. Where that one is over or nearly so, another comes.
 CREATE FUNCTION drover.ask_code(for_campus text, for_person text, code_digest bytea, new_mail_id text, mail_subject text, sealed_body bytea) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4373,8 +4398,9 @@ END $$;
 REVOKE ALL ON FUNCTION drover.ask_code(for_campus text, for_person text, code_digest bytea, new_mail_id text, mail_subject text, sealed_body bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.ask_code(for_campus text, for_person text, code_digest bytea, new_mail_id text, mail_subject text, sealed_body bytea) TO drover_api;
 
--- As in 0062, for who is named. A person gets six mails in 15 minutes, whoever asks; beyond that the code of the newest one stays good instead, so that
--- nobody is kept from theirs. Where that one is over or nearly so, another comes.
+-- Keeps a code and the mail that brings it, which is for somebody of a roster, if there is such a person. What it returns does not say whether
+-- there is: false is `too many`. A person gets six mails in 15 minutes, whoever asks; beyond that the code of the newest one stays good
+-- instead, so that nobody is kept from theirs. Where that one is over or nearly so, another comes.
 CREATE FUNCTION drover.ask_code(for_campus text, for_person text, code_digest bytea, new_mail_id text, mail_subject text, sealed_body bytea, an_asker text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4404,8 +4430,9 @@ END $$;
 REVOKE ALL ON FUNCTION drover.ask_code(for_campus text, for_person text, code_digest bytea, new_mail_id text, mail_subject text, sealed_body bytea, an_asker text) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.ask_code(for_campus text, for_person text, code_digest bytea, new_mail_id text, mail_subject text, sealed_body bytea, an_asker text) TO drover_api;
 
--- As in 0031: fifty questions, those that were taken back within a day included, and one mail a day about a machine. Who asked, ended it and asked
--- again sent the owners of any machine a mail each time.
+-- A dealer asks for a machine; its owners get the mail (NULL: none is sent). It does not say whether there is such a machine: `true` means that it
+-- was taken. At most fifty questions a dealer, those that were taken back within a day included, so that nobody asks for all serial numbers there
+-- are, and one mail a day about a machine: who asked, ended it and asked again sent the owners of any machine a mail each time.
 CREATE FUNCTION drover.ask_dealership(a_vehicle text, new_mail_id text, a_subject text, a_body bytea) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4455,7 +4482,8 @@ END $$;
 REVOKE ALL ON FUNCTION drover.ask_password_link(a_mail text, a_remote text, a_link bytea, new_mail_id text, a_subject text, a_body bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.ask_password_link(a_mail text, a_remote text, a_link bytea, new_mail_id text, a_subject text, a_body bytea) TO drover_api;
 
--- As in 0043, twenty an hour of an account: fifty schedules were fifty reports a minute, which one relay makes for everybody.
+-- Of the days that are over now. Once a minute at most, and twenty an hour of an account: fifty schedules were fifty reports a minute, which one
+-- relay makes for everybody.
 CREATE FUNCTION drover.ask_report_run(a_schedule bigint) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4539,7 +4567,7 @@ BEGIN
 END $$;
 REVOKE ALL ON FUNCTION drover.audit_append(an_action text, an_actor text, a_subject text, a_remote text, a_detail text) FROM PUBLIC;
 
--- What an entry's hash is over, behind the hash before. Sources/Storage/AuditEntry.swift has the same.
+-- What an entry's hash is over, behind the hash before. Sources/Stream/Storage/Audit/AuditEntry.swift has the same.
 CREATE FUNCTION drover.audit_bytes(e drover.audit_entry) RETURNS bytea
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4687,8 +4715,8 @@ BEGIN
 END $$;
 REVOKE ALL ON FUNCTION drover.audit_person_token() FROM PUBLIC;
 
--- As in 0067; reports that schedules mail are counted, too. Who is held to an account's sight is that account, whatever is said. A subject with an @ is a mail
--- address, of which only the account is kept that has it.
+-- All that services may do here; reports that schedules mail are counted, too. Who is held to an account's sight is that account, whatever is
+-- said. A subject with an @ is a mail address, of which only the account is kept that has it.
 CREATE FUNCTION drover.audit_record(an_action text, an_actor text, a_subject text, a_remote text, a_detail text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4998,7 +5026,7 @@ CREATE FUNCTION drover.believed_drives(an_account text) RETURNS SETOF drover.dri
 $$;
 REVOKE ALL ON FUNCTION drover.believed_drives(an_account text) FROM PUBLIC;
 
--- As in 0035; who binds is who asks.
+-- A code for the account that asks, once. Of one role an account is one person: the last one counts.
 CREATE FUNCTION drover.bind_person(for_campus text, for_person text, code_digest bytea) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5045,7 +5073,7 @@ $$;
 REVOKE ALL ON FUNCTION drover.car_owner_at(a_vehicle text, a_time timestamp with time zone) FROM PUBLIC;
 
 -- The middle of a cell of 0.1°; the north pole belongs to the last row, 180° east and west are one meridian. All as
--- Sources/Surveys/BlurredPlace.swift has it.
+-- Sources/Domain/Surveys/BlurredPlace.swift has it.
 CREATE FUNCTION drover.cell_latitude(a_latitude double precision) RETURNS double precision
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS $$
@@ -5137,7 +5165,11 @@ END $$;
 REVOKE ALL ON FUNCTION drover.change_second_factor(a_session bytea, a_password bytea, a_step bigint, a_recovery bytea, the_codes bytea[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.change_second_factor(a_session bytea, a_password bytea, a_step bigint, a_recovery bytea, the_codes bytea[]) TO drover_api;
 
--- As in 0065; what it moves between fleets stands in the log.
+-- Before a page puts a registration on the log. `based_on` is the record that its form was made of, empty: nothing was registered.
+-- `the_fleets`: those of one's own that the vehicle shall be in; NULL: leave them. `an_owner`: the account that shall own a car.
+-- Says `taken` (push it), `done` (it is committed already), or why not: `not yours`, `known` (somebody else's, or there already),
+-- `changed` (by another meanwhile), `waiting` (a change is on its way), `fleet` (none is chosen), `owner` (not theirs to give to).
+-- New ids are bounded; what it moves between fleets stands in the log.
 CREATE FUNCTION drover.change_vehicle(a_kind text, a_vehicle text, based_on text, new_record text, the_fleets text[], an_owner text) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5258,7 +5290,7 @@ EXCEPTION WHEN invalid_text_representation THEN RETURN an_asker;
 END $$;
 REVOKE ALL ON FUNCTION drover.code_asker(an_asker text) FROM PUBLIC;
 
--- As in 0040, for who reads fleets.
+-- People who are in a fleet with the reader, for who reads fleets: whom one can ask to step in.
 CREATE FUNCTION drover.colleagues() RETURNS TABLE(account text, name text)
     LANGUAGE sql STABLE SECURITY DEFINER ROWS 50
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5329,7 +5361,7 @@ END $$;
 REVOKE ALL ON FUNCTION drover.confirm_second_factor(a_session bytea, shown_secret bytea, a_step bigint, the_codes bytea[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.confirm_second_factor(a_session bytea, shown_secret bytea, a_step bigint, the_codes bytea[]) TO drover_api;
 
--- As in 0031, for who reads fleets.
+-- Those that one asked for, and those of one's own machines, for who reads fleets.
 CREATE FUNCTION drover.dealerships() RETURNS TABLE(dealership_id bigint, vehicle text, dealer text, dealer_name text, asked_at timestamp with time zone, confirmed_at timestamp with time zone, shares_past boolean, ended_at timestamp with time zone, is_own boolean)
     LANGUAGE sql STABLE SECURITY DEFINER ROWS 20
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5366,8 +5398,8 @@ $$;
 REVOKE ALL ON FUNCTION drover.dispatched_campuses() FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.dispatched_campuses() TO drover_reader, drover_sight, drover_writer;
 
--- As in 0031, of what the account may write about: a drive that somebody only says is no drive of theirs. Of a car one such drive is
--- enough to know its name.
+-- Cars that somebody drove: of these the own drives, of what the account may write about: a drive that somebody only says is no drive of theirs.
+-- Of a car one such drive is enough to know its name.
 CREATE FUNCTION drover.driven() RETURNS SETOF text
     LANGUAGE sql STABLE SECURITY DEFINER ROWS 10
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5491,7 +5523,8 @@ END $$;
 REVOKE ALL ON FUNCTION drover.end_dealership(an_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.end_dealership(an_id bigint) TO drover_page;
 
--- As in 0062; and its questions.
+-- What an account came in by, what is on its way to it, and its questions. What a relay has in its hands at this moment it asks about once more
+-- before it goes out (drover.is_mail_over, drover.notice_accounts): nobody waits for it here.
 CREATE FUNCTION drover.end_doors(an_account text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5592,7 +5625,7 @@ END $$;
 REVOKE ALL ON FUNCTION drover.end_lost_connections() FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.end_lost_connections() TO drover_api;
 
--- As in 0040; who ended is not written about.
+-- By one click in a mail (RFC 8058). Who ended is not written about.
 CREATE FUNCTION drover.end_notice_mail(an_account text) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5637,7 +5670,7 @@ EXCEPTION WHEN insufficient_privilege OR internal_error THEN
 END $$;
 REVOKE ALL ON FUNCTION drover.end_questions(an_account text) FROM PUBLIC;
 
--- As in 0043, and with its times.
+-- Those that come with Drover are given back instead, with their times.
 CREATE FUNCTION drover.end_report_schedule(a_schedule bigint) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5766,7 +5799,9 @@ $$;
 REVOKE ALL ON FUNCTION drover.fleets_kept(a_kind text, a_vehicle text) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.fleets_kept(a_kind text, a_vehicle text) TO drover_page;
 
--- As in 0038. Nobody's, and people's without a role, it has none; a program asks for nobody.
+-- Fleets that a person belongs to, with their vehicles: reports and pages are narrowed to one of them. Programs of the
+-- installation and who runs it see all; nobody, and people without a role, none; a program asks for nobody. It gives no sight of its own:
+-- what is seen of a vehicle, its tables' rules say.
 CREATE FUNCTION drover.fleets_seen() RETURNS TABLE(fleet text, name text, kind text, vehicle text)
     LANGUAGE sql STABLE SECURITY DEFINER ROWS 100
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5796,7 +5831,7 @@ BEGIN
 END $$;
 REVOKE ALL ON FUNCTION drover.forget_code_tries() FROM PUBLIC;
 
--- As in 0027.
+-- Whether an account passes surveys on now: its latest settings. Standard: no.
 CREATE FUNCTION drover.forwards_surveys(an_account text) RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5872,7 +5907,8 @@ $$;
 REVOKE ALL ON FUNCTION drover.is_account(a_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.is_account(a_name text) TO drover_api, drover_writer;
 
--- As in 0060, of drives that were over when the car came into a fleet.
+-- Whether a drive is believed: the account may write about it, or it was the car's first driver and nobody owned it then, of drives that were
+-- over when the car came into a fleet. To register a car for somebody takes no drive from who drove it before.
 CREATE FUNCTION drover.is_believed(an_account text, a_vehicle text, a_begin timestamp with time zone, an_end timestamp with time zone) RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5884,7 +5920,7 @@ CREATE FUNCTION drover.is_believed(an_account text, a_vehicle text, a_begin time
 $$;
 REVOKE ALL ON FUNCTION drover.is_believed(an_account text, a_vehicle text, a_begin timestamp with time zone, an_end timestamp with time zone) FROM PUBLIC;
 
--- As Sources/Wire/WeatherCell.swift has it.
+-- As Sources/Domain/Codecs/Services/WeatherCell.swift has it.
 CREATE FUNCTION drover.is_in_cell(a_latitude double precision, a_longitude double precision, a_size_millideg integer, a_latitude_index integer, a_longitude_index integer) RETURNS boolean
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS $$
@@ -6075,7 +6111,9 @@ CREATE FUNCTION drover.known_weather(a_weather jsonb) RETURNS jsonb
     WHERE key IN ('temperature_c', 'wind_speed_mps', 'wind_beaufort', 'wind_direction_deg', 'cloud_cover_pct', 'sun_pct', 'rain')
 $$;
 
--- As in 0072. Of several that are too many at once each gives back a try of its own: all chose the newest, and all but one gave back nothing.
+-- The newest such try counts for its address from now on, and for no account and no device: the server was too busy to look at the
+-- password. A try that counts for a device alone stays with its address, too. Of several that are too many at once each gives back a try of its
+-- own: all chose the newest, and all but one gave back nothing.
 CREATE FUNCTION drover.leave_unchecked(a_mail text, a_remote text, for_mail boolean, a_device bytea) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6219,7 +6257,8 @@ $$;
 REVOKE ALL ON FUNCTION drover.look_at_link(a_link bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.look_at_link(a_link bytea) TO drover_api;
 
--- As in 0040, of what the account may still say something of: a link in an old mail opens no more than its reader has today.
+-- What a link would acknowledge, without doing it, of what the account may still say something of: a link in an old mail opens no more than its
+-- reader has today. No row: unknown, used or too late.
 CREATE FUNCTION drover.look_at_notice_link(a_link bytea) RETURNS TABLE(account text, alert_id text, vehicle text, parameter text)
     LANGUAGE sql STABLE SECURITY DEFINER ROWS 20
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6235,7 +6274,7 @@ $$;
 REVOKE ALL ON FUNCTION drover.look_at_notice_link(a_link bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.look_at_notice_link(a_link bytea) TO drover_api;
 
--- As in 0037, for who reads fleets.
+-- What a partition's clock says, for who reads fleets; alerts of silence are judged by it.
 CREATE FUNCTION drover.machine_clock(a_partition integer) RETURNS timestamp with time zone
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6303,8 +6342,8 @@ END $_$;
 REVOKE ALL ON FUNCTION drover.make_period(a_table regclass, a_time timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.make_period(a_table regclass, a_time timestamp with time zone) TO drover_writer;
 
--- As months are made (0045): to be attached, it waits for nobody who reads. CREATE TABLE … PARTITION OF waited for every open transaction of an
--- analyst, and all surveys of the partition with it.
+-- Makes the partition of a year (UTC) where it is missing. As months are made (drover.make_period): to be attached, it waits for nobody who
+-- reads. CREATE TABLE … PARTITION OF waited for every open transaction of an analyst, and all surveys of the partition with it.
 CREATE FUNCTION drover.make_sighting_year(a_year integer) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6339,8 +6378,11 @@ $$;
 REVOKE ALL ON FUNCTION drover.may_assign(a_vehicle text) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.may_assign(a_vehicle text) TO drover_page;
 
--- As in 0066; nor what PostgreSQL computes in one step, without a look at the clock or a signal, for a time that grows with the square of one value:
--- NORMALIZE orders accents by exchange (80,000 of them: 111 s), paths of JSON compare what they find each with each, and text search has grammars of its own.
+-- Functions that a question may call: those that look at their arguments alone. None that runs a statement (query_to_xml), changes a
+-- setting or takes a lock, looks into PostgreSQL's own tables or figures, or at the clock while the question runs; none that makes a great value
+-- of little; nor what PostgreSQL computes in one step, without a look at the clock or a signal, for a time that grows with the square of one
+-- value: NORMALIZE orders accents by exchange (80,000 of them: 111 s), paths of JSON compare what they find each with each, and text search has
+-- grammars of its own.
 CREATE FUNCTION drover.may_be_asked(a_function oid) RETURNS boolean
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6401,7 +6443,7 @@ $$;
 REVOKE ALL ON FUNCTION drover.may_look(an_account text, a_vehicle text) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.may_look(an_account text, a_vehicle text) TO drover_api;
 
--- Says `yes`, `no`, or `first`. `a_deed` as Sources/Storage/WriteAccess.swift has them; the times are those that it is about.
+-- Says `yes`, `no`, or `first`. `a_deed` as Sources/Stream/Storage/Accounts/WriteAccess.swift has them; the times are those that it is about.
 CREATE FUNCTION drover.may_write(an_account text, a_deed text, a_kind text, a_vehicle text, a_begin timestamp with time zone, an_end timestamp with time zone) RETURNS text
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6522,7 +6564,9 @@ $$;
 REVOKE ALL ON FUNCTION drover.next_forward() FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.next_forward() TO drover_relay;
 
--- As in 0069, by the same look. NULL: something judges it.
+-- Why nothing judges a vehicle as it is now; NULL: something does. For pages, programs and reports, by the one place that decides it
+-- (drover.not_monitored_of): `nobody` drives or owns the car; who does has switched all alerts off (`alerts_off`); the machine's model is not
+-- known (`no_model`), or neither it nor the machine has rules (`no_rules`).
 CREATE FUNCTION drover.not_monitored(a_kind text, a_vehicle text) RETURNS text
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6621,8 +6665,8 @@ $$;
 REVOKE ALL ON FUNCTION drover.notice_accounts(the_accounts text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.notice_accounts(the_accounts text[]) TO drover_relay;
 
--- Who is near enough to these alerts to be told, and may see them: as Sources/Alerts/Threshold.swift, Audience, and
--- 0031_sight.sql have it. Dealers from the confirmation on.
+-- Who is near enough to these alerts to be told, and may see them: as Sources/Domain/Alerts/Rules/Threshold.swift, Audience, and the row policies
+-- have it. Dealers from the confirmation on.
 CREATE FUNCTION drover.notice_people(the_alerts text[]) RETURNS TABLE(alert_id text, account text, relation text)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6728,7 +6772,7 @@ END $$;
 REVOKE ALL ON FUNCTION drover.own_salt(a_session bytea, a_remote text) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.own_salt(a_session bytea, a_remote text) TO drover_api;
 
--- As in 0068, with the audit log, for who sees its page.
+-- What an app password may allow, by the roles of whose it is; with the audit log, for who sees its page.
 CREATE FUNCTION drover.own_scopes(the_roles text[]) RETURNS text[]
     LANGUAGE sql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6806,7 +6850,9 @@ END $$;
 REVOKE ALL ON FUNCTION drover.pass_code(a_session bytea, a_step bigint, a_recovery bytea, new_session bytea, a_remote text, shown_device bytea, new_device bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.pass_code(a_session bytea, a_step bigint, a_recovery bytea, new_session bytea, a_remote text, shown_device bytea, new_device bytea) TO drover_api;
 
--- As in 0070: who asked for a code is left out, an address may be of others.
+-- Every table is named here once: with the rows of it that are about an account ($1), and what of them is nobody's to read (secrets,
+-- and content that comes as a file); or with why it holds none. Erasing and taking one's data away go by the same list. Who asked for a code is
+-- left out, an address may be of others.
 CREATE FUNCTION drover.person_data() RETURNS TABLE(relation text, condition text, left_out text[], why_not text)
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6862,9 +6908,9 @@ CREATE FUNCTION drover.person_data() RETURNS TABLE(relation text, condition text
     SELECT none.relation, NULL, NULL, named.why_not FROM (VALUES
         ('account_secret audit_head migration outside_call outside_service partition_progress period period_width relay_turn retained turn', 'of the installation'),
         ('campus fleet fleet_vehicle quarantine rejected vehicle', 'names no account'),
-        ('car_support car_watch debug_log live_trip machine_reading machine_rejudging machine_spreading vehicle_day watched', 'of vehicles, whoever drives'),
+        ('car_spreading car_support car_watch debug_log live_trip machine_reading machine_rejudging machine_spreading vehicle_day watched', 'of vehicles, whoever drives'),
         ('dispatch_decision', 'why a vehicle drives where: the rides are in `ride`'),
-        ('forward_pause notice_event rule_set trip_rules', 'of all'),
+        ('forward_pause notice_event replaced_limits rule_set trip_rules', 'of all'),
         ('geocode travel_leg travel_line trip_weather weather_hour', 'answers about places, whoever asked'),
         ('mail_file', 'reports that wait with their mail: they are in `report_run`'),
         ('outbox', 'on its way to topics: the same as in other tables'),
@@ -6966,7 +7012,7 @@ $_$;
 REVOKE ALL ON FUNCTION drover.question_faults(a_view regclass) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.question_faults(a_view regclass) TO drover_query;
 
--- As in 0066; and what its connection is called says for whom it asks, for nobody sees its row: whoever ends the account ends the question, too.
+-- What a question's connection is called says for whom it asks, for nobody sees its row: whoever ends the account ends the question, too.
 -- By a digest, for everybody on the server sees what connections are called.
 CREATE FUNCTION drover.question_name(an_account text) RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -6996,7 +7042,7 @@ REVOKE ALL ON FUNCTION drover.question_steps(a_view regclass) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.question_steps(a_view regclass) TO drover_query;
 
 -- JSON of one flat object that Drover has read before it was stored, so that only a number's size can keep jsonb from taking it:
--- NULL then. The door refuses such now (Sources/Wire/JSONNumber.swift).
+-- NULL then. The door refuses such now (Sources/Platform/Formats/JSON/JSONNumber.swift).
 CREATE FUNCTION drover.readable_json(a_text text) RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
@@ -7029,7 +7075,8 @@ BEGIN
     RAISE EXCEPTION 'what was published of a tour stays as it is: publish another version';
 END $$;
 
--- As in 0060, with the one count of ids.
+-- For programs: the vehicles of these that the account may not write about. None: what nobody has written about yet is the account's
+-- from now on. Its new ids are counted in one place (drover.ids_taken).
 CREATE FUNCTION drover.refused_writes(an_account text, a_deed text, a_kind text, the_vehicles text[], the_begins timestamp with time zone[], the_ends timestamp with time zone[]) RETURNS SETOF text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -7148,8 +7195,8 @@ $$;
 REVOKE ALL ON FUNCTION drover.report_schedules() FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.report_schedules() TO drover_page;
 
--- As in 0068; nor a token of the operator's for what the role that was taken let the account do: exports and questions, which ask for no role at each
--- request. What an operator gave to an account that never had such a role stays.
+-- Whose role is taken keeps no app password that it allowed; nor a token of the operator's for what the role that was taken let the account do:
+-- exports and questions, which ask for no role at each request. What an operator gave to an account that never had such a role stays.
 CREATE FUNCTION drover.revoke_beyond_roles() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -7215,7 +7262,7 @@ $$;
 REVOKE ALL ON FUNCTION drover.rule_whose(the_rules text, a_vehicle text, a_model text, a_parameter text) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.rule_whose(the_rules text, a_vehicle text, a_model text, a_parameter text) TO drover_reader, drover_relay, drover_sight, drover_writer;
 
--- The rules of a model or machine in a rule set's text (Sources/Alerts/RuleText.swift), a line each; empty: it has none. `a_group` is its
+-- The rules of a model or machine in a rule set's text (Sources/Domain/Alerts/Rules/RuleText.swift), a line each; empty: it has none. `a_group` is its
 -- line there. Plain expressions, and no settings of its own: it is asked for each vehicle of a page. A set may have 400 kB: cut by
 -- split_part, which counts no characters, and first where the cut leaves little.
 CREATE FUNCTION drover.rules_of_group(the_rules text, a_group text) RETURNS text
@@ -7273,7 +7320,7 @@ $$;
 REVOKE ALL ON FUNCTION drover.seen(a_kind text) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.seen(a_kind text) TO drover_reader, drover_sight, drover_writer;
 
--- As in 0031; who reads no fleets gets none.
+-- Alerts are for one of these: as Sources/Domain/Alerts/Rules/Threshold.swift, Audience, has them. Who reads no fleets gets none.
 CREATE FUNCTION drover.seen_audiences() RETURNS text[]
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -7405,7 +7452,8 @@ END $$;
 REVOKE ALL ON FUNCTION drover.share_turn(a_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.share_turn(a_name text) TO drover_writer;
 
--- As in 0031; and of the login that asks for people, for whom its transaction does.
+-- Who reads: what the pages say, or whose login it is; of the login that asks for people, for whom its transaction does. NULL: nobody, or
+-- disabled; then nothing is seen.
 CREATE FUNCTION drover.sight_account() RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -7509,8 +7557,10 @@ END $$;
 REVOKE ALL ON FUNCTION drover.species_list(a_latitude double precision, a_longitude double precision, a_month integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.species_list(a_latitude double precision, a_longitude double precision, a_month integer) TO drover_api, drover_survey;
 
--- As in 0062, and of a session the roles that its account had when it asked (with commas between them) are to be its still: a page's stream went on
--- for a quarter of an hour, and the answer of a question went out. Of a token the trigger below sees to that.
+-- Which of these streams go on, by their places from 1: what each was opened with, a session or a token, holds still, and a session's
+-- account is still who it was on the campus ('': it was nobody there) and has the roles that it had when it asked (with commas between them):
+-- a page's stream went on for a quarter of an hour, and the answer of a question went out. Of a token the trigger revoke_beyond_roles sees to
+-- that. Asked with each heartbeat.
 CREATE FUNCTION drover.streams_that_hold(the_keys bytea[], the_campuses text[], the_people text[]) RETURNS SETOF integer
     LANGUAGE sql STABLE SECURITY DEFINER ROWS 100
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -7530,8 +7580,10 @@ $$;
 REVOKE ALL ON FUNCTION drover.streams_that_hold(the_keys bytea[], the_campuses text[], the_people text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.streams_that_hold(the_keys bytea[], the_campuses text[], the_people text[]) TO drover_api;
 
--- As in 0062, and of a session the roles that its account had when it asked (with commas between them) are to be its still: a page's stream went on
--- for a quarter of an hour, and the answer of a question went out. Of a token the trigger below sees to that.
+-- Which of these streams go on, by their places from 1: what each was opened with, a session or a token, holds still, and a session's
+-- account is still who it was on the campus ('': it was nobody there) and has the roles that it had when it asked (with commas between them):
+-- a page's stream went on for a quarter of an hour, and the answer of a question went out. Of a token the trigger revoke_beyond_roles sees to
+-- that. Asked with each heartbeat.
 CREATE FUNCTION drover.streams_that_hold(the_keys bytea[], the_campuses text[], the_people text[], the_roles text[]) RETURNS SETOF integer
     LANGUAGE sql STABLE SECURITY DEFINER ROWS 100
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -7701,7 +7753,7 @@ $$;
 REVOKE ALL ON FUNCTION drover.tags_vehicle(a_kind text, a_vehicle text) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.tags_vehicle(a_kind text, a_vehicle text) TO drover_page;
 
--- As in 0035, for who is named.
+-- A code for a token, once: `taken`, `wrong` (also: no such person, no code, too late, too many tries) or `too_many`.
 CREATE FUNCTION drover.take_code(for_campus text, for_person text, code_digest bytea, token_digest bytea, device_name text) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -7724,7 +7776,7 @@ END $$;
 REVOKE ALL ON FUNCTION drover.take_code(for_campus text, for_person text, code_digest bytea, token_digest bytea, device_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.take_code(for_campus text, for_person text, code_digest bytea, token_digest bytea, device_name text) TO drover_api;
 
--- As in 0035, for who is named.
+-- A code for a token, once: `taken`, `wrong` (also: no such person, no code, too late, too many tries) or `too_many`.
 CREATE FUNCTION drover.take_code(for_campus text, for_person text, code_digest bytea, token_digest bytea, device_name text, an_asker text) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -7904,7 +7956,8 @@ CREATE FUNCTION drover.trim_sessions(an_account text) RETURNS void
 $$;
 REVOKE ALL ON FUNCTION drover.trim_sessions(an_account text) FROM PUBLIC;
 
--- What people said of a span of driving, and whose limits, units and price hold for it (0016 says how the driver is found).
+-- What people said of a span of driving, and whose limits, units and price hold for it. The driver is the account whose upload covers
+-- the end of the trip best, else who was assigned when it began; limits, units and prices are the driver's, else the owner's, at its end.
 CREATE FUNCTION drover.trip_context(car text, from_at timestamp with time zone, until_at timestamp with time zone) RETURNS TABLE(tag text, discarded_at timestamp with time zone, driver text, owner text, fuel text, tank_l double precision, displacement_cc integer, volumetric_efficiency_pct double precision, settings text)
     LANGUAGE sql STABLE
     AS $_$
@@ -8019,7 +8072,8 @@ $$;
 REVOKE ALL ON FUNCTION drover.unusual_sightings(a_site text) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.unusual_sightings(a_site text) TO drover_reader, drover_writer;
 
--- Uses a code up, as in 0035. Whoever asks has five tries of one code, and all together 50: a stranger's wrong ones leave the person theirs.
+-- Uses a code up: `taken`, `wrong` (also: no such person, no code, too late, too many tries) or `too_many`. Whoever asks has five tries of one
+-- code, and all together 50: a stranger's wrong ones leave the person theirs.
 CREATE FUNCTION drover.use_code(for_campus text, for_person text, code_digest bytea) RETURNS text
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -8043,7 +8097,8 @@ BEGIN
 END $$;
 REVOKE ALL ON FUNCTION drover.use_code(for_campus text, for_person text, code_digest bytea) FROM PUBLIC;
 
--- Uses a code up, as in 0035. Whoever asks has five tries of one code, and all together 50: a stranger's wrong ones leave the person theirs.
+-- Uses a code up: `taken`, `wrong` (also: no such person, no code, too late, too many tries) or `too_many`. Whoever asks has five tries of one
+-- code, and all together 50: a stranger's wrong ones leave the person theirs.
 CREATE FUNCTION drover.use_code(for_campus text, for_person text, code_digest bytea, an_asker text) RETURNS text
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -8138,7 +8193,7 @@ $$;
 REVOKE ALL ON FUNCTION drover.weather_known(a_source text, a_cell integer, a_latitude integer, a_longitude integer, the_first timestamp with time zone, the_last timestamp with time zone, a_time timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.weather_known(a_source text, a_cell integer, a_latitude integer, a_longitude integer, the_first timestamp with time zone, the_last timestamp with time zone, a_time timestamp with time zone) TO drover_gateway, drover_survey, drover_writer;
 
--- As in 0026: of the answers that can be read the last one.
+-- The weather of a trip, each value with its unit; all NULL while nobody has told of it. Of the answers that can be read the last one.
 CREATE FUNCTION drover.weather_of_trip(car text, from_at timestamp with time zone) RETURNS TABLE(weather text, weather_source text, weather_fetched_at timestamp with time zone, weather_temperature_c double precision, weather_wind_speed_mps double precision, weather_wind_gust_mps double precision, weather_wind_direction_deg double precision, weather_cloud_cover_pct double precision, weather_precipitation_mm_per_h double precision, weather_humidity_pct double precision, weather_pressure_hpa double precision, weather_condition_code integer)
     LANGUAGE sql STABLE
     AS $_$

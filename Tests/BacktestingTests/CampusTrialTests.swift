@@ -22,7 +22,7 @@ struct CampusTrialTests {
     /// A log whose vehicles drive as planned and say so, decided by the worker's own book.
     private struct Log {
         var records: [(record: RideRecord, offset: Int64, atMs: Int64)] = []
-        var book = CampusBook(clockMs: 0, decidesFrom: 0)
+        var book = CampusPartition(clockMs: 0, decidesFrom: 0)
         var simulation: CampusSimulation
         let area: CampusArea
 
@@ -38,7 +38,7 @@ struct CampusTrialTests {
 
         /// Vehicles tell where they are before anybody says anything.
         mutating func say(_ kind: RideRecord.Kind) {
-            for vehicle in simulation.campus.vehicles where book.desks["c"]?.vehicles[vehicle.id] != nil {
+            for vehicle in simulation.campus.vehicles where book.dispatchers["c"]?.vehicles[vehicle.id] != nil {
                 let place = area.position(vehicle.place)
                 push(.position(vehicle: vehicle.id, place: place, speedMmPerS: 10_000))
             }
@@ -96,7 +96,7 @@ struct CampusTrialTests {
                     to: place())
                 log.say(.pickup(pickup))
                 // As the book made it, with what it has learned.
-                _ = log.simulation.apply(.requested(log.book.desks["c"]!.campus.ride(pickup.request)!.request))
+                _ = log.simulation.apply(.requested(log.book.dispatchers["c"]!.campus.ride(pickup.request)!.request))
             }
         }
         log.drive(untilS: nowS + 7_000)

@@ -16,7 +16,7 @@ struct EmulatedCampusTests {
 
     private static func play(seed: UInt64) throws -> Day {
         var campus = EmulatedCampus(campus: "c", seed: seed, startMs: startMs)
-        var (book, day) = (CampusBook(clockMs: 0, decidesFrom: 0), Day())
+        var (book, day) = (CampusPartition(clockMs: 0, decidesFrom: 0), Day())
         func take(_ records: [RideRecord]) throws {
             for record in records {
                 // As it goes over the log.
@@ -39,16 +39,16 @@ struct EmulatedCampusTests {
         return day
     }
 
-    private static func plan(_ book: CampusBook) -> EmulatedCampus.Plan {
+    private static func plan(_ book: CampusPartition) -> EmulatedCampus.Plan {
         var plan = EmulatedCampus.Plan()
-        guard let desk = book.desks["c"] else { return plan }
-        for (id, vehicle) in desk.vehicles where vehicle.state != .out {
+        guard let dispatcher = book.dispatchers["c"] else { return plan }
+        for (id, vehicle) in dispatcher.vehicles where vehicle.state != .out {
             plan.stops[id] = vehicle.stops.map { stop in
                 EmulatedCampus.Stop(request: String(stop.dropLast(2)), isPickup: stop.hasSuffix(" p"))
             }
         }
-        plan.outstanding = Set(desk.rides.keys)
-        plan.onBoard = Set(desk.rides.filter { $0.value.state == .onBoard }.keys)
+        plan.outstanding = Set(dispatcher.rides.keys)
+        plan.onBoard = Set(dispatcher.rides.filter { $0.value.state == .onBoard }.keys)
         return plan
     }
 

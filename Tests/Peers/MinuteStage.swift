@@ -116,7 +116,7 @@ final class MinuteStage: Stage {
         alerts.float8(reading.coolant)
     }
 
-    func rows() -> StageRows {
+    func changes() -> StageChanges {
         var states = BinaryCopy.fragment
         for number in changed {
             vehicles[number].isChanged = false
@@ -127,7 +127,7 @@ final class MinuteStage: Stage {
             states.bytea(closed[number].packed)
         }
         changed.removeAll(keepingCapacity: true)
-        var rows = StageRows()
+        var rows = StageChanges()
         rows.tables = [
             TableRows(MinuteStage.minute, minutes), TableRows(MinuteStage.alert, alerts),
             TableRows(MinuteStage.state, states),
@@ -139,7 +139,7 @@ final class MinuteStage: Stage {
 
     var waitingRows: Int { changed.count }
     var needsHistory: Bool { false }
-    func resolve(nextOffset: Int64, on connection: Connection) -> StageRows { StageRows() }
+    func resolve(nextOffset: Int64, on connection: Connection) -> StageChanges { StageChanges() }
 
     var replayFrom: (offset: Int64, clockMs: Int64)? {
         let first = vehicles.reduce(Int64.max) { min($0, $1.firstOffset) }

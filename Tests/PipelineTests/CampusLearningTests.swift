@@ -11,13 +11,13 @@ struct CampusLearningTests {
         .pickup(.init(request: request, rider: "ada", passengers: 1, from: from, to: place(90_000, 90_000)))
     }
 
-    private static func feed(_ kinds: [RideRecord.Kind], decidesFrom: Int64 = 0) throws -> CampusBook {
-        var book = CampusBook(clockMs: 0, decidesFrom: decidesFrom)
+    private static func feed(_ kinds: [RideRecord.Kind], decidesFrom: Int64 = 0) throws -> CampusPartition {
+        var book = CampusPartition(clockMs: 0, decidesFrom: decidesFrom)
         for (offset, kind) in kinds.enumerated() { try take(kind, Int64(offset), &book) }
         return book
     }
 
-    private static func take(_ kind: RideRecord.Kind, _ offset: Int64, _ book: inout CampusBook) throws {
+    private static func take(_ kind: RideRecord.Kind, _ offset: Int64, _ book: inout CampusPartition) throws {
         let ts = 1_700_000_000_000 + offset
         try book.take(
             RideRecord(id: "x-\(offset)", campus: "c", ts: ts, by: "test", kind: kind), offset: offset, atMs: ts)
@@ -34,8 +34,8 @@ struct CampusLearningTests {
             .done(request: "r2", isPickup: true), .done(request: "r2", isPickup: true), .cancel(request: "r2"),
             .override(request: "r2"), .done(request: "r2", isPickup: false),
         ])
-        let desk = try #require(book.desks["c"])
-        let total = desk.learned.likelihoods.total(desk.campus.nowMs)
+        let dispatcher = try #require(book.dispatchers["c"])
+        let total = dispatcher.learned.likelihoods.total(dispatcher.campus.nowMs)
         // One taken back, one picked up; one refused and one taken, each at both of its places.
         #expect((total.waits - 2).magnitude < 1e-6 && (total.cancelled - 1).magnitude < 1e-6)
         #expect((total.offers - 4).magnitude < 1e-6 && (total.refused - 2).magnitude < 1e-6)
@@ -51,7 +51,7 @@ struct CampusLearningTests {
         for n in 0..<5 { kinds += [CampusLearningTests.asked("r\(n)", spot), .cancel(request: "r\(n)")] }
         kinds.append(CampusLearningTests.asked("last", spot))
         var book = try CampusLearningTests.feed(kinds)
-        let request = try #require(book.desks["c"]?.campus.ride("last")?.request)
+        let request = try #require(book.dispatchers["c"]?.campus.ride("last")?.request)
         // Five of five, and ten trials of the campus's mean: five of five and twenty.
         #expect((request.cancelLikelihood - (5 + 10 * 5.0 / 25) / 15).magnitude < 1e-6)
         #expect(request.overrideLikelihood == 0)
@@ -80,16 +80,16 @@ struct CampusLearningTests {
             hour(2, 1_250, 10_000), hour(1, 9_000, 1_000), .surge(thousandths: 1_250), .surge(thousandths: 1_500),
             .campus(heavier),
         ])
-        let desk = try #require(book.desks["c"])
-        #expect(desk.campus.rules.weights.surge == 1.5 && desk.campus.rules.weights.wait == 2)
+        let dispatcher = try #require(book.dispatchers["c"])
+        #expect(dispatcher.campus.rules.weights.surge == 1.5 && dispatcher.campus.rules.weights.wait == 2)
         // 10 km/h and a detour of 1.3.
-        #expect((desk.campus.travel.secondsPerMetre - 0.468).magnitude < 1e-9)
+        #expect((dispatcher.campus.travel.secondsPerMetre - 0.468).magnitude < 1e-9)
         #expect(book.takeChanges().decisions.map(\.offset) == [1, 6, 7])
         // An hour to come, from a clock that is off by one: nobody is too late for it afterwards.
         try CampusLearningTests.take(hour(4, 9_000, 1_000), 8, &book)
-        #expect(book.desks["c"]!.campus.rules.weights.surge == 1.5)
+        #expect(book.dispatchers["c"]!.campus.rules.weights.surge == 1.5)
         try CampusLearningTests.take(hour(3, 1_000, nil), 9, &book)
-        #expect((book.desks["c"]!.campus.travel.secondsPerMetre - 0.234).magnitude < 1e-9)
+        #expect((book.dispatchers["c"]!.campus.travel.secondsPerMetre - 0.234).magnitude < 1e-9)
     }
 
     @Test("Ways on the log are used, and told; a replay asks nobody")
@@ -103,7 +103,7 @@ struct CampusLearningTests {
             .travel(.init(source: "roads", from: [near, far, from, to], to: [from, to], ms: ways)),
             CampusLearningTests.asked("r", from),
         ])
-        #expect(book.desks["c"]?.rides["r"]?.vehicle == "far")
+        #expect(book.dispatchers["c"]?.rides["r"]?.vehicle == "far")
         let why = try JSONTree(Array(try #require(book.takeChanges().decisions.last).why.utf8))
         #expect(why["measured_by"]?.text == "roads" && why["measured_places"]?.integer == 4)
         let legs = why["steps"]?[0]?["choices"]?[0]?["options"]?[0]?["legs"]
@@ -120,7 +120,7 @@ struct CampusLearningTests {
                 CampusLearningTests.asked("r", near), .decision(offset: 1, text: "expired=", why: "{}"),
                 .decision(offset: 2, text: "expired=|gone=1p 1d", why: #"{"by":"another world"}"#),
             ], decidesFrom: .max)
-        #expect(book.desks["c"]?.rides["r"]?.vehicle == "near" && book.decidedAnew == 1)
+        #expect(book.dispatchers["c"]?.rides["r"]?.vehicle == "near" && book.decidedAnew == 1)
         let last = try #require(book.takeChanges().decisions.last)
         let why = try JSONTree(Array(last.why.utf8))
         #expect(!last.isNew && why["steps"]?[0]?["made_anew"] == .bool(true) && last.text.contains("near=1p 1d"))

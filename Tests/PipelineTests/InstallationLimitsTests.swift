@@ -120,6 +120,62 @@ struct InstallationLimitsTests {
         #expect(told[0].alerts.values.map(\.episode.model) == [InstallationLimits.account])
     }
 
+    @Test("Limits in the place of others of their time come to one car after the other, and write no more rows at once")
+    func replaced() {
+        var log = [Self.limits(0)] + Self.ticks(1, from: 1)
+        for (index, car) in Self.cars.enumerated() {
+            log.append(Self.reading(car, 10, speed: 50_000))
+            // A commit of few cars each.
+            if index % 10 == 9 { log.append(.tick(Self.startMs + 11_000 + Int64(index))) }
+        }
+        log += [Self.limits(0, #"{"speed_limit_kmh":40}"#, id: "m")] + Self.ticks(45, from: 16)
+        let simulation = Self.simulation(log)
+        #expect(simulation.told.alerts.count == Self.cars.count)
+        #expect(simulation.driverRowsMax <= 16 + 8 + 8)
+        for (batchMax, forgets) in [(1, false), (3, true), (50, false)] as [(Int64, Bool)] {
+            var other = CarSimulation(
+                log: log, rules: TripRules(), batchMax: batchMax, faults: .many, turnsMax: 8,
+                spread: .init(cars: 50, waiting: 16, least: 2), forgets: forgets, seed: 2)
+            other.run()
+            #expect(other.told == simulation.told)
+        }
+    }
+
+    @Test("What is replaced holds for a car until the other has come to it")
+    func holdsMeanwhile() {
+        let last = Self.cars.max()!
+        let log =
+            [Self.limits(0)] + Self.ticks(1, from: 1) + Self.cars.map { Self.reading($0, 10, speed: 50_000) }
+            + [Self.limits(0, #"{"speed_limit_kmh":200}"#, id: "m")] + Self.ticks(1, from: 16)
+            + [Self.reading(last, 20)]
+        var simulation = Self.simulation(log)
+        #expect(simulation.episodes[last]?.map(\.openedMs) == [Self.startMs + 20_000])
+        simulation = Self.simulation(log + Self.ticks(60, from: 21))
+        #expect(simulation.episodes.isEmpty)
+    }
+
+    @Test("Of limits of one time three are kept at most, and each comes to all cars or to none")
+    func threeOfOneTime() {
+        var limits = InstallationLimits()
+        func say(_ id: String) -> Bool {
+            limits.take(.init(inForceMs: 0, id: id, settings: .standard, offset: 1 + Int64(id.utf8.first!), fromMs: 0))
+        }
+        func ids() -> [String] { limits.entries(inForceMs: 0).map(\.id) }
+        let taken = [say("a"), say("b")]
+        #expect(taken == [true, true] && ids() == ["b"])
+        _ = limits.spread(to: .all(offset: 1))
+        let others = [say("c"), say("d"), say("a")]
+        #expect(others == [true, true, false] && ids() == ["b", "d"])
+        _ = limits.spread(to: .upTo(VehicleID("car-1")!))
+        let more = [say("e"), say("f")]
+        #expect(more == [true, true] && ids() == ["b", "d", "f"])
+        #expect(limits.spreading?.id == "d")
+        _ = limits.spread(to: .all(offset: 2))
+        #expect(ids() == ["d", "f"] && limits.spreading?.id == "f")
+        _ = limits.spread(to: .all(offset: 3))
+        #expect(ids() == ["f"] && limits.spreading == nil)
+    }
+
     @Test("A car waits behind the one that a record came to last")
     func reach() {
         var limits = InstallationLimits()
@@ -127,7 +183,7 @@ struct InstallationLimitsTests {
         let entry = InstallationLimits.Entry(
             inForceMs: 0, id: "x", settings: .standard, offset: 1, fromMs: 0)
         let taken = [limits.take(entry), limits.take(entry)]
-        #expect(taken == [.added, .known])
+        #expect(taken == [true, false])
         #expect(limits.rules(of: first) == nil)
         _ = limits.spread(to: .upTo(first))
         #expect(limits.rules(of: first) != nil && limits.rules(of: last) == nil)

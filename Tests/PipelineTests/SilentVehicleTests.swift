@@ -10,9 +10,9 @@ struct SilentVehicleTests {
 
     /// A campus whose log is written as it is told, second by second.
     private struct Log {
-        var book = CampusBook(clockMs: 0, decidesFrom: 0)
+        var book = CampusPartition(clockMs: 0, decidesFrom: 0)
         var offset: Int64 = 0
-        var changes: [CampusBook.Changes] = []
+        var changes: [CampusPartition.Changes] = []
 
         init(_ settings: CampusSettings = squareCampus) throws {
             try say(.campus(settings), at: 0)
@@ -35,7 +35,7 @@ struct SilentVehicleTests {
             changes.append(book.takeChanges())
         }
 
-        var desk: CampusDesk { book.desks["c"]! }
+        var dispatcher: CampusDispatcher { book.dispatchers["c"]! }
         var events: [String] { changes.flatMap(\.decisions).map(\.why) }
     }
 
@@ -53,16 +53,17 @@ struct SilentVehicleTests {
         try log.say(entered("far", place(150_000, 150_000)), at: 0)
         try log.say(.position(vehicle: "far", place: place(150_000, 150_000), speedMmPerS: 0), at: 80_000)
         log.tick(at: 80_001)
-        #expect(log.desk.vehicles["near"]?.isSilent == true && log.desk.vehicles["near"]?.state == .inService)
+        #expect(
+            log.dispatcher.vehicles["near"]?.isSilent == true && log.dispatcher.vehicles["near"]?.state == .inService)
         #expect(
             log.events.last!.contains(#""event":"fell_silent""#) && log.events.last!.contains(#""of_vehicle":"near""#))
         try log.say(SilentVehicleTests.pickup("r"), at: 80_002)
-        #expect(log.desk.rides["r"]?.vehicle == "far")
+        #expect(log.dispatcher.rides["r"]?.vehicle == "far")
         // Heard of again it is planned with.
         try log.say(.position(vehicle: "near", place: place(1_000, 1_000), speedMmPerS: 0), at: 80_003)
-        #expect(log.desk.vehicles["near"]?.isSilent == false)
+        #expect(log.dispatcher.vehicles["near"]?.isSilent == false)
         try log.say(SilentVehicleTests.pickup("s"), at: 80_004)
-        #expect(log.desk.rides["s"]?.vehicle == "near")
+        #expect(log.dispatcher.rides["s"]?.vehicle == "near")
     }
 
     @Test("An app that only listens says nothing of where its vehicle is: who waits for it gets another")
@@ -71,16 +72,16 @@ struct SilentVehicleTests {
         try log.say(entered("near", place(1_000, 1_000)), at: 0)
         try log.say(entered("far", place(150_000, 150_000)), at: 0)
         try log.say(SilentVehicleTests.pickup("r"), at: 1)
-        #expect(log.desk.rides["r"]?.vehicle == "near")
+        #expect(log.dispatcher.rides["r"]?.vehicle == "near")
         for second in stride(from: Int64(60), through: 300, by: 60) {
             try log.say(.vehicleSign(vehicle: "near"), at: second)
             try log.say(.riderSign(rider: "of-r"), at: second)
             try log.say(.position(vehicle: "far", place: place(150_000, 150_000), speedMmPerS: 0), at: second)
             log.tick(at: second)
         }
-        #expect(log.desk.rides["r"]?.vehicle == "near", "five minutes are not over")
+        #expect(log.dispatcher.rides["r"]?.vehicle == "near", "five minutes are not over")
         log.tick(at: 301)
-        #expect(log.desk.rides["r"]?.vehicle == "far")
+        #expect(log.dispatcher.rides["r"]?.vehicle == "far")
     }
 
     @Test("A setting says how old a position may be; days from files have none of their own")
@@ -90,12 +91,12 @@ struct SilentVehicleTests {
         var log = try Log(ground)
         try log.say(entered("bus", place(1_000, 1_000)), at: 0)
         log.tick(at: 31)
-        #expect(log.desk.vehicles["bus"]?.isSilent == true)
+        #expect(log.dispatcher.vehicles["bus"]?.isSilent == true)
         ground.numbers = [.recordTime: 1_000]
         log = try Log(ground)
         try log.say(entered("bus", place(1_000, 1_000)), at: 0)
         try log.say(.clock, at: 80_000)
-        #expect(log.desk.vehicles["bus"]?.isSilent == false)
+        #expect(log.dispatcher.vehicles["bus"]?.isSilent == false)
     }
 
     private static func alarmed() throws -> Log {
@@ -110,12 +111,12 @@ struct SilentVehicleTests {
     @Test("Silent with somebody on board needs attention until somebody gives it; being heard of is not enough")
     func attention() throws {
         var log = try SilentVehicleTests.alarmed()
-        #expect(log.desk.vehicles["bus"]?.isAlarmed == true && log.desk.rides["r"]?.state == .onBoard)
+        #expect(log.dispatcher.vehicles["bus"]?.isAlarmed == true && log.dispatcher.rides["r"]?.state == .onBoard)
         try log.say(.vehicleSign(vehicle: "bus"), at: 304)
         try log.say(.position(vehicle: "bus", place: place(9_000, 9_000), speedMmPerS: 9_000), at: 305)
-        #expect(log.desk.vehicles["bus"]?.isAlarmed == true)
+        #expect(log.dispatcher.vehicles["bus"]?.isAlarmed == true)
         try log.say(.done(request: "r", isPickup: false), at: 306)
-        #expect(log.desk.vehicles["bus"]?.isAlarmed == false && log.desk.rides.isEmpty)
+        #expect(log.dispatcher.vehicles["bus"]?.isAlarmed == false && log.dispatcher.rides.isEmpty)
     }
 
     @Test("Each of the three ends a ride, and who and why is kept", arguments: PersonRole.allCases)
@@ -125,7 +126,7 @@ struct SilentVehicleTests {
         let ride = log.changes.last!.rides.values.first
         #expect(ride?.state == .ended && ride?.reason?.hasSuffix(": got off at the gate") == true)
         #expect(ride?.pickupMs != nil && ride?.dropoffMs == nil && ride?.endedMs != nil)
-        #expect(log.desk.vehicles["bus"]?.isAlarmed == false && log.desk.rides.isEmpty)
+        #expect(log.dispatcher.vehicles["bus"]?.isAlarmed == false && log.dispatcher.rides.isEmpty)
         #expect(log.events.last!.contains("got off at the gate"))
     }
 
@@ -134,13 +135,13 @@ struct SilentVehicleTests {
         var log = try SilentVehicleTests.alarmed()
         try log.say(entered("other", place(50_000, 50_000)), at: 304)
         try log.say(.handOver(request: "r", .init(role: role, reason: "it does not move")), at: 305)
-        let ride = log.desk.rides["r"]
+        let ride = log.dispatcher.rides["r"]
         #expect(ride?.state == .assigned && ride?.vehicle == "other")
         #expect(ride?.pickup.from == place(1_000, 1_000) && ride?.pickup.fromAddress == nil)
         #expect(log.events.last!.contains("it does not move") && log.events.last!.contains(#""event":"hand_over""#))
         // Before anybody is on board it is as if the driver had refused it.
         try log.say(.handOver(request: "r", .init(role: role, reason: "too far")), at: 306)
-        #expect(log.desk.rides["r"]?.state == .queued)
+        #expect(log.dispatcher.rides["r"]?.state == .queued)
     }
 
     @Test("What the log decided is the same when it is read again, and decided again from its beginning")

@@ -12,7 +12,7 @@ struct TripCutTests {
     /// A partition with one car, in memory: every record is committed before the next.
     private struct Run {
         var tables = CarTables()
-        var book: CarBook
+        var book: CarPartition
         var offset: Int64 = 0
 
         init() { book = tables.book(rules: TripRules()) }

@@ -12,7 +12,7 @@ struct TripPartTests {
     /// A partition with one car, in memory.
     private struct Run {
         var tables = CarTables()
-        var book: CarBook
+        var book: CarPartition
         var offset: Int64 = 0
         /// Stretches and readings that the last late reading read back.
         var readBack = (minutes: 0, readings: 0)

@@ -60,7 +60,7 @@ struct TripRulesTests {
     @Test("A set is in force a day after it is pushed at the earliest, and after every reading before it")
     func earliest() throws {
         let progress = CarProgress(nextOffset: 5, replayFrom: 5, replayClockMs: 0)
-        var book = CarBook(rules: TripRules(), progress: progress)
+        var book = CarPartition(rules: TripRules(), progress: progress)
         let (new, pushedMs) = (Self.rules(tripGapMin: 9), Self.start)
         #expect(book.take(rules: new, fromMs: 0, offset: 4, pushedMs: pushedMs) == nil)
         let entry = book.take(rules: new, fromMs: pushedMs, offset: 5, pushedMs: pushedMs)

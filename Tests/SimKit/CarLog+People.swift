@@ -41,6 +41,22 @@ extension CarLog {
                 ts: chance.once(in: 2) ? first.ts : reading.ts, by: "test", note: nil, kind: owner(by))
             records.insert(.action(again), at: Int(chance.below(Int64(records.count + 1))))
         }
+        for _ in 0..<chance.below(3) { sayAgain() }
+    }
+
+    /// Who is to drive a car is said again, of the same time or another.
+    private mutating func sayAgain() {
+        let assignments = records.compactMap { record -> Action? in
+            guard case .action(let action) = record, case .assignment = action.kind else { return nil }
+            return action
+        }
+        guard !assignments.isEmpty else { return }
+        let (said, reading) = (assignments[Int(chance.below(Int64(assignments.count)))], aReading().reading)
+        let isSame = chance.once(in: 2)
+        let again = Action(
+            id: isSame ? said.id : "again-\(said.id)", vehicle: said.vehicle, ts: isSame ? said.ts : reading.ts,
+            by: said.by, note: nil, kind: said.kind)
+        records.insert(.action(again), at: Int(chance.below(Int64(records.count + 1))))
     }
 
     /// What holds where nobody answers for a car: from before any reading, amid them or anywhere, also switched off again, as often as

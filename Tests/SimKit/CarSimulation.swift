@@ -30,7 +30,7 @@ public struct CarSimulation {
     private let batchMax: Int64
     /// Cars that are judged at one tick: a part of what the worker is.
     private let turnsMax: Int
-    private let spread: DriverBook.SpreadSize
+    private let spread: DriverPartition.SpreadSize
     private let faults: Faults
     private let idleMs: Int64
     private let forgets: Bool
@@ -43,7 +43,8 @@ public struct CarSimulation {
     ///   - forgets: cars that have been silent for `idleMs` are left out of memory.
     public init(
         log: [LoggedRecord], rules: TripRules, batchMax: Int64, faults: Faults = Faults(), turnsMax: Int = 128,
-        spread: DriverBook.SpreadSize = .init(cars: 128, waiting: 128, least: 1), idleMs: Int64 = CarBook.idleMs,
+        spread: DriverPartition.SpreadSize = .init(cars: 128, waiting: 128, least: 1),
+        idleMs: Int64 = CarPartition.idleMs,
         forgets: Bool = false, seed: UInt64
     ) {
         self.spread = spread

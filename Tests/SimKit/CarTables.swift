@@ -68,7 +68,7 @@ public struct CarTables: Sendable {
         return latest
     }
 
-    public mutating func write(_ rows: CarRows, of book: borrowing CarBook) {
+    public mutating func write(_ rows: CarRows, of book: borrowing CarPartition) {
         func id(_ car: Int32) -> VehicleID { VehicleID(String(decoding: book.vehicle(car), as: UTF8.self))! }
         for car in rows.vehicles { vehicles.insert(id(car)) }
         note("minute", rows.minutes.map { "\(id($0.car)) \($0.startMs)" })
@@ -112,19 +112,19 @@ public struct CarTables: Sendable {
     }
 
     /// A book as a worker makes it that takes the partition over, with all cars in memory.
-    public func book(rules: TripRules) -> CarBook {
-        var book = book(rules: rules, idleMs: CarBook.idleMs)
+    public func book(rules: TripRules) -> CarPartition {
+        var book = book(rules: rules, idleMs: CarPartition.idleMs)
         for vehicle in vehicles.sorted() { load(vehicle, into: &book) }
         return book
     }
 
     /// Without a car.
-    func book(rules: TripRules, idleMs: Int64) -> CarBook {
+    func book(rules: TripRules, idleMs: Int64) -> CarPartition {
         let entries = self.rules.map { TripRuleTimeline.Entry(fromMs: $0.key, rules: $0.value) }
-        return CarBook(rules: TripRuleTimeline(base: rules, entries), progress: progress, idleMs: idleMs)
+        return CarPartition(rules: TripRuleTimeline(base: rules, entries), progress: progress, idleMs: idleMs)
     }
 
-    func load(_ vehicle: VehicleID, into book: inout CarBook) {
+    func load(_ vehicle: VehicleID, into book: inout CarPartition) {
         let last = trips[vehicle]?.max { $0.key < $1.key }
         precondition(last == nil || states[vehicle]?[last!.key] != nil, "the latest trip has a state")
         book.load(

@@ -17,10 +17,10 @@ public enum CarTrial {
         let log = CarLog(seed: seed)
         var chance = SeededChance(seed: seed &+ 99)
         let turnsMax = seed % 3 == 0 ? 1 : 128
-        let spread = DriverBook.SpreadSize(cars: 1 + Int(seed / 3 % 3), waiting: turnsMax == 1 ? 1 : 3, least: 1)
+        let spread = DriverPartition.SpreadSize(cars: 1 + Int(seed / 3 % 3), waiting: turnsMax == 1 ? 1 : 3, least: 1)
         let middle = Int(1 + chance.below(Int64(log.records.count)))
         // Of some seeds also who holds each record's car only as long as it must.
-        let idleMs = [CarBook.idleMs, 0, 600_000, UTC.msPerDay][Int(seed / 2 % 4)]
+        let idleMs = [CarPartition.idleMs, 0, 600_000, UTC.msPerDay][Int(seed / 2 % 4)]
         func simulation(_ batchMax: Int64, _ faults: CarSimulation.Faults) -> CarSimulation {
             CarSimulation(
                 log: log.records, rules: log.rules, batchMax: batchMax, faults: faults, turnsMax: turnsMax,

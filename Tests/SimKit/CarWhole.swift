@@ -12,7 +12,7 @@ public struct CarWhole {
     private var rules: TripRuleTimeline
     private var clockMs: Int64 = 0
 
-    public init(_ log: [LoggedRecord], rules: TripRules, idleMs: Int64 = CarBook.idleMs) {
+    public init(_ log: [LoggedRecord], rules: TripRules, idleMs: Int64 = CarPartition.idleMs) {
         self.rules = TripRuleTimeline(base: rules)
         var latestMs = Int64.min
         for record in log {

@@ -20,11 +20,18 @@ struct PartitionTables: Sendable {
 }
 
 extension PartitionTables {
-    fileprivate func stored(_ vehicle: VehicleID, sinceMs: Int64) -> DriverBook.StoredCar {
-        DriverBook.StoredCar(
+    /// Cars behind one, by their names.
+    fileprivate func page(after: VehicleID?, _ most: Int, sinceMs: Int64) -> [DriverPartition.StoredCar] {
+        let left = cars.vehicles.sorted().filter { car in after.map { car > $0 } ?? true }
+        return left.prefix(most).map { stored($0, sinceMs: sinceMs) }
+    }
+
+    private func stored(_ vehicle: VehicleID, sinceMs: Int64) -> DriverPartition.StoredCar {
+        DriverPartition.StoredCar(
             vehicle, lastMs: cars.trips[vehicle]?.max { $0.key < $1.key }?.value.row.trip.endMs ?? .min,
             isAlwaysOwned: drivers.sayings.drivers(vehicle).isAlwaysOwned,
-            hasScans: drivers.sayings.scans(of: vehicle).contains { $0.ts >= sinceMs })
+            hasScans: drivers.sayings.scans(of: vehicle).contains { $0.ts >= sinceMs },
+            isWatched: drivers.sayings.isWatched(vehicle))
     }
 }
 
@@ -34,17 +41,17 @@ struct CarWorker {
         let rows: CarRows
         let actions: [Action]
         let rules: [TripRuleTimeline.Entry]
-        let changes: DriverBook.Changes?
+        let changes: DriverPartition.Changes?
         /// Names the cars of `rows`.
-        let book: CarBook
+        let book: CarPartition
         let from: Int64
         let to: CarProgress
         /// The lane waits for it: something is read back in the same transaction.
         let isResolving: Bool
     }
 
-    private(set) var book: CarBook
-    var drivers: DriverBook
+    private(set) var book: CarPartition
+    var drivers: DriverPartition
     /// The next record.
     private(set) var at: Int64
     /// The offset that the next commit compares with.
@@ -56,7 +63,7 @@ struct CarWorker {
     /// Cars that are not in memory and whose records come next; and since when all must be.
     private var wanted: Set<VehicleID> = []
     private var wantedSinceMs: Int64?
-    private var wantedOwners: VehicleID?
+    private var wantedAccounts: VehicleID?
     /// Since the last hand-over.
     private var actions: [Action] = []
     private var rules: [TripRuleTimeline.Entry] = []
@@ -66,19 +73,19 @@ struct CarWorker {
         let progress = tables.cars.progress
         self.forgets = forgets
         book = tables.cars.book(rules: rules, idleMs: idleMs)
-        drivers = DriverBook(storedOffset: progress.nextOffset)
+        drivers = DriverPartition(storedOffset: progress.nextOffset)
         (at, written) = (progress.replayFrom, progress.nextOffset)
-        drivers.restore(installation: tables.drivers.installation)
+        drivers.restore(installation: tables.drivers.installation, tables.drivers.spreads)
         load(since: forgets ? book.idleBeforeMs : .min, tables)
         drivers.restore(codes: tables.drivers.codes)
     }
 
     // MARK: Cars that are not in memory
 
-    var needsRecall: Bool { !wanted.isEmpty || wantedSinceMs != nil || wantedOwners != nil }
+    var needsRecall: Bool { !wanted.isEmpty || wantedSinceMs != nil || wantedAccounts != nil }
 
     /// All that was taken must be written before.
-    var recallsWritten: Bool { wantedOwners != nil }
+    var recallsWritten: Bool { wantedAccounts != nil }
 
     /// As `CarStage`. Precondition: what was handed over before is written.
     mutating func recall(_ tables: PartitionTables) {
@@ -86,10 +93,10 @@ struct CarWorker {
         let vehicles = wanted.filter { book.number(of: $0) == nil }
         load(vehicles.sorted(), tables)
         book.knowsNew(vehicles.filter { book.number(of: $0) == nil })
-        if let vehicle = wantedOwners {
-            drivers.know(owners: [vehicle: tables.drivers.sayings.owners(of: vehicle)])
+        if let vehicle = wantedAccounts {
+            drivers.know(accounts: [vehicle: tables.drivers.sayings.accounts(of: vehicle)])
         }
-        (wanted, wantedSinceMs, wantedOwners) = ([], nil, nil)
+        (wanted, wantedSinceMs, wantedAccounts) = ([], nil, nil)
     }
 
     /// As `CarLoader`.
@@ -169,8 +176,8 @@ struct CarWorker {
         let number = action.vehicle.flatMap { book.number(of: $0) }
         if drivers.mustWait(for: action, of: number) { return false }
         let lastMs = number.map { book.lastMs($0) } ?? .min
-        if drivers.needsOwners(for: action, lastMs: lastMs, offset: offset) {
-            wantedOwners = action.vehicle
+        if drivers.needsAccounts(for: action, lastMs: lastMs, offset: offset) {
+            wantedAccounts = action.vehicle
             return false
         }
         if let cut = action.cut {
@@ -212,7 +219,7 @@ struct CarWorker {
     }
 
     /// What is late, and then what waits for a tick, within the transaction that has written the commit's rows.
-    mutating func resolve(_ tables: inout PartitionTables, turnsMax: Int, _ size: DriverBook.SpreadSize) {
+    mutating func resolve(_ tables: inout PartitionTables, turnsMax: Int, _ size: DriverPartition.SpreadSize) {
         while book.hasLate {
             book.resolve(tables.cars.histories(book.lateQueries), nextOffset: at)
             for minute in book.rows.minutes { drivers.wrote(Int(minute.car)) }
@@ -224,7 +231,7 @@ struct CarWorker {
 
     // MARK: As `DriverJudge`
 
-    private mutating func judge(_ tables: inout PartitionTables, turnsMax: Int, _ size: DriverBook.SpreadSize) {
+    private mutating func judge(_ tables: inout PartitionTables, turnsMax: Int, _ size: DriverPartition.SpreadSize) {
         let newcomers = drivers.newcomers
         tables.drivers.know(scanned: newcomers.map { book.name($0.number) }, &drivers)
         for (number, fromMs) in newcomers {
@@ -240,8 +247,14 @@ struct CarWorker {
                 drivers.ask(number, fromMs: change.fromMs, untilMs: .max, offset: change.offset, isLate: true)
             }
         }
+        if let (spread, clockMs) = drivers.takeSetBack() {
+            drivers.begin(note(spread, tables, size, clockMs: clockMs, offset: spread.askedOffset))
+        }
         if let tick = drivers.takeTick() {
-            spread(tables, size, tick)
+            if let spread = drivers.spreads.first {
+                drivers.goOn(note(spread, tables, size, clockMs: tick.clockMs, offset: tick.offset))
+            }
+            spreadLimits(tables, size, tick)
             drivers.passSilence(tick)
             // What is judged from what is stored goes on from what was told.
             tables.drivers.write(drivers.takeChanges(book))
@@ -255,17 +268,40 @@ struct CarWorker {
         tables.drivers.write(drivers.takeChanges(book))
     }
 
-    /// What the installation has set comes to some more cars.
-    private mutating func spread(_ tables: PartitionTables, _ size: DriverBook.SpreadSize, _ tick: DriverBook.Tick) {
-        guard let (limits, after) = drivers.spreading else { return }
-        let left = tables.cars.vehicles.sorted().filter { after == nil || $0 > after! }
-        let stored = left.prefix(size.cars).map { tables.stored($0, sinceMs: limits.inForceMs) }
-        let (cars, recalled) = drivers.next(of: stored, book, size, tick)
-        load(recalled, tables)
-        drivers.spread(to: cars, isAll: cars.count == left.count, book, tick)
+    /// Cars that a clock which was set back comes to. Returns what is left of it.
+    private mutating func note(
+        _ spread: CarSpread, _ tables: PartitionTables, _ size: DriverPartition.SpreadSize, clockMs: Int64,
+        offset: Int64
+    ) -> CarSpread? {
+        var (rest, room) = (spread, drivers.room(size))
+        while let most = room.nextPage() {
+            let stored = tables.page(after: rest.after, most, sinceMs: .max)
+            let (cars, recalled) = drivers.next(of: stored, spread, book, &room, clockMs: clockMs)
+            load(recalled, tables)
+            drivers.note(cars, spread, book, clockMs: clockMs, offset: offset)
+            rest.after = cars.last?.vehicle ?? rest.after
+            if cars.count < most { return cars.count == stored.count ? nil : rest }
+        }
+        return rest
     }
 
-    private mutating func judge(_ turn: DriverBook.Turn, _ tick: DriverBook.Tick, _ tables: inout PartitionTables) {
+    /// What the installation has set comes to some more cars.
+    private mutating func spreadLimits(
+        _ tables: PartitionTables, _ size: DriverPartition.SpreadSize, _ tick: DriverPartition.Tick
+    ) {
+        var room = drivers.room(size)
+        while let (limits, after) = drivers.spreading, let most = room.nextPage() {
+            let stored = tables.page(after: after, most, sinceMs: limits.inForceMs)
+            let (cars, recalled) = drivers.next(of: stored, book, &room, tick)
+            load(recalled, tables)
+            drivers.spread(to: cars, isAll: cars.count == stored.count && stored.count < most, book, tick)
+            if cars.count < most { return }
+        }
+    }
+
+    private mutating func judge(
+        _ turn: DriverPartition.Turn, _ tick: DriverPartition.Tick, _ tables: inout PartitionTables
+    ) {
         tables.drivers.turns += 1
         let all = stretches(turn, tables.cars)
         let found =
@@ -279,12 +315,12 @@ struct CarWorker {
     }
 
     /// As the store finds them, from what is stored and the open minute.
-    private mutating func stretches(_ turn: DriverBook.Turn, _ tables: CarTables) -> [DriverStretch] {
+    private mutating func stretches(_ turn: DriverPartition.Turn, _ tables: CarTables) -> [DriverStretch] {
         let stored = (tables.minutes[turn.vehicle] ?? [:]).values.flatMap(\.row.readings)
         return DriverStretch.all((stored + book.openReadings(turn.number)).unioned())
     }
 
-    private mutating func judgeCodes(of vehicle: VehicleID, _ tick: DriverBook.Tick, _ tables: DriverTables) {
+    private mutating func judgeCodes(of vehicle: VehicleID, _ tick: DriverPartition.Tick, _ tables: DriverTables) {
         let scans = tables.sayings.scans(of: vehicle)
         let fromMs = scans.map(\.ts).min()
         drivers.judge(

@@ -63,9 +63,11 @@ struct DriverSayings: Sendable {
 
     /// Whom somebody drives or owns, or did.
     var watched: [VehicleID] {
-        Set(drivings.keys).union(assignments.keys).union(owners.keys).filter {
-            drivings[$0] != nil || !drivers($0).accounts.isEmpty
-        }.sorted()
+        Set(drivings.keys).union(assignments.keys).union(owners.keys).filter(isWatched).sorted()
+    }
+
+    func isWatched(_ vehicle: VehicleID) -> Bool {
+        drivings[vehicle] != nil || !drivers(vehicle).accounts.isEmpty
     }
 
     /// Which somebody may have driven or owned.
@@ -96,9 +98,13 @@ struct DriverSayings: Sendable {
         (entries ?? [:]).sorted { $0.key < $1.key }.map { .init(fromMs: $0.key, account: $0.value.value) }
     }
 
-    func owners(of vehicle: VehicleID) -> OwnerLog {
-        OwnerLog(
-            (owners[vehicle] ?? [:]).map { OwnerLog.Entry(fromMs: $0.key, id: $0.value.id, account: $0.value.value) })
+    func accounts(of vehicle: VehicleID) -> CarAccounts {
+        CarAccounts(owners: DriverSayings.log(owners[vehicle]), drivers: DriverSayings.log(assignments[vehicle]))
+    }
+
+    private static func log(_ entries: [Int64: Entry<String?>]?) -> AccountLog {
+        AccountLog(
+            (entries ?? [:]).map { AccountLog.Entry(fromMs: $0.key, id: $0.value.id, account: $0.value.value) })
     }
 
     /// Cars that have said which trouble codes they have.

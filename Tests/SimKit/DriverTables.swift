@@ -16,12 +16,13 @@ public struct DriverTables: Sendable {
     public internal(set) var turns = 0
     var sayings = DriverSayings()
     private var records: [VehicleID: DriverRecord] = [:]
-    private var limits: [Int64: InstallationLimits.Entry] = [:]
+    private var limits: [Int64: [InstallationLimits.Entry]] = [:]
+    private(set) var spreads = CarSpreads()
 
     /// The most rows of cars that were written at once.
     public private(set) var recordsMax = 0
 
-    mutating func write(_ changes: DriverBook.Changes) {
+    mutating func write(_ changes: DriverPartition.Changes) {
         recordsMax = max(recordsMax, changes.records.count + changes.gone.count)
         for alert in changes.alerts { told.alerts[alert.id] = alert }
         for transition in changes.transitions {
@@ -30,7 +31,8 @@ public struct DriverTables: Sendable {
         }
         for record in changes.records { records[record.vehicle] = record }
         for vehicle in changes.gone { records[vehicle] = nil }
-        for entry in changes.limits { limits[entry.inForceMs] = entry }
+        for entries in changes.limits { limits[entries[0].inForceMs] = entries }
+        spreads = changes.spreads ?? spreads
     }
 
     /// What stands as told.
@@ -73,10 +75,10 @@ public struct DriverTables: Sendable {
     }
 
     /// What the installation has set, and how far it has come.
-    var installation: [InstallationLimits.Entry] { Array(limits.values) }
+    var installation: [InstallationLimits.Entry] { limits.values.flatMap(\.self) }
 
     /// Who drives a car, and what judges it, as the worker knows it.
-    func context(_ vehicle: VehicleID, fromMs: Int64, _ drivers: DriverBook) -> DriverContext {
+    func context(_ vehicle: VehicleID, fromMs: Int64, _ drivers: DriverPartition) -> DriverContext {
         sayings.context(vehicle, fromMs: fromMs, installation: drivers.installation.rules(of: vehicle))
     }
 
@@ -89,13 +91,15 @@ public struct DriverTables: Sendable {
             || open.contains { $0.episode.vehicle == vehicle }
     }
 
-    func know(scanned vehicles: [VehicleID], _ drivers: inout DriverBook) {
+    func know(scanned vehicles: [VehicleID], _ drivers: inout DriverPartition) {
         let scanned = Set(sayings.scanned)
         drivers.know(scanned: vehicles.filter(scanned.contains))
     }
 
     /// Of these cars, which the book has from number `first` on where it knows them.
-    func load(_ vehicles: [VehicleID], _ cars: borrowing CarBook, from first: Int, into drivers: inout DriverBook) {
+    func load(
+        _ vehicles: [VehicleID], _ cars: borrowing CarPartition, from first: Int, into drivers: inout DriverPartition
+    ) {
         let known = vehicles.filter { cars.number(of: $0) != nil }
         let records = known.compactMap { self.records[$0] }
         var contexts: [VehicleID: DriverContext] = [:]

@@ -8,6 +8,7 @@ import SimKit
 import Storage
 import Testing
 import Trips
+import Worker
 
 /// Cars in the real PostgreSQL: the same seeded logs as in memory, with crashes, lost answers, commits that do not happen
 /// and workers that go on after their partition was given to another.
@@ -52,18 +53,16 @@ struct CarStoreTests {
         try run.compare(with: CarWhole(log, rules: run.rules).rows)
     }
 
-    @Test("Endless trips are cut by the upgrade, and carried on", arguments: 300..<308 as Range<UInt64>)
-    func endlessTrips(seed: UInt64) throws {
+    @Test("Trips that an upgrade cut are carried on", arguments: 300..<308 as Range<UInt64>)
+    func cutTrips(seed: UInt64) throws {
         let rules = SeededDrive.longRules
         let all = CarStoreTests.log(seed: seed, rules: rules).filter { $0.cut == nil }
         let end = all.count * 2 / 3
-        let conninfo = try TestDatabase.migrated("endless_\(seed)", to: 1)
+        let conninfo = try TestDatabase.migrated("cut_\(seed)")
         let parts = CarWhole(Array(all[..<end]), rules: rules).rows
-        try FirstVersion.write(
-            FirstVersion.endless(parts), log: all, end: end, partition: Int32(seed), Connection(conninfo: conninfo))
-        _ = try Migrator.apply(TestDatabase.migrations.get(), on: Connection(conninfo: conninfo))
-        let run = try CarRun(
-            all, partition: Int32(seed), seed: seed, conninfo, tables: FirstVersion.results(parts), rules: rules)
+        let before = FirstVersion.results(parts)
+        try FirstVersion.write(before, log: all, end: end, partition: Int32(seed), Connection(conninfo: conninfo))
+        let run = try CarRun(all, partition: Int32(seed), seed: seed, conninfo, tables: before, rules: rules)
         try run.compare(with: parts, isUpgrade: true)
         try run.work(hasFaults: seed % 2 == 0)
         try run.compare(with: CarWhole(all, rules: rules).rows, isUpgrade: true)
@@ -71,10 +70,9 @@ struct CarStoreTests {
 
     @Test("A trip that the first version left open is ended by the clock alone") func openTrip() throws {
         let log = CarStoreTests.log(seed: 90).filter(\.isReading)
-        let conninfo = try TestDatabase.migrated("upgrade_open", to: 1)
+        let conninfo = try TestDatabase.migrated("upgrade_open")
         let before = FirstVersion.results(CarWhole(log, rules: TripRules()).rows)
         try FirstVersion.write(before, log: log, end: log.count, partition: 90, Connection(conninfo: conninfo))
-        _ = try Migrator.apply(TestDatabase.migrations.get(), on: Connection(conninfo: conninfo))
         let whole = log + [.tick(2_000_000_000_000)]
         let run = try CarRun(whole, partition: 90, seed: 90, conninfo, tables: before)
         try run.work(hasFaults: false)
@@ -82,17 +80,16 @@ struct CarStoreTests {
     }
 
     @Test(
-        "Tables of the first version, without states, are carried on",
+        "Rows of the first version, without states, are carried on",
         arguments: 100..<104 as Range<UInt64>)
     func upgrade(seed: UInt64) throws {
         let all = CarStoreTests.log(seed: seed)
-        let conninfo = try TestDatabase.migrated("upgrade_\(seed)", to: 1)
+        let conninfo = try TestDatabase.migrated("upgrade_\(seed)")
         // The first version wrote every reading at once, and knew no marks.
         let old = all[..<(all.count / 2)].filter { $0.cut == nil }
         let (log, end) = (old + all[(all.count / 2)...], old.count)
         let before = FirstVersion.results(CarWhole(Array(log[..<end]), rules: TripRules()).rows)
         try FirstVersion.write(before, log: log, end: end, partition: Int32(seed), Connection(conninfo: conninfo))
-        _ = try Migrator.apply(TestDatabase.migrations.get(), on: Connection(conninfo: conninfo))
         let run = try CarRun(log, partition: Int32(seed), seed: seed, conninfo, tables: before)
         try run.work(hasFaults: seed % 2 == 0)
         try run.compare(with: CarWhole(log, rules: run.rules).rows, isUpgrade: true)
@@ -114,11 +111,11 @@ private final class CarRun {
         let marks: [Action]
         let rules: [(entry: TripRuleTimeline.Entry, offset: Int64)]
         let rows: CarRows
-        let book: CarBook
+        let book: CarPartition
     }
 
     private struct Worker {
-        var book: CarBook
+        var book: CarPartition
         var at: Int64
         var handedOver: PartitionProgress
         var inFlight: Commit?
@@ -174,12 +171,12 @@ private final class CarRun {
     private func takeOver() throws -> Worker {
         let progress = try ProgressStore.load([partition: 0], on: db)[partition]!
         try TripRuleStore.begin(partition.partition, with: rules, on: db)
-        var book = CarBook(
+        var book = CarPartition(
             rules: try TripRuleStore.load(partition.partition, on: db).timeline!,
             progress: CarProgress(
                 nextOffset: progress.nextOffset, replayFrom: progress.replayFrom,
                 replayClockMs: progress.replayClockMs))
-        var drivers = DriverBook(storedOffset: progress.nextOffset)
+        var drivers = DriverPartition(storedOffset: progress.nextOffset)
         try CarLoader(partition.partition, on: db).load(since: .min, into: &book, &drivers)
         return Worker(book: book, at: progress.replayFrom, handedOver: progress, inFlight: nil)
     }
@@ -232,7 +229,7 @@ private final class CarRun {
         if worker.book.hasLate { _ = try settle(number, hasFaults) }
     }
 
-    private func vehicles(_ book: borrowing CarBook) -> [VehicleStore.Row] {
+    private func vehicles(_ book: borrowing CarPartition) -> [VehicleStore.Row] {
         book.rows.vehicles.map {
             let text = String(decoding: book.vehicle($0), as: UTF8.self)
             return VehicleStore.Row(
@@ -240,7 +237,7 @@ private final class CarRun {
         }
     }
 
-    private func dropped(_ book: borrowing CarBook) -> Dropped {
+    private func dropped(_ book: borrowing CarPartition) -> Dropped {
         func text(_ car: Int32) -> String { String(decoding: book.vehicle(car), as: UTF8.self) }
         return (
             book.rows.droppedTrips.map { (text($0), $1) }, book.rows.droppedMinutes.map { (text($0), $1) }
@@ -365,7 +362,7 @@ private final class CarRun {
     }
 }
 
-/// Rows as the engine before migration 0002 left them.
+/// Rows as databases still have them of the first version: without states, and with the sums of that time.
 private enum FirstVersion {
     /// Columns of the sums, the first of those that there are now.
     private static let columns = 18
@@ -396,50 +393,32 @@ private enum FirstVersion {
         return old
     }
 
-    /// The rows as they were when nothing but a silence ended a trip.
-    static func endless(_ results: CarTables.Results) -> CarTables.Results {
-        var old = FirstVersion.results(results)
-        for (vehicle, parts) in old.trips {
-            var drive: CarTables.TripRow?
-            for part in parts.values.sorted(by: { $0.trip.startMs < $1.trip.startMs }) {
-                let startMs = part.trip.startMs
-                if part.trip.isFromBefore, var whole = drive {
-                    old.trips[vehicle]![startMs] = nil
-                    whole.trip.totals = whole.trip.totals + part.trip.totals
-                    (whole.trip.endMs, whole.isOpen) = (part.trip.endMs, part.isOpen)
-                    drive = whole
-                    for (key, minute) in old.minutes[vehicle]! where minute.tripStartMs == startMs {
-                        old.minutes[vehicle]![key]!.tripStartMs = whole.trip.startMs
-                    }
-                } else {
-                    drive = part
-                    drive!.trip.goesOn = false
-                }
-                old.trips[vehicle]![drive!.trip.startMs] = drive
-            }
-        }
-        return old
-    }
-
     static func write(
         _ results: CarTables.Results, log: [LoggedRecord], end: Int, partition: Int32, _ db: Connection
     ) throws {
         let clockMs = log[..<end].compactMap { if case .tick(let ts, _) = $0 { ts } else { nil } }.max()
         try db.query(
-            "INSERT INTO drover.partition_progress VALUES ('drover.cars', $1, $2, $3)",
-            [.int4(partition), .int8(Int64(end)), clockMs.map { .timestampMs($0) } ?? .null])
+            """
+            INSERT INTO drover.partition_progress (topic, partition, next_offset, clock_at, replay_offset, replay_clock_at)
+            VALUES ('drover.cars', $1, $2, $3, $2, $3)
+            """, [.int4(partition), .int8(Int64(end)), clockMs.map { .timestampMs($0) } ?? .null])
         for (vehicle, trips) in results.trips {
             try db.query(
-                "INSERT INTO drover.vehicle VALUES ('car', $1, NULL, $2, $3)",
-                [.text(vehicle.text), .int4(partition), .timestampMs(trips.values.map(\.trip.endMs).max()!)])
+                "INSERT INTO drover.vehicle (kind, vehicle, topic_partition) VALUES ('car', $1, $2)",
+                [.text(vehicle.text), .int4(partition)])
             for row in trips.values {
                 try insert(
                     "trip",
                     [
                         ("vehicle", .text(vehicle.text)), ("start_at", .timestampMs(row.trip.startMs)),
                         ("end_at", .timestampMs(row.trip.endMs)), ("is_open", .bool(row.isOpen)),
+                        ("from_before", .bool(row.trip.isFromBefore)), ("goes_on", .bool(row.trip.goesOn)),
                     ], row.trip.totals, db)
             }
+        }
+        for day in Set(results.minutes.values.flatMap(\.values).map { $0.startMs / 86_400_000 }) {
+            try db.query(
+                "SELECT drover.make_period('drover.vehicle_minute', $1)", [.timestampMs(day * 86_400_000)])
         }
         for (vehicle, minutes) in results.minutes {
             for minute in minutes.values {

@@ -5,6 +5,7 @@ import Postgres
 import SimKit
 import Storage
 import Testing
+import Worker
 
 @Suite(.enabled(if: testDatabase != nil, "set DROVER_TEST_POSTGRES"), .serialized)
 struct MachineStoreTests {
@@ -20,14 +21,16 @@ struct MachineStoreTests {
     private let pace = MachineBook.Pace(pages: [2, 8], rows: 20, notedMax: 1)
 
     private func book(_ partition: Int32, clockMs: Int64?) throws -> MachineBook {
-        try MachineStore.load(partition: partition, clockMs: clockMs, pace: pace, on: db)
+        try MachineReadBack.load(partition: partition, clockMs: clockMs, pace: pace, on: db)
     }
 
     private func take(_ events: [MachineEvent], _ book: inout MachineBook, _ partition: Int32) throws -> Int {
-        var rebuilt = 0
-        try MachineStore.take(events, into: &book, partition: partition, on: db) {
-            try write($0, partition)
-            rebuilt += $0.rebuilt
+        var (rest, rebuilt) = (events[...], 0)
+        while !rest.isEmpty {
+            let (changes, count) = try MachineReadBack.fold(rest, into: &book, partition: partition, on: db)
+            try write(changes, partition)
+            rebuilt += changes.rebuilt
+            rest = rest.dropFirst(count)
         }
         return rebuilt
     }

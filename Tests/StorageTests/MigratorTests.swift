@@ -40,6 +40,13 @@ struct MigratorTests {
     }
 
     @Test(arguments: [
+        ("0077_wider.sql", 77), ("0076_baseline", 76), ("README.md", nil), ("wider.sql", nil), ("0077_wider.txt", nil),
+    ])
+    func filesAndFoldersHaveNumbers(_ name: String, _ number: Int?) {
+        #expect(Migrator.File.number(of: name) == number)
+    }
+
+    @Test(arguments: [
         ([7], "migration 0007"), ([7, 61], "migrations 0007, 0061"),
         ([1, 2, 3, 4, 5, 6, 7], "migrations 0001, 0002, 0003, 0004, 0005 and 2 more"),
     ])

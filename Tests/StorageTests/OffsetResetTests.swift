@@ -22,15 +22,16 @@ struct OffsetResetTests {
         try db.execute(
             """
             INSERT INTO machine_spreading VALUES
-                (3, 5, '2026-09-10', '2026-09-10', '2026-09-13', NULL), (3, -1, '2026-09-10', '2026-09-10', '2026-09-13', 'm')
+                (3, 5, '2026-09-10', '2026-09-10', '2026-09-13', NULL), (3, -1, '2026-09-10', '2026-09-10', '2026-09-13', 'm');
+            INSERT INTO car_spreading VALUES (3, 5, '2026-09-10', NULL), (3, -1, '2026-09-10', 'm')
             """)
-        try reset("drover.machines", on: db)
-        let order = try db.query("SELECT coalesce(after_vehicle, '-') FROM machine_spreading ORDER BY asked_offset").map
-        {
-            try $0.text(0)!
+        for (topic, table) in [("drover.machines", "machine_spreading"), ("drover.cars", "car_spreading")] {
+            try reset(topic, on: db)
+            let rows = try db.query(
+                "SELECT coalesce(after_vehicle, '-'), asked_offset < 0 FROM \(table) ORDER BY asked_offset")
+            #expect(try rows.map { try $0.text(0)! } == ["m", "-"])
+            #expect(try rows.allSatisfy { try $0.bool(1)! })
         }
-        #expect(order == ["m", "-"])
-        #expect(try db.query("SELECT max(asked_offset) < 0 FROM machine_spreading")[0].bool(0) == true)
     }
 
     @Test("Limits of the installation that were on their way when the log was lost come to all cars again")
@@ -44,15 +45,21 @@ struct OffsetResetTests {
                 reached_vehicle, reached_all_offset) VALUES
                 (3, 'installation', '2026-09-12', '{}', 'a', 5, '2026-09-12', 'm', NULL),
                 (3, 'installation', '2026-09-11', '{}', 'b', 6, '2026-09-11', NULL, NULL),
-                (3, 'installation', '2026-09-10', '{}', 'c', 4, '2026-09-10', NULL, 9)
+                (3, 'installation', '2026-09-10', '{}', 'c', 4, '2026-09-10', NULL, 9);
+            INSERT INTO replaced_limits (topic_partition, in_force_at, record_id, settings, record_offset, judged_from_at,
+                reached_vehicle, reached_all_offset) VALUES
+                (3, '2026-09-12', '0', '{}', 2, '2026-09-12', NULL, 3), (3, '2026-09-12', '1', '{}', 3, '2026-09-12', 'm', NULL)
             """)
         try reset("drover.cars", on: db)
         let reach = try db.query(
             """
             SELECT record_id || ' ' || coalesce(reached_vehicle, '-') || ' ' || coalesce(reached_all_offset::text, '-')
-            FROM account_settings ORDER BY record_id
+            FROM (
+                SELECT record_id, reached_vehicle, reached_all_offset FROM account_settings
+                UNION ALL SELECT record_id, reached_vehicle, reached_all_offset FROM replaced_limits
+            ) AS limits ORDER BY record_id
             """
         ).map { try $0.text(0)! }
-        #expect(reach == ["a - -", "b - -", "c - -1"])
+        #expect(reach == ["0 - -1", "1 - -", "a - -", "b - -", "c - -1"])
     }
 }

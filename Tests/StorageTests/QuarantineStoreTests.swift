@@ -40,6 +40,46 @@ struct QuarantineStoreTests {
         try db.execute("DELETE FROM quarantine; DELETE FROM machine_rejudging; DELETE FROM machine_spreading")
     }
 
+    @Test(
+        "What a clock that was set back has not come to of a car that is set apart is noted of it, with what it waits for"
+    )
+    func notesClocksOfCars() throws {
+        let db = try Connection(conninfo: QuarantineStoreTests.database.get())
+        try db.execute("SET search_path = drover")
+        let cars = TopicPartition(topic: "drover.cars", partition: 4)
+        let place = try ProgressStore.load([cars: 0], on: db)[cars]!
+        let vehicles = ["done", "late", "nobodys", "old", "owned"]
+        for vehicle in vehicles {
+            let day = vehicle == "old" ? "2026-09-01" : "2026-09-14"
+            try db.execute(
+                """
+                INSERT INTO vehicle (vehicle, kind, topic_partition) VALUES ('\(vehicle)', 'car', 4);
+                INSERT INTO trip (vehicle, start_at, end_at, is_open, readings, disputed_readings, speed_readings, integrated_ms,
+                    distance_mm, idle_ms, holes, sharp_accelerations, sharp_brakings, rpm_ms, milli_turns)
+                    VALUES ('\(vehicle)', '\(day) 08:00Z', '\(day) 09:00Z', false, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+                """)
+        }
+        try db.execute(
+            """
+            INSERT INTO car_owner (vehicle, owned_at, account, record_id)
+                SELECT v, '2026-01-01', 'jo', 'r' FROM unnest('{done,late,old,owned}'::text[]) AS v;
+            INSERT INTO car_watch (vehicle, topic_partition, from_at, until_at, asked_offset, is_late, is_latest, codes_offset)
+                VALUES ('late', 4, '2026-09-12', '2026-09-12', 3, false, false, 9);
+            INSERT INTO car_spreading VALUES (4, 5, '2026-09-13', 'done')
+            """)
+        let all = vehicles.map { (vehicle: VehicleID($0)!, reason: "refused") }
+        #expect(try QuarantineStore.hold(all, of: cars, at: place, on: db))
+        let noted = try db.query(
+            """
+            SELECT concat_ws(' ', vehicle, extract(day FROM from_at AT TIME ZONE 'UTC'),
+                extract(day FROM until_at AT TIME ZONE 'UTC'), asked_offset, is_late, is_latest, codes_offset)
+            FROM car_watch ORDER BY vehicle
+            """
+        ).map { try $0.text(0)! }
+        #expect(noted == ["late 12 14 3 t t 9", "owned 14 14 5 t t"])
+        try db.execute("DELETE FROM quarantine; DELETE FROM car_watch; DELETE FROM car_spreading")
+    }
+
     private func step(_ from: PartitionProgress, next: Int64, replay: Int64) -> ProgressStep {
         var to = from
         (to.nextOffset, to.replayFrom, to.replayClockMs) = (next, replay, 1_000 * replay)

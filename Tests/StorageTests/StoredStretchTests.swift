@@ -12,7 +12,7 @@ struct StoredStretchTests {
     private static let midnightMs: Int64 = 1_767_225_600_000
     private static let car = VehicleID("car-1")!
 
-    private static func take(_ book: inout CarBook, minute: Int64, offset: Int64) {
+    private static func take(_ book: inout CarPartition, minute: Int64, offset: Int64) {
         var reading = CarReading(ts: midnightMs + minute * 60_000)
         reading[.speed] = 36_000
         unsafe Array(car.text.utf8).withUnsafeBytes { key in
@@ -38,7 +38,7 @@ struct StoredStretchTests {
 
     @Test func aStretchEndsWithThePartOfTheDrive() throws {
         let db = try Store.connectForWriting(TestDatabase.migrated("stretch"))
-        var book = CarBook(
+        var book = CarPartition(
             rules: TripRules(), progress: CarProgress(nextOffset: 0, replayFrom: 0, replayClockMs: 0))
         // A silence of ten minutes ends a trip, but no stretch.
         let minutes = [50, 54, 64] + Array(stride(from: 68, through: 2_876, by: 4)) as [Int64]

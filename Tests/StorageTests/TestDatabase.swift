@@ -11,13 +11,22 @@ enum TestDatabase {
     static let migrations: Result<[Migrator.File], any Error> = Result {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appending(path: "../../Queries/migrations")
-        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        return try files.compactMap { file in
+        return try files(folder).compactMap { file in
             try Migrator.File.number(of: file.lastPathComponent).map {
-                Migrator.File(
-                    number: $0, name: file.lastPathComponent, sql: try String(contentsOf: file, encoding: .utf8))
+                Migrator.File(number: $0, name: file.lastPathComponent, sql: try sql(file))
             }
         }
+    }
+
+    private static func files(_ folder: URL) throws -> [URL] {
+        try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .sorted { $0.lastPathComponent < $1.lastPathComponent }
+    }
+
+    /// Of a folder that of its files, one after the other.
+    private static func sql(_ file: URL) throws -> String {
+        guard file.pathExtension != "sql" else { return try String(contentsOf: file, encoding: .utf8) }
+        return try files(file).map(sql).joined()
     }
 
     private static let migrating = NSLock()
@@ -29,12 +38,12 @@ enum TestDatabase {
         return "\(testDatabase ?? "") dbname=\(name)"
     }
 
-    /// A database with the migrations up to this number.
-    static func migrated(_ purpose: String, to last: Int = .max) throws -> String {
+    /// A database with all migrations.
+    static func migrated(_ purpose: String) throws -> String {
         let conninfo = try make(purpose)
         // Roles belong to the whole server: two databases that are migrated at once would make the same one.
         return try migrating.withLock {
-            _ = try Migrator.apply(migrations.get().filter { $0.number <= last }, on: Connection(conninfo: conninfo))
+            _ = try Migrator.apply(migrations.get(), on: Connection(conninfo: conninfo))
             return conninfo
         }
     }

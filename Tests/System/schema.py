@@ -127,7 +127,8 @@ def comment(text):
 
 def table(plain, text, below, comments, remarks):
     """Its columns, then its constraints, each with what is said of it."""
-    head, *lines = text.split("\n\n")[0].split("\n")
+    text = re.sub(r"GENERATED ALWAYS AS \(.*?\) STORED", lambda found: " ".join(found.group(0).split()).replace("( ", "("), text.split("\n\n")[0], flags=re.S)
+    head, *lines = text.split("\n")
     end = next(number for number, line in enumerate(lines) if line.startswith(")"))
     lines, foot = lines[:end], lines[end:]
     for kind, more in below:
@@ -169,7 +170,7 @@ def grants(texts):
     for (verb, right, thing, way, role), names in columns.items():
         of = f" ({', '.join(names)})" if names[0] else ""
         rights.setdefault((verb, right, of, thing, way), []).append(role)
-    return [f"{verb} {right}{of} ON {thing} {way} {', '.join(sorted(roles))};"
+    return [f"{verb} {right.replace(', ', of + ', ')}{of} ON {thing} {way} {', '.join(sorted(roles))};"
             for (verb, right, of, thing, way), roles in sorted(rights.items(), key=lambda one: (one[0][0] == "GRANT", *one[0]))]
 
 
@@ -188,7 +189,7 @@ class Remarks:
 
     def __init__(self, folder=ROOT / "Queries" / "migrations"):
         self.above, self.behind = {}, {}
-        for path in sorted(folder.glob("*.sql")):
+        for path in sorted(folder.rglob("*.sql")):
             self._read(path.read_text().split("\n"))
 
     def _read(self, lines):
@@ -197,7 +198,7 @@ class Remarks:
             if line.startswith("--"):
                 above = [] if line.startswith("-- MARK:") else above + [line]
                 continue
-            if made := re.match(r"CREATE (?:OR REPLACE )?(TABLE|VIEW|FUNCTION) (?:IF NOT EXISTS )?(\w+\.\w+)", line):
+            if made := re.match(r"CREATE (?:OR REPLACE |UNLOGGED )?(TABLE|VIEW|FUNCTION) (?:IF NOT EXISTS )?(\w+\.\w+)", line):
                 place = made.group(2) if made.group(1) == "TABLE" else None
                 self._keep(made.group(2), above)
             elif made := re.match(r"CREATE (?:UNIQUE )?INDEX (?:IF NOT EXISTS )?(\w+)", line):
@@ -207,7 +208,8 @@ class Remarks:
             if place:
                 self._columns(place, line, above)
             above = []
-            if line.rstrip().endswith(";") or ");" in line:
+            code = line.partition("-- ")[0].rstrip()
+            if code.endswith(";") or ");" in code:
                 place = None
 
     def _keep(self, name, above):

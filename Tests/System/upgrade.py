@@ -33,6 +33,7 @@ from brokers import ROOT, free_port
 from cluster import Cluster
 from harness import HANG_S, Drover, Running, scratch, until
 from kafka import Kafka, missing
+from migrations import BASELINE, newest
 from people import PASSWORD, Visitor, token
 from world import producer
 
@@ -80,12 +81,12 @@ def newest_migration(program):
     folder = program.parents[2].joinpath("Queries", "migrations")
     if not folder.is_dir():
         folder = program.resolve().parents[3] / "Queries" / "migrations"
-    return max(int(path.name[:4]) for path in folder.glob("*.sql"))
+    return newest(folder)
 
 
-def workers_stop(was, to):
+def workers_stop(was, to, page=None):
     """Whether docs/upgrade.md says that workers are stopped for one of the migrations in between."""
-    wanted = re.findall(r"^\| migration (\d{4}).*stop the workers", (ROOT / "docs" / "upgrade.md").read_text(), re.M)
+    wanted = re.findall(r"^\| migration (\d{4}).*stop the workers", page or (ROOT / "docs" / "upgrade.md").read_text(), re.M)
     return any(was < int(number) <= to for number in wanted)
 
 
@@ -568,7 +569,7 @@ class Rehearsal:
             time.sleep(12)
             self.crawled(told)
             self.told_on(told)
-        self.old_recording("a recording of months ago, old workers again", 180, is_known=self.stops_workers)
+        self.old_recording("a recording of months ago, old workers again", 180)
         with self.step("forward again", is_serve_away=True) as told:
             for name in (*WORKERS, "notify", "gateway", "serve"):
                 site.restart(name, new)
@@ -596,25 +597,13 @@ class Rehearsal:
         until(lambda: self.site.rows("SELECT count(*) FROM drover.outbox")[0][0] == 0, *self.site.roles.values(), about="an empty outbox")
         told("outbox empty")
 
-    def old_recording(self, name, days, is_known=False):
-        """It needs a partition that nobody has made. `is_known`: docs/upgrade.md says that old workers stop there, and what helps."""
-        site, at = self.site, datetime.now(timezone.utc) - timedelta(days=days)
+    def old_recording(self, name, days):
+        """It needs a partition that nobody has made."""
         with self.step(name) as told:
             began = time.monotonic()
-            self.load.drive(f"late-{days}", at, 3)
-            while time.monotonic() - began < 12 and not self.is_recorded(days):
-                time.sleep(0.2)
-            if self.is_recorded(days):
-                told(f"written after {time.monotonic() - began:.1f} s")
-                return
-            told("not written in 12 s")
-            if not is_known:
-                self.late.append("old workers do not get past a recording of months ago")
-            with site.sql(site.owner) as connection:
-                connection.execute("SELECT drover.make_period('drover.vehicle_minute', %s)", [at])
-            began = time.monotonic()
-            until(lambda: self.is_recorded(days), *site.roles.values(), about="rows after drover.make_period")
-            told(f"after `drover.make_period` by hand {time.monotonic() - began:.1f} s")
+            self.load.drive(f"late-{days}", datetime.now(timezone.utc) - timedelta(days=days), 3)
+            until(lambda: self.is_recorded(days), *self.site.roles.values(), about="the rows of a recording of months ago")
+            told(f"written after {time.monotonic() - began:.1f} s")
 
     def is_recorded(self, days):
         return self.site.rows("SELECT count(*) FROM drover.vehicle_minute WHERE vehicle = %s", f"late-{days}")[0][0] >= 2
@@ -649,12 +638,8 @@ class Rehearsal:
                 self.late.append(f"the replay differs: {'; '.join(wrong)[:600] or done.err[-400:]}")
 
     def is_of_the_older(self, row):
-        """Differences that docs/upgrade.md tells of: a reason in the older program's words; before 0054, what it told of cars at its own commits."""
-        texts = [difference["text"] for difference in row["differences"]]
-        if row["table"] == "rejected":
-            return all(": reason is " in text for text in texts)
-        of_cars = {"alert": r"alert_id=(car|late|phone)", "alert_event": r"alert_id=car", "car_watch": r"vehicle=car-"}
-        return self.was < 54 and all(re.match(of_cars.get(row["table"], "$."), text) for text in texts)
+        """Differences that docs/upgrade.md tells of: a reason in the older program's words."""
+        return row["table"] == "rejected" and all(": reason is " in difference["text"] for difference in row["differences"])
 
     def each_once(self):
         """By their ids, whatever a replay says."""
@@ -694,7 +679,7 @@ def table(results):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--from", dest="commit", required=True, metavar="COMMIT", help="the older version, such as 0ba49e9")
+    parser.add_argument("--from", dest="commit", required=True, metavar="COMMIT", help="the older version, 9a3697d7 or a later one")
     parser.add_argument("--cars", type=int, default=30)
     parser.add_argument("--ballast", type=int, default=100_000, metavar="ROWS", help="further minutes of cars before the migration (default 100000)")
     parser.add_argument("--keep-workers", action="store_true", help="the old workers go on even where docs/upgrade.md says that they stop")
@@ -713,6 +698,8 @@ def main():
     if not os.access(new, os.X_OK):
         sys.exit(f"upgrade: {new} is not built. Run swift build -c release --product drover, or name another in DROVER_BIN")
     commit, old = built(arguments.commit, say)
+    if newest_migration(old) < BASELINE:
+        sys.exit(f"upgrade: {commit} ends before migration {BASELINE}, from which this program goes on. Name 9a3697d7 or a later one (docs/upgrade.md)")
     say(f"from {commit} (migration {newest_migration(old)}) to migration {newest_migration(new)}, seed {arguments.seed}, load average {os.getloadavg()[0]:.1f}")
     folder = scratch("drover-upgrade-")
     failed, site, rehearsal = True, None, None

@@ -30,7 +30,7 @@ package struct CampusDay: Sendable {
     package let campus: String
     package let spanMs: Range<Int64>
     /// The state at the last record before the span; nil: the campus was published later.
-    package private(set) var start: CampusDesk?
+    package private(set) var start: CampusDispatcher?
     private(set) var events: [(offset: Int64, atMs: Int64, event: Event)] = []
     /// Rides that were asked for within the span, as they stand after the last record.
     package private(set) var rides: [String: RideRow] = [:]
@@ -41,7 +41,7 @@ package struct CampusDay: Sendable {
     /// Time between positions of a vehicle that is under way; a longer silence than a minute is none.
     package private(set) var driveS = 0.0
 
-    private var book: CampusBook
+    private var partition: CampusPartition
     private var states: [String: RideVehicleRow.State] = [:]
     private var silent: Set<String> = []
     private var lastPlaces: [String: (place: Position, atMs: Int64)] = [:]
@@ -52,17 +52,16 @@ package struct CampusDay: Sendable {
     /// - Parameter decidesFrom: the log's end; records whose decisions are not there yet are decided here.
     package init(campus: String, spanMs: Range<Int64>, decidesFrom: Int64) {
         (self.campus, self.spanMs) = (campus, spanMs)
-        book = CampusBook(clockMs: .min, decidesFrom: decidesFrom)
+        partition = CampusPartition(clockMs: .min, decidesFrom: decidesFrom)
     }
 
     /// A record of this campus; others are ignored. Records that the worker refuses are refused here, too.
     package mutating func accept(_ record: RideRecord, offset: Int64, atMs: Int64) {
         guard record.campus == campus else { return }
-        let desk = book.desks[campus]
-        do { try book.take(record, offset: offset, atMs: atMs) } catch { return }
-        guard let atMs = (desk ?? book.desks[campus]).map({ $0.time(of: record, pushedMs: atMs) }) ?? atMs else {
-            return
-        }
+        let dispatcher = partition.dispatchers[campus]
+        do { try partition.take(record, offset: offset, atMs: atMs) } catch { return }
+        let known = dispatcher ?? partition.dispatchers[campus]
+        guard let atMs = known.map({ $0.time(of: record, pushedMs: atMs) }) ?? atMs else { return }
         if goesByRecordTime { events.append((offset, atMs, .timePassed)) }
         if spanMs.contains(atMs), case .position(let vehicle, let place, _) = record.kind {
             drove(vehicle, place, atMs)
@@ -72,15 +71,15 @@ package struct CampusDay: Sendable {
     }
 
     package mutating func tick(_ ts: Int64, offset: Int64) {
-        book.tick(ts, offset: offset)
+        partition.tick(ts, offset: offset)
         guard !goesByRecordTime else { return }
         events.append((offset, ts, .timePassed))
         settle(offset, ts)
     }
 
-    package mutating func setBack(_ ts: Int64, offset: Int64) { book.setBack(ts, offset: offset) }
+    package mutating func setBack(_ ts: Int64, offset: Int64) { partition.setBack(ts, offset: offset) }
 
-    private var goesByRecordTime: Bool { book.desks[campus]?.settings.goesByRecordTime ?? false }
+    private var goesByRecordTime: Bool { partition.dispatchers[campus]?.settings.goesByRecordTime ?? false }
 
     private func event(_ kind: RideRecord.Kind) -> Event? {
         switch kind {
@@ -100,11 +99,11 @@ package struct CampusDay: Sendable {
     }
 
     private mutating func settle(_ offset: Int64, _ atMs: Int64) {
-        let changes = book.takeChanges()
-        guard let desk = book.desks[campus] else { return }
+        let changes = partition.takeChanges()
+        guard let dispatcher = partition.dispatchers[campus] else { return }
         if let before = start {
             note(changes, offset, max(atMs, spanMs.lowerBound))
-            let (was, now) = (lastDesk ?? before, desk)
+            let (was, now) = (lastDispatcher ?? before, dispatcher)
             if now.campus.rules.weights.surge != was.campus.rules.weights.surge {
                 events.append((offset, atMs, .surge(now.campus.rules.weights.surge)))
             }
@@ -112,17 +111,17 @@ package struct CampusDay: Sendable {
                 events.append((offset, atMs, .speed(secondsPerMetre: now.campus.travel.secondsPerMetre)))
             }
         }
-        lastDesk = desk
-        if desk.campus.nowMs < spanMs.lowerBound || start == nil {
-            start = desk
-            silent = Set(desk.vehicles.values.filter(\.isSilent).map(\.vehicle))
-            events.removeAll { $0.offset <= desk.offset }
+        lastDispatcher = dispatcher
+        if dispatcher.campus.nowMs < spanMs.lowerBound || start == nil {
+            start = dispatcher
+            silent = Set(dispatcher.vehicles.values.filter(\.isSilent).map(\.vehicle))
+            events.removeAll { $0.offset <= dispatcher.offset }
         }
     }
 
-    private var lastDesk: CampusDesk?
+    private var lastDispatcher: CampusDispatcher?
 
-    private mutating func note(_ changes: CampusBook.Changes, _ offset: Int64, _ atMs: Int64) {
+    private mutating func note(_ changes: CampusPartition.Changes, _ offset: Int64, _ atMs: Int64) {
         for ride in changes.rides.values where spanMs.contains(ride.requestedMs) {
             rides[ride.pickup.request] = ride
         }

@@ -40,7 +40,7 @@ package struct CampusTrial {
     private var settings: CampusSettings
     private var area: CampusArea
     private var simulation: CampusSimulation
-    private var learned: CampusDesk.Learned
+    private var learned: CampusDispatcher.Learned
     private let startMs: Int64
     /// Riders with something outstanding, by request.
     private var riders: [String: String] = [:]

@@ -217,7 +217,7 @@ extension Drive {
     /// A second of speeds at a millisecond each, and what else there is.
     private static let carryBytesMax = 32_768
 
-    /// The same drive in a trip that begins where its row says: an upgrade cut it (0052_trips.sql), and the packed drive
+    /// The same drive in a trip that begins where its row says: an upgrade cut it, and the packed drive
     /// still is the whole.
     package mutating func cut(at startMs: Int64, totals: DriveTotals) {
         guard var trip, trip.startMs < startMs else { return }

@@ -1,13 +1,13 @@
-internal import Fleet
 package import Kafka
+internal import Pipeline
 
 /// Makes the topics that are missing and tells how many partitions they have. The number is fixed when a topic is
 /// made: a vehicle's partition follows from it.
 package enum Topics {
     /// What comes in: workers read these, and ticks go to them.
-    package static let readings = [Topic.cars, Topic.machines, Topic.dispatch, Topic.sightings, Topic.tours]
+    package static let readings = RecordStage.allCases.map(\.topic)
     /// What comes back out, from the outbox.
-    package static let results = [Topic.alerts, Topic.assignments, Topic.rejected]
+    package static let results = Publication.allCases.map(\.topic).filter { RecordStage(topic: $0) == nil }
 
     /// How a topic's records are stamped.
     package static let stampType = "message.timestamp.type"

@@ -175,7 +175,7 @@ final class Committer: @unchecked Sendable {
 final class Commit: @unchecked Sendable {
     struct Part {
         let step: ProgressStep
-        let rows: StageRows
+        let changes: StageChanges
         /// Nil: known when the partition is resolved.
         let rejected: RejectedLog.Changes?
     }
@@ -199,7 +199,7 @@ final class Commit: @unchecked Sendable {
         self.counts = counts
         parts = pending.map { partition in
             Commit.Part(
-                step: partition.handOver(), rows: partition.stage.rows(),
+                step: partition.handOver(), changes: partition.stage.changes(),
                 // What reads back may reject more.
                 rejected: partition.stage.needsHistory
                     ? nil : partition.rejects.takeChanges(nextOffset: partition.nextOffset))
@@ -230,34 +230,32 @@ final class Commit: @unchecked Sendable {
         on connection: Connection
     ) throws -> Outcome {
         let ours = parts.filter { kept.contains($0.step.partition) }
-        var rows = try write(ours.map(\.rows), tables, on: connection)
-        var resolved: [StageRows] = []
-        var waiting = resolving.filter { kept.contains($0.partition) }
+        let resolving = self.resolving.filter { kept.contains($0.partition) }
+        var rows = try StageStore.write(ours.map(\.changes), tables: tables, on: connection)
+        var told = Told(ours.map(\.changes))
+        var waiting = resolving
         while !waiting.isEmpty {
             let now = try waiting.map { try $0.stage.resolve(nextOffset: $0.nextOffset, on: connection) }
-            rows += try write(now, tables, on: connection)
-            // Written: only what is told of it is still needed.
-            resolved += now.map { rows in
-                var rows = rows
-                (rows.tables, rows.others) = ([], [])
-                return rows
-            }
+            rows += try StageStore.write(now, tables: tables, on: connection)
+            told.add(now)
             waiting.removeAll { !$0.stage.hasMore }
         }
-        let told = try resolved.flatMap(\.tells).flatMap { try $0(connection) }
+        for each in resolving {
+            told.outbox += try each.stage.conclude(nextOffset: each.nextOffset, on: connection)
+        }
         let late = Dictionary(
-            uniqueKeysWithValues: resolving.filter { kept.contains($0.partition) }.map { owned in
+            uniqueKeysWithValues: resolving.map { owned in
                 (owned.partition, owned.rejects.takeChanges(nextOffset: owned.nextOffset))
             })
         let rejected = ours.compactMap { part in
             (part.rejected ?? late[part.step.partition]).map { (part.step.partition, $0) }
         }
         try RejectedStore.write(rejected, on: connection)
-        let records = RejectedStore.outbox(rejected) + (ours.map(\.rows) + resolved).flatMap(\.outbox) + told
+        let records = RejectedStore.outbox(rejected) + told.outbox
         if schema == Store.liveSchema {
             try OutboxStore.write(records, on: connection)
             try NoticeStore.write(records.compactMap(\.notice), on: connection)
-            try ForwardStore.write((ours.map(\.rows) + resolved).flatMap(\.versions), on: connection)
+            try ForwardStore.write(told.versions, on: connection)
             try OutboxStore.writeEvents(records, on: connection)
         } else {
             // A replay tells nobody: it keeps what it would tell, for `drover verify`.
@@ -266,17 +264,21 @@ final class Commit: @unchecked Sendable {
         }
         return Outcome(
             kept: kept, lost: Set(partitions).subtracting(kept), rows: rows,
-            durationMs: Clock.steadyMs() - startMs, refused: resolved.reduce(0) { $0 + $1.refused })
+            durationMs: Clock.steadyMs() - startMs, refused: told.refused)
     }
 
-    private func write(_ rows: [StageRows], _ known: [StagedTable], on connection: Connection) throws -> Int {
-        try VehicleStore.write(rows.flatMap(\.vehicles), on: connection)
-        try CarStore.drop(trips: rows.flatMap(\.droppedTrips), minutes: rows.flatMap(\.droppedMinutes), on: connection)
-        let tables = rows.flatMap(\.tables)
-        for table in known {
-            try table.write(tables.filter { $0.table.name == table.name }.map(\.bytes), on: connection)
+    /// What of the changes is still needed when they are written.
+    private struct Told {
+        var outbox: [OutboxRecord] = []
+        var versions: [StoredVersion] = []
+        var refused = 0
+
+        init(_ changes: [StageChanges]) { add(changes) }
+
+        mutating func add(_ changes: [StageChanges]) {
+            outbox += changes.flatMap(\.outbox)
+            versions += changes.flatMap(\.versions)
+            refused += changes.reduce(0) { $0 + $1.refused }
         }
-        for write in rows.flatMap(\.others) { try write(connection) }
-        return rows.reduce(0) { $0 + $1.count }
     }
 }

@@ -1,44 +1,59 @@
-internal import Fleet
+internal import Pipeline
 
 /// Which lanes work on which topic. Alerts of machines must not stand behind the commit that closes the minutes of a whole
 /// fleet of cars, and a rider who waits for an answer behind neither: each kind has lanes of its own.
 struct LanePlan {
-    /// A decision is answered when it is committed: a dispatch lane does not gather.
-    private static let dispatchIntervalMs: Int64 = 5
+    private enum Kind: CaseIterable {
+        case cars, machines, campuses
+        /// What surveys and tours read back must not hold up cars.
+        case surveysAndTours
 
-    private let machines: Range<Int>
-    private let dispatch: Range<Int>
-    /// What surveys and tours read back must not hold up cars.
-    private let surveys: Range<Int>
+        init(topic: String) {
+            switch RecordStage(topic: topic) {
+            // Nil: a job of other topics has its worker to itself.
+            case .cars, nil: self = .cars
+            case .machines: self = .machines
+            case .campuses: self = .campuses
+            case .surveys, .tours: self = .surveysAndTours
+            }
+        }
+    }
+
+    /// A decision is answered when it is committed: a lane of campuses does not gather.
+    private static let campusIntervalMs: Int64 = 5
+
+    private let lanes: [Kind: Range<Int>]
     let count: Int
 
     init(topics: [String], lanes: Int) {
-        let apart = [Topic.machines, Topic.dispatch, Topic.sightings, Topic.tours]
-        let others = topics.contains { !apart.contains($0) } ? lanes : 0
-        let own = topics.contains(Topic.machines) ? (others == 0 ? lanes : (others + 1) / 2) : 0
-        machines = others..<others + own
-        dispatch = machines.upperBound..<machines.upperBound + (topics.contains(Topic.dispatch) ? 1 : 0)
-        let hasSurveys = topics.contains(Topic.sightings) || topics.contains(Topic.tours)
-        surveys = dispatch.upperBound..<dispatch.upperBound + (hasSurveys ? 1 : 0)
-        count = surveys.upperBound
+        let kinds = Set(topics.map(Kind.init))
+        let ofMachines = kinds.contains(.cars) ? (lanes + 1) / 2 : lanes
+        var (ranges, end): ([Kind: Range<Int>], Int) = ([:], 0)
+        for kind in Kind.allCases where kinds.contains(kind) {
+            let count =
+                switch kind {
+                case .cars: lanes
+                case .machines: ofMachines
+                case .campuses, .surveysAndTours: 1
+                }
+            ranges[kind] = end..<end + count
+            end += count
+        }
+        (self.lanes, count) = (ranges, end)
     }
 
-    func lanes(for topic: String) -> Range<Int> {
-        switch topic {
-        case Topic.machines: machines
-        case Topic.dispatch: dispatch
-        case Topic.sightings, Topic.tours: surveys
-        default: 0..<machines.lowerBound
-        }
-    }
+    /// Precondition: it is one of its topics.
+    func lanes(for topic: String) -> Range<Int> { lanes[Kind(topic: topic)]! }
+
+    private func isOf(_ kind: Kind, _ lane: Int) -> Bool { lanes[kind]?.contains(lane) ?? false }
 
     /// A decision takes milliseconds, and so a backlog of them is committed piece by piece: who waits for one does not wait for
     /// all, and a kill takes little with it.
     ///
     /// Surveys may have a megabyte each: it is looked often whether enough of them wait.
-    func recordsAtOnce(_ lane: Int) -> Int { dispatch.contains(lane) ? 1 : surveys.contains(lane) ? 100 : .max }
+    func recordsAtOnce(_ lane: Int) -> Int { isOf(.campuses, lane) ? 1 : isOf(.surveysAndTours, lane) ? 100 : .max }
 
     func commitIntervalMs(_ lane: Int, standard: Int64) -> Int64 {
-        dispatch.contains(lane) ? min(standard, LanePlan.dispatchIntervalMs) : standard
+        isOf(.campuses, lane) ? min(standard, LanePlan.campusIntervalMs) : standard
     }
 }

@@ -35,7 +35,9 @@ package struct DispatchBench {
         var rules = DispatchRules()
         if let iterations { rules.iterations = iterations }
         guard files.isEmpty else { return try files.flatMap { try stream($0, rules) } }
-        let steps = try CampusBookSteps.medians().map { Figure(name: $0.name, value: $0.ms, unit: "ms", baseline: nil) }
+        let steps = try CampusPartitionSteps.medians().map {
+            Figure(name: $0.name, value: $0.ms, unit: "ms", baseline: nil)
+        }
         return steps + ExactBench().run()
             + DispatchBench.sizes.flatMap { seeded($0, streams ?? 10, rules) }
     }

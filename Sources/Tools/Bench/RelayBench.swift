@@ -6,6 +6,7 @@ internal import Foundation
 internal import Gateways
 internal import Ingest
 internal import Kafka
+internal import Pipeline
 internal import Postgres
 internal import Storage
 internal import Telemetry
@@ -14,7 +15,7 @@ internal import Telemetry
 /// The baseline is the same way without database and relay: produced and read back.
 package struct RelayBench {
     private static let backlogRows = 50_000
-    private static let topic = Topic.alerts
+    private static let topic = Publication.alerts.topic
     private let commits: Int
     private let stand: BenchStand
 
@@ -46,7 +47,7 @@ package struct RelayBench {
 
     private func record(_ number: Int) -> OutboxRecord {
         OutboxRecord(
-            topic: RelayBench.topic, key: "machine-\(number % 100)", recordID: "bench-\(number)", kind: "alert",
+            .alerts, key: "machine-\(number % 100)", recordID: "bench-\(number)", kind: "alert",
             fields: [
                 ("machine", .text("machine-\(number % 100)")), ("parameter", .text("engine_coolant_temp")),
                 ("state", .text("opened")), ("opened_ts", .integer(1_790_000_000_000)), ("value", .number("104.5")),

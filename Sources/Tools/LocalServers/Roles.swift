@@ -33,7 +33,7 @@ enum Roles {
         ALTER ROLE drover_asker SET temp_file_limit = '1GB';
         """
 
-    /// Large objects are for nobody: they fill the disk, and no right of ours holds them (Queries/migrations/0065_logins.sql).
+    /// Large objects are for nobody: they fill the disk, and no right of ours holds them.
     static let grant = """
         REVOKE EXECUTE ON FUNCTION lo_creat(int), lo_create(oid), lo_from_bytea(oid, bytea), lo_put(oid, bigint, bytea),
             lowrite(int, bytea) FROM PUBLIC;

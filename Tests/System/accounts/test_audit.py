@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import description
+import migrations
 import psycopg
 import pytest
 from clocks import faked_clock
@@ -657,7 +658,7 @@ def test_what_is_old_goes_and_the_chain_goes_on(site, undone):
 def test_each_action_is_told_and_made_somewhere():
     actions = dict(re.findall(r'case (\w+) = "(\w+)"', (ROOT / "Sources/Stream/Storage/Audit/AuditAction.swift").read_text()))
     sources = "".join(path.read_text() for folder in ("People", "Tools") for path in (ROOT / "Sources" / folder).rglob("*.swift"))
-    tables = "".join(path.read_text() for path in (ROOT / "Queries/migrations").glob("*.sql"))
+    tables = "".join(migrations.texts())
     told = (ROOT / "docs/audit.md").read_text()
     assert len(actions) > 25
     # The table has all of them and no other.

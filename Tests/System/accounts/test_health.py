@@ -8,11 +8,12 @@ import shutil
 import signal
 from pathlib import Path
 
+import migrations
 import psycopg
 import pytest
 from brokers import Noida
 from cluster import Cluster
-from harness import HANG_S, ROOT, free_port, freeze, scratch, until
+from harness import HANG_S, free_port, freeze, scratch, until
 from servers import TEMPLATE, golden
 
 PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
@@ -119,7 +120,7 @@ def test_a_worker_tells_the_truth_from_its_start_to_its_end(lone_site):
     assert site.broker.start()
     ready = worker.until("/readyz", 200)
     assert {"database", "broker", "partitions"} <= set(ready) and ready["partitions"]["why"] == "10 of 10 are read"
-    newest = max(int(path.name[:4]) for path in (ROOT / "Queries" / "migrations").glob("*.sql"))
+    newest = migrations.newest()
     assert ready["database"]["why"] == f"migration {newest}"
     live = worker.ask("/livez")[1]
     assert live["status"] == "live" and {"poll", "lane-0", "commit-0"} <= set(live["checks"])
@@ -200,10 +201,12 @@ def test_every_role_says_what_it_needs(site):
 
     # The tables are of an older program.
     with psycopg.connect(site.owner, autocommit=True) as connection:
-        # One amid the others, as after a merge of two programs, and then the last one.
-        [row] = connection.execute("DELETE FROM drover.migration WHERE number = 42 RETURNING *").fetchall()
-        until_all(lambda role, process: "lacks migration 0042" in process.ill().get("database", ""))
+        # One amid others, as after a merge of two programs, and then the last one.
+        connection.execute("INSERT INTO drover.migration (number, name, digest) VALUES (9999, '9999_later.sql', '')")
+        [row] = connection.execute("DELETE FROM drover.migration WHERE number = %s RETURNING *", [migrations.BASELINE]).fetchall()
+        until_all(lambda role, process: "lacks migration 0076" in process.ill().get("database", ""))
         connection.execute(f"INSERT INTO drover.migration VALUES ({', '.join(['%s'] * len(row))})", row)
+        connection.execute("DELETE FROM drover.migration WHERE number = 9999")
         [row] = connection.execute("DELETE FROM drover.migration WHERE number = (SELECT max(number) FROM drover.migration) RETURNING *").fetchall()
         until_all(lambda role, process: "drover migrate" in process.ill().get("database", ""))
         until(lambda: (run := health("--ready")).code == 1 and "drover migrate" in run.out)
@@ -296,7 +299,7 @@ def test_a_workers_port_tells_its_lag_and_nothing_else_and_its_log_is_json(site,
         return {match[1]: float(match[2]) for match in re.finditer(rf"^{name}(\S*) (\S+)$", text, re.M)}
 
     assert figure("drover_worker_partitions") == {"": 10}
-    newest = max(int(path.name[:4]) for path in (ROOT / "Queries" / "migrations").glob("*.sql"))
+    newest = migrations.newest()
     assert figure("drover_build_info") == {f'{{release="none",migration="{newest}"}}': 1}
     assert len(figure("drover_worker_lag_records")) == 5
     with psycopg.connect(site.owner) as blocker:

@@ -12,7 +12,8 @@ STAYS = {
     "trip": {"vehicle", "start_at"}, "vehicle_day": {"vehicle", "day_at"}, "vehicle_minute": {"vehicle", "minute_at"},
     "machine_reading": {"vehicle", "read_at"}, "vehicle": {"kind", "vehicle", "topic_partition"}, "partition_progress": {"topic", "partition"},
     "car_watch": {"vehicle", "topic_partition"}, "machine_rejudging": {"vehicle", "topic_partition"}, "live_trip": {"vehicle"},
-    "machine_spreading": {"topic_partition", "asked_offset"},
+    "machine_spreading": {"topic_partition", "asked_offset"}, "car_spreading": {"topic_partition", "asked_offset"},
+    "replaced_limits": {"topic_partition", "in_force_at", "record_id"},
 }
 
 

@@ -4,6 +4,7 @@ import re
 import shlex
 import subprocess
 
+import migrations
 import pytest
 from harness import HANG_S, ROOT
 
@@ -73,7 +74,7 @@ def test_every_command_explains_itself_with_an_example(known):
 def test_the_version_is_the_newest_of_the_changelog_and_the_migrations(drover):
     heading = re.search(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.M).group(1)
     release = "not released yet" if heading == "Unreleased" else heading.split()[0]
-    newest = max(int(path.name[:4]) for path in (ROOT / "Queries" / "migrations").glob("*.sql"))
+    newest = migrations.newest()
     run = drover.run("--version")
     assert (run.code, run.out) == (0, f"drover {release}, database {newest}\n"), run.err
 
@@ -145,6 +146,6 @@ def test_the_developers_page_lists_every_fuzz_target():
 
 def test_what_bounds_each_table_is_told():
     """A table that nobody has thought about grows for ever."""
-    tables = {name for path in (ROOT / "Queries" / "migrations").glob("*.sql") for name in re.findall(r"^CREATE (?:UNLOGGED )?TABLE drover\.(\w+)", path.read_text(), re.M)}
+    tables = {name for text in migrations.texts() for name in re.findall(r"^CREATE (?:UNLOGGED )?TABLE drover\.(\w+)", text, re.M)}
     told = set(re.findall(r"`(\w+)`", (ROOT / "docs" / "scale.md").read_text().partition("\n## What grows\n")[2].partition("\n## ")[0]))
     assert len(tables) > 80 and tables - told == set()

@@ -35,7 +35,12 @@ CREATE SCHEMA a;
 
 CREATE TABLE a.t (
     x integer NOT NULL,
-    at timestamp with time zone
+    at timestamp with time zone,
+    y integer GENERATED ALWAYS AS (
+CASE
+    WHEN (x > 0) THEN x
+    ELSE 0
+END) STORED
 );
 
 
@@ -75,7 +80,7 @@ GRANT SELECT ON TABLE a.t TO one;
 -- Name: COLUMN t.x; Type: ACL; Schema: a; Owner: -
 --
 
-GRANT UPDATE(x) ON TABLE a.t TO one;
+GRANT SELECT(x),UPDATE(x) ON TABLE a.t TO three;
 
 
 --
@@ -97,9 +102,10 @@ CREATE SCHEMA a;
 CREATE TABLE a.t (
     x integer NOT NULL,  -- which one
     at timestamptz,
+    y integer GENERATED ALWAYS AS (CASE WHEN (x > 0) THEN x ELSE 0 END) STORED,
     CONSTRAINT t_pkey PRIMARY KEY (x)
 );
 -- CREATE POLICY all_rows_of_ROLE … TO ROLE USING (true), each of: one
 GRANT SELECT ON TABLE a.t TO one, two;
-GRANT UPDATE (x) ON TABLE a.t TO one;
+GRANT SELECT (x), UPDATE (x) ON TABLE a.t TO three;
 """

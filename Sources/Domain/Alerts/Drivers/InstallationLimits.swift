@@ -6,7 +6,7 @@ public import Fleet
 /// A partition may have a million cars, so a record does not count for all of them at once: it comes to one after the other, in the
 /// order of their names, some at each tick. One record after the other does so.
 public struct InstallationLimits: Equatable, Sendable {
-    /// `drover.account` accepts no account of this name (0071_installation_limits.sql).
+    /// `drover.account` accepts no account of this name (`account_is_not_the_installation`).
     public static let account = "installation"
 
     /// The cars that a record has reached.
@@ -36,21 +36,32 @@ public struct InstallationLimits: Equatable, Sendable {
         }
 
         var isEverywhere: Bool { if case .all = reach { true } else { false } }
+
+        /// By their records; where these are of a log that was lost, by their times and ids.
+        func comes(before other: Entry) -> Bool {
+            if offset != other.offset { return offset < other.offset }
+            if inForceMs != other.inForceMs { return inForceMs < other.inForceMs }
+            return id.utf8.lexicographicallyPrecedes(other.id.utf8)
+        }
     }
 
-    /// One a time, in the order of their records.
+    /// In the order of their records. Of one time three at most: the one that has come to all cars, one that goes on coming to them,
+    /// and the last one that was said since, which waits until that is over.
     public private(set) var entries: [Entry]
     /// The limits of cars that the spreading record has reached, and those of the others.
     private var reached, others: DriverRules?
 
-    /// - Parameter entries: in any order; one a time.
+    /// - Parameter entries: in any order.
     public init(_ entries: [Entry] = []) {
-        self.entries = entries.sorted { ($0.offset, $0.inForceMs) < ($1.offset, $1.inForceMs) }
+        self.entries = entries.sorted { $0.comes(before: $1) }
         combine()
     }
 
     /// The record that is being spread.
     public var spreading: Entry? { entries.first { !$0.isEverywhere } }
+
+    /// All that is still needed of one time; the last one is what it says in the end.
+    public func entries(inForceMs: Int64) -> [Entry] { entries.filter { $0.inForceMs == inForceMs } }
 
     /// Nil: nothing was ever set, as far as the car knows.
     public func rules(of vehicle: VehicleID) -> DriverRules? {
@@ -58,32 +69,37 @@ public struct InstallationLimits: Equatable, Sendable {
         return last.map { vehicle <= $0 } ?? false ? reached : others
     }
 
-    public enum Taken { case known, added, replaced }
-
-    /// Of two records with one time the greater id wins.
-    public mutating func take(_ entry: Entry) -> Taken {
-        let index = entries.firstIndex { $0.inForceMs == entry.inForceMs }
-        if let index {
-            guard entries[index].id.utf8.lexicographicallyPrecedes(entry.id.utf8) else { return .known }
-            entries.remove(at: index)
-        }
+    /// Of two records of one time the one with the greater id counts. The other one holds for each car until that has come to it, so that
+    /// what is said changes no car at once. False: it is known, or says nothing.
+    public mutating func take(_ entry: Entry) -> Bool {
+        let known = entries(inForceMs: entry.inForceMs)
+        guard known.allSatisfy({ $0.id.utf8.lexicographicallyPrecedes(entry.id.utf8) }) else { return false }
+        // It never came to a car.
+        entries.removeAll { $0.inForceMs == entry.inForceMs && $0.reach == .upTo(nil) }
         entries.append(entry)
         combine()
-        return index == nil ? .added : .replaced
+        return true
     }
 
     /// The record on its way has come so far. Returns it.
     public mutating func spread(to reach: Reach) -> Entry? {
         guard let index = entries.firstIndex(where: { !$0.isEverywhere }) else { return nil }
         entries[index].reach = reach
-        if case .all = reach { combine() }
-        return entries[index]
+        let entry = entries[index]
+        if case .all = reach {
+            entries.removeAll { $0.inForceMs == entry.inForceMs && $0.isEverywhere && $0.id != entry.id }
+            combine()
+        }
+        return entry
     }
 
     private mutating func combine() {
         let known = entries.filter(\.isEverywhere)
         others = InstallationLimits.rules(known)
-        reached = spreading.map { InstallationLimits.rules(known + [$0]) } ?? others
+        reached =
+            spreading.map { entry in
+                InstallationLimits.rules(known.filter { $0.inForceMs != entry.inForceMs } + [entry])
+            } ?? others
     }
 
     private static func rules(_ entries: [Entry]) -> DriverRules? {

@@ -12,7 +12,7 @@ enum DecisionWhy {
     /// Of the best two vehicles.
     private static let legsMax = 30
 
-    static func text(_ steps: [CampusDesk.Step], _ campus: Campus) -> String {
+    static func text(_ steps: [CampusDispatcher.Step], _ campus: Campus) -> String {
         let weights = campus.rules.weights
         return JSONValue.object([
             ("steps", .list(steps.map { step($0, campus) })),
@@ -92,7 +92,7 @@ enum DecisionWhy {
 
     // MARK: What it holds
 
-    private static func step(_ step: CampusDesk.Step, _ campus: Campus) -> JSONValue {
+    private static func step(_ step: CampusDispatcher.Step, _ campus: Campus) -> JSONValue {
         let decision = step.decision
         var fields: [(String, JSONValue)] = [("event", .text(step.event)), ("request", .optional(step.request))]
         switch decision.outcome {

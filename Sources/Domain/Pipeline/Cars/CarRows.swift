@@ -62,7 +62,7 @@ public struct CarRows: Sendable {
 
     /// `replacing`: the start under which the stretch was stored.
     mutating func put(
-        _ minute: VehicleMinute, replacing: Int64? = nil, of number: Int, _ cars: inout [CarBook.Car],
+        _ minute: VehicleMinute, replacing: Int64? = nil, of number: Int, _ cars: inout [CarPartition.Car],
         correction: Correction = .none
     ) {
         let start = bytes.count
@@ -89,7 +89,7 @@ public struct CarRows: Sendable {
 
     mutating func put(
         _ trip: Trip, replacing: Int64? = nil, isOpen: Bool, state: [UInt8]?, of number: Int,
-        _ cars: inout [CarBook.Car],
+        _ cars: inout [CarPartition.Car],
         correction: Correction = .none
     ) {
         var range: Range<Int>?
@@ -126,7 +126,7 @@ public struct CarRows: Sendable {
     }
 
     mutating func put(
-        day dayMs: Int64, _ totals: DriveTotals, of number: Int, _ cars: inout [CarBook.Car],
+        day dayMs: Int64, _ totals: DriveTotals, of number: Int, _ cars: inout [CarPartition.Car],
         correction: Correction = .none
     ) {
         let row = Day(car: Int32(number), dayMs: dayMs, totals: totals, correction: correction)

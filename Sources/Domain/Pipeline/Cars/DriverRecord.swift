@@ -7,21 +7,34 @@ public struct DriverRecord: Sendable {
     public let vehicle: VehicleID
     /// The state after the readings before an offset.
     public let live: (state: [UInt8], nextOffset: Int64)?
-    public let waiting: DriverBook.Waiting?
+    public let waiting: DriverPartition.Waiting?
     /// Its trouble codes are to be judged since that record.
     public let codesOffset: Int64?
 
     public init(
-        vehicle: VehicleID, live: (state: [UInt8], nextOffset: Int64)?, waiting: DriverBook.Waiting?,
+        vehicle: VehicleID, live: (state: [UInt8], nextOffset: Int64)?, waiting: DriverPartition.Waiting?,
         codesOffset: Int64?
     ) {
         (self.vehicle, self.live, self.waiting, self.codesOffset) = (vehicle, live, waiting, codesOffset)
     }
 
     var isEmpty: Bool { live == nil && waiting == nil && codesOffset == nil }
+
+    /// With what clocks that were set back still ask of a car, where these have not come to it yet; nil: nothing.
+    public func noted(
+        _ spreads: CarSpreads, of car: DriverPartition.StoredCar, _ limits: InstallationLimits, clockMs: Int64
+    ) -> DriverRecord? {
+        guard let spread = spreads.all.first(where: { $0.comes(to: car, limits) }) else { return nil }
+        var asked = DriverPartition.Waiting(
+            fromMs: car.lastMs, untilMs: car.lastMs, askedOffset: spread.askedOffset, isLate: true, isLatest: true,
+            arrivedMs: arrivedMs)
+        if let waiting { asked.formUnion(waiting) }
+        asked.arrivedMs = min(asked.arrivedMs, clockMs)
+        return DriverRecord(vehicle: vehicle, live: nil, waiting: asked, codesOffset: codesOffset)
+    }
 }
 
-extension DriverBook {
+extension DriverPartition {
     // MARK: What is written
 
     public struct Changes: Sendable {
@@ -30,12 +43,14 @@ extension DriverBook {
         public let records: [DriverRecord]
         /// Cars of which nothing is kept any more.
         public let gone: [VehicleID]
-        /// What the installation has set, and how far it has come.
-        public let limits: [InstallationLimits.Entry]
+        /// What the installation has set, and how far it has come: of each time all that is still needed.
+        public let limits: [[InstallationLimits.Entry]]
+        /// All that are under way now; nil: they are as they were.
+        public let spreads: CarSpreads?
     }
 
     /// Hands over what was told and what is to be known after a restart.
-    public mutating func takeChanges(_ book: borrowing CarBook) -> Changes {
+    public mutating func takeChanges(_ book: borrowing CarPartition) -> Changes {
         var (records, gone): ([DriverRecord], [VehicleID]) = ([], [])
         var vehicles = changedCodes
         for number in changed { vehicles.insert(book.name(number)) }
@@ -48,20 +63,21 @@ extension DriverBook {
             if record.isEmpty { gone.append(vehicle) } else { records.append(record) }
         }
         defer {
-            (alerts, transitions, changed, changedCodes, changedLimits) = ([:], [], [], [], [:])
-            isFull = false
+            (alerts, transitions, changed, changedCodes) = ([:], [], [], [])
+            (changedLimits, changedSpreads, isFull) = ([], nil, false)
         }
         return Changes(
             alerts: alerts.values.sorted { $0.id < $1.id }, transitions: transitions, records: records, gone: gone,
-            limits: keepsLimits ? changedLimits.values.sorted { $0.offset < $1.offset } : [])
+            limits: isWhole ? changedLimits.sorted().map { installation.entries(inForceMs: $0) } : [],
+            spreads: isWhole ? changedSpreads : nil)
     }
 
     public var hasChanges: Bool {
-        !changed.isEmpty || !changedCodes.isEmpty || !alerts.isEmpty || !changedLimits.isEmpty
+        !changed.isEmpty || !changedCodes.isEmpty || !alerts.isEmpty || !changedLimits.isEmpty || changedSpreads != nil
     }
 }
 
-extension DriverBook.Waiting {
+extension DriverPartition.Waiting {
     mutating func formUnion(_ before: Self) {
         (fromMs, untilMs) = (min(fromMs, before.fromMs), max(untilMs, before.untilMs))
         askedOffset = min(askedOffset, before.askedOffset)
@@ -86,7 +102,7 @@ extension ToldAlerts {
     }
 }
 
-extension DriverBook.Live {
+extension DriverPartition.Live {
     private static let version: UInt8 = 1
 
     var packed: [UInt8] {
@@ -112,10 +128,16 @@ extension DriverBook.Live {
 
 extension DriverRecord {
     /// Since when the readings of the state's stretch may reach; nil: there is no state that can be read.
-    public var fromMs: Int64? {
+    public var fromMs: Int64? { times?.fromMs }
+
+    /// The clock when the last reading came; `.min`: that is long ago, or not known.
+    private var arrivedMs: Int64 { times?.arrivedMs ?? .min }
+
+    private var times: (fromMs: Int64, arrivedMs: Int64)? {
         guard let live else { return nil }
         var reader = VarintReader(live.state)
-        guard (try? reader.byte()) != nil else { return nil }
-        return try? reader.zigzag()
+        guard (try? reader.byte()) != nil, let fromMs = try? reader.zigzag(), let arrivedMs = try? reader.zigzag()
+        else { return nil }
+        return (fromMs, arrivedMs)
     }
 }

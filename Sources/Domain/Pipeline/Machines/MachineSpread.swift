@@ -20,14 +20,14 @@ public struct MachineSpread: Equatable, Sendable {
     }
 
     /// It has not come to this machine yet.
-    public func comes(to vehicle: VehicleID, lastMs: Int64) -> Bool {
+    func comes(to vehicle: VehicleID, lastMs: Int64) -> Bool {
         after.map { vehicle > $0 } ?? true && lastMs >= sinceMs
     }
 
     func rejudging(askedOffset: Int64) -> Rejudging { Rejudging(span, askedOffset: askedOffset, isLate: false) }
 
     /// With what a machine waits for already.
-    public func added(to asked: Rejudging?) -> Rejudging {
+    func added(to asked: Rejudging?) -> Rejudging {
         guard var asked else { return rejudging(askedOffset: askedOffset) }
         asked.extend(to: rejudging(askedOffset: askedOffset))
         return asked
@@ -44,6 +44,11 @@ public struct MachineSpreads: Equatable, Sendable {
 
     public var isEmpty: Bool { all.isEmpty }
     var first: MachineSpread? { all.first }
+
+    /// What a machine waits for when all that has not come to it yet is noted of it at once.
+    public func noted(of vehicle: VehicleID, lastMs: Int64, waiting asked: Rejudging?) -> Rejudging? {
+        all.filter { $0.comes(to: vehicle, lastMs: lastMs) }.reduce(asked) { $1.added(to: $0) }
+    }
 
     mutating func add(_ spread: MachineSpread) {
         guard all.count > 1 else { return all.append(spread) }

@@ -2,7 +2,7 @@ internal import Storage
 
 /// The mail that brings a report: HTML in the mail itself, everything else beside it. Pure.
 struct ReportLetter {
-    /// The limits of drover.mail: Queries/migrations/0020_people.sql and 0039_mail_parts.sql.
+    /// The limits of `drover.mail` and `drover.mail_file` (Queries/schema.sql).
     private static let (textMax, htmlMax, fileMax) = (900_000, 4_000_000, 25_000_000)
     private static let keptMs: Int64 = 7 * 86_400_000
 

@@ -6,7 +6,7 @@ internal import Threads
 final class DatabaseListener: Sendable {
     static let waitMs: Int32 = 250
     /// It looks that often without being told: a full queue of notifications swallows them
-    /// (Queries/migrations/0065_logins.sql).
+    /// (`drover.tell_outbox` and the like).
     static let pollMs: Int64 = 1_000
     /// Between two looks that were told for, however many tell: every login of the database may `NOTIFY`.
     private static let restMs = 5

@@ -40,8 +40,8 @@ struct PageCaller: Sendable {
 }
 
 /// Admits people who are logged in and have one of the roles of an address. Their reading is limited to the account's rows: the
-/// transaction has the role `drover_page`, for which row-level security holds (Queries/migrations/0031_sight.sql), whatever login the
-/// connection has.
+/// transaction has the role `drover_page`, for which row-level security holds (the row policies in Queries/schema.sql), whatever
+/// login the connection has.
 package final class Door: Sendable {
     static let markHeader = "x-drover-form"
 

@@ -39,7 +39,7 @@ package enum AccountBook {
         ).rowsChanged == 1
     }
 
-    /// Disabling ends whatever the account came in by, and what is on its way to it: Queries/migrations/0062_offboarding.sql, which
+    /// Disabling ends whatever the account came in by, and what is on its way to it: `drover.end_doors`, which
     /// pages call, too. Enabling gives none of it back. False: there is no such account.
     package static func set(disabled: Bool, _ account: String, on connection: Connection) throws -> Bool {
         try ends(disabled ? "disable_account" : "enable_account", account, connection)

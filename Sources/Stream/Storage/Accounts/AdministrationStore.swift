@@ -1,7 +1,7 @@
 package import Fleet
 package import Postgres
 
-/// Accounts and fleets for administrators, through the functions of Queries/migrations/0031_sight.sql: who is none gets nothing.
+/// Accounts and fleets for administrators, through `drover.administer_account` and its like: who is none gets nothing.
 /// Precondition of all: `Sight.take` in this transaction.
 package enum AdministrationStore {
     package struct AccountRow: Equatable, Sendable {

@@ -14,7 +14,7 @@ package struct AccountHolder: Equatable, Sendable {
     package let hasSecondFactor: Bool
 }
 
-/// Log-ins, sessions and mailed links, for the page's login: Queries/migrations/0030_account.sql. Sessions and links are
+/// Log-ins, sessions and mailed links, for the page's login, by functions of the database alone. Sessions and links are
 /// known to the database by their digests.
 package enum LogInStore {
     /// With what a password is hashed.

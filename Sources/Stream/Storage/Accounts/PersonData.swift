@@ -1,6 +1,6 @@
 package import Postgres
 
-/// All that is held of a person, read as it is needed: Queries/migrations/0068_second_factor.sql names the tables.
+/// All that is held of a person, read as it is needed: `drover.person_data` names the tables.
 package struct PersonData: Sendable {
     package enum Of: Sendable {
         /// Whoever is logged in, by the page's login.

@@ -1,6 +1,6 @@
 package import Postgres
 
-/// Second factors of accounts, for the page's login and the operator's: Queries/migrations/0068_second_factor.sql. Secrets are sealed
+/// Second factors of accounts, for the page's login and the operator's: `drover.account_second_factor`. Secrets are sealed
 /// before they come here.
 package enum SecondFactorStore {
     /// Of whoever's session it is.

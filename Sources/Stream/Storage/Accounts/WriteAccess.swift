@@ -1,7 +1,7 @@
 package import Fleet
 package import Postgres
 
-/// Who may say what of which vehicle, whatever door it comes through: Queries/migrations/0060_strangers.sql decides it.
+/// Who may say what of which vehicle, whatever door it comes through: `drover.may_write` decides it.
 /// Registrations are asked for elsewhere (`VehicleKeeper`), and what gateways say comes past all doors.
 package enum WriteAccess {
     /// As the database has them.

@@ -3,7 +3,7 @@ internal import Codecs
 package import Formats
 package import Postgres
 
-/// What was told of accounts' alerts, in the order of its ids (0015_drivers.sql).
+/// What was told of accounts' alerts, in the order of its ids (`drover.alert_event`).
 package enum AlertEvents {
     package static let channel = "drover_alert_event"
 

@@ -13,7 +13,7 @@ package enum CarWatchStore {
             "is_latest", "arrived_at", "codes_offset",
         ], key: ["vehicle"])
 
-    static func records(of vehicles: [VehicleID], on connection: Connection) throws -> [DriverRecord] {
+    package static func records(of vehicles: [VehicleID], on connection: Connection) throws -> [DriverRecord] {
         try connection.query(
             "SELECT * FROM car_watch WHERE vehicle = ANY ($1::text[]) ORDER BY vehicle",
             [.textArray(vehicles.map(\.text))]
@@ -21,7 +21,7 @@ package enum CarWatchStore {
     }
 
     /// Cars of a partition whose trouble codes wait, and since which record; also ones that never reported.
-    static func codes(of partition: Int32, on connection: Connection) throws -> [VehicleID: Int64] {
+    package static func codes(of partition: Int32, on connection: Connection) throws -> [VehicleID: Int64] {
         let rows = try connection.query(
             "SELECT vehicle, codes_offset FROM car_watch WHERE topic_partition = $1 AND codes_offset IS NOT NULL",
             [.int4(partition)])
@@ -30,9 +30,9 @@ package enum CarWatchStore {
     }
 
     private static func record(_ row: Row) throws -> DriverRecord {
-        var waiting: DriverBook.Waiting?
+        var waiting: DriverPartition.Waiting?
         if let askedOffset = try row.int("asked_offset") {
-            waiting = DriverBook.Waiting(
+            waiting = DriverPartition.Waiting(
                 fromMs: try row.timestampMs("from_at")!, untilMs: try row.timestampMs("until_at")!,
                 askedOffset: Int64(askedOffset), isLate: try row.bool("is_late")!,
                 isLatest: try row.bool("is_latest")!, arrivedMs: try row.timestampMs("arrived_at") ?? .min)

@@ -136,7 +136,7 @@ package enum DriverAlertStore {
     }
 
     /// What is told as open of these cars' values.
-    static func open(of vehicles: [VehicleID], on connection: Connection) throws -> [VehicleID: [ToldAlert]] {
+    package static func open(of vehicles: [VehicleID], on connection: Connection) throws -> [VehicleID: [ToldAlert]] {
         let alerts = try connection.query(
             """
             SELECT \(MachineStore.alert.columns.joined(separator: ", ")) FROM alert

@@ -80,7 +80,7 @@ package struct NoticeAccount: Sendable {
     }
 }
 
-/// What an account wants to be told, how and when. What stands here are the standards, as in 0040_notices.sql.
+/// What an account wants to be told, how and when. What stands here are the standards, as in `drover.notice_setting`.
 package struct NoticeSetting: Sendable, Equatable {
     /// How alerts of one severity are told.
     package struct Way: Sendable, Equatable {

@@ -1,6 +1,6 @@
 package import Postgres
 
-/// What is to be told of one alert, as a worker decided it (0040_notices.sql).
+/// What is to be told of one alert, as a worker decided it (`drover.notice_event`).
 package struct NoticeEvent: Sendable {
     package let alert: String
     /// opened, worse, resolved, revised or withdrawn.

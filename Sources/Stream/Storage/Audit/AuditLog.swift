@@ -2,7 +2,7 @@ internal import Codecs
 internal import Formats
 package import Postgres
 
-/// Every entry that the program makes goes through here: Queries/migrations/0067_audit.sql. Who cannot write it does nothing
+/// Every entry that the program makes goes through here and `drover.audit_record`. Who cannot write it does nothing
 /// else either: an error goes on to the caller. What goes beyond the database is an `AuditedDeed`.
 package enum AuditLog {
     package typealias Detail = [(String, String)]

@@ -1,7 +1,7 @@
 internal import Fleet
 package import Postgres
 
-/// Accounts that are bound to people of campuses, for pages: Queries/migrations/0035_campus_pages.sql.
+/// Accounts that are bound to people of campuses, for pages: `drover.person_account`.
 package enum BoundPeople {
     /// Whom the account is on which campus, the last one bound first. Precondition: the connection reads as the account.
     /// - Parameter key: digest of its session.

@@ -15,20 +15,21 @@ package enum RideStore {
 
     // MARK: Taking over
 
-    package static func load(
-        partition: Int32, clockMs: Int64, decidesFrom: Int64, on connection: Connection
-    ) throws -> CampusBook {
-        var desks: [String: CampusDesk] = [:]
+    /// The campuses of a partition.
+    package static func dispatchers(
+        partition: Int32, on connection: Connection
+    ) throws -> [String: CampusDispatcher] {
+        var dispatchers: [String: CampusDispatcher] = [:]
         for row in try connection.query(
             "SELECT * FROM campus WHERE topic_partition = $1", [.int4(partition)])
         {
             let id = try row.text("campus")!
-            desks[id] = try desk(id, row, on: connection)
+            dispatchers[id] = try dispatcher(id, row, on: connection)
         }
-        return CampusBook(desks: desks, clockMs: clockMs, decidesFrom: decidesFrom, decisionsAtOnce: 1)
+        return dispatchers
     }
 
-    private static func desk(_ id: String, _ row: Row, on connection: Connection) throws -> CampusDesk {
+    private static func dispatcher(_ id: String, _ row: Row, on connection: Connection) throws -> CampusDispatcher {
         let settings = try settings(id, row)
         let campus: Campus
         do {
@@ -36,12 +37,12 @@ package enum RideStore {
         } catch {
             throw Fault(description: "campus \(id): its stored state cannot be read: \(error)")
         }
-        let desk = CampusDesk(
+        let dispatcher = CampusDispatcher(
             id: id, settings, campus: campus, offset: Int64(try row.int("record_offset")!),
             rides: try rides(id, on: connection), vehicles: try vehicles(id, on: connection),
             ended: try ended(id, on: connection), learned: try learned(id, row))
-        guard let desk else { throw Fault(description: "campus \(id): its stored state does not fit its rides") }
-        return desk
+        guard let dispatcher else { throw Fault(description: "campus \(id): its stored state does not fit its rides") }
+        return dispatcher
     }
 
     package static func settings(_ id: String, _ row: Row) throws -> CampusSettings {
@@ -53,10 +54,10 @@ package enum RideStore {
         return settings
     }
 
-    private static func learned(_ id: String, _ row: Row) throws -> CampusDesk.Learned? {
+    private static func learned(_ id: String, _ row: Row) throws -> CampusDispatcher.Learned? {
         guard let packed = try row.bytes("likelihoods") else { return nil }
         do {
-            var learned = CampusDesk.Learned(likelihoods: try Likelihoods(packed: packed))
+            var learned = CampusDispatcher.Learned(likelihoods: try Likelihoods(packed: packed))
             learned.hourMs = try row.timestampMs("hour_at")
             learned.speedKmh = try row.double("hour_speed_kmh").map { Int64(($0 * 1_000).rounded()) }
             return learned
@@ -136,11 +137,11 @@ package enum RideStore {
     // MARK: Writing
 
     /// Precondition: within the transaction that moves the offsets.
-    package static func write(_ changes: CampusBook.Changes, partition: Int32, on connection: Connection) throws {
-        for (id, desk) in changes.desks.sorted(by: { $0.key < $1.key }) {
+    package static func write(_ changes: CampusPartition.Changes, partition: Int32, on connection: Connection) throws {
+        for (id, dispatcher) in changes.dispatchers.sorted(by: { $0.key < $1.key }) {
             let said = RideRecord(
-                id: id, campus: id, ts: max(UTC.plausible.lowerBound, desk.campus.nowMs), by: "",
-                kind: .campus(desk.settings))
+                id: id, campus: id, ts: max(UTC.plausible.lowerBound, dispatcher.campus.nowMs), by: "",
+                kind: .campus(dispatcher.settings))
             try connection.query(
                 """
                 INSERT INTO campus (campus, topic_partition, name, settings, state, record_offset, likelihoods, hour_at,
@@ -152,10 +153,12 @@ package enum RideStore {
                     hour_speed_kmh = EXCLUDED.hour_speed_kmh
                 """,
                 [
-                    .text(id), .int4(partition), .text(desk.settings.name),
-                    .text(String(decoding: RideRecords.encode(said), as: UTF8.self)), .bytes(desk.campus.packed()),
-                    .int8(desk.offset), .bytes(desk.learned.likelihoods.packed()), time(desk.learned.hourMs),
-                    desk.learned.speedKmh.map { .float8(Double($0) / 1_000) } ?? .null,
+                    .text(id), .int4(partition), .text(dispatcher.settings.name),
+                    .text(String(decoding: RideRecords.encode(said), as: UTF8.self)),
+                    .bytes(dispatcher.campus.packed()),
+                    .int8(dispatcher.offset), .bytes(dispatcher.learned.likelihoods.packed()),
+                    time(dispatcher.learned.hourMs),
+                    dispatcher.learned.speedKmh.map { .float8(Double($0) / 1_000) } ?? .null,
                 ])
         }
         for (key, person) in changes.profiles.sorted(by: { $0.key < $1.key }) {
@@ -179,7 +182,7 @@ package enum RideStore {
         }
     }
 
-    private static func writeRides(_ rides: [(CampusBook.RideKey, RideRow)], on connection: Connection) throws {
+    private static func writeRides(_ rides: [(CampusPartition.RideKey, RideRow)], on connection: Connection) throws {
         for (key, ride) in rides {
             let (pickup, from, to) = (ride.pickup, ride.pickup.from, ride.pickup.to)
             let said: [Parameter] = [
@@ -237,10 +240,10 @@ package enum RideStore {
     // MARK: Out
 
     /// Who has to be told what, and the decisions for the log.
-    package static func outbox(_ changes: CampusBook.Changes) -> [OutboxRecord] {
+    package static func outbox(_ changes: CampusPartition.Changes) -> [OutboxRecord] {
         let told = changes.told.map { key, ride, offset in
             OutboxRecord(
-                topic: Topic.assignments, key: key.campus, recordID: "\(key.campus)-\(offset)-\(key.id)",
+                .assignments, key: key.campus, recordID: "\(key.campus)-\(offset)-\(key.id)",
                 kind: "assignment",
                 fields: [
                     ("campus", .text(key.campus)), ("request", .text(key.id)), ("rider", .text(ride.pickup.rider)),
@@ -253,7 +256,7 @@ package enum RideStore {
         }
         let decided = changes.decisions.filter(\.isNew).map { row in
             OutboxRecord(
-                topic: Topic.dispatch, key: row.campus, recordID: "\(row.campus)-\(row.offset)", kind: "decision",
+                .decisions, key: row.campus, recordID: "\(row.campus)-\(row.offset)", kind: "decision",
                 fields: [
                     ("campus", .text(row.campus)), ("ts", .integer(row.atMs)), ("offset", .integer(row.offset)),
                     ("decision", .text(row.text)), ("why", .text(row.why)),

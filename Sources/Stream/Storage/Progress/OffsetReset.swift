@@ -28,7 +28,11 @@ package enum OffsetReset {
             UPDATE drover.partition_progress p SET topic_id = nullif(found.id, '')
             FROM unnest($1::text[], $2::text[]) AS found(topic, id) WHERE p.topic = found.topic
             """, [.textArray(topics), .textArray(topics.map { ids[$0] ?? "" })])
-        for statement in [accountSettings, ruleSets, rejudging, spreading, carWatches, trips] {
+        let statements = [
+            accountSettings, replacedLimits, ruleSets, rejudging, spreading("machine_spreading", of: Topic.machines),
+            spreading("car_spreading", of: Topic.cars), carWatches, trips,
+        ]
+        for statement in statements {
             try connection.query(statement, partitions)
         }
     }
@@ -78,6 +82,13 @@ package enum OffsetReset {
         WHERE lost.topic = '\(Topic.cars)' AND s.topic_partition = lost.partition
         """
 
+    private static let replacedLimits = """
+        UPDATE drover.replaced_limits r SET record_offset = -1, reached_vehicle = NULL,
+            reached_all_offset = 0 * r.reached_all_offset - 1
+        FROM \(lost)
+        WHERE lost.topic = '\(Topic.cars)' AND r.topic_partition = lost.partition
+        """
+
     private static let ruleSets = """
         UPDATE drover.rule_set r SET record_offset = -1
         FROM \(lost)
@@ -93,15 +104,16 @@ package enum OffsetReset {
 
     /// Before all of the new log, one after the other as they were; also before what stands there since a log was lost before: no row may take
     /// the place of one that is not moved yet.
-    private static let spreading = """
-        UPDATE drover.machine_spreading s SET asked_offset = s.asked_offset - known.last - 1 + least(known.first, 0)
+    private static func spreading(_ table: String, of topic: String) -> String {
+        """
+        UPDATE drover.\(table) s SET asked_offset = s.asked_offset - known.last - 1 + least(known.first, 0)
         FROM \(lost)
         JOIN (
-            SELECT topic_partition, min(asked_offset) AS first, max(asked_offset) AS last
-            FROM drover.machine_spreading GROUP BY 1
+            SELECT topic_partition, min(asked_offset) AS first, max(asked_offset) AS last FROM drover.\(table) GROUP BY 1
         ) AS known ON known.topic_partition = lost.partition
-        WHERE lost.topic = '\(Topic.machines)' AND s.topic_partition = lost.partition
+        WHERE lost.topic = '\(topic)' AND s.topic_partition = lost.partition
         """
+    }
 
     /// Their states go up to an offset of the old log: they are made again from the stored minutes.
     private static let carWatches = """

@@ -2,6 +2,7 @@ package import Alerts
 internal import Codecs
 internal import Fleet
 package import Formats
+package import Pipeline
 package import Postgres
 
 /// A record that leaves the database for a topic. At least once: `recordID` tells repeats, as the Kafka header `id` and
@@ -17,8 +18,10 @@ package struct OutboxRecord: Sendable {
     package private(set) var notice: NoticeEvent?
 
     /// `fields` follow `schema`, `kind` and `id`.
-    package init(topic: String, key: String, recordID: String, kind: String, fields: [(String, JSONValue)]) {
-        (self.topic, self.key, self.recordID) = (topic, key, recordID)
+    package init(
+        _ publication: Publication, key: String, recordID: String, kind: String, fields: [(String, JSONValue)]
+    ) {
+        (topic, self.key, self.recordID) = (publication.topic, key, recordID)
         let head: [(String, JSONValue)] = [("schema", .integer(1)), ("kind", .text(kind)), ("id", .text(recordID))]
         json = JSONValue.object(head + fields).rendered()
     }
@@ -26,7 +29,7 @@ package struct OutboxRecord: Sendable {
 
 extension OutboxRecord {
     package init(_ transition: AlertTransition) {
-        (topic, key, recordID) = (Topic.alerts, transition.key, transition.id)
+        (topic, key, recordID) = (Publication.alerts.topic, transition.key, transition.id)
         json = String(decoding: RecordWriter.alert(transition), as: UTF8.self)
         let episode = transition.alert.episode
         if episode.parameter.isOfCars { account = episode.model }

@@ -1,5 +1,5 @@
-internal import Fleet
 package import Kafka
+internal import Pipeline
 package import Postgres
 
 /// Where a partition stands.
@@ -81,7 +81,7 @@ package enum ProgressStore {
             """
             SELECT coalesce(string_agg(format('%s %s %s %s', topic, partition, next_offset, replay_offset), ',' ORDER BY topic, partition), '')
             FROM drover.partition_progress WHERE topic = ANY ($1)
-            """, [.textArray([Topic.cars, Topic.machines])])[0].text(0)!
+            """, [.textArray(RecordStage.allCases.filter { $0.vehicles != nil }.map(\.topic))])[0].text(0)!
     }
 
     /// What stands beside the live tables' offsets, by topic; 0 partitions: it was not looked at yet.

@@ -1,8 +1,9 @@
 package import Fleet
 package import Kafka
+internal import Pipeline
 package import Postgres
 
-/// Vehicles that are set apart from their partition (0056_quarantine.sql), each with a progress of its own.
+/// Vehicles that are set apart from their partition (`drover.quarantine`), each with a progress of its own.
 package enum QuarantineStore {
     package struct Held: Sendable {
         package let partition: TopicPartition
@@ -55,9 +56,10 @@ package enum QuarantineStore {
 
     /// Vehicles that have rows of this partition.
     package static func stored(_ partition: TopicPartition, on connection: Connection) throws -> [VehicleID] {
-        try connection.query(
+        guard let kind = RecordStage(topic: partition.topic)?.vehicles else { return [] }
+        return try connection.query(
             "SELECT vehicle FROM drover.vehicle WHERE kind = $1 AND topic_partition = $2",
-            [.text(partition.topic == Topic.cars ? "car" : "machine"), .int4(partition.partition)]
+            [.text(kind.rawValue), .int4(partition.partition)]
         ).map { VehicleID(try $0.text(0)!)! }
     }
 
@@ -92,15 +94,24 @@ package enum QuarantineStore {
                     .text(partition.topic), .int4(partition.partition), .textArray(vehicles.map(\.vehicle.text)),
                     .textArray(vehicles.map { String($0.reason.prefix(reasonMax)) }),
                 ])
-            if partition.topic == Topic.machines {
-                try MachineSpreadStore.note(
-                    of: vehicles.map(\.vehicle), partition: partition.partition, on: connection)
-            }
+            try note(vehicles.map(\.vehicle), of: partition, clockMs: place.clockMs, on: connection)
             return true
         }
     }
 
     private static let reasonMax = 2_000
+
+    /// What is on its way to all of a partition's vehicles and has not come to these.
+    private static func note(
+        _ vehicles: [VehicleID], of partition: TopicPartition, clockMs: Int64, on connection: Connection
+    ) throws {
+        let number = partition.partition
+        switch partition.topic {
+        case Topic.machines: try MachineSpreadStore.note(of: vehicles, partition: number, on: connection)
+        case Topic.cars: try CarSpreadStore.note(of: vehicles, partition: number, clockMs: clockMs, on: connection)
+        default: break
+        }
+    }
 
     // MARK: Coming back
 

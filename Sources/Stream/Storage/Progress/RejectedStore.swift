@@ -73,7 +73,7 @@ package enum RejectedStore {
     private static func record(_ partition: TopicPartition, _ row: RejectedLog.Row) -> OutboxRecord {
         let place = "\(partition.topic)-\(partition.partition)"
         return OutboxRecord(
-            topic: Topic.rejected, key: place, recordID: "\(place)-\(row.offset)", kind: "rejected",
+            .rejected, key: place, recordID: "\(place)-\(row.offset)", kind: "rejected",
             fields: [
                 ("topic", .text(partition.topic)), ("partition", .integer(Int64(partition.partition))),
                 ("offset", .integer(row.offset)), ("last_offset", .integer(row.lastOffset)),

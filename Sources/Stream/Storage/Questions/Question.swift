@@ -1,7 +1,7 @@
 package import Postgres
 
 /// A statement of somebody's own: one SELECT over the views of `analyst`, as an account sees them. It runs on a login that may do
-/// nothing else, behind a binding that it cannot undo and without EXPLAIN (Queries/migrations/0066_questions.sql).
+/// nothing else, behind a binding that it cannot undo and without EXPLAIN (`drover.begin_question`).
 package struct Question: Sendable {
     package struct Limits: Sendable {
         package let rows, bytes, seconds: Int

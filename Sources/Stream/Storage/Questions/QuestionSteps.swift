@@ -2,7 +2,7 @@ internal import Postgres
 
 /// Steps of a statement that PostgreSQL does not stop within: where two long values meet each with each, as in `LIKE`, `strpos` or `<@`
 /// of arrays, neither the clock nor a signal ends it. So of the two one is written out in the statement and short; then a
-/// step takes about as long as the other one is (Queries/migrations/0075_second_attack.sql, `slow_sides`).
+/// step takes about as long as the other one is (`drover.slow_sides`).
 package struct QuestionSteps {
     /// Bytes of a text, elements of an array.
     package static let most = 100

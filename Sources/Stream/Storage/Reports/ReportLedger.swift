@@ -25,7 +25,7 @@ package struct StoredSchedule: Sendable {
     }
 }
 
-/// The tables of schedules and runs: Queries/migrations/0043_report_schedules.sql. Rows that are under way are held by the
+/// The tables of schedules and runs: `drover.report_schedule`, `drover.report_run`. Rows that are under way are held by the
 /// transaction that reads them: of several processes each takes another one.
 package enum ReportLedger {
     /// A run that is waiting, to be looked at again, or to be mailed.

@@ -1,6 +1,6 @@
 package import Postgres
 
-/// Schedules and their runs as an account sees them: functions of Queries/migrations/0043_report_schedules.sql.
+/// Schedules and their runs as an account sees them: `drover.report_schedules`, `drover.report_runs`.
 /// Precondition of all: the connection has the account's sight.
 package enum ScheduleSight {
     package struct Schedule: Sendable {

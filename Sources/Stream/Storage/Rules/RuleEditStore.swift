@@ -1,7 +1,7 @@
 package import Fleet
 package import Postgres
 
-/// Thresholds as people change them in pages: whose they are to change, and what was changed (0060_strangers.sql, 0063_rules_and_reports.sql).
+/// Thresholds as people change them in pages: whose they are to change, and what was changed (`drover.edits_rules`, `drover.rule_edit`).
 /// The rules themselves stand in files and on the log.
 /// Precondition of all: `Sight.take` in this transaction.
 package enum RuleEditStore {

@@ -1,6 +1,6 @@
 package import Postgres
 
-/// Applies the numbered SQL files of Queries/migrations, each in a transaction of its own that locks the list of them: safe to
+/// Applies the numbered migrations of Queries/migrations, each in a transaction of its own that locks the list of them: safe to
 /// run from two processes at once, of which the second waits and finds the work done.
 package struct Migrator {
     package struct File: Sendable {
@@ -11,14 +11,20 @@ package struct Migrator {
             (self.number, self.name, self.sql) = (number, name, sql)
         }
 
-        /// `0001_first_path.sql` → 1; nil for a name without a number or of another kind.
+        /// `0077_wider.sql` → 77, and of a folder, whose files are one migration, `0076_baseline` → 76; nil for a name without a
+        /// number or of another kind.
         package static func number(of name: String) -> Int? {
-            guard name.hasSuffix(".sql"), let end = name.firstIndex(of: "_") else { return nil }
+            guard name.hasSuffix(".sql") || !name.contains("."), let end = name.firstIndex(of: "_") else { return nil }
             return Int(name[..<end])
         }
     }
 
-    package struct Fault: Error, CustomStringConvertible { package let description: String }
+    /// What the list of a database says of a migration.
+    struct Entry: Equatable {
+        let name, digest: String
+    }
+
+    package struct Fault: Error, CustomStringConvertible { public let description: String }
 
     /// How long a file waits for others' transactions. Whoever comes after waits behind it, so it gives way in between.
     package struct Patience: Sendable {
@@ -53,10 +59,11 @@ package struct Migrator {
         _ files: [File], patience: Patience = .standard, on connection: Connection, waits: (String) -> Void = { _ in }
     ) throws -> [File] {
         try makeList(on: connection)
-        var applied: [Int: (name: String, digest: String)] = [:]
+        var applied: [Int: Entry] = [:]
         for row in try connection.query("SELECT number, name, digest FROM drover.migration") {
-            applied[try row.int("number")!] = (try row.text("name")!, try row.text("digest")!)
+            applied[try row.int("number")!] = Entry(name: try row.text("name")!, digest: try row.text("digest")!)
         }
+        try Baseline.check(applied)
         if let last = applied.keys.max(), !files.contains(where: { $0.number == last }) {
             throw Fault(
                 description:
@@ -125,10 +132,9 @@ package struct Migrator {
     /// unique_violation, duplicate_schema, duplicate_table, duplicate_object.
     private static let madeMeanwhile = ["23505", "42P06", "42P07", "42710"]
 
-    private static func isNew(
-        _ file: File, _ applied: [Int: (name: String, digest: String)], _ connection: Connection
-    ) throws -> Bool {
+    private static func isNew(_ file: File, _ applied: [Int: Entry], _ connection: Connection) throws -> Bool {
         guard let known = applied[file.number] else { return true }
+        if file.number == Baseline.number, Baseline.isReached(bySingles: known) { return false }
         let digest = try connection.query("SELECT md5($1) AS digest", [.text(file.sql)])[0].text("digest")
         guard digest == known.digest else {
             throw Fault(

@@ -130,7 +130,8 @@ package enum ReplayTables {
         table(
             "car_watch", key: "vehicle",
             "topic_partition from_at until_at asked_offset is_late is_latest arrived_at codes_offset",
-            leftOut: [.columns("state next_offset", "up to which reading a state goes follows from commits")])
+            leftOut: [.columns("state next_offset", "up to which reading a state goes follows from commits")]),
+        table("car_spreading", key: "topic_partition asked_offset", "since_at after_vehicle"),
     ]
 
     private static let machines = [
@@ -186,6 +187,14 @@ package enum ReplayTables {
                 .columns(
                     "judged_from_at reached_vehicle reached_all_offset",
                     "to which cars limits of the installation have come: `drover offsets reset` has them come again"),
+            ]),
+        table(
+            "replaced_limits", key: "topic_partition in_force_at record_id", "settings",
+            leftOut: [
+                .columns("record_offset", "records of a log that was lost have none"),
+                .columns(
+                    "judged_from_at reached_vehicle reached_all_offset",
+                    "as in `account_settings`: `drover offsets reset` has them come again"),
             ]),
         table(
             "health_scan", key: "vehicle scan_id",

@@ -1,7 +1,7 @@
 package import Postgres
 
 /// Who does alone what one may do at a time: locks on rows of a table that none but our own logins reach
-/// (Queries/migrations/0061_doors.sql). Until the end of the transaction. An advisory lock would be anybody's who may log in.
+/// (`drover.turn`). Until the end of the transaction. An advisory lock would be anybody's who may log in.
 package enum Turns {
     package enum Name: String {
         case accountEvents = "drover.alert_event"

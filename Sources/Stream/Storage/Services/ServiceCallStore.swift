@@ -1,7 +1,7 @@
 package import Postgres
 
 /// How often services outside were asked, and how they fared: drover.outside_service and drover.outside_call
-/// (0018_services.sql). What follows from it is decided elsewhere.
+/// (`drover.outside_call`). What follows from it is decided elsewhere.
 package enum ServiceCallStore {
     /// A service as all processes know it.
     package struct Standing: Sendable {

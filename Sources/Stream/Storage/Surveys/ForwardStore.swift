@@ -27,7 +27,7 @@ package struct WaitingForward {
     fileprivate var key: [Parameter] { [.text(site), .text(survey), .int4(Int32(version))] }
 }
 
-/// The table between the worker's transaction and the collector (0027_forward.sql).
+/// The table between the worker's transaction and the collector (`drover.forward`).
 package enum ForwardStore {
     /// What becomes of a version.
     package enum End: String { case sent, refused, stopped }

@@ -1,8 +1,8 @@
 internal import Basics
 package import Fleet
 
-/// Which sightings and walks leave, and what of them. The views are in Queries/migrations/0025_sighting_export.sql and
-/// 0028_survey_export.sql.
+/// Which sightings and walks leave, and what of them. The views are `drover.sighting_shown`,
+/// `drover.survey_shown` and those with all of it (`…_exact`).
 package struct SightingExport: Sendable {
     /// What whoever asks may see beside what everybody may.
     package struct Sight: OptionSet, Sendable {
@@ -87,7 +87,7 @@ package struct SightingExport: Sendable {
         }
     }
 
-    /// Who reads. The database holds people to it: Queries/migrations/0036_seen_sightings.sql.
+    /// Who reads. The database holds people to it: the views `drover.seen_…`.
     package enum Reader: Sendable {
         case program
         /// Somebody who is logged in, and sees the sightings of all.

@@ -1,29 +1,29 @@
 internal import Codecs
 internal import Fleet
-internal import Postgres
-internal import Surveys
+package import Postgres
+package import Surveys
 
 /// Reads back what was said of surveys.
-enum SurveyReads {
+package enum SurveyReads {
     /// Nothing for those of which nothing was said.
-    static func histories(
-        _ keys: [SurveyStore.Key], on connection: Connection
-    ) throws -> [SurveyStore.Key: SurveyHistory] {
+    package static func histories(
+        _ keys: [SurveyKey], on connection: Connection
+    ) throws -> [SurveyKey: SurveyHistory] {
         guard !keys.isEmpty else { return [:] }
         let named: [Parameter] = [.textArray(keys.map(\.site)), .textArray(keys.map(\.survey))]
-        var versions: [SurveyStore.Key: [SurveyHistory.Version]] = [:]
+        var versions: [SurveyKey: [SurveyHistory.Version]] = [:]
         for row in try connection.query(
             """
             SELECT v.* FROM survey_version v JOIN unnest($1::text[], $2::text[]) AS key(site, survey) USING (site, survey)
             ORDER BY v.site, v.survey, v.version
             """, named)
         { versions[try key(row), default: []].append(try version(row)) }
-        var waiting: [SurveyStore.Key: [Int: SurveyHistory.Version]] = [:]
+        var waiting: [SurveyKey: [Int: SurveyHistory.Version]] = [:]
         for row in try connection.query(
             "SELECT w.* FROM survey_waiting w JOIN unnest($1::text[], $2::text[]) AS key(site, survey) USING (site, survey)",
             named)
         { waiting[try key(row), default: [:]][try row.int("based_on")!] = try version(row) }
-        var weather: [SurveyStore.Key: [Int64: WeatherAnswer]] = [:]
+        var weather: [SurveyKey: [Int64: WeatherAnswer]] = [:]
         for row in try connection.query(
             "SELECT w.* FROM survey_weather w JOIN unnest($1::text[], $2::text[]) AS key(site, survey) USING (site, survey)",
             named)
@@ -42,8 +42,8 @@ enum SurveyReads {
             })
     }
 
-    private static func key(_ row: Row) throws -> SurveyStore.Key {
-        SurveyStore.Key(site: try row.text("site")!, survey: try row.text("survey")!)
+    private static func key(_ row: Row) throws -> SurveyKey {
+        SurveyKey(site: try row.text("site")!, survey: try row.text("survey")!)
     }
 
     private static func version(_ row: Row) throws -> SurveyHistory.Version {

@@ -1,6 +1,6 @@
 package import Postgres
 
-/// What surveyors' apps may do in the database: call these functions. Queries/migrations/0024_survey_apps.sql.
+/// What surveyors' apps may do in the database: call these functions, and read no table.
 package enum SurveyReceipts {
     /// That a survey was received.
     package struct Receipt: Sendable {

@@ -5,11 +5,9 @@ package import Surveys
 /// the rows of the surveys that it speaks of again, and keeps workers out meanwhile.
 package enum SurveyTaxonomy {
     /// Until the end of the transaction the taxonomy stays as it is.
-    static func lockShared(on connection: Connection) throws {
-        try Turns.share(.taxonomy, on: connection)
-    }
+    package static func hold(on connection: Connection) throws { try Turns.share(.taxonomy, on: connection) }
 
-    static func matches(_ given: Set<String>, on connection: Connection) throws -> [String: TaxonMatch] {
+    package static func matches(_ given: Set<String>, on connection: Connection) throws -> [String: TaxonMatch] {
         let folded = Set(given.map(TaxonName.folded))
         var entries: [String: [TaxonName.Entry]] = [:]
         for row in try connection.query(
@@ -35,26 +33,21 @@ extension SurveyTaxonomy {
         try Store.connectForWriting(conninfo)
     }
 
-    /// What a load changed.
-    package struct Loaded {
-        package let taxa: Int
-        package let surveys: Int
-    }
-
-    /// Puts a taxonomy in the place of the one before, and makes the rows of the surveys again that hold a name whose meaning
-    /// is another now. All of it or nothing.
-    package static func load(_ file: TaxonomyFile, source: String, on connection: Connection) throws -> Loaded {
-        try connection.transaction {
-            try Turns.take(.taxonomy, on: connection)
-            let given = try Set(
-                connection.query("SELECT DISTINCT given_name FROM drover.sighting").map { try $0.text(0)! })
-            let before = try matches(given, on: connection)
-            try connection.execute("DELETE FROM drover.taxon")
-            try write(file, source, on: connection)
-            let after = try matches(given, on: connection)
-            let changed = given.filter { before[$0] != after[$0] }.sorted()
-            return Loaded(taxa: file.taxa.count, surveys: try settleAgain(changed, on: connection))
-        }
+    /// Puts a taxonomy in the place of the one before.
+    ///
+    /// - Returns: the names that surveyors gave and whose meaning is another now.
+    /// - Precondition: within a transaction; until its end workers wait.
+    package static func replace(
+        by file: TaxonomyFile, source: String, on connection: Connection
+    ) throws -> [String] {
+        try Turns.take(.taxonomy, on: connection)
+        let given = try Set(
+            connection.query("SELECT DISTINCT given_name FROM drover.sighting").map { try $0.text(0)! })
+        let before = try matches(given, on: connection)
+        try connection.execute("DELETE FROM drover.taxon")
+        try write(file, source, on: connection)
+        let after = try matches(given, on: connection)
+        return given.filter { before[$0] != after[$0] }.sorted()
     }
 
     private static func write(_ file: TaxonomyFile, _ source: String, on connection: Connection) throws {
@@ -89,9 +82,12 @@ extension SurveyTaxonomy {
         }
     }
 
-    private static func settleAgain(_ names: [String], on connection: Connection) throws -> Int {
-        guard !names.isEmpty else { return 0 }
-        var surveys: [Int32: [SurveyStore.Key]] = [:]
+    /// The surveys that hold one of these names, by their partitions.
+    package static func surveys(
+        holding names: [String], on connection: Connection
+    ) throws -> [Int32: [SurveyKey]] {
+        guard !names.isEmpty else { return [:] }
+        var surveys: [Int32: [SurveyKey]] = [:]
         for row in try connection.query(
             """
             SELECT site, survey, s.topic_partition FROM drover.survey s
@@ -99,15 +95,8 @@ extension SurveyTaxonomy {
             """, [.textArray(names)])
         {
             surveys[Int32(try row.int(2)!), default: []].append(
-                SurveyStore.Key(site: try row.text(0)!, survey: try row.text(1)!))
+                SurveyKey(site: try row.text(0)!, survey: try row.text(1)!))
         }
-        let page = 500
-        for (partition, keys) in surveys.sorted(by: { $0.key < $1.key }) {
-            for start in stride(from: 0, to: keys.count, by: page) {
-                try SurveyStore.settleAgain(
-                    Array(keys[start..<min(start + page, keys.count)]), partition: partition, on: connection)
-            }
-        }
-        return surveys.reduce(0) { $0 + $1.value.count }
+        return surveys
     }
 }

@@ -1,6 +1,6 @@
 package import Postgres
 
-/// Surveys as people see them in pages: Queries/migrations/0036_seen_sightings.sql.
+/// Surveys as people see them in pages: the views `drover.seen_…`.
 package enum SurveyViews {
     /// What became of something that the caller handed in.
     package struct Own: Sendable {

@@ -1,8 +1,8 @@
 package import Fleet
+package import Pipeline
 package import Postgres
 
-/// Downloads and visits of tours. An event is a row by its id, and a day's number is counted from the rows: whatever comes
-/// twice or late, it is the number of different events.
+/// Downloads and visits of tours. An event is a row by its id, and a day's number is counted from the rows. Decides nothing.
 package enum TourEventStore {
     package static let event = StagedTable(
         name: "tour_event",
@@ -12,48 +12,17 @@ package enum TourEventStore {
 
     package static let tables = [event]
 
-    private struct Key: Hashable { let tour, event: String }
-    private struct Day: Hashable { let tour, kind, waypoint: String, localDay: Int64 }
-
-    /// Within the transaction that moves the partition on. Returns how many rows were written.
-    package static func take(_ events: [TourEvent], on connection: Connection) throws -> Int {
-        guard !events.isEmpty else { return 0 }
-        var newest: [Key: TourEvent] = [:]
-        for event in events { merge(event, into: &newest) }
-        let known = try self.known(Array(newest.keys), on: connection)
-        // An id of another tour's partition is another event: keys hold the tour.
-        for event in known.values { merge(event, into: &newest) }
-        let changed = newest.filter { known[$0.key] != $0.value }.map(\.value)
-        guard !changed.isEmpty else { return 0 }
-        let ordered = changed.sorted { ($0.tour, $0.id) < ($1.tour, $1.id) }
-        try event.write(ordered, on: connection) { fill($0, &$1) }
-        let replaced = changed.compactMap { known[Key(tour: $0.tour, event: $0.id)] }
-        let days = Array(Set((changed + replaced).map(day)))
-        try count(days, on: connection)
-        return changed.count + days.count
-    }
-
-    /// Two with one id and other contents: the one whose text is greater counts, whichever came first.
-    private static func merge(_ event: TourEvent, into newest: inout [Key: TourEvent]) {
-        let key = Key(tour: event.tour, event: event.id)
-        if let other = newest[key], rank(other) >= rank(event) { return }
-        newest[key] = event
-    }
-
-    private static func rank(_ event: TourEvent) -> (Int64, String, Int, Int) {
-        (event.ts, kind(event) + (event.waypoint ?? ""), event.version, event.offsetMin)
-    }
-
-    private static func kind(_ event: TourEvent) -> String { event.waypoint == nil ? "download" : "visit" }
-
-    private static func day(_ event: TourEvent) -> Day {
-        Day(tour: event.tour, kind: kind(event), waypoint: event.waypoint ?? "", localDay: event.localDay)
+    /// Precondition: within the transaction that moves the partition on.
+    static func write(_ changes: TourChanges, on connection: Connection) throws {
+        guard !changes.events.isEmpty else { return }
+        try event.write(changes.events, on: connection) { fill($0, &$1) }
+        try count(Array(changes.days), on: connection)
     }
 
     private static func fill(_ event: TourEvent, _ copy: inout BinaryCopy) {
         copy.text(event.tour)
         copy.text(event.id)
-        copy.text(kind(event))
+        copy.text(event.kindName)
         copy.text(event.waypoint ?? "")
         copy.int4(Int32(event.version))
         copy.timestampMs(event.ts)
@@ -61,24 +30,22 @@ package enum TourEventStore {
         copy.date(days: Int(event.localDay))
     }
 
-    private static func known(_ keys: [Key], on connection: Connection) throws -> [Key: TourEvent] {
-        var known: [Key: TourEvent] = [:]
-        for row in try connection.query(
+    /// Those of the events that there are.
+    package static func known(_ keys: [TourFold.Key], on connection: Connection) throws -> [TourEvent] {
+        try connection.query(
             """
             SELECT e.tour, e.event, e.kind, e.waypoint, e.version, e.happened_at, e.utc_offset_min FROM tour_event e
             JOIN unnest($1::text[], $2::text[]) AS key(tour, event) USING (tour, event)
-            """, [.textArray(keys.map(\.tour)), .textArray(keys.map(\.event))])
-        {
-            let event = TourEvent(
+            """, [.textArray(keys.map(\.tour)), .textArray(keys.map(\.event))]
+        ).map { row in
+            TourEvent(
                 id: try row.text("event")!, tour: try row.text("tour")!, version: try row.int("version")!,
                 ts: try row.timestampMs("happened_at")!, offsetMin: try row.int("utc_offset_min")!,
                 kind: try row.text("kind")! == "download" ? .download : .visit(waypoint: try row.text("waypoint")!))
-            known[Key(tour: event.tour, event: event.id)] = event
         }
-        return known
     }
 
-    private static func count(_ days: [Day], on connection: Connection) throws {
+    private static func count(_ days: [TourChanges.Day], on connection: Connection) throws {
         let columns: [Parameter] = [
             .textArray(days.map(\.tour)), .textArray(days.map(\.kind)), .textArray(days.map(\.waypoint)),
             .int8Array(days.map(\.localDay)),

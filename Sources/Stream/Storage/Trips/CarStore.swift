@@ -23,91 +23,23 @@ package enum CarStore {
         key: ["vehicle", "start_at"])
     package static let tables = [minute, trip, day, tripStart]
 
-    // MARK: Into memory
-
-    /// Loads these cars of a partition, as far as they are known. Returns of how many the state could not be read.
-    static func load(
-        _ vehicles: [VehicleID], of partition: Int32, into book: inout CarBook, on connection: Connection
-    ) throws -> Int {
-        var unreadable = 0
-        for row in try connection.query(
-            """
-            SELECT v.vehicle, t.start_at IS NOT NULL AS has_trip, t.is_open, t.state, t.start_at,
-                t.from_before AND t.carry IS NULL AS was_cut, (
-                SELECT string_agg(\(cutMs), ' ') FROM trip_mark AS m WHERE m.vehicle = v.vehicle
-                    AND m.marked_at >= coalesce(date_trunc('minute', t.end_at, 'UTC'), '-infinity')) AS cuts
-            FROM vehicle v LEFT JOIN LATERAL (
-                SELECT start_at, end_at, is_open, state, from_before, carry FROM trip WHERE trip.vehicle = v.vehicle
-                ORDER BY start_at DESC LIMIT 1) AS t ON true
-            WHERE v.kind = 'car' AND v.topic_partition = $1 AND v.vehicle = ANY ($2::text[])
-            ORDER BY v.vehicle
-            """, [.int4(partition), .textArray(vehicles.map(\.text))])
-        {
-            let vehicle = VehicleID(try row.text(0)!)!
-            let state = try row.bytes(3) ?? (row.bool(1)! ? [] : nil)
-            let isOpen = try row.bool(2) ?? false
-            let cuts = cuts(try row.text("cuts"))
-            if book.load(vehicle: vehicle, state: state, isOpen: isOpen, cuts: cuts) {
-                guard try row.bool("was_cut") ?? false else { continue }
-                let part = try trip(vehicle, startMs: row.timestampMs("start_at")!, on: connection)
-                book.cut(vehicle: vehicle, at: part.startMs, totals: part.totals)
-                continue
-            }
-            unreadable += 1
-            if isOpen { try rebuild(vehicle, startMs: row.timestampMs("start_at")!, &book, on: connection) }
-        }
-        return unreadable
-    }
-
     /// A mark as its cut in epoch milliseconds, as `TripCuts.time` has it.
-    private static let cutMs =
+    static let cutMs =
         "((extract(epoch FROM m.marked_at) * 1000)::bigint + CASE WHEN m.is_start THEN 0 ELSE 1 END)::text"
 
-    private static func cuts(_ text: String?) -> [Int64] { text?.split(separator: " ").map { Int64($0)! } ?? [] }
+    static func cuts(_ text: String?) -> [Int64] { text?.split(separator: " ").map { Int64($0)! } ?? [] }
 
-    private static let tripColumns =
+    static let tripColumns =
         "start_at, end_at, is_open, revision, from_before, goes_on, carry, "
         + TotalsColumns.names.joined(separator: ", ")
 
-    private static func trip(_ row: Row) throws -> Trip {
+    static func trip(_ row: Row) throws -> Trip {
         var trip = Trip(
             startMs: try row.timestampMs("start_at")!, endMs: try row.timestampMs("end_at")!,
             totals: try TotalsColumns.totals(row))
         (trip.isFromBefore, trip.goesOn) = (try row.bool("from_before")!, try row.bool("goes_on")!)
         trip.carry = try row.bytes("carry") ?? []
         return trip
-    }
-
-    private static func trip(_ vehicle: VehicleID, startMs: Int64, on connection: Connection) throws -> Trip {
-        try trip(
-            connection.query(
-                "SELECT \(tripColumns) FROM trip WHERE vehicle = $1 AND start_at = $2",
-                [.text(vehicle.text), .timestampMs(startMs)])[0])
-    }
-
-    /// Folds the vehicle's latest trip again, which begins at `startMs`.
-    private static func rebuild(
-        _ vehicle: VehicleID, startMs: Int64, _ book: inout CarBook, on connection: Connection
-    ) throws {
-        let parameters: [Parameter] = [.text(vehicle.text), .timestampMs(startMs)]
-        let readings = try connection.query(
-            """
-            SELECT minute_at, samples FROM vehicle_minute
-            WHERE vehicle = $1 AND minute_at > $2::timestamptz - interval '1 minute' AND trip_start_at = $2
-            ORDER BY minute_at
-            """, parameters
-        ).flatMap(samples)
-        // The trip is the latest: the day that it reached is the last.
-        let day = try connection.query(
-            """
-            SELECT \(TotalsColumns.names.joined(separator: ", ")) FROM vehicle_day
-            WHERE vehicle = $1 AND day_at >= date_trunc('day', $2::timestamptz, 'UTC') ORDER BY day_at DESC LIMIT 1
-            """, parameters)
-        let part = try trip(vehicle, startMs: startMs, on: connection)
-        let before = part.isFromBefore && part.carry.isEmpty ? try self.before(part, of: vehicle, on: connection) : []
-        book.rebuild(
-            vehicle: vehicle, readings: readings, part: part.isFromBefore ? part : nil, before: before,
-            day: day.isEmpty ? DriveTotals() : try TotalsColumns.totals(day[0]))
     }
 
     // MARK: Reading back
@@ -186,7 +118,7 @@ package enum CarStore {
     }
 
     /// The readings of the trip before a part that has no carry: no trip is longer than two days.
-    private static func before(_ part: Trip, of vehicle: VehicleID, on connection: Connection) throws -> [CarReading] {
+    static func before(_ part: Trip, of vehicle: VehicleID, on connection: Connection) throws -> [CarReading] {
         try connection.query(
             """
             SELECT minute_at, samples FROM vehicle_minute
@@ -197,7 +129,7 @@ package enum CarStore {
         ).flatMap(samples)
     }
 
-    private static func samples(_ row: Row) throws -> [CarReading] {
+    static func samples(_ row: Row) throws -> [CarReading] {
         try PackedSamples.decode(try row.bytes("samples")!, minuteMs: try row.timestampMs("minute_at")!)
     }
 
@@ -258,7 +190,7 @@ package enum CarStore {
     // MARK: Writing
 
     /// The rows of a cycle, ready for COPY.
-    package static func encode(_ book: borrowing CarBook) -> [TableRows] {
+    package static func encode(_ book: borrowing CarPartition) -> [TableRows] {
         let rows = book.rows
         var (minutes, trips, days) = (BinaryCopy.fragment, BinaryCopy.fragment, BinaryCopy.fragment)
         for index in rows.minutes.indices {
@@ -300,7 +232,7 @@ package enum CarStore {
         return all.filter { $0.count > 0 }
     }
 
-    private static func starts(_ book: borrowing CarBook) -> BinaryCopy {
+    private static func starts(_ book: borrowing CarPartition) -> BinaryCopy {
         var starts = BinaryCopy.fragment
         for index in book.rows.minutes.indices {
             let row = book.rows.minutes[index]

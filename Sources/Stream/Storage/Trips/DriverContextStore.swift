@@ -137,23 +137,37 @@ package enum DriverContextStore {
         ).map { VehicleID(try $0.text(0)!)! }
     }
 
-    /// In whose names each of these cars was registered.
-    package static func owners(
+    /// In whose names each of these cars was registered, and who was to drive it.
+    package static func accounts(
         of vehicles: [VehicleID], on connection: Connection
-    ) throws -> [VehicleID: OwnerLog] {
-        var entries = Dictionary(uniqueKeysWithValues: vehicles.map { ($0, [OwnerLog.Entry]()) })
-        for row in try connection.query(
-            "SELECT vehicle, owned_at, record_id, account FROM car_owner WHERE vehicle = ANY ($1::text[])",
-            [.textArray(vehicles.map(\.text))])
-        {
-            entries[VehicleID(try row.text(0)!)!]!.append(
-                OwnerLog.Entry(fromMs: try row.timestampMs(1)!, id: try row.text(2)!, account: try row.text(3)))
+    ) throws -> [VehicleID: CarAccounts] {
+        let owners = try log(
+            "SELECT vehicle, owned_at, record_id, account FROM car_owner WHERE vehicle = ANY ($1::text[])", vehicles,
+            on: connection)
+        let drivers = try log(
+            "SELECT vehicle, assigned_at, record_id, account FROM assignment WHERE vehicle = ANY ($1::text[])",
+            vehicles,
+            on: connection)
+        return Dictionary(
+            uniqueKeysWithValues: vehicles.map { vehicle in
+                let (owners, drivers) = (owners[vehicle] ?? [], drivers[vehicle] ?? [])
+                return (vehicle, CarAccounts(owners: AccountLog(owners), drivers: AccountLog(drivers)))
+            })
+    }
+
+    private static func log(
+        _ statement: String, _ vehicles: [VehicleID], on connection: Connection
+    ) throws -> [VehicleID: [AccountLog.Entry]] {
+        var entries: [VehicleID: [AccountLog.Entry]] = [:]
+        for row in try connection.query(statement, [.textArray(vehicles.map(\.text))]) {
+            entries[VehicleID(try row.text(0)!)!, default: []].append(
+                AccountLog.Entry(fromMs: try row.timestampMs(1)!, id: try row.text(2)!, account: try row.text(3)))
         }
-        return entries.mapValues { OwnerLog($0) }
+        return entries
     }
 
     /// Those of the cars that somebody has driven or owned, or that are registered.
-    static func people(of vehicles: [VehicleID], on connection: Connection) throws -> [DriverBook.People] {
+    package static func people(of vehicles: [VehicleID], on connection: Connection) throws -> [DriverPartition.People] {
         try connection.query(
             """
             SELECT asked.vehicle, owned.since_at, watched.is_so FROM unnest($1::text[]) AS asked(vehicle)
@@ -168,7 +182,7 @@ package enum DriverContextStore {
             WHERE owned.since_at IS NOT NULL OR watched.is_so
             """, [.textArray(vehicles.map(\.text))]
         ).map { row in
-            DriverBook.People(
+            DriverPartition.People(
                 VehicleID(try row.text("vehicle")!)!, ownedMs: try row.timestampMs("since_at") ?? .max,
                 isWatched: try row.bool("is_so")!)
         }

@@ -1,4 +1,4 @@
-internal import Alerts
+package import Alerts
 package import Fleet
 package import Pipeline
 package import Postgres
@@ -14,50 +14,81 @@ package enum InstallationLimitsStore {
             """, [.text(InstallationLimits.account)])[0].bool(0)!
     }
 
-    static func load(_ partition: Int32, on connection: Connection) throws -> [InstallationLimits.Entry] {
+    package static func load(_ partition: Int32, on connection: Connection) throws -> [InstallationLimits.Entry] {
         try connection.query(
             """
             SELECT in_force_at, settings, record_id, record_offset, judged_from_at, reached_vehicle, reached_all_offset
             FROM account_settings WHERE topic_partition = $1 AND account = $2
+            UNION ALL
+            SELECT in_force_at, settings, record_id, record_offset, judged_from_at, reached_vehicle, reached_all_offset
+            FROM replaced_limits WHERE topic_partition = $1
             """, [.int4(partition), .text(InstallationLimits.account)]
-        ).map { row in
-            let reach: InstallationLimits.Reach =
-                if let offset = try row.int("reached_all_offset") {
-                    .all(offset: Int64(offset))
-                } else {
-                    .upTo(try row.text("reached_vehicle").flatMap { VehicleID($0) })
-                }
-            // As those of accounts: a row of a version that took more must not stop all alerts.
-            let settings = (try? DriverSettings(text: try row.text("settings")!)) ?? .off
-            // Where the program before wrote it, it has come to none.
-            let inForceMs = try row.timestampMs("in_force_at")!
-            return InstallationLimits.Entry(
-                inForceMs: inForceMs, id: try row.text("record_id")!, settings: settings,
-                offset: try row.int("record_offset").map { Int64($0) } ?? -1,
-                fromMs: try row.timestampMs("judged_from_at") ?? inForceMs, reach: reach)
-        }
+        ).map(entry)
+    }
+
+    private static func entry(_ row: Row) throws -> InstallationLimits.Entry {
+        let reach: InstallationLimits.Reach =
+            if let offset = try row.int("reached_all_offset") {
+                .all(offset: Int64(offset))
+            } else {
+                .upTo(try row.text("reached_vehicle").flatMap { VehicleID($0) })
+            }
+        // As those of accounts: a row of a version that took more must not stop all alerts.
+        let settings = (try? DriverSettings(text: try row.text("settings")!)) ?? .off
+        // Where the program before wrote it, it has come to none.
+        let inForceMs = try row.timestampMs("in_force_at")!
+        return InstallationLimits.Entry(
+            inForceMs: inForceMs, id: try row.text("record_id")!, settings: settings,
+            offset: try row.int("record_offset").map { Int64($0) } ?? -1,
+            fromMs: try row.timestampMs("judged_from_at") ?? inForceMs, reach: reach)
     }
 
     /// How far it has come. Precondition: within the transaction that moves the offsets, after the records themselves.
     package static func write(
-        _ changes: DriverBook.Changes, partition: Int32, on connection: Connection
+        _ changes: DriverPartition.Changes, partition: Int32, on connection: Connection
     ) throws {
-        for entry in changes.limits {
-            let (vehicle, offset): (VehicleID?, Int64?) =
-                switch entry.reach {
-                case .upTo(let vehicle): (vehicle, nil)
-                case .all(let offset): (nil, offset)
-                }
+        for entries in changes.limits {
+            guard let last = entries.last else { continue }
             try connection.query(
                 """
                 UPDATE account_settings SET judged_from_at = $4, reached_vehicle = $5, reached_all_offset = $6
                 WHERE topic_partition = $1 AND account = $2 AND in_force_at = $3
                 """,
-                [
-                    .int4(partition), .text(InstallationLimits.account), .timestampMs(entry.inForceMs),
-                    .timestampMs(DriverAlertStore.clamped(entry.fromMs)), .text(vehicle?.text),
-                    offset.map { .int8($0) } ?? .null,
-                ])
+                [.int4(partition), .text(InstallationLimits.account), .timestampMs(last.inForceMs)] + reach(of: last))
+            try write(replaced: entries.dropLast(), inForceMs: last.inForceMs, partition, on: connection)
+        }
+    }
+
+    /// Those of one time that still hold for cars to which the last one has not come: two at most.
+    private static func write(
+        replaced entries: ArraySlice<InstallationLimits.Entry>, inForceMs: Int64, _ partition: Int32,
+        on connection: Connection
+    ) throws {
+        let time: [Parameter] = [.int4(partition), .timestampMs(inForceMs)]
+        try connection.query(
+            """
+            DELETE FROM replaced_limits
+            WHERE topic_partition = $1 AND in_force_at = $2 AND record_id <> ALL ($3::text[])
+            """, time + [.textArray(entries.map(\.id))])
+        for entry in entries {
+            try connection.query(
+                """
+                INSERT INTO replaced_limits (topic_partition, in_force_at, judged_from_at, reached_vehicle,
+                    reached_all_offset, record_id, settings, record_offset)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+                ON CONFLICT (topic_partition, in_force_at, record_id) DO UPDATE SET
+                    reached_vehicle = EXCLUDED.reached_vehicle, reached_all_offset = EXCLUDED.reached_all_offset
+                """,
+                time + reach(of: entry) + [.text(entry.id), .text(entry.settings.text), .int8(entry.offset)])
+        }
+    }
+
+    /// From when on it is judged again, and to which cars it has come.
+    private static func reach(of entry: InstallationLimits.Entry) -> [Parameter] {
+        let fromMs = Parameter.timestampMs(DriverAlertStore.clamped(entry.fromMs))
+        return switch entry.reach {
+        case .upTo(let vehicle): [fromMs, .text(vehicle?.text), .null]
+        case .all(let offset): [fromMs, .null, .int8(offset)]
         }
     }
 
@@ -67,7 +98,7 @@ package enum InstallationLimitsStore {
     package static func cars(
         after vehicle: VehicleID?, most: Int, sinceMs: Int64, partition: Int32, _ selection: VehicleSelection,
         on connection: Connection
-    ) throws -> [DriverBook.StoredCar] {
+    ) throws -> [DriverPartition.StoredCar] {
         // Looked up for each car: an EXISTS may read a whole table instead.
         try connection.query(
             """
@@ -88,7 +119,7 @@ package enum InstallationLimitsStore {
                 .timestampMs(DriverAlertStore.clamped(sinceMs)), .text(InstallationLimits.account),
             ] + selection.parameters
         ).map { row in
-            DriverBook.StoredCar(
+            DriverPartition.StoredCar(
                 VehicleID(try row.text("vehicle")!)!, lastMs: try row.timestampMs("last_at") ?? .min,
                 isAlwaysOwned: try row.bool("is_owned") ?? false, hasScans: try row.bool("has_scans") ?? false)
         }

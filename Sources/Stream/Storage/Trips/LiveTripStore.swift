@@ -3,7 +3,7 @@ package import Pipeline
 package import Postgres
 internal import Trips
 
-/// The running trips that somebody looks at (0017_live_trip.sql).
+/// The running trips that somebody looks at (`drover.live_trip`).
 package enum LiveTripStore {
     package static let table = StagedTable(
         name: "live_trip",

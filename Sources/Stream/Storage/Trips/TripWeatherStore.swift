@@ -3,7 +3,7 @@ internal import Codecs
 package import Fleet
 package import Postgres
 
-/// The weather of trips in PostgreSQL (0026_trip_weather.sql).
+/// The weather of trips in PostgreSQL (`drover.trip_weather`).
 package enum TripWeatherStore {
     /// Which of the services' answers a trip's start meets.
     private static let known = """

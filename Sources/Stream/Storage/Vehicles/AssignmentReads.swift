@@ -1,7 +1,7 @@
 package import Fleet
 package import Postgres
 
-/// To whom a car can be assigned by who looks at a page: Queries/migrations/0069_not_monitored.sql decides it.
+/// To whom a car can be assigned by who looks at a page: `drover.assignable` decides it.
 package struct Assignable: Sendable {
     package let accounts: [String]
     /// Who is to drive it now, the first of them; nil: nobody.

@@ -1,6 +1,6 @@
 package import Postgres
 
-/// Which dealers look after which machines, through the functions of Queries/migrations/0031_sight.sql.
+/// Which dealers look after which machines, through `drover.ask_dealership` and its like.
 /// Precondition of all: `Sight.take` in this transaction.
 package enum DealerStore {
     package struct Dealership: Equatable, Sendable {

@@ -34,37 +34,18 @@ extension MachineStore {
             })
     }
 
-    /// The book of a partition that is taken over: its rule sets, the machines that have a deadline and those that wait to be
-    /// judged again. `clockMs` is the partition's clock as stored with its offset.
-    ///
-    /// - Parameter rulesBefore: what is known of rules where the machines stand, if that is not where their partition does.
-    package static func load(
-        partition: Int32, of selection: VehicleSelection = .all, clockMs: Int64?, rulesBefore: Int64? = nil,
-        pace: MachineBook.Pace = .product, on connection: Connection
-    ) throws -> MachineBook {
-        var book = MachineBook(
-            rules: try rules(partition: partition, before: rulesBefore, on: connection), clockMs: clockMs,
-            rejudging: try rejudging(partition: partition, on: connection).filter { selection.takes($0.key) },
-            spreads: try MachineSpreadStore.load(partition, before: rulesBefore, on: connection), pace: pace)
-        let rows = try connection.query(
+    /// The machines of which the clock opens an alert, and when.
+    package static func deadlines(
+        partition: Int32, of selection: VehicleSelection, on connection: Connection
+    ) throws -> [(vehicle: VehicleID, ms: Int64)] {
+        try connection.query(
             """
             SELECT vehicle, next_deadline_at FROM vehicle
             WHERE topic_partition = $1 AND kind = 'machine' AND next_deadline_at IS NOT NULL
                 AND \(selection.condition("vehicle", 2))
-            """, [.int4(partition)] + selection.parameters)
-        let due = try rows.map {
-            (vehicle: VehicleID(try $0.text("vehicle")!)!, ms: try $0.timestampMs("next_deadline_at")!)
-        }
-        for start in stride(from: 0, to: due.count, by: loadedAtOnce) {
-            let page = due[start...].prefix(loadedAtOnce)
-            var histories = MachineHistories()
-            try read(page.map { .end($0.vehicle) }, into: &histories, on: connection)
-            book.restore(page.map { ($0.vehicle, histories.machines[$0.vehicle]!, $0.ms) })
-        }
-        return book
+            """, [.int4(partition)] + selection.parameters
+        ).map { (VehicleID(try $0.text("vehicle")!)!, try $0.timestampMs("next_deadline_at")!) }
     }
-
-    private static let loadedAtOnce = 2_000
 
     package static func rejudging(
         partition: Int32, on connection: Connection
@@ -102,25 +83,6 @@ extension MachineStore {
     }
 
     // MARK: Reading back
-
-    /// Takes events, reading back what that needs, and writes what follows from them: in parts, each of which may need what
-    /// the one before wrote.
-    package static func take(
-        _ events: [MachineEvent], into book: inout MachineBook, partition: Int32, of selection: VehicleSelection = .all,
-        on connection: Connection, write: (MachineChanges) throws -> Void
-    ) throws {
-        var (rest, histories) = (events[...], MachineHistories())
-        while !rest.isEmpty {
-            switch book.take(rest, histories: histories) {
-            case .taken(let changes, let count):
-                try write(changes)
-                rest = rest.dropFirst(count)
-                histories = MachineHistories()
-            case .needs(let needs):
-                try read(needs, partition: partition, of: selection, into: &histories, on: connection)
-            }
-        }
-    }
 
     /// Adds what a book needs to what was read back before.
     package static func read(

@@ -1,11 +1,11 @@
 internal import Fleet
-internal import Pipeline
-internal import Postgres
+package import Pipeline
+package import Postgres
 
-/// What is to be judged again of all machines of a partition, and how far it is noted, in PostgreSQL (0070_spreading.sql).
-enum MachineSpreadStore {
+/// What is to be judged again of all machines of a partition, and how far it is noted, in PostgreSQL (`drover.machine_spreading`).
+package enum MachineSpreadStore {
     /// - Parameter offset: only what records before it asked for; nil: all.
-    static func load(
+    package static func load(
         _ partition: Int32, before offset: Int64? = nil, on connection: Connection
     ) throws -> MachineSpreads {
         MachineSpreads(
@@ -69,7 +69,7 @@ enum MachineSpreadStore {
 
     /// Notes of machines that are set apart what has not come to them yet: by the time they are back it is over.
     static func note(of vehicles: [VehicleID], partition: Int32, on connection: Connection) throws {
-        let spreads = try load(partition, on: connection).all
+        let spreads = try load(partition, on: connection)
         guard !spreads.isEmpty else { return }
         let known = try MachineStore.rejudging(of: vehicles, on: connection)
         let lasts = try connection.query(
@@ -80,9 +80,7 @@ enum MachineSpreadStore {
         var noted: [VehicleID: Rejudging?] = [:]
         for row in lasts {
             let (vehicle, lastMs) = (VehicleID(try row.text(0)!)!, try row.timestampMs(1)!)
-            let asked = spreads.filter { $0.comes(to: vehicle, lastMs: lastMs) }.reduce(known[vehicle]) {
-                $1.added(to: $0)
-            }
+            let asked = spreads.noted(of: vehicle, lastMs: lastMs, waiting: known[vehicle])
             if asked != known[vehicle] { noted[vehicle] = .some(asked) }
         }
         try MachineStore.writeRejudging(noted, partition: partition, on: connection)

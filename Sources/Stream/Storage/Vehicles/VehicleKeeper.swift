@@ -1,7 +1,7 @@
 package import Fleet
 package import Postgres
 
-/// Who registers and changes vehicles in pages, through the functions of Queries/migrations/0037_keepers.sql. What they say goes on
+/// Who registers and changes vehicles in pages, through `drover.change_vehicle`. What they say goes on
 /// the log; here it is asked whether they may.
 /// Precondition of all: `Sight.take` in this transaction.
 package enum VehicleKeeper {

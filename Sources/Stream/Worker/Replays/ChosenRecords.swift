@@ -1,6 +1,7 @@
 internal import Codecs
 internal import Fleet
 internal import Kafka
+internal import Pipeline
 internal import Storage
 
 /// Which records of a partition are those of a selection of its vehicles. What is said of no vehicle is everybody's. What cannot be
@@ -15,7 +16,7 @@ final class ChosenRecords {
 
     init(_ selection: VehicleSelection, of topic: String) {
         keys = Set(selection.vehicles.map { Array($0.text.utf8) })
-        (isOnly, isMachine) = (selection.isOnly, topic == Topic.machines)
+        (isOnly, isMachine) = (selection.isOnly, RecordStage(topic: topic) == .machines)
     }
 
     private enum Owner { case everybody, vehicle, nobody }

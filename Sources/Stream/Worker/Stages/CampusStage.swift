@@ -5,29 +5,31 @@ internal import Pipeline
 internal import Postgres
 internal import Storage
 
-/// Campuses: records to the book, and what it decides to the tables and out to whoever waits for it.
+/// Campuses: records to their dispatchers, and what it decides to the tables and out to whoever waits for it.
 final class CampusStage: Stage {
     private let partition: TopicPartition
     private let place: KeyPlace
     private let rejects: Rejects
     private let ticks: PartitionTicks
-    private var book: CampusBook
+    private var campuses: CampusPartition
 
-    init(_ partition: TopicPartition, place: KeyPlace, book: CampusBook, rejects: Rejects, ticks: PartitionTicks) {
+    init(
+        _ partition: TopicPartition, place: KeyPlace, campuses: CampusPartition, rejects: Rejects, ticks: PartitionTicks
+    ) {
         self.ticks = ticks
-        (self.partition, self.place, self.book, self.rejects) = (partition, place, book, rejects)
+        (self.partition, self.place, self.campuses, self.rejects) = (partition, place, campuses, rejects)
     }
 
-    var canGoOn: Bool { book.canGoOn }
+    var canGoOn: Bool { campuses.canGoOn }
 
     func goOn(_ counts: inout RecordCounts) {
-        let anewBefore = book.decidedAnew
-        book.goOn()
-        counts.decidedAnew += book.decidedAnew - anewBefore
+        let anewBefore = campuses.decidedAnew
+        campuses.goOn()
+        counts.decidedAnew += campuses.decidedAnew - anewBefore
     }
 
     func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
-        let anewBefore = book.decidedAnew
+        let anewBefore = campuses.decidedAnew
         for index in messages {
             do throws(DecodeError) {
                 try take(batch, index, &counts)
@@ -35,7 +37,7 @@ final class CampusStage: Stage {
                 rejects.add(batch, index, error, &counts)
             }
         }
-        counts.decidedAnew += book.decidedAnew - anewBefore
+        counts.decidedAnew += campuses.decidedAnew - anewBefore
         return messages.count
     }
 
@@ -44,31 +46,30 @@ final class CampusStage: Stage {
         switch try unsafe batch.decoded(index, at: place, RideRecords.decode) {
         case .tick(let tick):
             switch ticks.take(tick, offset: offset, pushedMs: pushedMs, &counts) {
-            case .counts(let ms): book.tick(ms, offset: offset)
-            case .setBack(let ms): book.setBack(ms, offset: offset)
+            case .counts(let ms): campuses.tick(ms, offset: offset)
+            case .setBack(let ms): campuses.setBack(ms, offset: offset)
             case .waits, .dropped: break
             }
         case .record(let record):
             if Ahead.isReadingTooFar(record.ts, pushedMs) { throw .timeAhead(ms: record.ts - pushedMs) }
             // The broker's stamp orders a campus; a log without stamps has the sender's clocks.
-            try book.take(record, offset: offset, atMs: pushedMs >= 0 ? pushedMs : record.ts)
+            try campuses.take(record, offset: offset, atMs: pushedMs >= 0 ? pushedMs : record.ts)
         }
     }
 
     var waitingRows: Int { 0 }
     var needsHistory: Bool { false }
-    var replayFrom: (offset: Int64, clockMs: Int64)? { book.waitsFrom.map { ($0, book.clockMs) } }
+    var replayFrom: (offset: Int64, clockMs: Int64)? { campuses.waitsFrom.map { ($0, campuses.clockMs) } }
 
-    func rows() -> StageRows {
-        let changes = book.takeChanges()
-        var rows = StageRows()
-        guard !changes.isEmpty else { return rows }
-        rows.count = changes.rides.count + changes.vehicles.count + changes.decisions.count
-        rows.outbox = RideStore.outbox(changes)
-        let number = partition.partition
-        rows.others = [{ connection in try RideStore.write(changes, partition: number, on: connection) }]
-        return rows
+    func changes() -> StageChanges {
+        let own = campuses.takeChanges()
+        var changes = StageChanges()
+        guard !own.isEmpty else { return changes }
+        changes.count = own.rides.count + own.vehicles.count + own.decisions.count
+        changes.outbox = RideStore.outbox(own)
+        changes.own = .campuses(own, partition: partition.partition)
+        return changes
     }
 
-    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows { StageRows() }
+    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageChanges { StageChanges() }
 }

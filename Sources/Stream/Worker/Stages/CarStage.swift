@@ -12,7 +12,7 @@ final class CarStage: Stage {
     private let partition: TopicPartition
     private let decoder: RecordDecoder
     private let rejects: Rejects
-    private var book: CarBook
+    private var book: CarPartition
     private var actions: [(action: Action, offset: Int64?)] = []
 
     private let place: KeyPlace
@@ -20,15 +20,15 @@ final class CarStage: Stage {
     private let ticks: PartitionTicks
     private let judge: DriverJudge
     /// Cars whose running trip somebody looks at, with what was written of it.
-    private var watched: [Int: CarBook.LiveMark?] = [:]
+    private var watched: [Int: CarPartition.LiveMark?] = [:]
     /// At which nobody looks any more: what was written since they were forgotten goes, too.
     private var unwatched: Set<Int> = []
     private(set) var hasMore = false
     /// Cars that are not in memory and whose records come next; and since when all must be.
     private var wanted: Set<VehicleID> = []
     private var wantedSinceMs: Int64?
-    /// Cars that are registered next: who owned them before.
-    private var wantedOwners: Set<VehicleID> = []
+    /// Cars that are registered or assigned next: whose they were before.
+    private var wantedAccounts: Set<VehicleID> = []
     /// When it was last looked for cars that can be forgotten, by the partition's clock.
     private var lookedMs: Int64 = 0
     private static let forgetPeriodMs: Int64 = 3_600_000
@@ -41,7 +41,7 @@ final class CarStage: Stage {
     var unnotedRules: TripRules?
 
     init(
-        _ partition: TopicPartition, place: KeyPlace, book: CarBook, judge: DriverJudge, decoder: RecordDecoder,
+        _ partition: TopicPartition, place: KeyPlace, book: CarPartition, judge: DriverJudge, decoder: RecordDecoder,
         kept: KeptSpan, rejects: Rejects, ticks: PartitionTicks
     ) {
         (self.kept, self.ticks) = (kept, ticks)
@@ -55,7 +55,7 @@ final class CarStage: Stage {
     }
 
     private func take(
-        _ batch: MessageBatch, _ messages: Range<Int>, _ book: inout CarBook, _ drivers: inout DriverBook,
+        _ batch: MessageBatch, _ messages: Range<Int>, _ book: inout CarPartition, _ drivers: inout DriverPartition,
         _ counts: inout RecordCounts
     ) -> Int {
         var reading = CarReading(ts: 0)
@@ -77,8 +77,8 @@ final class CarStage: Stage {
     /// False: what follows from the records before it must be written first.
     @inline(__always)
     private func take(
-        _ batch: MessageBatch, _ index: Int, _ reading: inout CarReading, _ book: inout CarBook,
-        _ drivers: inout DriverBook, _ counts: inout RecordCounts
+        _ batch: MessageBatch, _ index: Int, _ reading: inout CarReading, _ book: inout CarPartition,
+        _ drivers: inout DriverPartition, _ counts: inout RecordCounts
     ) throws(DecodeError) -> Bool {
         let offset = batch.offset(index)
         let result = unsafe batch.withBytes(index) { key, value in
@@ -109,7 +109,7 @@ final class CarStage: Stage {
 
     /// False: what follows from the records before it must be written first.
     private func take(
-        _ tick: Tick, _ offset: Int64, _ pushedMs: Int64, _ book: inout CarBook, _ drivers: inout DriverBook,
+        _ tick: Tick, _ offset: Int64, _ pushedMs: Int64, _ book: inout CarPartition, _ drivers: inout DriverPartition,
         _ counts: inout RecordCounts
     ) -> Bool {
         if tick.isSetBack {
@@ -134,7 +134,7 @@ final class CarStage: Stage {
     /// What people say: rare beside readings.
     private func takeOther(
         _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ offset: Int64, _ pushedMs: Int64,
-        _ book: inout CarBook, _ drivers: inout DriverBook, _ counts: inout RecordCounts
+        _ book: inout CarPartition, _ drivers: inout DriverPartition, _ counts: inout RecordCounts
     ) throws(DecodeError) -> Bool {
         let action: Action
         switch try unsafe decoder.decode(value, key: key, isMachine: false) {
@@ -156,8 +156,8 @@ final class CarStage: Stage {
         let number = action.vehicle.flatMap { book.number(of: $0) }
         if drivers.mustWait(for: action, of: number) { return false }
         let lastMs = number.map { book.lastMs($0) } ?? .min
-        if drivers.needsOwners(for: action, lastMs: lastMs, offset: offset) {
-            wantedOwners.insert(action.vehicle!)
+        if drivers.needsAccounts(for: action, lastMs: lastMs, offset: offset) {
+            wantedAccounts.insert(action.vehicle!)
             return false
         }
         switch action.kind {
@@ -170,7 +170,9 @@ final class CarStage: Stage {
             do throws(DriverSettings.Fault) { _ = try DriverSettings(text: text) } catch {
                 throw .settings(error.description)
             }
-        default: break
+        case .registration, .service, .acknowledgement, .silence, .pollRequest, .pollAnswer, .tripDiscard, .tripTag,
+            .driving, .assignment, .scanRequest, .scan, .support, .tripSummary, .weather:
+            break
         }
         actions.append((action, offset))
         drivers.take(action, of: number, lastMs: lastMs, offset: offset, leastMs: kept.leastMs(pushedMs))
@@ -180,32 +182,33 @@ final class CarStage: Stage {
     // MARK: Cars that are not in memory
 
     /// What comes next is read back with it.
-    private func want(_ batch: MessageBatch, _ messages: Range<Int>, _ book: borrowing CarBook) {
-        let isOfOwners = !wantedOwners.isEmpty
-        for index in messages where wanted.count + wantedOwners.count < CarStage.wantedMax {
+    private func want(_ batch: MessageBatch, _ messages: Range<Int>, _ book: borrowing CarPartition) {
+        let isOfAccounts = !wantedAccounts.isEmpty
+        for index in messages where wanted.count + wantedAccounts.count < CarStage.wantedMax {
             unsafe batch.withBytes(index) { key, _ in
                 guard unsafe VehicleID.isValid(key), unsafe place.holds(key),
                     let vehicle = unsafe VehicleID(String(decoding: key, as: UTF8.self))
                 else { return }
                 if book.mayBeStored(vehicle) { wanted.insert(vehicle) }
-                if isOfOwners { wantedOwners.insert(vehicle) }
+                if isOfAccounts { wantedAccounts.insert(vehicle) }
             }
         }
     }
 
-    var needsRecall: Bool { !wanted.isEmpty || wantedSinceMs != nil || !wantedOwners.isEmpty }
+    var needsRecall: Bool { !wanted.isEmpty || wantedSinceMs != nil || !wantedAccounts.isEmpty }
 
-    var recallsWritten: Bool { !wantedOwners.isEmpty }
+    var recallsWritten: Bool { !wantedAccounts.isEmpty }
 
     func recall(on connection: Connection) throws {
         if let sinceMs = wantedSinceMs { try judge.load(since: sinceMs, &book, on: connection) }
         let vehicles = wanted.filter { book.number(of: $0) == nil }
         try judge.load(vehicles.sorted(), &book, on: connection)
         book.knowsNew(vehicles.filter { book.number(of: $0) == nil })
-        if !wantedOwners.isEmpty {
-            judge.drivers.know(owners: try DriverContextStore.owners(of: wantedOwners.sorted(), on: connection))
+        if !wantedAccounts.isEmpty {
+            judge.drivers.know(
+                accounts: try DriverContextStore.accounts(of: wantedAccounts.sorted(), on: connection))
         }
-        (wanted, wantedSinceMs, wantedOwners) = ([], nil, [])
+        (wanted, wantedSinceMs, wantedAccounts) = ([], nil, [])
     }
 
     /// Precondition: the rows so far were handed over.
@@ -224,7 +227,7 @@ final class CarStage: Stage {
     }
 
     private func takeTripRules(
-        _ fromMs: Int64, _ limits: TripLimits, _ offset: Int64, _ pushedMs: Int64, _ book: inout CarBook
+        _ fromMs: Int64, _ limits: TripLimits, _ offset: Int64, _ pushedMs: Int64, _ book: inout CarPartition
     ) throws(DecodeError) {
         let rules = try TripRules(limits)
         guard fromMs != TripRulesBase.fromMs else {
@@ -236,21 +239,6 @@ final class CarStage: Stage {
         if let entry = book.take(rules: rules, fromMs: fromMs, offset: offset, pushedMs: pushedMs) {
             tripRules.append((entry, offset))
         }
-    }
-
-    /// What the records of rules say, for the tables.
-    private func takeRuleRows() -> [(Connection) throws -> Void] {
-        let (rules, noted, number) = (tripRules, notedOffset, partition.partition)
-        (tripRules, notedOffset) = ([], nil)
-        guard !rules.isEmpty || noted != nil else { return [] }
-        return [
-            { connection in
-                if let noted { try TripRuleStore.note(offset: noted, partition: number, on: connection) }
-                for (entry, offset) in rules {
-                    try TripRuleStore.write(entry, offset: offset, partition: number, on: connection)
-                }
-            }
-        ]
     }
 
     func watch(_ vehicles: Set<String>) {
@@ -275,51 +263,49 @@ final class CarStage: Stage {
     var needsHistory: Bool { book.hasLate || judge.drivers.hasWork }
     var replayFrom: (offset: Int64, clockMs: Int64)? { book.replayFrom }
 
-    func rows() -> StageRows {
-        var rows = StageRows()
-        rows.tables = CarStore.encode(book)
-        if !watched.isEmpty, let live = liveRows() { rows.tables.append(live) }
-        rows.count = book.rows.count + actions.count
-        rows.vehicles = book.rows.vehicles.map {
+    func changes() -> StageChanges {
+        var changes = StageChanges()
+        changes.tables = CarStore.encode(book)
+        if !watched.isEmpty, let live = liveRows() { changes.tables.append(live) }
+        changes.count = book.rows.count + actions.count
+        changes.vehicles = book.rows.vehicles.map {
             VehicleStore.Row(vehicle: text($0), kind: "car", model: nil, partition: partition.partition, lastMs: nil)
         }
         for minute in book.rows.minutes { judge.drivers.wrote(Int(minute.car)) }
-        rows.droppedTrips = book.rows.droppedTrips.map { (text($0.car), $0.startMs) }
-        rows.droppedMinutes = book.rows.droppedMinutes.map { (text($0.car), $0.startMs) }
-        let starts = book.rows.minutes.filter { $0.startPlace != nil }.map { (text($0.car), $0.tripStartMs) }
-        if !starts.isEmpty { rows.others = [{ connection in try TripWeatherStore.settle(starts, on: connection) }] }
-        if !unwatched.isEmpty {
-            let vehicles = unwatched.map { text(Int32($0)) }
-            rows.others.append { connection in try LiveTripStore.forget(vehicles, on: connection) }
-            unwatched.removeAll()
-        }
+        changes.droppedTrips = book.rows.droppedTrips.map { (text($0.car), $0.startMs) }
+        changes.droppedMinutes = book.rows.droppedMinutes.map { (text($0.car), $0.startMs) }
+        let own = ownChanges()
+        changes.own = .cars(own, partition: partition.partition)
+        changes.outbox = own.drivers?.transitions.map { OutboxRecord($0) } ?? []
         book.clearRows()
-        rows.others += takeRuleRows()
-        if !actions.isEmpty {
-            let (actions, number) = (self.actions, partition.partition)
-            rows.others.append { connection in try ActionStore.write(actions, partition: number, on: connection) }
-            self.actions.removeAll(keepingCapacity: true)
-        }
-        if let (write, outbox) = judge.rows(book) {
-            rows.others.append(write)
-            rows.outbox += outbox
-        }
         forgetIdle()
-        return rows
+        return changes
+    }
+
+    private func ownChanges() -> CarChanges {
+        var own = CarChanges()
+        own.starts = book.rows.minutes.filter { $0.startPlace != nil }.map { (text($0.car), $0.tripStartMs) }
+        own.unwatched = unwatched.map { text(Int32($0)) }
+        (own.rules, own.notedOffset, own.actions) = (tripRules, notedOffset, actions)
+        unwatched.removeAll()
+        (tripRules, notedOffset) = ([], nil)
+        actions.removeAll(keepingCapacity: true)
+        if judge.drivers.hasChanges { own.drivers = judge.drivers.takeChanges(book) }
+        return own
     }
 
     private func text(_ car: Int32) -> String { String(decoding: book.vehicle(car), as: UTF8.self) }
 
-    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows {
+    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageChanges {
         if book.hasLate {
             book.resolve(try CarStore.history(book.lateQueries, on: connection), nextOffset: nextOffset)
         }
         hasMore = book.hasLate
-        var rows = rows()
-        guard !hasMore else { return rows }
-        // The lane waits for the whole commit.
-        rows.tells = [{ [self] connection in try judge.judge(&book, nextOffset: nextOffset, on: connection) }]
-        return rows
+        return changes()
+    }
+
+    func conclude(nextOffset: Int64, on connection: Connection) throws -> [OutboxRecord] {
+        try judge.judge(&book, nextOffset: nextOffset, on: connection)
     }
 }
 

@@ -4,15 +4,15 @@ internal import Pipeline
 internal import Postgres
 internal import Storage
 
-/// The drivers' alerts of one partition of cars: what `DriverBook` needs of the database, and what it writes. What waits
+/// The drivers' alerts of one partition of cars: what `DriverPartition` needs of the database, and what it writes. What waits
 /// is judged at a tick, from what is stored and the open minutes.
 ///
 /// Belongs to its stage, and is used by one thread at a time like it.
 final class DriverJudge {
-    private let partition: Int32
-    private let selection: VehicleSelection
+    let partition: Int32
+    let selection: VehicleSelection
     /// The stage shows it each reading itself: to reach it through this object is checked each time.
-    var drivers: DriverBook
+    var drivers: DriverPartition
     /// Of the cycle that is judged.
     private var nextOffset: Int64 = 0
 
@@ -21,21 +21,23 @@ final class DriverJudge {
     /// What is judged at one tick: so many readings, and of so many cars. A fourth is for those of whom only history waits. At least
     /// one stretch of each is.
     private static let readingsMax = 65_536
-    private static let carsMax = 128
+    static let carsMax = 128
 
-    init(partition: Int32, _ selection: VehicleSelection, _ drivers: DriverBook) {
+    init(partition: Int32, _ selection: VehicleSelection, _ drivers: DriverPartition) {
         (self.partition, self.selection, self.drivers) = (partition, selection, drivers)
     }
 
     // MARK: The end of a cycle
 
     /// Precondition: within the transaction, after the rows and actions of the cycle.
-    func judge(_ book: inout CarBook, nextOffset: Int64, on connection: Connection) throws -> [OutboxRecord] {
+    func judge(_ book: inout CarPartition, nextOffset: Int64, on connection: Connection) throws -> [OutboxRecord] {
         self.nextOffset = nextOffset
         try begin(book, on: connection)
         try ask(&book, on: connection)
+        try setBack(&book, on: connection)
         guard let tick = drivers.takeTick() else { return try write(drivers.takeChanges(book), on: connection) }
-        try spread(&book, tick, on: connection)
+        try goOnSettingBack(&book, tick, on: connection)
+        try spreadLimits(&book, tick, on: connection)
         drivers.passSilence(tick)
         // What is judged from what is stored goes on from what was told.
         var told = try write(drivers.takeChanges(book), on: connection)
@@ -50,31 +52,13 @@ final class DriverJudge {
         return told
     }
 
-    /// Without the database's help.
-    func rows(_ book: borrowing CarBook) -> (write: (Connection) throws -> Void, outbox: [OutboxRecord])? {
-        guard drivers.hasChanges else { return nil }
-        let (changes, partition) = (drivers.takeChanges(book), partition)
-        return (
-            { connection in try DriverJudge.write(changes, partition, on: connection) },
-            changes.transitions.map { OutboxRecord($0) }
-        )
-    }
-
-    private func write(_ changes: DriverBook.Changes, on connection: Connection) throws -> [OutboxRecord] {
-        try DriverJudge.write(changes, partition, on: connection)
+    private func write(_ changes: DriverPartition.Changes, on connection: Connection) throws -> [OutboxRecord] {
+        try StageStore.write(changes, partition: partition, on: connection)
         return changes.transitions.map { OutboxRecord($0) }
     }
 
-    private static func write(
-        _ changes: DriverBook.Changes, _ partition: Int32, on connection: Connection
-    ) throws {
-        try DriverAlertStore.write(changes.alerts, on: connection)
-        try CarWatchStore.write(changes.records, gone: changes.gone, partition: partition, on: connection)
-        try InstallationLimitsStore.write(changes, partition: partition, on: connection)
-    }
-
     /// Finds out who drives the cars that began to.
-    private func begin(_ book: borrowing CarBook, on connection: Connection) throws {
+    private func begin(_ book: borrowing CarPartition, on connection: Connection) throws {
         let newcomers = drivers.newcomers
         var cars: [(vehicle: VehicleID, fromMs: Int64)] = []
         for car in newcomers { cars.append((book.name(car.number), car.fromMs)) }
@@ -90,7 +74,7 @@ final class DriverJudge {
     }
 
     /// The cars of accounts whose limits changed.
-    private func ask(_ book: inout CarBook, on connection: Connection) throws {
+    private func ask(_ book: inout CarPartition, on connection: Connection) throws {
         for change in drivers.takeAccounts() {
             let vehicles = try DriverContextStore.cars(
                 of: change.account, fromMs: change.fromMs, partition: partition, on: connection
@@ -107,26 +91,13 @@ final class DriverJudge {
         }
     }
 
-    /// To so many cars at a tick comes what the installation has set: of as many as a tick judges two times over something may wait.
-    private static let spreadSize = DriverBook.SpreadSize(cars: 16_384, waiting: 2 * carsMax, least: 16)
-
-    private func spread(_ book: inout CarBook, _ tick: DriverBook.Tick, on connection: Connection) throws {
-        guard let (limits, after) = drivers.spreading else { return }
-        let size = DriverJudge.spreadSize
-        let stored = try InstallationLimitsStore.cars(
-            after: after, most: size.cars, sinceMs: limits.inForceMs, partition: partition, selection, on: connection)
-        let (cars, recalled) = drivers.next(of: stored, book, size, tick)
-        try load(recalled, &book, on: connection)
-        drivers.spread(to: cars, isAll: cars.count == stored.count && stored.count < size.cars, book, tick)
-    }
-
     // MARK: Cars that are not in memory
 
-    func load(_ vehicles: [VehicleID], _ book: inout CarBook, on connection: Connection) throws {
+    func load(_ vehicles: [VehicleID], _ book: inout CarPartition, on connection: Connection) throws {
         try loader(on: connection).load(vehicles, into: &book, &drivers)
     }
 
-    func load(since sinceMs: Int64, _ book: inout CarBook, on connection: Connection) throws {
+    func load(since sinceMs: Int64, _ book: inout CarPartition, on connection: Connection) throws {
         try loader(on: connection).load(since: sinceMs, into: &book, &drivers)
     }
 
@@ -141,7 +112,7 @@ final class DriverJudge {
 
     /// Returns how many readings were judged.
     private func judge(
-        _ turns: [DriverBook.Turn], most: Int, _ tick: DriverBook.Tick, _ book: inout CarBook,
+        _ turns: [DriverPartition.Turn], most: Int, _ tick: DriverPartition.Tick, _ book: inout CarPartition,
         on connection: Connection
     ) throws -> Int {
         var readings = 0
@@ -154,7 +125,8 @@ final class DriverJudge {
 
     /// Returns how many readings were judged.
     private func judge(
-        _ turn: DriverBook.Turn, _ tick: DriverBook.Tick, _ book: inout CarBook, on connection: Connection
+        _ turn: DriverPartition.Turn, _ tick: DriverPartition.Tick, _ book: inout CarPartition,
+        on connection: Connection
     ) throws -> Int {
         let vehicle = turn.vehicle
         guard let stretch = try stretch(turn, &book, on: connection) else {
@@ -174,7 +146,7 @@ final class DriverJudge {
     }
 
     private func stretch(
-        _ turn: DriverBook.Turn, _ book: inout CarBook, on connection: Connection
+        _ turn: DriverPartition.Turn, _ book: inout CarPartition, on connection: Connection
     ) throws -> DriverStretch? {
         let open = book.openReadings(turn.number)
         if turn.asked.isLatest {
@@ -184,7 +156,7 @@ final class DriverJudge {
             of: turn.vehicle, fromMs: turn.asked.fromMs, untilMs: turn.asked.untilMs, open: open, on: connection)
     }
 
-    private func judgeCodes(_ vehicle: VehicleID, _ tick: DriverBook.Tick, on connection: Connection) throws {
+    private func judgeCodes(_ vehicle: VehicleID, _ tick: DriverPartition.Tick, on connection: Connection) throws {
         let scans = try DriverAlertStore.scans(of: vehicle, on: connection)
         let contexts = try DriverContextStore.contexts(
             of: scans.map(\.ts).min().map { [(vehicle, $0)] } ?? [], partition: partition,

@@ -18,6 +18,8 @@ final class MachineStage: Stage {
     private var book: MachineBook
     private let selection: VehicleSelection
     private var events: [MachineEvent] = []
+    /// So many of them were folded in this commit.
+    private var folded = 0
     /// The latest readings of `events`.
     private var newestMs: [VehicleID: Int64] = [:]
     /// At the next tick readings may be judged again.
@@ -79,7 +81,7 @@ final class MachineStage: Stage {
                 switch record {
                 case .machine: try unsafe place.check(key)
                 case .action(let action) where action.vehicle != nil: try unsafe place.check(key)
-                default: break
+                case .action, .tick, .rules, .car, .tripRules: break
                 }
                 return record
             }
@@ -112,27 +114,34 @@ final class MachineStage: Stage {
     var needsHistory: Bool { !events.isEmpty }
     var replayFrom: (offset: Int64, clockMs: Int64)? { nil }
 
-    func rows() -> StageRows { StageRows() }
+    func changes() -> StageChanges { StageChanges() }
 
-    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows {
-        let number = partition.partition
-        var rows = StageRows()
-        try MachineStore.take(events, into: &book, partition: number, of: selection, on: connection) { found in
-            var changes = found
-            // What is noted of all machines is the partition's; of some alone all are noted at once.
-            if selection.isOnly { changes.spreads = nil }
-            let vehicles = changes.machines.filter { !$0.readings.isEmpty }.map {
-                VehicleStore.Row(
-                    vehicle: $0.vehicle.text, kind: "machine", model: $0.model, partition: number, lastMs: $0.lastMs)
-            }
-            try VehicleStore.write(vehicles, on: connection)
-            try MachineStore.write(changes, partition: number, on: connection)
-            rows.count += changes.rowCount
-            rows.outbox += changes.transitions.map { OutboxRecord($0) }
+    /// What follows from some of the records may have to be written before the next are folded.
+    var hasMore: Bool { !events.isEmpty }
+
+    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageChanges {
+        var (own, count) = try MachineReadBack.fold(
+            events[folded...], into: &book, partition: partition.partition, of: selection, on: connection)
+        folded += count
+        // What is noted of all machines is the partition's; of some alone all are noted at once.
+        if selection.isOnly { own.spreads = nil }
+        var changes = StageChanges()
+        changes.vehicles = own.machines.filter { !$0.readings.isEmpty }.map {
+            VehicleStore.Row(
+                vehicle: $0.vehicle.text, kind: "machine", model: $0.model, partition: partition.partition,
+                lastMs: $0.lastMs)
         }
+        changes.count = own.rowCount
+        changes.outbox = own.transitions.map { OutboxRecord($0) }
+        changes.own = .machines(own, partition: partition.partition)
+        if folded == events.count { begin() }
+        return changes
+    }
+
+    /// The next commit's.
+    private func begin() {
         events.removeAll(keepingCapacity: true)
         newestMs.removeAll(keepingCapacity: true)
-        (mayRejudge, isFull) = (book.isRejudging, false)
-        return rows
+        (folded, mayRejudge, isFull) = (0, book.isRejudging, false)
     }
 }

@@ -15,21 +15,26 @@ package protocol Stage: AnyObject {
     var canGoOn: Bool { get }
     func goOn(_ counts: inout RecordCounts)
 
-    /// How many rows `rows` would hand over.
+    /// How many rows `changes` would hand over.
     var waitingRows: Int { get }
 
-    /// Hands over the rows that need nothing read back.
-    func rows() -> StageRows
+    /// Hands over what needs nothing read back.
+    func changes() -> StageChanges
 
     /// Whether there is more that `resolve` can say only with the database's help.
     var needsHistory: Bool { get }
 
-    /// Within the transaction, after the rows handed over so far are written. `nextOffset` is where the partition stands.
-    /// What it rejects is written with it.
-    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows
+    /// Within the transaction, after what was handed over so far is written: reads back what is needed, and folds. `nextOffset` is
+    /// where the partition stands. What it rejects is written with it.
+    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageChanges
 
-    /// `resolve` has to be called again, after its rows are written: there is more than is read back at once.
+    /// `resolve` has to be called again, after its changes are written: there is more than is read back at once.
     var hasMore: Bool { get }
+
+    /// Within the transaction, once all of it is written: what follows from that, and what of it leaves the database.
+    ///
+    /// Precondition: it needed history.
+    func conclude(nextOffset: Int64, on connection: Connection) throws -> [OutboxRecord]
 
     /// Where the next owner has to begin reading, and the clock there; nil: at the next offset.
     var replayFrom: (offset: Int64, clockMs: Int64)? { get }
@@ -52,32 +57,12 @@ extension Stage {
     package var canGoOn: Bool { false }
     package var hasMore: Bool { false }
     package func goOn(_ counts: inout RecordCounts) {}
+    package func conclude(nextOffset: Int64, on connection: Connection) throws -> [OutboxRecord] { [] }
     package func watch(_ vehicles: Set<String>) {}
     package var vehicleCount: Int { 0 }
     package var needsRecall: Bool { false }
     package var recallsWritten: Bool { false }
     package func recall(on connection: Connection) throws {}
-}
-
-/// The rows of one partition and cycle.
-package struct StageRows {
-    package init() {}
-
-    package var vehicles: [VehicleStore.Row] = []
-    package var droppedTrips: [(vehicle: String, startMs: Int64)] = []
-    package var droppedMinutes: [(vehicle: String, startMs: Int64)] = []
-    package var tables: [TableRows] = []
-    /// Writes of its own, after the tables.
-    package var others: [(Connection) throws -> Void] = []
-    /// What follows from all that was written, and what of it leaves the database: run last.
-    package var tells: [(Connection) throws -> [OutboxRecord]] = []
-    /// Surveys' versions that a collector may get: a replay passes nothing on.
-    package var versions: [StoredVersion] = []
-    /// What leaves the database: a replay tells nobody.
-    package var outbox: [OutboxRecord] = []
-    package var count = 0
-    /// Records that were refused for what is known already.
-    package var refused = 0
 }
 
 /// What was taken, refused and left out since the last hand-over.

@@ -20,7 +20,9 @@ package struct StageFactory: Sendable {
 
     package init(tables: [StagedTable], make: @escaping Make) { (self.tables, self.make) = (tables, make) }
 
-    /// The product's: a kind of stage a topic.
+    private struct UnknownTopic: Error, CustomStringConvertible { let description: String }
+
+    /// The product's: a stage a topic, as `RecordStage` lists them.
     ///
     /// - Parameter isReplay: decides nothing; what was decided stands on the log.
     static func product(
@@ -29,21 +31,24 @@ package struct StageFactory: Sendable {
         StageFactory(tables: CarStore.tables + MachineStore.tables + SurveyStore.tables + TourEventStore.tables) {
             partitionLog, progress, selection, rejects, ticks, connection in
             let partition = partitionLog.partition
+            guard let kind = RecordStage(topic: partition.topic) else {
+                throw UnknownTopic(description: "\(partition.topic): no stage takes its records")
+            }
             let (stage, unreadable): (any Stage, Int) =
-                switch partition.topic {
-                case Topic.machines:
+                switch kind {
+                case .machines:
                     try machines(partitionLog, progress, selection, kept.machines, rejects, ticks, on: connection)
-                case Topic.dispatch:
+                case .campuses:
                     (try campuses(partitionLog, progress, rejects, ticks, isReplay: isReplay, on: connection), 0)
-                case Topic.sightings:
+                case .surveys:
                     (
                         SurveyStage(
                             partition, place: partitionLog.place, rejects: rejects,
                             ticks: ticks), 0
                     )
-                case Topic.tours:
+                case .tours:
                     (TourStage(place: partitionLog.place, rejects: rejects, ticks: ticks), 0)
-                default:
+                case .cars:
                     try cars(
                         partitionLog, progress, selection, kept.cars, rejects, ticks, tripRules, isReplay: isReplay,
                         on: connection)
@@ -65,13 +70,13 @@ package struct StageFactory: Sendable {
         _ rejects: Rejects, _ ticks: PartitionTicks, _ standard: TripRules, isReplay: Bool, on connection: Connection
     ) throws -> (CarStage, unreadable: Int) {
         let (rules, isNoted) = try tripRules(log, progress, standard, isReplay: isReplay, on: connection)
-        var book = CarBook(
+        var book = CarPartition(
             rules: rules,
             progress: CarProgress(
                 nextOffset: progress.nextOffset, replayFrom: progress.replayFrom,
                 replayClockMs: progress.replayClockMs),
             place: log.place)
-        var drivers = DriverBook(storedOffset: progress.nextOffset)
+        var drivers = DriverPartition(storedOffset: progress.nextOffset)
         let loader = CarLoader(
             log.place.partition, of: selection, before: selection.isOnly ? progress.nextOffset : nil, on: connection)
         let unreadable = try loader.loadAll(into: &book, &drivers)
@@ -103,17 +108,18 @@ package struct StageFactory: Sendable {
         _ log: PartitionLog, _ progress: PartitionProgress, _ rejects: Rejects, _ ticks: PartitionTicks, isReplay: Bool,
         on connection: Connection
     ) throws -> CampusStage {
-        let book = try RideStore.load(
-            partition: log.place.partition, clockMs: progress.replayClockMs,
-            decidesFrom: isReplay ? .max : max(log.endOffset ?? 0, progress.nextOffset), on: connection)
-        return CampusStage(log.partition, place: log.place, book: book, rejects: rejects, ticks: ticks)
+        let campuses = CampusPartition(
+            dispatchers: try RideStore.dispatchers(partition: log.place.partition, on: connection),
+            clockMs: progress.replayClockMs,
+            decidesFrom: isReplay ? .max : max(log.endOffset ?? 0, progress.nextOffset), decisionsAtOnce: 1)
+        return CampusStage(log.partition, place: log.place, campuses: campuses, rejects: rejects, ticks: ticks)
     }
 
     private static func machines(
         _ log: PartitionLog, _ progress: PartitionProgress, _ selection: VehicleSelection, _ kept: KeptSpan,
         _ rejects: Rejects, _ ticks: PartitionTicks, on connection: Connection
     ) throws -> (MachineStage, unreadable: Int) {
-        let book = try MachineStore.load(
+        let book = try MachineReadBack.load(
             partition: log.place.partition, of: selection, clockMs: progress.clockMs == 0 ? nil : progress.clockMs,
             // Some alone are judged as the partition judged where they stand.
             rulesBefore: selection.isOnly ? progress.nextOffset : nil, on: connection)

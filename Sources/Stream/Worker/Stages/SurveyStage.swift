@@ -3,6 +3,7 @@ internal import Fleet
 internal import Kafka
 internal import Postgres
 internal import Storage
+internal import Surveys
 
 extension SurveyRecord {
     /// When the survey was that it holds.
@@ -83,29 +84,31 @@ final class SurveyStage: Stage {
     var needsHistory: Bool { !taken.isEmpty }
     var replayFrom: (offset: Int64, clockMs: Int64)? { nil }
 
-    func rows() -> StageRows { StageRows() }
+    func changes() -> StageChanges { StageChanges() }
 
-    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows {
-        var records: [(record: SurveyRecord, offset: Int64)] = []
-        for each in taken { if case .success(let record) = each.result { records.append((record, each.offset)) } }
-        let outcome = try SurveyStore.take(records, partition: partition.partition, on: connection)
-        var rows = StageRows()
-        (rows.count, rows.versions) = (outcome.rows, outcome.versions)
-        var number = 0
-        // In the order of the log: which of them have a row of their own follows from it.
+    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageChanges {
+        let records = taken.compactMap { try? $0.result.get() }
+        var fold = SurveyFold(try SurveyReads.histories(Set(records.map(\.key)).sorted(), on: connection))
+        var changes = StageChanges()
+        // In the order of the log: which of the rejected have a row of their own follows from it.
         for each in taken {
             switch each.result {
-            case .failure(let error): rejects.add(each.offset, each.pushedMs, each.firstBytes, error)
-            case .success:
-                if let error = outcome.refused[number] {
-                    rejects.add(each.offset, each.pushedMs, each.firstBytes, error)
-                    rows.refused += 1
-                }
-                number += 1
+            case .failure(let error): reject(each, error)
+            case .success(let record):
+                guard case .refused(let error) = fold.take(record, offset: each.offset) else { continue }
+                reject(each, error)
+                changes.refused += 1
             }
         }
+        let own = try SurveyReadBack.changes(fold, on: connection)
+        (changes.count, changes.versions) = (own.rows.count, SurveyStore.versions(own))
+        changes.own = .surveys(own, partition: partition.partition)
         taken.removeAll(keepingCapacity: true)
         waiting = 0
-        return rows
+        return changes
+    }
+
+    private func reject(_ record: Taken, _ error: DecodeError) {
+        rejects.add(record.offset, record.pushedMs, record.firstBytes, error)
     }
 }

@@ -1,6 +1,7 @@
 internal import Codecs
 internal import Fleet
 internal import Kafka
+internal import Pipeline
 internal import Postgres
 internal import Storage
 
@@ -47,12 +48,14 @@ final class TourStage: Stage {
     var needsHistory: Bool { !taken.isEmpty }
     var replayFrom: (offset: Int64, clockMs: Int64)? { nil }
 
-    func rows() -> StageRows { StageRows() }
+    func changes() -> StageChanges { StageChanges() }
 
-    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageRows {
-        var rows = StageRows()
-        rows.count = try TourEventStore.take(taken, on: connection)
+    func resolve(nextOffset: Int64, on connection: Connection) throws -> StageChanges {
+        let fold = TourFold(taken)
         taken.removeAll(keepingCapacity: true)
-        return rows
+        let own = fold.changes(try TourEventStore.known(fold.keys, on: connection))
+        var changes = StageChanges()
+        (changes.count, changes.own) = (own.rowCount, .tours(own))
+        return changes
     }
 }

@@ -80,7 +80,7 @@ extension Command {
             relay.run(shouldStop: shouldStop)
         }
         defer { relaying.stop() }
-        let others = try Roles.besideRelay(settings, log: log)
+        let others = try RelayRole.start(settings, log: log)
         defer { for other in others { other.stop() } }
 
         return try MetricsRole.serving(settings, log: log) {

@@ -189,12 +189,14 @@ struct RejectedRecords {
     /// Why today's decoder does not take the record; nil when it does. The worker's own check of the clock included.
     private func fault(_ record: PushedRecord, _ partition: TopicPartition) -> DecodeError? {
         guard let value = record.value else { return .tombstone }
-        switch partition.topic {
+        guard let stage = RecordStage(topic: partition.topic) else { return .kindUnknown }
+        switch stage {
+        case .cars: return readingFault(value, record.key, isMachine: false)
+        case .machines: return readingFault(value, record.key, isMachine: true)
+        case .campuses: return unsafe fault(value, record.key, RideRecords.decode, ts: \.ts)
         // What was refused for what was known of the survey then is judged anew by the worker.
-        case Topic.sightings: return unsafe fault(value, record.key, SurveyRecords.decode, ts: \.ts)
-        case Topic.tours: return unsafe fault(value, record.key, TourRecords.decode, ts: \.ts)
-        case Topic.dispatch: return unsafe fault(value, record.key, RideRecords.decode, ts: \.ts)
-        default: return readingFault(value, record.key, isMachine: partition.topic == Topic.machines)
+        case .surveys: return unsafe fault(value, record.key, SurveyRecords.decode, ts: \.ts)
+        case .tours: return unsafe fault(value, record.key, TourRecords.decode, ts: \.ts)
         }
     }
 

@@ -4,6 +4,7 @@ import Settings
 import Storage
 import Surveys
 import Telemetry
+import Worker
 
 extension Command {
     static let taxonomy = Command(
@@ -22,12 +23,12 @@ extension Command {
             return .done
         })
 
-    private static func load(_ path: String, source: String, _ conninfo: String) throws -> SurveyTaxonomy.Loaded {
+    private static func load(_ path: String, source: String, _ conninfo: String) throws -> SurveyReadBack.Loaded {
         let (bytes, file) = (try Files.read(path), TaxonomyFile.self)
         let taxonomy: TaxonomyFile
         do throws(TaxonomyFile.Fault) { taxonomy = try file.init(bytes) } catch { throw Failure("\(path): \(error)") }
         let connection = try SurveyTaxonomy.connect(conninfo)
-        return try SurveyTaxonomy.load(taxonomy, source: source, on: connection)
+        return try SurveyReadBack.load(taxonomy, source: source, on: connection)
     }
 
     /// What is shipped, where nothing was loaded yet.

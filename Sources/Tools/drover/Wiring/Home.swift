@@ -36,9 +36,14 @@ enum Home {
         let folder = try directory() + "/Queries/migrations"
         return try Files.list(folder).compactMap { name in
             guard let number = Migrator.File.number(of: name) else { return nil }
-            return Migrator.File(
-                number: number, name: name, sql: String(decoding: try Files.read(folder + "/" + name), as: UTF8.self))
+            return Migrator.File(number: number, name: name, sql: try sql(folder + "/" + name))
         }
+    }
+
+    /// Of a folder that of its files, one after the other.
+    private static func sql(_ path: String) throws -> String {
+        guard !path.hasSuffix(".sql") else { return String(decoding: try Files.read(path), as: UTF8.self) }
+        return try Files.list(path).map { try sql(path + "/" + $0) }.joined()
     }
 
     /// The newest heading of CHANGELOG.md; nil: no number is given out before the first release. A test compares both.

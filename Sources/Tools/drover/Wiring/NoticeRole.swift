@@ -2,10 +2,8 @@ import Clients
 import Crypto
 import Delivery
 import ExternalServices
-import Reports
 import Settings
 import Telemetry
-import Threads
 import Web
 
 /// Who is told of alerts, and by what, wired from settings.
@@ -102,32 +100,5 @@ enum NoticeRole {
         var site = settings.text("web.public_url")
         while site.hasSuffix("/") { site.removeLast() }
         return site
-    }
-}
-
-extension Roles {
-    /// What `drover notify` does beside the topics, each in a thread of its own. To be stopped in the order in which they
-    /// stand.
-    static func besideRelay(_ settings: Settings, log: Log) throws -> [WorkerThread] {
-        let notices = try NoticeRole.relay(settings, log: log)
-        let mail = try MailRole.relay(settings, log: log)
-        let post = try NoticeRole.post(settings, log: log)
-        let alertmanager = try NoticeRole.alertmanager(settings, log: log)
-        let forward = try ForwardRole.relay(settings, log: log)
-        let reports = try ReportRole.scheduler(settings, log: log)
-        /// Each waits for servers of others by itself; a report of a year takes minutes.
-        func role(_ name: String, patience: Int64 = 10, _ run: @escaping (() -> Bool) -> Void) -> WorkerThread {
-            WorkerThread(name, loop: HealthRole.shared.loop(name, patience: patience), run)
-        }
-        var roles = [role("notices") { notices.run(shouldStop: $0) }]
-        if let mail { roles.append(role("mail") { mail.run(shouldStop: $0) }) }
-        if let post {
-            roles.append(role("post") { post.any.run(shouldStop: $0) })
-            roles.append(role("post-answered") { post.answered.run(shouldStop: $0) })
-        }
-        if let alertmanager { roles.append(role("alertmanager") { alertmanager.run(shouldStop: $0) }) }
-        if let forward { roles.append(role("forward") { forward.run(shouldStop: $0) }) }
-        if let reports { roles.append(role("reports", patience: 60) { reports.run(shouldStop: $0) }) }
-        return roles
     }
 }

@@ -165,7 +165,7 @@ extension Command {
                 // Reports that fall due are read as their owner reads.
                 let isReporting = !settings.text("postgres.page_url").isEmpty
                 try HealthRole.watch(settings, database: settings.relayConninfo, logins: isReporting ? [.page] : [])
-                let others = try Roles.besideRelay(settings, log: Roles.log)
+                let others = try RelayRole.start(settings, log: Roles.log)
                 defer { for other in others { other.stop() } }
                 try Roles.withTicks(settings, of: "notify", log: Roles.log) { _ in
                     let loop = HealthRole.shared.loop("relay", patience: 10)

@@ -1,0 +1,99 @@
+public import Fleet
+
+/// To whom a car was given, by time: in whose name it was registered, or who is to drive it. Of two records of one time the one with the
+/// greater id counts. Whether one more says anything anew.
+public struct AccountLog: Equatable, Sendable {
+    public struct Entry: Equatable, Sendable {
+        let fromMs: Int64
+        let id: String
+        /// Nil: nobody's.
+        let account: String?
+
+        public init(fromMs: Int64, id: String, account: String?) {
+            (self.fromMs, self.id, self.account) = (fromMs, id, account)
+        }
+    }
+
+    /// Whose it was before the first record.
+    enum Before { case whoseTheFirstSays, nobodys }
+
+    /// By time, one a time.
+    private var entries: [Entry]
+
+    public init(_ entries: [Entry] = []) { self.entries = entries.sorted { $0.fromMs < $1.fromMs } }
+
+    /// False: at each time it is whose it was. It is asked of its neighbours only: a car may have been given on ten thousand times.
+    mutating func insert(_ entry: Entry, before: Before) -> Bool {
+        let index = place(of: entry.fromMs)
+        if index < entries.count, entries[index].fromMs == entry.fromMs {
+            guard entries[index].id.utf8.lexicographicallyPrecedes(entry.id.utf8) else { return false }
+            defer { entries[index] = entry }
+            return entries[index].account != entry.account
+        }
+        defer { entries.insert(entry, at: index) }
+        if index > 0 { return entries[index - 1].account != entry.account }
+        return switch before {
+        case .nobodys: entry.account != nil
+        case .whoseTheFirstSays: entries.first.map { $0.account != entry.account } ?? true
+        }
+    }
+
+    /// Of the first entry that is not before.
+    private func place(of ms: Int64) -> Int {
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].fromMs < ms { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+/// What is known of whose a car was and who was to drive it.
+public struct CarAccounts: Equatable, Sendable {
+    var owners, drivers: AccountLog
+
+    public init(owners: AccountLog, drivers: AccountLog) { (self.owners, self.drivers) = (owners, drivers) }
+
+    /// False: it says nothing anew.
+    mutating func insert(_ action: Action) -> Bool {
+        func entry(_ account: String?) -> AccountLog.Entry {
+            AccountLog.Entry(fromMs: action.ts, id: action.id, account: account)
+        }
+        switch action.kind {
+        case .registration(let registration):
+            guard let car = registration.car else { return true }
+            return owners.insert(entry(car.account), before: .whoseTheFirstSays)
+        case .assignment(let driver): return drivers.insert(entry(driver), before: .nobodys)
+        default: return true
+        }
+    }
+}
+
+extension DriverPartition {
+    /// Before it is taken it must be known whose the car was and who was to drive it, as far as that is written: what says nothing anew has
+    /// nothing judged again. Records come twice, and lists of cars are said again as a whole.
+    public func needsAccounts(for action: Action, lastMs: Int64, offset: Int64) -> Bool {
+        guard action.givesCar, let vehicle = action.vehicle else { return false }
+        return offset >= storedOffset && lastMs != .min && accounts[vehicle] == nil
+    }
+
+    /// In the place of those that were known before. Precondition: all that was taken is written.
+    public mutating func know(accounts: [VehicleID: CarAccounts]) { self.accounts = accounts }
+
+    /// False: the record says nothing anew. Precondition: where it is judged, the car's accounts are known.
+    mutating func isNew(_ action: Action, of vehicle: VehicleID) -> Bool {
+        action.givesCar ? accounts[vehicle]?.insert(action) ?? true : true
+    }
+}
+
+extension Action {
+    /// It says whose a car is, or who is to drive it.
+    fileprivate var givesCar: Bool {
+        switch kind {
+        case .registration(let registration): registration.car != nil
+        case .assignment: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,58 @@
+internal import Alerts
+internal import Fleet
+internal import Pipeline
+internal import Postgres
+internal import Storage
+
+/// What comes to all cars of a partition, some at each tick, in the order of their names.
+extension DriverJudge {
+    /// To so many cars at a tick it comes: of as many as a tick judges two times over something may wait.
+    private static let spreadSize = DriverPartition.SpreadSize(cars: 16_384, waiting: 2 * carsMax, least: 16)
+
+    // MARK: A clock that was set back
+
+    /// Its first piece, with the record.
+    func setBack(_ book: inout CarPartition, on connection: Connection) throws {
+        guard let (spread, clockMs) = drivers.takeSetBack() else { return }
+        drivers.begin(
+            try note(spread, &book, clockMs: clockMs, offset: spread.askedOffset, on: connection))
+    }
+
+    /// The next piece of the one that goes on.
+    func goOnSettingBack(_ book: inout CarPartition, _ tick: DriverPartition.Tick, on connection: Connection) throws {
+        guard let spread = drivers.spreads.first else { return }
+        drivers.goOn(try note(spread, &book, clockMs: tick.clockMs, offset: tick.offset, on: connection))
+    }
+
+    /// Returns what is left of it; nil: nothing.
+    private func note(
+        _ spread: CarSpread, _ book: inout CarPartition, clockMs: Int64, offset: Int64, on connection: Connection
+    ) throws -> CarSpread? {
+        var (rest, room) = (spread, drivers.room(DriverJudge.spreadSize))
+        while let most = room.nextPage() {
+            let stored = try CarSpreadStore.cars(
+                after: rest.after, most: most, partition: partition, selection, on: connection)
+            let (cars, recalled) = drivers.next(of: stored, spread, book, &room, clockMs: clockMs)
+            try load(recalled, &book, on: connection)
+            drivers.note(cars, spread, book, clockMs: clockMs, offset: offset)
+            rest.after = cars.last?.vehicle ?? rest.after
+            if cars.count < most { return cars.count == stored.count ? nil : rest }
+        }
+        return rest
+    }
+
+    // MARK: What the installation has set
+
+    func spreadLimits(_ book: inout CarPartition, _ tick: DriverPartition.Tick, on connection: Connection) throws {
+        var room = drivers.room(DriverJudge.spreadSize)
+        while let (limits, after) = drivers.spreading, let most = room.nextPage() {
+            let stored = try InstallationLimitsStore.cars(
+                after: after, most: most, sinceMs: limits.inForceMs, partition: partition, selection, on: connection)
+            let (cars, recalled) = drivers.next(of: stored, book, &room, tick)
+            try load(recalled, &book, on: connection)
+            let isAll = cars.count == stored.count && stored.count < most
+            drivers.spread(to: cars, isAll: isAll, book, tick)
+            if cars.count < most { return }
+        }
+    }
+}
